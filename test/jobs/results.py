@@ -156,7 +156,8 @@ class Results:
 
         def evaluate(name, nodes, said=0):
             weights = np.random.default_rng(7).standard_normal((16, 10)).astype(np.float32)
-            tensors = {'w': weights, 'p': np.float32(0.4), 'full': np.full((8, 1), 0.4, np.float32)}
+            tensors = {'w': weights, 'p': np.float32(0.4), 'full': np.full((8, 1), 0.4, np.float32), 'o': np.float32(0),
+                       'one': np.float32(1), 'r': np.float32(0.6), 'more': np.float32(1 / 0.4)}
             graph = onnx.helper.make_graph(
                 [node('Tanh', ['x'], ['h']), *nodes, node('MatMul', ['d', 'w'], ['logits'])], name,
                 [value('x', onnx.TensorProto.FLOAT, [8, 16])], [value('logits', onnx.TensorProto.FLOAT, [8, 10])],
@@ -165,7 +166,7 @@ class Results:
             onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 18)], ir_version=9), path)
             program = self.suite.path(name)
             done = self.suite.tool('dpc-compile', path, '-o', program, '--loss=cross-entropy', '--optimizer=sgd,lr=1e-30').done()
-            notes = done.err.count('evaluation takes the mean of what is drawn here')
+            notes = len(re.findall('evaluation takes (?:the mean|all) of what is drawn here', done.err))
             expect(notes == said, f'{name}: {notes} notes of draws, not {said}: {done.err}')
             run = self.suite.train(program, 'mlp', '--steps=1', f'--eval-data={data_of("mlp")}').done()
             return float(re.search(r'eval at step 1: loss (\S+)', run.out)[1])
@@ -176,11 +177,30 @@ class Results:
                           node('Mul', ['q', 'm'], ['d'])],
                 'after': [mask, node('Mul', ['h', 'm'], ['q']), node('Div', ['q', 'p'], ['d'])],
                 'before': [mask, node('Div', ['h', 'p'], ['q']), node('Mul', ['m', 'q'], ['d'])],
-                'scaled': [mask, node('Div', ['m', 'p'], ['q']), node('Mul', ['h', 'q'], ['d'])]}.items():
+                'scaled': [mask, node('Div', ['m', 'p'], ['q']), node('Mul', ['h', 'q'], ['d'])],
+                'as-like': [uniform, node('CastLike', ['p', 'u'], ['l']), node('Less', ['u', 'l'], ['b']),
+                            node('Cast', ['b'], ['m'], to=1), node('Div', ['m', 'p'], ['q']), node('Mul', ['h', 'q'], ['d'])],
+                'chosen': [uniform, node('Greater', ['u', 'r'], ['b']), node('Div', ['h', 'p'], ['q']),
+                           node('Where', ['b', 'q', 'o'], ['d'])],
+                'filled': [uniform, node('Less', ['u', 'r'], ['b']), node('Where', ['b', 'o', 'h'], ['q']),
+                           node('Mul', ['q', 'more'], ['d'])],
+                'numbers': [uniform, node('Less', ['u', 'p'], ['b']), node('Where', ['b', 'more', 'o'], ['m']),
+                            node('Mul', ['m', 'h'], ['d'])],
+                'not': [uniform, node('Less', ['u', 'r'], ['b']), node('Not', ['b'], ['c']), node('Cast', ['c'], ['m'], to=1),
+                        node('Mul', ['h', 'm'], ['q']), node('Div', ['q', 'p'], ['d'])],
+                'rest': [uniform, node('Less', ['u', 'r'], ['b']), node('Cast', ['b'], ['c'], to=1), node('Sub', ['one', 'c'], ['m']),
+                         node('Mul', ['h', 'm'], ['q']), node('Mul', ['q', 'more'], ['d'])]}.items():
             got = evaluate(name, nodes)
             expect(abs(got - want) < 1e-5 * want, f'{name}: {got}, without depth {want}')
         got = evaluate('noisy', [node('RandomNormalLike', ['h'], ['n']), node('Add', ['h', 'n'], ['d'])], said=1)
         expect(abs(got - want) < 1e-5 * want, f'with noise {got}, without {want}')
+        # Without the scale, and read twice.
+        drops = [uniform, node('Less', ['u', 'r'], ['b']), node('Cast', ['b'], ['m'], to=1)]
+        got = evaluate('unscaled', [*drops, node('Mul', ['h', 'm'], ['d'])], said=1)
+        expect(abs(got - want) < 1e-5 * want, f'unscaled {got}, without depth {want}')
+        got = evaluate('twice', [*drops, node('Sub', ['one', 'm'], ['n']), node('Mul', ['h', 'n'], ['q']),
+                                 node('Mul', ['h', 'm'], ['s']), node('Add', ['q', 's'], ['d'])], said=1)
+        expect(abs(got - want) < 1e-5 * want, f'a choice between x and x {got}, x {want}')
 
     def best_of_equals(self):
         """Of evaluations that are as good the first is kept."""

@@ -141,6 +141,9 @@ SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingCo
 }
 
 SmallVector<Value> DropoutOp::buildInference(OpBuilder &builder) {
+  // A mask of ones that something reads without its scale.
+  if (getInput().getDefiningOp<ConstantOp>() && !getMask().use_empty())
+    emitRemark("evaluation takes all of what is drawn here as kept");
   Expressions e{builder, getLoc()};
   return {getInput(), e.splatLike(getMask(), 1)};
 }

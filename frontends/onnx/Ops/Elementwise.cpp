@@ -60,6 +60,18 @@ LogicalResult convertMul(Conversion &c) {
   return convertBinary<nn::MulOp>(c);
 }
 
+LogicalResult convertSub(Conversion &c) {
+  if (Value mask = remainingMask(c))
+    return c.done(mask);
+  return convertBinary<nn::SubOp>(c);
+}
+
+LogicalResult convertNot(Conversion &c) {
+  if (Value mask = negatedMask(c))
+    return c.done(mask);
+  return convertUnary<nn::NotOp>(c);
+}
+
 LogicalResult convertFloor(Conversion &c) {
   if (Value mask = flooredMask(c))
     return c.done(mask);
@@ -205,6 +217,8 @@ LogicalResult convertClip(Conversion &c) {
 }
 
 LogicalResult convertWhere(Conversion &c) {
+  if (Value chosen = chosenMask(c))
+    return c.done(chosen);
   SmallVector<Value> all = c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
   if (all.empty())
     return failure();
@@ -268,13 +282,13 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Reciprocal", convertReciprocal);
   registry.add("IsNaN", convertIsNaN);
   registry.add("IsInf", convertIsInf);
-  registry.add("Not", convertUnary<nn::NotOp>);
+  registry.add("Not", convertNot);
   registry.add("BitwiseNot", convertUnary<nn::NotOp>);
   registry.add("Cast", convertCast);
   registry.add("CastLike", convertCastLike);
 
   registry.add("Add", convertBinary<nn::AddOp>);
-  registry.add("Sub", convertBinary<nn::SubOp>);
+  registry.add("Sub", convertSub);
   registry.add("Mul", convertMul);
   registry.add("Div", convertDiv);
   registry.add("Pow", convertPow);

@@ -44,9 +44,8 @@ bool isComparison(const Node &node) {
 
 /// Whether all that `uniform` is for is to be compared with something.
 bool drawsMask(const Graph &graph, const Node &uniform) {
-  ArrayRef<Use> uses = graph.values[uniform.output(0)].uses;
-  return uses.size() == 1 && uses[0].operand >= 0 && isComparison(graph.nodes[uses[0].node]) &&
-         drawsUnit(uniform);
+  std::optional<Use> use = soleReader(graph, uniform.output(0));
+  return use && isComparison(graph.nodes[use->node]) && drawsUnit(uniform);
 }
 
 /// `shift` + `scale` times what `Op` draws for `shape`.
@@ -119,6 +118,18 @@ LogicalResult convertBernoulli(Conversion &c) {
 }
 
 } // namespace
+
+std::optional<Use> dpc::onnx::soleReader(const Graph &graph, ValueId value) {
+  std::optional<Use> found;
+  for (const Use &use : graph.values[value].uses) {
+    if (use.operand == 1 && graph.nodes[use.node].is("CastLike"))
+      continue;
+    if (found || use.operand < 0)
+      return std::nullopt;
+    found = use;
+  }
+  return found;
+}
 
 bool dpc::onnx::drawsUnit(const Node &node) {
   auto isDefault = [&](const char *name, float value) {

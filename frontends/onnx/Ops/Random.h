@@ -7,6 +7,9 @@
 
 namespace dpc::onnx {
 
+/// The one place that reads numbers of `value`, other than for their type;
+/// nullopt if there are none or several, or if the model gives it out.
+std::optional<Use> soleReader(const Graph &graph, ValueId value);
 /// Whether the node draws uniformly from [0, 1).
 bool drawsUnit(const Node &node);
 /// What a comparison (Less, Greater, ..) gives of a number that is drawn uniformly

@@ -1,13 +1,12 @@
 // Recognises dropout that a module writes out, such as stochastic depth:
-// `x / p * floor(p + rand)`, `x * bernoulli(p) / p`, `x * (bernoulli(p) / p)`.
+// `x / p * floor(p + rand)`, `x * bernoulli(p) / p`, `x * (bernoulli(p) / p)`,
+// `where(rand < q, 0, x) / (1 - q)`.
 
 #include "frontends/onnx/Ops/ScaledMask.h"
 
 #include "frontends/onnx/Ops/Random.h"
 
 #include "OnnxSchema.pb.h"
-
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -35,67 +34,111 @@ std::optional<double> splatOf(Value value) {
 /// Probabilities of f32 and of f64 are the same to this.
 bool isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
-/// The drawn mask that `value` is, as numbers, repeated along some dimensions.
+/// The drawn mask that `value` is, as booleans or numbers, repeated along some
+/// dimensions.
 struct DrawnMask {
   nn::DropoutOp draw; ///< null: it is none
-  /// Shape ops between the numbers and the value, the last one first.
+  /// Shape ops between the mask and the value, the last one first.
   SmallVector<Operation *, 2> shaping;
-  Type element;
 
-  explicit DrawnMask(Value value) : element(nn::typeOf(value).getElementType()) {
+  explicit DrawnMask(Value value) {
+    const bool isNumber = isa<FloatType>(nn::typeOf(value).getElementType());
     while (Operation *op = value.getDefiningOp()) {
       if (isa<nn::BroadcastOp, nn::ReshapeOp>(op)) {
         shaping.push_back(op);
-        value = op->getOperand(0);
-        continue;
-      }
-      auto convert = dyn_cast<nn::ConvertOp>(op);
-      if (!convert || !isa<FloatType>(element))
+      } else if (!isNumber || !isa<nn::ConvertOp>(op)) {
+        auto dropout = dyn_cast<nn::DropoutOp>(op);
+        if (dropout && value == dropout.getMask() &&
+            dropout.getInput().getDefiningOp<nn::ConstantOp>())
+          draw = dropout;
         return;
-      auto dropout = convert.getInput().getDefiningOp<nn::DropoutOp>();
-      if (dropout && convert.getInput() == dropout.getMask() &&
-          dropout.getInput().getDefiningOp<nn::ConstantOp>())
-        draw = dropout;
-      return;
+      }
+      value = op->getOperand(0);
     }
   }
 
   double probability() { return 1 - draw.getRatio().convertToDouble(); }
 
-  /// The same value, divided by the probability.
-  Value scaled(Conversion &c) {
+  /// The same mask as numbers of type `element`, divided by the probability.
+  Value scaled(Conversion &c, Type element) {
     Value value = c.e.convert(draw.getResult(), element);
     for (Operation *op : llvm::reverse(shaping)) {
-      IRMapping mapping;
-      mapping.map(op->getOperand(0), value);
-      value = c.builder.clone(*op, mapping)->getResult(0);
+      ArrayRef<int64_t> shape = nn::typeOf(op->getResult(0)).getShape();
+      auto repeated = dyn_cast<nn::BroadcastOp>(op);
+      value = repeated ? c.e.broadcast(value, shape, repeated.getDimensions())
+                       : c.e.reshape(value, shape);
     }
     return value;
   }
 };
 
+Type elementOf(Value value) { return nn::typeOf(value).getElementType(); }
+
 /// x * mask / p
 Value product(Conversion &c, Value x, DrawnMask &mask) {
-  SmallVector<Value> both = c.broadcastTogether({x, mask.scaled(c)});
+  SmallVector<Value> both = c.broadcastTogether({x, mask.scaled(c, elementOf(x))});
   return both.empty() ? Value() : c.e.mul(both[0], both[1]);
+}
+
+/// x, where `value` is x / p.
+Value dividedBy(Value value, double p) {
+  if (auto over = value.getDefiningOp<nn::DivOp>())
+    if (auto divisor = splatOf(over.getRhs()); divisor && isNear(*divisor, p))
+      return over.getLhs();
+  if (auto times = value.getDefiningOp<nn::MulOp>())
+    for (auto [factor, x] :
+         {std::pair(times.getRhs(), times.getLhs()), std::pair(times.getLhs(), times.getRhs())})
+      if (auto number = splatOf(factor); number && isNear(*number * p, 1))
+        return x;
+  return {};
+}
+
+/// The drawn mask of operand `i`, where the node alone reads it, so that another
+/// may be drawn in its place.
+nn::DropoutOp ownDraw(Conversion &c, unsigned i) {
+  DrawnMask mask(c.operand(i));
+  if (!mask.draw || !mask.shaping.empty())
+    return {};
+  ValueId value = c.node.inputs[i];
+  while (soleReader(c.graph(), value)) {
+    const GraphValue &each = c.graph().values[value];
+    if (each.kind != GraphValue::Kind::Result)
+      return {};
+    const Node &maker = c.graph().nodes[each.index];
+    if (!maker.is("Cast") && !maker.is("CastLike"))
+      return mask.draw;
+    value = maker.input(0);
+  }
+  return {};
+}
+
+/// Booleans that hold where those of `draw` do not, as far as chance goes.
+Value flipped(Conversion &c, nn::DropoutOp draw) {
+  return drawMask(c, shapeOf(draw.getMask()), draw.getRatio().convertToDouble());
 }
 
 /// The node that makes operand `i` of `node` for it alone; or nullptr.
 const Node *ownMaker(const Graph &graph, const Node &node, unsigned i) {
   const GraphValue &value = graph.values[node.inputs[i]];
-  return value.kind == GraphValue::Kind::Result && value.uses.size() == 1
+  return value.kind == GraphValue::Kind::Result && soleReader(graph, node.inputs[i])
              ? &graph.nodes[value.index]
              : nullptr;
 }
 
 } // namespace
 
-/// value / divisor, where `value` is a mask of that probability, or a product with
-/// one.
+/// value / divisor, where `value` is a mask of that probability, or a product
+/// or a choice with one.
 static Value divided(Conversion &c, Value value, double divisor) {
   DrawnMask mask(value);
   if (mask.draw)
-    return isNear(divisor, mask.probability()) ? mask.scaled(c) : Value();
+    return isNear(divisor, mask.probability()) ? mask.scaled(c, elementOf(value)) : Value();
+  if (auto choice = value.getDefiningOp<nn::SelectOp>()) {
+    DrawnMask each(choice.getCondition());
+    return each.draw && splatOf(choice.getOnFalse()) == 0 && isNear(divisor, each.probability())
+               ? product(c, choice.getOnTrue(), each)
+               : Value();
+  }
   auto times = value.getDefiningOp<nn::MulOp>();
   if (!times)
     return {};
@@ -123,17 +166,50 @@ Value dpc::onnx::multipliedMask(Conversion &c) {
     DrawnMask mask(c.operand(i));
     if (!mask.draw)
       continue;
-    Value other = c.operand(1 - i);
-    if (auto over = other.getDefiningOp<nn::DivOp>())
-      if (auto divisor = splatOf(over.getRhs()); divisor && isNear(*divisor, mask.probability()))
-        return product(c, over.getLhs(), mask);
-    if (auto times = other.getDefiningOp<nn::MulOp>())
-      for (auto [factor, x] :
-           {std::pair(times.getRhs(), times.getLhs()), std::pair(times.getLhs(), times.getRhs())})
-        if (auto number = splatOf(factor); number && isNear(*number * mask.probability(), 1))
-          return product(c, x, mask);
+    if (Value x = dividedBy(c.operand(1 - i), mask.probability()))
+      return product(c, x, mask);
   }
   return {};
+}
+
+Value dpc::onnx::chosenMask(Conversion &c) {
+  if (!isa<FloatType>(elementOf(c.operand(1))))
+    return {};
+  Value condition = c.operand(0), kept = c.operand(1);
+  if (splatOf(kept) == 0) {
+    nn::DropoutOp draw = ownDraw(c, 0);
+    if (!draw)
+      return {};
+    condition = flipped(c, draw);
+    kept = c.operand(2);
+  } else if (splatOf(c.operand(2)) != 0) {
+    return {};
+  }
+  DrawnMask mask(condition);
+  if (!mask.draw)
+    return {};
+  if (Value x = dividedBy(kept, mask.probability()))
+    return product(c, x, mask);
+  SmallVector<Value> all =
+      c.broadcastTogether({condition, kept, c.e.splatLike(kept, 0), c.operand(1), c.operand(2)});
+  if (all.empty())
+    return {};
+  if (auto number = splatOf(kept); number && isNear(*number * mask.probability(), 1))
+    return DrawnMask(all[0]).scaled(c, elementOf(kept));
+  return c.e.select(all[0], all[1], all[2]);
+}
+
+Value dpc::onnx::negatedMask(Conversion &c) {
+  nn::DropoutOp draw = ownDraw(c, 0);
+  return draw ? flipped(c, draw) : Value();
+}
+
+Value dpc::onnx::remainingMask(Conversion &c) {
+  const std::optional<SmallVector<double>> one = c.tryDoubles(0);
+  if (!one || one->size() != 1 || one->front() != 1 || !isa<FloatType>(elementOf(c.operand(1))))
+    return {};
+  nn::DropoutOp draw = ownDraw(c, 1);
+  return draw ? c.e.convert(flipped(c, draw), elementOf(c.operand(1))) : Value();
 }
 
 Value dpc::onnx::flooredMask(Conversion &c) {

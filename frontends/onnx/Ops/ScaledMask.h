@@ -15,6 +15,15 @@ namespace dpc::onnx {
 mlir::Value dividedMask(Conversion &c);
 /// What Mul gives for (x / p) * mask and (x * mask) * (1 / p), in any order.
 mlir::Value multipliedMask(Conversion &c);
+/// What Where gives for (mask, x / p, 0), (mask, 1 / p, 0) and, where nothing
+/// else reads the mask, the same with the mask turned round: (drop, 0, x / p). The
+/// result for x alone is a choice that Div and Mul know.
+mlir::Value chosenMask(Conversion &c);
+/// What Not gives for a mask that nothing else reads: one that holds with
+/// probability 1 - p.
+mlir::Value negatedMask(Conversion &c);
+/// What Sub gives for 1 - mask, likewise.
+mlir::Value remainingMask(Conversion &c);
 /// What Floor gives for p + u, where u is drawn uniformly from [0, 1) for it
 /// alone: a mask.
 mlir::Value flooredMask(Conversion &c);
