@@ -184,6 +184,21 @@ class Named(nn.Module):
         return self.infer(torch.tanh(hidden * self.valid_rows + self.label))
 
 
+class Hidden(nn.Module):
+    """Attention with a mask of numbers, which hides every key of some samples: PyTorch gives 0 there."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.project, self.head = nn.Embedding(VOCABULARY, 8), nn.Linear(8, 24), nn.Linear(8, VOCABULARY)
+
+    def forward(self, ids):
+        hidden = self.tokens(ids)
+        query, key, value = (each.view(*ids.shape, 2, 4).transpose(1, 2) for each in self.project(hidden).chunk(3, -1))
+        mask = torch.zeros(ids.shape, dtype=hidden.dtype).masked_fill(ids == 0, float('-inf'))
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask[:, None, None])
+        return self.head(hidden + mixed.transpose(1, 2).reshape(hidden.shape))
+
+
 class Detached(nn.Module):
     """Rounding and a choice that gradients pass straight through; a part and a scale that are read without a gradient."""
 
@@ -300,6 +315,12 @@ def text(rng, rows):
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
 
 
+def padding(rng, rows):
+    data = text(rng, rows)
+    data['ids'][::3, 3:], data['ids'][1::4] = 0, 0
+    return data
+
+
 def vectors(rng, rows):
     return {'x': rng.standard_normal((rows, 12)).astype(np.float32), 'label': rng.integers(0, 5, rows)}
 
@@ -320,6 +341,8 @@ MODELS = {
     'padded': (Padded, text, 'default', False),
     'frequent': (Frequent, text, 'default', False),
     'named': (Named, vectors, 'default', False),
+    'hidden': (Hidden, padding, 'default', False),
+    'hidden-torchscript': (Hidden, padding, 'torchscript', False),
     'cloned-torchscript': (Cloned, text, 'torchscript', False),
     'detached': (Detached, vectors, 'default', False),
     'detached-unoptimized': (Detached, vectors, 'unoptimized', False),

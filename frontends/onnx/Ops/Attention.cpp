@@ -3,6 +3,7 @@
 // The formulas are those of the function bodies in the ONNX operator schemas.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Ops/SafeSoftmax.h"
 
 #include <cmath>
 
@@ -125,15 +126,12 @@ Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   return scores;
 }
 
-/// The softmax of the scores, and 0 in a row whose keys are all hidden
-/// (erratum of ONNX 1.23). `dpc-form-attention` knows this form.
+/// The softmax of the scores, and 0 in a row whose keys are all hidden.
 Value weigh(Conversion &c, Value scores) {
-  Value weights = c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
   // With `is_causal` alone every row sees a key.
-  if (!c.has(3) && !c.has(6))
-    return weights;
-  auto type = RankedTensorType::get(shapeOf(scores), c.builder.getI1Type());
-  return c.e.select(c.e.make<nn::IsNanOp>(type, weights), c.e.splatLike(weights, 0), weights);
+  const bool mayHideRows = c.has(3) || c.has(6);
+  return mayHideRows ? safeSoftmax(c, scores, 3)
+                     : c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
 }
 
 /// softmax(softcap(q k^T scale) + mask) v. Result 3 is the scores as they are

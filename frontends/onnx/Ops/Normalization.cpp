@@ -2,6 +2,7 @@
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Reduction.h"
+#include "frontends/onnx/Ops/SafeSoftmax.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -14,6 +15,8 @@ template <typename Op> LogicalResult convertSoftmax(Conversion &c) {
   int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(x));
   if (c.failed)
     return failure();
+  if (std::is_same_v<Op, nn::SoftmaxOp> && isSafeSoftmax(c))
+    return c.done(safeSoftmax(c, x, axis));
   return c.done(c.e.make<Op>(x.getType(), x, axis));
 }
 
