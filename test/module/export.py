@@ -270,6 +270,19 @@ class Followed(nn.Module):
         return self.head(hidden) * torch.exp(-0.1 * distance)
 
 
+class Clamped(nn.Module):
+    """A weight that forward() itself sets."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.encode.weight.clamp_(-0.2, 0.2)
+        return self.head(torch.tanh(self.encode(x)))
+
+
 class Reported(nn.Module):
     """A centre that is updated after its use: only what forward() returns is in the file."""
 
@@ -350,6 +363,7 @@ MODELS = {
     'quantized-unoptimized': (Quantized, vectors, 'unoptimized', False),
     'centred-unoptimized': (Centred, vectors, 'unoptimized', True),
     'followed-unoptimized': (Followed, vectors, 'unoptimized', True),
+    'clamped': (Clamped, vectors, 'unoptimized', True),
     'reported': (lambda: Reported(False), vectors, 'unoptimized', True),
     'reported-folded': (Reported, vectors, 'default', True),
     'reported-returned': (Reported, vectors, 'unoptimized', True),

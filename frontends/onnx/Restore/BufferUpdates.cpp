@@ -146,6 +146,11 @@ UpdatedBuffers findUpdatedBuffers(const Graph &graph, const CallComparison &call
                       entry.target, what, remedy));
   };
   for (const SignatureEntry &entry : signature.outputs) {
+    if (entry.kind == "PARAMETER_MUTATION")
+      result.lost.push_back(
+          llvm::formatv("parameter '{0}': forward() sets it to '{1}', beside the optimizer's "
+                        "update; dpc trains parameters by the optimizer alone",
+                        entry.target, entry.placeholder));
     const SignatureEntry *buffer = signature.findTarget(entry.target);
     if (entry.kind != "BUFFER_MUTATION" || !buffer || isStatistic(calls, *buffer))
       continue;

@@ -17,7 +17,7 @@ struct UpdatedBuffers {
   /// step.
   std::vector<ValueId> running;
   /// One message for each buffer that the file reads, but whose value or next
-  /// value it no longer holds.
+  /// value it no longer holds, and one for each parameter that forward() changes.
   std::vector<std::string> lost;
 };
 
