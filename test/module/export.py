@@ -311,6 +311,17 @@ class Guarded(nn.Module):
         return self.head(hidden * 1.0 + distance)
 
 
+class Bounded(nn.Module):
+    """A factor that keeps a probability from 1, where its logit is infinite; the default exporter drops it."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        return self.head(torch.logit(torch.sigmoid(self.encode(x)) * (1 - 1e-7)))
+
+
 class Masked(nn.Module):
     """A mask that is drawn at each step; the default exporter draws it once."""
 
@@ -368,6 +379,7 @@ MODELS = {
     'reported-folded': (Reported, vectors, 'default', True),
     'reported-returned': (Reported, vectors, 'unoptimized', True),
     'masked': (Masked, vectors, 'default', False),
+    'bounded': (Bounded, vectors, 'default', False),
     'guarded': (Guarded, vectors, 'default', False),
     'guarded-unoptimized': (Guarded, vectors, 'unoptimized', False),
     'normed': (Normed, images, 'default', False),

@@ -43,6 +43,13 @@ Singular singularityOf(const Graph &graph, const Node &node, int32_t operand) {
       .Default(Singular::nowhere);
 }
 
+/// The same of a call whose nodes become singular after the one that reads.
+Singular singularityOf(StringRef op, bool isSum) {
+  if (op == "logit")
+    return isSum ? Singular::atZero : Singular::atOne;
+  return op == "atan2" ? Singular::atZero : Singular::nowhere;
+}
+
 } // namespace
 
 std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallComparison &calls) {
@@ -61,6 +68,8 @@ std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallCom
       for (OperandAt at : argument.reads) {
         const Node &node = graph.nodes[at.node];
         Singular where = singularityOf(graph, node, at.operand);
+        if (where == Singular::nowhere)
+          where = singularityOf(call.call.op, isSum);
         if (where == Singular::nowhere || (where == Singular::atZero && !isSum))
           continue;
         lost.push_back(llvm::formatv(
