@@ -143,6 +143,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
         << (tables.size() > 1 ? " and " + std::to_string(tables.size() - 1) + " other tables" : "")
         << " are in the order in which the file looks them up, which need not be the module's: "
            "what is saved of them is none of it; torch.onnx.export(..., optimize=False) keeps it\n";
+  for (const std::string &line : plan.doubtLines())
+    notes << "note: " << line << '\n';
   std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
   restored.rows = plan.rows(graph);
   restoreModel(model, graph, plan);

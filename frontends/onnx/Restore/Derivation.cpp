@@ -112,6 +112,17 @@ std::optional<Tensor> deriveStep(const Tensor &tensor, const DerivationStep &ste
     shape.append(tensor.shape.begin() + 1, tensor.shape.end());
     return makeTensor(tensor.type, shape, std::move(bytes));
   }
+  case Kind::Slice: {
+    if (rank == 0 || step.dims.size() != 2 || step.dims[0] < 0 || step.dims[0] > step.dims[1] ||
+        step.dims[1] > tensor.shape[0])
+      return std::nullopt;
+    size_t row = tensor.shape[0] ? tensor.bytes.size() / tensor.shape[0] : 0;
+    auto shape = llvm::to_vector<6>(tensor.shape);
+    shape[0] = step.dims[1] - step.dims[0];
+    return makeTensor(
+        tensor.type, shape,
+        {tensor.bytes.begin() + step.dims[0] * row, tensor.bytes.begin() + step.dims[1] * row});
+  }
   case Kind::Add:
     if (tensor.type == ElementType::F32)
       return plus<float>(tensor, step.addend);
@@ -246,6 +257,9 @@ std::string describe(ArrayRef<DerivationStep> steps) {
     case Kind::Gather:
       text += std::to_string(each.indices.size()) + " rows";
       break;
+    case Kind::Slice:
+      text += "rows " + std::to_string(each.dims[0]) + " to " + std::to_string(each.dims[1]);
+      break;
     case Kind::Add: {
       std::string number = std::to_string(each.addend);
       number.erase(number.find_last_not_of('0') + 1);
@@ -349,12 +363,12 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value) {
   return best;
 }
 
-Derived collapseRepeated(const Tensor &value) {
+Derived collapseRepeated(const Tensor &value, size_t samples) {
   bool splat = isSplat(value);
   auto shape = llvm::to_vector<6>(value.shape);
   SmallVector<int64_t> strides = stridesOf(value.shape);
   for (size_t d = 0; d < shape.size(); ++d)
-    if (shape[d] > 1 && (splat ? d == 0 : isConstantAlong(value, d)))
+    if (shape[d] > 1 && (splat ? d == samples : isConstantAlong(value, d)))
       shape[d] = 1;
   if (ArrayRef<int64_t>(shape) == ArrayRef<int64_t>(value.shape))
     return {value, {}};

@@ -22,6 +22,8 @@ struct DerivationStep {
     Expand,
     /// Rows (slices of dimension 0) by `indices`, which has the shape `dims`.
     Gather,
+    /// Rows `dims[0]` to `dims[1]`, without the last one.
+    Slice,
     /// Adds `addend` to every element.
     Add,
   };
@@ -68,8 +70,9 @@ Derived distinctRows(const Tensor &value, unsigned rowDims);
 std::optional<Derived> distinctRowsAnywhere(const Tensor &value);
 
 /// `value` was repeated along dimensions (all along which it does not change,
-/// or, when all elements are equal, only dimension 0): the parameter before.
-Derived collapseRepeated(const Tensor &value);
+/// or, when all elements are equal, only dimension `samples`): the parameter
+/// before.
+Derived collapseRepeated(const Tensor &value, size_t samples = 0);
 
 /// All elements have the same bits.
 bool isSplat(const Tensor &tensor);

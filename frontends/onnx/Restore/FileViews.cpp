@@ -90,6 +90,7 @@ nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationSt
       break;
     case DerivationStep::Kind::Expand:
     case DerivationStep::Kind::Gather:
+    case DerivationStep::Kind::Slice:
       isWhole = false;
       break;
     }
@@ -124,6 +125,17 @@ std::vector<std::vector<nn::FileTensor>> findFileViews(const RestorationPlan &pl
   for (const RestoredUse &use : plan.uses)
     if (const Initializer *was = graph.initializerOf(use.was))
       add(use.tensor, *was, use.steps);
+  for (const JoinedUse &use : plan.joinedUses)
+    if (const Initializer *was = graph.initializerOf(use.was))
+      for (size_t tensor : use.tensors)
+        if (llvm::none_of(views[tensor],
+                          [&](const nn::FileTensor &known) { return known.name == was->name; })) {
+          nn::FileTensor rows;
+          rows.name = was->name;
+          rows.shape.assign(was->tensor.shape.begin(), was->tensor.shape.end());
+          rows.holds = nn::FileTensor::Holds::part;
+          views[tensor].push_back(std::move(rows));
+        }
   for (const RestoredNode &copy : plan.nodes)
     for (auto [operand, tensor] : copy.operands)
       if (const Initializer *was = graph.initializerOf(graph.nodes[copy.node].input(operand)))

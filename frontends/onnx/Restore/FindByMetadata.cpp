@@ -54,6 +54,8 @@ void MetadataFinder::groupCalls() {
       foldedNames.insert(name);
   for (auto [n, node] : llvm::enumerate(graph.nodes)) {
     StringRef text = node.metadata(kFxNode);
+    if (text.empty() && node.callers.empty() && node.is("Split"))
+      silentNodes.push_back(int32_t(n));
     if (text.empty() || !node.callers.empty())
       continue;
     auto [found, isNew] = groupOf.try_emplace(text, groups.size());
@@ -81,9 +83,9 @@ bool MetadataFinder::isReadForItsType(int32_t node, int32_t operand) const {
 /// operator says of its operands; by the tensor's own name; what is left on
 /// both sides by last name and in order.
 void MetadataFinder::identify(const CallNodes &group) {
-  // A recurrent operator's are joined from several, which train the same.
-  if (isRecurrent(group.call) ||
-      llvm::any_of(group.nodes, [&](int32_t n) { return hasFoldedBatchNorm(graph.nodes[n]); }))
+  if (isRecurrent(group.call))
+    return findRecurrent(group);
+  if (llvm::any_of(group.nodes, [&](int32_t n) { return hasFoldedBatchNorm(graph.nodes[n]); }))
     return;
   std::vector<Operand> open;
   std::vector<const SignatureEntry *> left = group.entries;
@@ -159,6 +161,8 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   std::vector<std::string> sources = parametersOf(initializer);
   if (sources.empty())
     return; // Of no parameter.
+  if (identifyOfZeros(at, sources))
+    return;
   if (sources.size() > 1) {
     for (const std::string &source : sources)
       if (isParameter(source))
@@ -171,122 +175,32 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   std::string argument = argumentName(group, at.node, at.operand);
   std::vector<std::string> names = fxArguments(node.metadata(kFxNode));
   if (!isItself && (argument.empty() ? llvm::is_contained(names, initializer.name)
-                                     : argument == initializer.name))
-    return assign(source, at, false);
+                                     : argument == initializer.name ||
+                                           llvm::is_contained(foldedFrom(initializer), argument)))
+    return assign(source, at, false, argument);
 
   // The calling module's own tensor of this name.
   std::string scope = callingModule(node);
   if (scope == ownerOf(source)) {
     // Or its only one that nothing else is known of.
     std::vector<std::string> others;
-    if (!isItself && !argument.empty())
+    if ((!isItself || isMovedView({at, false, argument})) && !argument.empty())
       for (const SignatureEntry &entry : signature.inputs)
         if (ownerOf(entry.target) == scope && isUnaccounted(entry))
           others.push_back(entry.target);
-    if (others.size() > 1)
+    // Of a merged matrix, either may be what the call exchanges dimensions of.
+    if (others.size() > 1 || (isItself && !others.empty()))
       return lose(others.front(), initializer);
-    return assign(others.empty() ? source : others.front(), at, false);
+    return assign(others.empty() ? source : others.front(), at, false, argument);
   }
   std::string other = within(scope, lastName(source));
   if (isParameter(other) && !inFile(other))
-    return assign(other, at, false);
+    return assign(other, at, false, argument);
   size_t uses = graph.values[initializer.value].uses.size();
-  static const llvm::StringSet<> views = {
-      "_to_copy", "alias",   "detach",    "clone",     "contiguous", "view",  "reshape", "permute",
-      "t",        "squeeze", "transpose", "unsqueeze", "expand",     "slice", "select",  "type_as"};
-  if (!isItself || uses == 1 || views.contains(stemOf(argument)))
-    return assign(source, at, false);
+  ViewKind kind = viewKindOf(argument);
+  if (!isItself || uses == 1 || kind != ViewKind::None || stemOf(argument) == "expand")
+    return assign(source, at, false, argument);
   constants.push_back(at);
-}
-
-void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
-  if (!lostNames.insert((target + "|" + initializer.name).str()).second)
-    return;
-  plan.lost.push_back(
-      llvm::formatv("parameter '{0}' is not in the file: the export computed '{1}' from it, "
-                    "and the file does not say how; torch.onnx.export(..., optimize=False) "
-                    "keeps it",
-                    target, initializer.name));
-}
-
-void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> found) {
-  const SignatureEntry *entry = signature.findTarget(target);
-  const Initializer *own = inFile(target);
-  bool isWhole = own && llvm::all_of(found, [&](const Identified &each) {
-                   return each.at.initializer == own;
-                 });
-  bool hasDropped =
-      llvm::any_of(dropped, [&](const DroppedBias &each) { return each.target == target; });
-  if (isWhole && !hasDropped)
-    return;
-  RestoredTensor tensor;
-  tensor.name = target.str();
-  tensor.kind = kindOf(*entry);
-  tensor.isInFile = own != nullptr;
-  std::map<const Initializer *, Derivation> steps;
-  if (own) {
-    tensor.value = own->tensor;
-    steps[own] = {};
-  } else if (found.empty()) {
-    for (const DroppedBias &each : dropped)
-      if (each.target == target)
-        tensor.value = makeTensor(each.type, {each.extent},
-                                  std::vector<char>(each.extent * elementBytes(each.type), 0));
-  } else {
-    // A use that names it says more than one that computes with it.
-    const Identified *first = &found.front();
-    for (const Identified &each : found)
-      if (each.isArgument) {
-        first = &each;
-        break;
-      }
-    std::optional<Derived> inverse = invert(*first);
-    if (!inverse)
-      return lose(target, *first->at.initializer);
-    tensor.value = std::move(inverse->parameter);
-    steps[first->at.initializer] = std::move(inverse->steps);
-  }
-  std::vector<RestoredUse> uses;
-  for (const Identified &each : found) {
-    const Initializer *initializer = each.at.initializer;
-    auto known = steps.find(initializer);
-    if (known == steps.end()) {
-      std::optional<Derivation> derivation = findDerivation(tensor.value, initializer->tensor);
-      if (!derivation)
-        return lose(target, *initializer);
-      known = steps.emplace(initializer, std::move(*derivation)).first;
-    }
-    if (initializer != own)
-      uses.push_back(
-          {each.at.node, each.at.operand, initializer->value, plan.tensors.size(), known->second});
-    if (initializer != own && !signature.findTarget(initializer->name) &&
-        !llvm::is_contained(tensor.aliases, initializer->name))
-      tensor.aliases.push_back(initializer->name);
-  }
-  for (const DroppedBias &each : dropped)
-    if (each.target == target &&
-        llvm::ArrayRef<int64_t>(tensor.value.shape) == llvm::ArrayRef<int64_t>(each.extent))
-      uses.push_back({each.node, 2, kNoValue, plan.tensors.size(), {}});
-  if (uses.empty())
-    return;
-  plan.tensors.push_back(std::move(tensor));
-  plan.uses.insert(plan.uses.end(), uses.begin(), uses.end());
-}
-
-/// Numbers that merely equal a parameter get a copy that stays.
-void MetadataFinder::planConstants() {
-  std::map<const Initializer *, size_t> copies;
-  for (const Operand &at : constants) {
-    auto [found, isNew] = copies.try_emplace(at.initializer, plan.tensors.size());
-    if (isNew) {
-      RestoredTensor copy;
-      copy.name = at.initializer->name + "/constant";
-      copy.kind = TensorKind::Constant;
-      copy.value = at.initializer->tensor;
-      plan.tensors.push_back(std::move(copy));
-    }
-    plan.uses.push_back({at.node, at.operand, at.initializer->value, found->second, {}});
-  }
 }
 
 RestorationPlan MetadataFinder::find() {
@@ -298,11 +212,14 @@ RestorationPlan MetadataFinder::find() {
     findTrainingNorms(group);
     findFlaggedLookups(group);
   }
+  for (int32_t node : silentNodes)
+    identifySilent(node);
   for (const DroppedBias &each : dropped)
     identified[each.target]; // Also those that nothing else uses.
   for (const SignatureEntry &entry : signature.inputs)
     if (auto found = identified.find(entry.target); found != identified.end())
       planTensor(entry.target, found->second);
+  planJoined();
   planConstants();
   findMergedNodes();
   return std::move(plan);

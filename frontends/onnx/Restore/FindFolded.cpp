@@ -6,25 +6,43 @@
 
 #include "OnnxSchema.pb.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using llvm::StringRef;
 
 namespace dpc::onnx {
+namespace {
+
+bool isKernel(const Node &node) { return node.is("Conv") || node.is("ConvTranspose"); }
+
+/// Values that the exporter brought itself.
+bool isExporters(StringRef name) { return name.starts_with("val_") || name.starts_with("scalar"); }
+
+const llvm::StringSet<> &repeats() {
+  static const llvm::StringSet<> names = {"expand", "repeat", "tile", "expand_as",
+                                          "repeat_interleave"};
+  return names;
+}
+
+/// Undoes the views before a repetition.
+Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
+              bool isKernel) {
+  Undone undone = undoViews(after.parameter, lastOnes, others, isKernel);
+  undone.derived.steps.insert(undone.derived.steps.end(), after.steps.begin(), after.steps.end());
+  // To repeat may also have added dimensions in front.
+  llvm::ArrayRef<int64_t> shape(undone.derived.parameter.shape);
+  if (shape.size() > 1 && shape.front() == 1)
+    undone.doubt = std::max(undone.doubt, Doubt::Shape);
+  return undone;
+}
+
+} // namespace
 
 /// The module's tensor behind a computed one, from the names of what was
 /// computed on the way.
-std::optional<Derived> MetadataFinder::invertFolded(const Initializer &initializer) const {
-  static const llvm::StringSet<> views = {
-      "_to_copy", "alias",   "detach",       "clone",   "contiguous",
-      "view",     "reshape", "_unsafe_view", "permute", "transpose",
-      "t",        "squeeze", "unsqueeze",    "flatten", "unflatten",
-      "movedim",  "type_as", "to",           "slice",   "select",
-      "narrow",   "split",   "getitem",      "chunk",   "split_with_sizes"};
-  static const llvm::StringSet<> repeats = {"expand", "repeat", "tile", "expand_as",
-                                            "repeat_interleave"};
+std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
   static const llvm::StringSet<> lookups = {"embedding", "index", "index_select", "gather"};
   // What only computes numbers that are differentiated, never places.
   static const llvm::StringSet<> arithmetic = {
@@ -34,26 +52,47 @@ std::optional<Derived> MetadataFinder::invertFolded(const Initializer &initializ
       "softplus",     "conv1d",   "conv2d", "_softmax",   "sin",
       "cos",          "rms_norm", "sqrt",   "cat",        "linalg_vector_norm",
       "_weight_norm", "norm",     "stack"};
+  const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
-  StringRef stem = stemOf(initializer.name);
+  const Node &node = graph.nodes[found.at.node];
+  // What the call takes, and what the exporter made of that for its nodes.
+  std::string last = initializer.name;
+  std::vector<std::string> names = foldedFrom(initializer);
+  std::vector<View> lastOnes;
+  const FxCall call = parseFxCall(node.metadata(kFxNode)).value_or(FxCall());
+  const bool isState = isRecurrent(call);
+  if (llvm::is_contained(names, found.argument)) {
+    bool isProduct = call.op == "linear" && node.is("MatMul");
+    if (isProduct)
+      lastOnes.push_back({ViewKind::Swap, 0});
+    else if (!isState)
+      return std::nullopt;
+    last = found.argument;
+  } else if (!found.argument.empty() && (isState || signature.findTarget(last))) {
+    last = found.argument; // It was equal to something else and merged with it.
+  }
+  StringRef stem = stemOf(last);
   bool looksUp = lookups.contains(stem), repeatsIt = false, computes = false;
   size_t others = 0, scalars = 0;
   double addend = 1;
-  for (const std::string &name : foldedFrom(initializer)) {
-    if (isParameter(name))
+  std::vector<View> before;
+  for (const std::string &name : names) {
+    if (isParameter(name) || name == last)
       continue; // The one parameter, or its equal that the exporter kept.
     ++others;
-    scalars += StringRef(name).starts_with("val_") || StringRef(name).starts_with("scalar");
+    scalars += isExporters(name);
     if (const Initializer *scalar = inFile(name); scalar && scalar->tensor.numElements() == 1)
       addend = scalar->tensor.asDouble(0);
     StringRef each = stemOf(name);
     looksUp |= lookups.contains(each);
-    repeatsIt |= repeats.contains(each);
+    repeatsIt |= repeats().contains(each);
     if (arithmetic.contains(each))
       return std::nullopt;
-    computes |= !StringRef(name).starts_with("val_") && !inFile(name) &&
-                !signature.findTarget(name) && !views.contains(each) && !repeats.contains(each) &&
-                !lookups.contains(each);
+    if (StringRef(name).starts_with("val_") || inFile(name) || signature.findTarget(name) ||
+        repeats().contains(each) || lookups.contains(each))
+      continue;
+    before.push_back(asView(name));
+    computes |= before.back().kind == ViewKind::None;
   }
   if (stem == "add" && others == 1 && scalars == 1) {
     Derivation minus(1), plus(1);
@@ -63,29 +102,58 @@ std::optional<Derived> MetadataFinder::invertFolded(const Initializer &initializ
     std::optional<Tensor> parameter = derive(value, minus);
     if (!parameter)
       return std::nullopt;
-    return Derived{std::move(*parameter), std::move(plus)};
+    return Undone{{std::move(*parameter), std::move(plus)}, Doubt::None};
   }
   if (stem == "embedding" && value.shape.size() > 0) {
     if (isSplat(value))
       return std::nullopt;
-    return distinctRows(value, 1);
+    return Undone{distinctRows(value, 1), Doubt::None};
   }
-  if (repeats.contains(stem) && !looksUp && !computes)
-    return collapseRepeated(value);
-  if (!views.contains(stem) && !lookups.contains(stem) && !repeats.contains(stem))
+  if (repeats().contains(stem) && !looksUp && !computes)
+    return behind(collapseRepeated(value, isState ? 1 : 0), lastOnes, before, isKernel(node));
+  View final = asView(last);
+  if (final.kind == ViewKind::None && !lookups.contains(stem) && !repeats().contains(stem))
     return std::nullopt;
-  if (looksUp || repeatsIt)
-    return distinctRowsAnywhere(value);
+  if (looksUp || repeatsIt) {
+    std::optional<Derived> table = distinctRowsAnywhere(value);
+    return table ? std::optional(Undone{std::move(*table), Doubt::None}) : std::nullopt;
+  }
   if (computes)
     return std::nullopt;
-  return Derived{value, {}};
+  lastOnes.push_back(final);
+  return undoViews(value, lastOnes, before, isKernel(node));
 }
 
-std::optional<Derived> MetadataFinder::invert(const Identified &found) const {
+/// `y = x1^T W x2`, whose W the exporter writes as [in1, out * in2]: the shape
+/// that the product is given then says what is what.
+std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
-  if (!found.isArgument)
-    return invertFolded(*found.at.initializer);
-  // The call takes the tensor itself; ONNX's operand may be another view.
+  for (const Use &use : graph.values[graph.nodes[found.at.node].output(0)].uses) {
+    const Node &reshape = graph.nodes[use.node];
+    const Initializer *shape =
+        reshape.is("Reshape") ? graph.initializerOf(reshape.input(1)) : nullptr;
+    if (!shape || shape->tensor.type != ElementType::I64 || shape->tensor.numElements() < 2 ||
+        value.shape.size() != 2)
+      continue;
+    llvm::ArrayRef<int64_t> extents = shape->tensor.as<int64_t>();
+    int64_t out = extents[extents.size() - 2], second = extents.back();
+    if (out < 1 || second < 1 || out * second != value.shape[1])
+      continue;
+    Derivation undo(2), steps(2);
+    undo[0].kind = steps[1].kind = DerivationStep::Kind::Reshape;
+    undo[0].dims = {value.shape[0], out, second};
+    steps[1].dims = value.shape;
+    undo[1].kind = steps[0].kind = DerivationStep::Kind::Transpose;
+    undo[1].dims = steps[0].dims = {1, 0, 2};
+    if (std::optional<Tensor> parameter = derive(value, undo))
+      return Undone{{std::move(*parameter), std::move(steps)}, Doubt::None};
+  }
+  return Undone{{value, {}}, Doubt::Order};
+}
+
+/// The call takes the tensor itself; ONNX's operand may be another view.
+std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
+  const Tensor &value = found.at.initializer->tensor;
   const Node &node = graph.nodes[found.at.node];
   const FxCall call = parseFxCall(node.metadata(kFxNode)).value_or(FxCall());
   StringRef op = call.op;
@@ -93,7 +161,7 @@ std::optional<Derived> MetadataFinder::invert(const Identified &found) const {
   if (op == "linear" && node.is("MatMul") && value.shape.size() == 2) {
     steps[0].kind = DerivationStep::Kind::Transpose;
     steps[0].dims = {1, 0};
-    return Derived{*derive(value, steps), steps};
+    return Undone{{*derive(value, steps), steps}, Doubt::None};
   }
   bool isPerChannel = op == "prelu" || op.ends_with("_norm");
   if (isPerChannel && value.shape.size() > 1 &&
@@ -102,9 +170,33 @@ std::optional<Derived> MetadataFinder::invert(const Identified &found) const {
     flat[0].kind = steps[0].kind = DerivationStep::Kind::Reshape;
     flat[0].dims = {value.numElements()};
     steps[0].dims = value.shape;
-    return Derived{*derive(value, flat), steps};
+    return Undone{{*derive(value, flat), steps}, Doubt::None};
   }
-  return Derived{value, {}};
+  bool isFolded = !foldedFrom(*found.at.initializer).empty();
+  if (op == "bilinear" && isFolded)
+    return invertBilinear(found);
+  // It exchanges dimensions of the keys.
+  if (op.starts_with("scaled_dot_product") && isFolded)
+    return Undone{{value, {}}, Doubt::Order};
+  return Undone{{value, {}}, Doubt::None};
+}
+
+std::optional<Undone> MetadataFinder::invert(const Identified &found) const {
+  return found.isArgument ? invertArgument(found) : invertFolded(found);
+}
+
+/// The exporter merged a matrix with its transposed one, which is equal: the
+/// call still says which one it takes.
+bool MetadataFinder::isMovedView(const Identified &found) const {
+  const Tensor &value = found.at.initializer->tensor;
+  ViewKind kind = viewKindOf(found.argument);
+  Derivation exchange(1);
+  exchange[0].kind = DerivationStep::Kind::Transpose;
+  exchange[0].dims = {1, 0};
+  return !found.isArgument && found.at.initializer->name != found.argument &&
+         signature.findTarget(found.at.initializer->name) && value.shape.size() == 2 &&
+         (kind == ViewKind::Swap || kind == ViewKind::Exchange || kind == ViewKind::Permute) &&
+         isSame(*derive(value, exchange), value);
 }
 
 } // namespace dpc::onnx

@@ -25,6 +25,8 @@ struct Identified {
   /// The tensor's own argument of the call; false when the call takes something
   /// computed from it.
   bool isArgument;
+  /// What the call takes of it, where the file says ("permute_1").
+  std::string argument;
 };
 
 /// The nodes of one call, and what the call takes of the module.
@@ -44,7 +46,8 @@ std::string within(llvm::StringRef owner, llvm::StringRef name);
 
 /// Finds the plan of one graph. The steps share what is known of every tensor
 /// of the module; they stand in FindByMetadata.cpp (whose a tensor is),
-/// FindFolded.cpp (what it was before) and FindDropped.cpp (what is gone).
+/// FindFolded.cpp (what it was before), FindRecurrent.cpp (what recurrent
+/// operators join), FindDropped.cpp (what is gone) and PlanTensors.cpp.
 class MetadataFinder {
 public:
   explicit MetadataFinder(const Graph &graph) : graph(graph), signature(graphSignature(graph)) {
@@ -65,9 +68,11 @@ private:
   }
   std::vector<std::string> parametersOf(const Initializer &initializer) const;
 
-  /// The name of the call's argument that operand `operand` is, where a single
-  /// node has them all in the same order; else empty.
+  /// The name of the call's argument that operand `operand` is, where the
+  /// operator says or a single node has them all in the same order; else empty.
   std::string argumentName(const CallNodes &group, int32_t node, int32_t operand) const {
+    if (std::optional<int> position = argumentOf(group.call, graph.nodes[node], operand))
+      return valueArgument(group.call, *position).str();
     std::vector<std::string> names = fxArguments(graph.nodes[node].metadata(kFxNode));
     return group.nodes.size() == 1 && names.size() == graph.nodes[node].inputs.size()
                ? names[operand]
@@ -86,15 +91,29 @@ private:
   bool isReadForItsType(int32_t node, int32_t operand) const;
   void identify(const CallNodes &group);
   void identifyLoose(const CallNodes &group, const Operand &at);
-  void assign(llvm::StringRef target, const Operand &at, bool isArgument) {
-    identified[target.str()].push_back({at, isArgument});
+  void assign(llvm::StringRef target, const Operand &at, bool isArgument,
+              llvm::StringRef argument = {}) {
+    identified[target.str()].push_back({at, isArgument, argument.str()});
   }
+  bool isMovedView(const Identified &found) const;
+  void identifySilent(int32_t node);
+  bool identifyOfZeros(const Operand &at, llvm::ArrayRef<std::string> sources);
+  void findRecurrent(const CallNodes &group);
+  void findFirstState(llvm::ArrayRef<int32_t> layers, int32_t operand, llvm::StringRef argument);
+  std::optional<size_t> planJoinedTensor(const std::string &target, Tensor value);
+  void planLayered(size_t position);
+  void addAlias(size_t tensor, const Initializer &initializer);
+  void planJoined();
   void findDroppedBiases(const CallNodes &group);
   void findTrainingNorms(const CallNodes &group);
   void findFlaggedLookups(const CallNodes &group);
   void planTensor(llvm::StringRef target, llvm::ArrayRef<Identified> found);
-  std::optional<Derived> invert(const Identified &found) const;
-  std::optional<Derived> invertFolded(const Initializer &initializer) const;
+  std::optional<Derivation> stepsTo(const Identified &found, const Tensor &value,
+                                    const std::map<const Initializer *, Derivation> &known) const;
+  std::optional<Undone> invert(const Identified &found) const;
+  std::optional<Undone> invertArgument(const Identified &found) const;
+  std::optional<Undone> invertFolded(const Identified &found) const;
+  std::optional<Undone> invertBilinear(const Identified &found) const;
   void planConstants();
   void findFoldedNorms();
   void lose(llvm::StringRef target, const Initializer &initializer);
@@ -118,9 +137,29 @@ private:
   /// Placeholders that some call takes; parameters that a tensor of the file
   /// was computed from.
   std::set<std::string> named, foldedNames;
+  /// Those that say nothing of their call.
+  std::vector<int32_t> silentNodes;
   /// Which group a node belongs to; -1: none.
   std::vector<int32_t> groupOfNode;
   std::set<std::string> lostNames;
+  /// Operands of recurrent operators, with the targets that they are joined
+  /// from.
+  struct Joined {
+    int32_t node;
+    int32_t operand;
+    const Initializer *initializer;
+    std::vector<std::string> targets;
+    llvm::SmallVector<int64_t, 4> gates;
+    bool isBias;
+  };
+  std::vector<Joined> joined;
+  /// A first state of several layers, with the operand of each.
+  struct LayeredState {
+    std::string target;
+    bool isItself;
+    std::vector<Operand> layers;
+  };
+  std::vector<LayeredState> layeredStates;
   RestorationPlan plan;
 };
 

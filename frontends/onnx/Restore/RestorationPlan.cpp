@@ -6,6 +6,7 @@
 #include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -40,6 +41,10 @@ std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t te
     if (!llvm::is_contained(parts, part))
       parts.push_back(part);
   }
+  for (const JoinedUse &use : plan.joinedUses)
+    if (llvm::is_contained(use.tensors, tensor))
+      parts.push_back((use.gates.size() > 1 ? "gates of '" : "rows of '") +
+                      graph.values[use.was].name + "'");
   for (const RestoredNode &copy : plan.nodes)
     for (auto [operand, position] : copy.operands)
       if (position == tensor)
@@ -48,6 +53,27 @@ std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t te
 }
 
 } // namespace
+
+std::optional<Tensor> join(const RestorationPlan &plan, const JoinedUse &use,
+                           llvm::ArrayRef<int64_t> shape) {
+  std::vector<char> bytes;
+  for (size_t position : use.tensors) {
+    const Tensor &tensor = plan.tensors[position].value;
+    if (tensor.shape.empty() || tensor.shape[0] % int64_t(use.gates.size()) != 0)
+      return std::nullopt;
+    size_t block = tensor.bytes.size() / use.gates.size();
+    for (int64_t gate : use.gates)
+      bytes.insert(bytes.end(), tensor.bytes.begin() + gate * block,
+                   tensor.bytes.begin() + (gate + 1) * block);
+  }
+  ElementType type = plan.tensors[use.tensors.front()].value.type;
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  if (size_t(elements) * elementBytes(type) != bytes.size())
+    return std::nullopt;
+  return makeTensor(type, shape, std::move(bytes));
+}
 
 llvm::Error RestorationPlan::check(const Graph &graph) const {
   llvm::StringSet<> names, values;
@@ -73,6 +99,14 @@ llvm::Error RestorationPlan::check(const Graph &graph) const {
       return failRestoring(llvm::formatv("input {0} of {1} cannot be '{2}'", use.operand,
                                          describe(node), tensors[use.tensor].name));
   }
+  for (const JoinedUse &use : joinedUses)
+    if (use.node < 0 || use.node >= int32_t(graph.nodes.size()) ||
+        !graph.nodes[use.node].callers.empty() || use.tensors.empty() ||
+        graph.nodes[use.node].input(use.operand) != use.was || !graph.initializerOf(use.was) ||
+        llvm::any_of(
+            use.tensors, [&](size_t tensor) { return tensor >= tensors.size(); }) ||
+        !planned.insert({use.node, use.operand}).second)
+      return failRestoring(llvm::formatv("a joined operand does not fit the graph"));
   for (const RestoredNode &copy : nodes) {
     bool fits = copy.node >= 0 && copy.node < int32_t(graph.nodes.size());
     for (auto [operand, tensor] : copy.operands)
@@ -112,6 +146,14 @@ llvm::Error RestorationPlan::verify(const Graph &graph) const {
                                          tensor.name, describe(graph.nodes[use.node]),
                                          use.operand));
   }
+  for (const JoinedUse &use : joinedUses) {
+    const Tensor &was = graph.initializerOf(use.was)->tensor;
+    std::optional<Tensor> made = join(*this, use, was.shape);
+    if (!made || !isSame(*made, was))
+      return failRestoring(llvm::formatv("'{0}' does not give what {1} has as input {2}",
+                                         tensors[use.tensors.front()].name,
+                                         describe(graph.nodes[use.node]), use.operand));
+  }
   for (const RestoredNode &copy : nodes)
     for (auto [operand, tensor] : copy.operands)
       if (!isSame(tensors[tensor].value,
@@ -126,7 +168,10 @@ std::vector<std::array<std::string, 4>> RestorationPlan::rows(const Graph &graph
   std::vector<std::array<std::string, 4>> made;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
     size_t count =
-        llvm::count_if(uses, [i = i](const RestoredUse &use) { return use.tensor == i; });
+        llvm::count_if(uses, [i = i](const RestoredUse &use) { return use.tensor == i; }) +
+        llvm::count_if(joinedUses, [i = i](const JoinedUse &use) {
+          return llvm::is_contained(use.tensors, i);
+        });
     made.push_back(
         {tensor.name, typeText(tensor.value), std::to_string(count), inTheFile(graph, *this, i)});
   }
@@ -171,7 +216,7 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   for (const RestoredUse &use : uses)
     if (use.was != kNoValue)
       standsFor[use.was].insert(use.tensor);
-  size_t tied = 0, split = 0, computed = 0, renamed = 0, added = 0;
+  size_t tied = 0, split = 0, cut = 0, computed = 0, renamed = 0, added = 0;
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
     bool isSplit = false, isComputed = false, isDropped = false;
     for (const RestoredUse &use : uses) {
@@ -189,7 +234,11 @@ std::string RestorationPlan::summary(const Graph &graph) const {
                step.kind != DerivationStep::Kind::Reshape;
       });
     }
-    if (tensor.isInFile && !isDropped)
+    bool isJoined = llvm::any_of(
+        joinedUses, [i = i](const JoinedUse &use) { return llvm::is_contained(use.tensors, i); });
+    if (isJoined)
+      ++cut;
+    else if (tensor.isInFile && !isDropped)
       ++tied;
     else if (isSplit)
       ++split;
@@ -207,6 +256,7 @@ std::string RestorationPlan::summary(const Graph &graph) const {
   };
   add(tied, "tied again");
   add(split, "split from equal ones");
+  add(cut, "cut out of joined ones");
   add(computed, "behind what was computed from them");
   add(added, "dropped because they were zero");
   add(renamed, "under their own names");
@@ -244,6 +294,39 @@ std::vector<std::string> RestorationPlan::reorderedTables() const {
         }))
       names.push_back(tensor.name);
   return names;
+}
+
+std::vector<std::string> RestorationPlan::doubtLines() const {
+  constexpr StringRef keeps = "torch.onnx.export(..., optimize=False) keeps it";
+  std::vector<std::string> lines;
+  for (Doubt doubt : {Doubt::Order, Doubt::Shape, Doubt::Part}) {
+    std::string first;
+    size_t count = 0;
+    for (const auto &[name, each] : doubts)
+      if (each == doubt && ++count == 1)
+        first = "'" + name + "'";
+    if (!count)
+      continue;
+    if (count > 1)
+      first += " and " + std::to_string(count - 1) + " more";
+    if (doubt == Doubt::Order)
+      lines.push_back(
+          llvm::formatv("the file does not tell the orientation of {0}, whose dimensions "
+                        "the module permutes: what is saved of it need not be the "
+                        "module's; {1}",
+                        first, keeps));
+    else if (doubt == Doubt::Shape)
+      lines.push_back(
+          llvm::formatv("the file does not tell the shape of {0}, which the module "
+                        "reshapes or repeats: what is saved of it has the module's elements, and "
+                        "maybe another shape; {1}",
+                        first, keeps));
+    else
+      lines.push_back(llvm::formatv("the file does not tell the extent of {0}, of which the module "
+                                    "reads a slice: what is saved of it is that slice; {1}",
+                                    first, keeps));
+  }
+  return lines;
 }
 
 RestorationPlan planRestoration(const Graph &graph) {

@@ -5,6 +5,7 @@
 
 #include "frontends/onnx/Model/Graph.h"
 #include "frontends/onnx/Restore/Derivation.h"
+#include "frontends/onnx/Restore/UndoViews.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -39,6 +40,19 @@ struct RestoredUse {
   size_t tensor;
   /// From the tensor to the operand.
   Derivation steps;
+};
+
+/// An operand of a recurrent operator, which is joined from several tensors: the
+/// rows of one after those of another, and in each the gates in another order.
+struct JoinedUse {
+  int32_t node;
+  int32_t operand;
+  ValueId was;
+  /// Positions in RestorationPlan::tensors.
+  llvm::SmallVector<size_t, 4> tensors;
+  /// Each tensor's rows are as many blocks of one size, the gates; the operand
+  /// has them in this order.
+  llvm::SmallVector<int64_t, 4> gates;
 };
 
 /// A node that the exporter merged with an equal one, of equal parameters.
@@ -90,6 +104,7 @@ struct DetachedOutput {
 struct RestorationPlan {
   std::vector<RestoredTensor> tensors;
   std::vector<RestoredUse> uses;
+  std::vector<JoinedUse> joinedUses;
   std::vector<RestoredNode> nodes;
   std::vector<TrainingNorm> trainingNorms;
   std::vector<FlaggedLookup> flaggedLookups;
@@ -97,10 +112,12 @@ struct RestorationPlan {
   std::vector<DetachedOutput> detachedOutputs;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
+  /// Tensors of which the file does not tell all, by name.
+  std::vector<std::pair<std::string, Doubt>> doubts;
 
   bool empty() const {
-    return uses.empty() && nodes.empty() && trainingNorms.empty() && flaggedLookups.empty() &&
-           detachedUses.empty() && detachedOutputs.empty();
+    return uses.empty() && joinedUses.empty() && nodes.empty() && trainingNorms.empty() &&
+           flaggedLookups.empty() && detachedUses.empty() && detachedOutputs.empty();
   }
 
   /// Is the plan about `graph`: operands exist and are planned once, names are
@@ -124,7 +141,14 @@ struct RestorationPlan {
   /// Tables of rows that are looked up several times at constant places: in which
   /// order the module has them, the file does not say.
   std::vector<std::string> reorderedTables() const;
+  /// What the file does not tell of restored tensors: a line for each kind.
+  std::vector<std::string> doubtLines() const;
 };
+
+/// What the tensors of `use` are joined to; nullopt where their rows do not fall
+/// into gates or make no tensor of this shape.
+std::optional<Tensor> join(const RestorationPlan &plan, const JoinedUse &use,
+                           llvm::ArrayRef<int64_t> shape);
 
 /// Plans what the metadata of PyTorch's default exporter identifies.
 RestorationPlan planByMetadata(const Graph &graph);

@@ -3,12 +3,9 @@
 #include "frontends/onnx/Restore/RewriteModel.h"
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Restore/Rewriter.h"
 
-#include "OnnxSchema.pb.h"
-
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using llvm::StringRef;
 
@@ -36,6 +33,7 @@ StringRef suffixOf(DerivationStep::Kind kind) {
   case DerivationStep::Kind::Expand:
     return "/repeated";
   case DerivationStep::Kind::Gather:
+  case DerivationStep::Kind::Slice:
     return "/rows";
   case DerivationStep::Kind::Add:
     return "/shifted";
@@ -52,53 +50,7 @@ template <typename Nodes, typename Visit> void forEachNode(const Nodes &nodes, V
   }
 }
 
-class Rewriter {
-public:
-  Rewriter(const OnnxModel &source, const Graph &graph, const RestorationPlan &plan)
-      : source(*source.proto), graph(graph), plan(plan),
-        model(std::make_shared<onnxpb::ModelProto>(*source.proto)), main(*model->mutable_graph()) {}
-
-  std::shared_ptr<const onnxpb::ModelProto> run();
-
-private:
-  std::string unique(const std::string &name);
-  void collectNames();
-  onnxpb::NodeProto &nodeOf(int32_t node) {
-    return *main.mutable_node(positions.lookup(graph.nodes[node].proto));
-  }
-  onnxpb::TensorProto &addInitializer(const std::string &name, ElementType type,
-                                      llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<char> bytes);
-  std::string addInts(const std::string &name, llvm::ArrayRef<int64_t> dims,
-                      llvm::ArrayRef<int64_t> values);
-  std::string emit(const std::string &from, ElementType type, const DerivationStep &step);
-  std::string valueOf(const RestoredUse &use);
-  void setTraining(const TrainingNorm &norm);
-  void copyNode(const RestoredNode &copy);
-  onnxpb::NodeProto makeDetach(const std::string &from, const std::string &to,
-                               const std::string &name);
-  void detachUse(const DetachedUse &use);
-  void detachOutput(const DetachedOutput &output);
-  void dropUnused();
-
-  const onnxpb::ModelProto &source;
-  const Graph &graph;
-  const RestorationPlan &plan;
-  std::shared_ptr<onnxpb::ModelProto> model;
-  onnxpb::GraphProto &main;
-  llvm::StringSet<> names;
-  llvm::DenseMap<const onnxpb::NodeProto *, int> positions;
-  /// Values made so far, by tensor and steps.
-  struct Made {
-    size_t tensor;
-    Derivation steps;
-    std::string name;
-  };
-  std::vector<Made> made;
-  /// Nodes that compute what the exporter had computed; they come first.
-  std::vector<onnxpb::NodeProto> first;
-  /// Nodes that are added, by the node that they come after or before.
-  std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> after, before;
-};
+} // namespace
 
 void Rewriter::collectNames() {
   for (const auto &input : main.input())
@@ -166,6 +118,12 @@ std::string Rewriter::emit(const std::string &from, ElementType type, const Deri
   case DerivationStep::Kind::Gather:
     node.set_op_type("Gather");
     node.add_input(addInts(result + "/indices", step.dims, step.indices));
+    break;
+  case DerivationStep::Kind::Slice:
+    node.set_op_type("Slice");
+    node.add_input(addInts(result + "/begin", {1}, step.dims[0]));
+    node.add_input(addInts(result + "/end", {1}, step.dims[1]));
+    node.add_input(addInts(result + "/axis", {1}, int64_t(0)));
     break;
   case DerivationStep::Kind::Add: {
     node.set_op_type("Add");
@@ -280,6 +238,9 @@ void Rewriter::dropUnused() {
       for (const std::string &alias : was->aliases)
         replaced.insert(alias);
     }
+  for (const JoinedUse &use : plan.joinedUses)
+    if (const Initializer *was = graph.initializerOf(use.was))
+      replaced.insert(was->name);
   for (const RestoredTensor &tensor : plan.tensors)
     if (tensor.isInFile)
       replaced.erase(tensor.name);
@@ -335,6 +296,10 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
       node.add_input();
     *node.mutable_input(use.operand) = valueOf(use);
   }
+  for (const JoinedUse &use : plan.joinedUses) {
+    std::string value = valueOf(use);
+    *nodeOf(use.node).mutable_input(use.operand) = value;
+  }
   for (const TrainingNorm &norm : plan.trainingNorms)
     setTraining(norm);
   for (const FlaggedLookup &lookup : plan.flaggedLookups) {
@@ -384,8 +349,6 @@ std::shared_ptr<const onnxpb::ModelProto> Rewriter::run() {
   }
   return model;
 }
-
-} // namespace
 
 void restoreModel(OnnxModel &model, const Graph &graph, const RestorationPlan &plan) {
   model.proto = Rewriter(model, graph, plan).run();

@@ -47,6 +47,23 @@ TEST(DerivationTest, MakesATableOfDistinctRows) {
   EXPECT_EQ(table.steps[0].indices, (std::vector<int64_t>{0, 1, 0, 1}));
 }
 
+TEST(DerivationTest, TakesRows) {
+  Tensor table = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  DerivationStep rows{DerivationStep::Kind::Slice, {1, 3}, {}, 0};
+  EXPECT_TRUE(isSame(*derive(table, {rows}), floats({2, 2}, {3, 4, 5, 6})));
+  EXPECT_EQ(describe({rows}), "rows 1 to 3");
+  rows.dims = {2, 4};
+  EXPECT_FALSE(derive(table, {rows}));
+}
+
+TEST(DerivationTest, CollapsesSamples) {
+  Tensor zeros = floats({2, 2, 1}, {0, 0, 0, 0});
+  EXPECT_EQ(llvm::ArrayRef<int64_t>(collapseRepeated(zeros).parameter.shape),
+            llvm::ArrayRef<int64_t>({1, 2, 1}));
+  EXPECT_EQ(llvm::ArrayRef<int64_t>(collapseRepeated(zeros, 1).parameter.shape),
+            llvm::ArrayRef<int64_t>({2, 1, 1}));
+}
+
 /// A relative bias [1, heads, places, places]: the heads are a row, though they
 /// are not the last dimension any more.
 TEST(DerivationTest, FindsRowsThatWereMoved) {

@@ -52,4 +52,39 @@ TEST_F(RestorationPlanTest, ValuesProveIt) {
       << verified();
 }
 
+/// What recurrent operators join.
+struct JoinedPlanTest : ::testing::Test {
+  Prepared prepared{std::string(DPC_MODULE_MODELS "/recurrent/model.onnx")};
+  RestorationPlan plan = planRestoration(prepared.graph);
+
+  std::string checked() { return llvm::toString(plan.check(prepared.graph)); }
+  std::string verified() { return llvm::toString(plan.verify(prepared.graph)); }
+};
+
+TEST_F(JoinedPlanTest, FitsItsGraph) {
+  ASSERT_EQ(prepared.error, "");
+  EXPECT_EQ(checked(), "");
+  EXPECT_EQ(verified(), "");
+  EXPECT_TRUE(plan.lost.empty());
+  // States that were repeated may have had fewer dimensions, but for the one of two layers.
+  EXPECT_EQ(plan.doubts.size(), 3u);
+  EXPECT_EQ(plan.joinedUses.size(), 3u + 3 + 2 + 3);
+}
+
+TEST_F(JoinedPlanTest, AnOperandIsPlannedOnce) {
+  plan.joinedUses.push_back(plan.joinedUses.front());
+  EXPECT_NE(checked().find("a joined operand does not fit the graph"), std::string::npos);
+  plan.joinedUses.pop_back();
+  plan.joinedUses.back().tensors.push_back(plan.tensors.size());
+  EXPECT_NE(checked().find("a joined operand does not fit the graph"), std::string::npos);
+}
+
+TEST_F(JoinedPlanTest, GatesAreInTheirOrder) {
+  std::swap(plan.joinedUses.front().gates[0], plan.joinedUses.front().gates[1]);
+  EXPECT_NE(verified().find("does not give what"), std::string::npos) << verified();
+  std::swap(plan.joinedUses.front().gates[0], plan.joinedUses.front().gates[1]);
+  plan.joinedUses.front().tensors.pop_back();
+  EXPECT_NE(verified().find("does not give what"), std::string::npos) << verified();
+}
+
 } // namespace
