@@ -6,7 +6,9 @@
 
 needs torch, transformers, timm, onnx and numpy (scripts/setup --dev); nothing here is needed to run the tests.
 Writes into the folder of each model: model.onnx, data.npz (10 batches) and ref.json: 10 losses of the module in f64
-under AdamW with weight decay, and its parameters' names and shapes. `test/module/run` judges dpc by them.
+under AdamW with weight decay, and its parameters' names and shapes; for some also parameters.npz: what these are after
+the 10 steps, and those of another module of the class with the loss that it begins with. `test/module/run` judges dpc
+by them.
 """
 import contextlib
 import copy
@@ -334,6 +336,82 @@ class Masked(nn.Module):
         return self.head(hidden * torch.bernoulli(torch.full((hidden.shape[0], 1), 0.8)) / 0.8)
 
 
+class Oriented(nn.Module):
+    """Raw parameters that the module transposes, some of them square, or gives another shape; a matrix that is its own
+    transposed one; a bilinear form; scales and shifts."""
+
+    def __init__(self):
+        super().__init__()
+        def make(*shape):
+            return nn.Parameter(torch.randn(*shape) * 0.4)
+        self.wide, self.square, self.back, self.late = make(6, 12), make(6, 6), make(6, 6), make(6, 5)
+        self.own = nn.Parameter(torch.eye(6))
+        self.gamma, self.shift, self.rows = make(6), make(6), make(6, 6)
+        self.pairs = nn.Bilinear(6, 5, 5)
+
+    def forward(self, x):
+        hidden = torch.tanh(x @ self.wide.T)
+        hidden = hidden + torch.tanh(hidden @ self.square.t()) @ self.back.transpose(0, 1)
+        hidden = torch.tanh(hidden @ self.own) @ self.own.T
+        hidden = hidden * self.gamma.reshape(1, -1) + self.shift[None]
+        hidden = (torch.tanh(hidden.unsqueeze(1)) @ self.rows.T.unsqueeze(0)).squeeze(1)
+        late = F.linear(hidden.unsqueeze(1), self.late.T).squeeze(1)
+        return self.pairs(hidden, torch.tanh(late))
+
+
+class Scaled(nn.Module):
+    """A ConvNeXt block: a scale of channels that is reshaped; kernels of 1 x 1 and of one channel as matrices."""
+
+    def __init__(self):
+        super().__init__()
+        self.gamma, self.mix = nn.Parameter(torch.rand(4)), nn.Parameter(torch.randn(4, 3) * 0.4)
+        self.own, self.shift = nn.Parameter(torch.randn(4, 3, 3) * 0.4), nn.Parameter(torch.randn(4) * 0.1)
+        self.head = nn.Linear(4, 5)
+
+    def forward(self, x):
+        hidden = torch.tanh(F.conv2d(x, self.mix[:, :, None, None]) + self.shift[:, None, None])
+        hidden = hidden + F.conv2d(hidden, self.own.unsqueeze(1), padding=1, groups=4) * self.gamma.reshape(1, -1, 1, 1)
+        return self.head(torch.tanh(hidden).mean((2, 3)))
+
+
+class Recurrent(nn.Module):
+    """An LSTM of two layers and both directions and a GRU without biases, whose first states are trained; an LSTM whose
+    first states are trained and equal; a plain RNN, and a cell."""
+
+    def __init__(self):
+        super().__init__()
+        self.long, self.gated = nn.LSTM(4, 3, 2, batch_first=True, bidirectional=True), nn.GRU(6, 3, bias=False, batch_first=True)
+        self.short, self.plain = nn.LSTM(3, 3, batch_first=True), nn.RNN(3, 4, bidirectional=True)
+        self.cell, self.head = nn.GRUCell(8, 3), nn.Linear(3, 5)
+        self.first, self.start = nn.Parameter(torch.randn(4, 1, 3) * 0.4), nn.Parameter(torch.randn(1, 1, 3) * 0.4)
+        self.state, self.memory = nn.Parameter(torch.zeros(1, 1, 3)), nn.Parameter(torch.zeros(1, 1, 3))
+
+    def forward(self, x):
+        def start(state):
+            return state.expand(-1, x.shape[0], -1)
+        hidden = self.long(x.unflatten(1, (3, 4)), (start(self.first), x.new_zeros(4, x.shape[0], 3)))[0]
+        hidden = self.gated(hidden, start(self.start))[0]
+        hidden = hidden + self.short(hidden, (start(self.state), start(self.memory)))[0]
+        hidden, state = self.plain(hidden.transpose(0, 1))[0], None
+        for step in range(3):
+            state = self.cell(hidden[step], state)
+        return self.head(state)
+
+
+class Permuted(nn.Module):
+    """Parameters whose orientation, shape or extent the default export does not tell."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel, self.heads = nn.Parameter(torch.randn(3, 3, 3, 4) * 0.4), nn.Parameter(torch.randn(2, 4, 4) * 0.4)
+        self.places, self.bias, self.head = nn.Parameter(torch.randn(9, 4)), nn.Parameter(torch.randn(2, 2)), nn.Linear(4, 5)
+
+    def forward(self, x):
+        hidden = F.conv2d(x, self.kernel.permute(3, 2, 0, 1)).flatten(2).transpose(1, 2)[:, :7]
+        hidden = torch.tanh(hidden[:, None] @ self.heads.transpose(1, 2) + self.places[1:8]).mean((1, 2))
+        return self.head(hidden + self.bias.flatten())
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -353,6 +431,8 @@ def images(rng, rows):
     return {'x': rng.standard_normal((rows, 3, 6, 6)).astype(np.float32), 'label': rng.integers(0, 5, rows)}
 
 
+# Whose parameters are compared by value.
+VALUES = ['oriented', 'scaled', 'recurrent']
 # name: module, data, export, is the module in training mode
 MODELS = {
     'tied': (Tied, text, 'default', False),
@@ -382,6 +462,10 @@ MODELS = {
     'bounded': (Bounded, vectors, 'default', False),
     'guarded': (Guarded, vectors, 'default', False),
     'guarded-unoptimized': (Guarded, vectors, 'unoptimized', False),
+    'oriented': (Oriented, vectors, 'default', False),
+    'scaled': (Scaled, images, 'default', False),
+    'recurrent': (Recurrent, vectors, 'default', False),
+    'permuted': (Permuted, images, 'default', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),
     'normed-unoptimized': (Normed, images, 'unoptimized', True),
@@ -452,7 +536,19 @@ def train(module, data, how):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses
+    return losses, dict(module.named_parameters())
+
+
+def record_values(folder, make, data, how, trained):
+    torch.manual_seed(2)
+    other = make()
+    with torch.no_grad():
+        for value in other.parameters():
+            value += torch.randn_like(value) * 0.1
+    values = {'loss': np.array(train(other, data, how)[0][0])}
+    values |= {'trained/' + name: value.detach().numpy() for name, value in trained.items()}
+    values |= {'other/' + name: value.detach().numpy() for name, value in other.named_parameters()}
+    np.savez_compressed(os.path.join(folder, 'parameters.npz'), **values)
 
 
 def record(folder, make, make_data, how, training):
@@ -461,10 +557,12 @@ def record(folder, make, make_data, how, training):
     module = make().train(training)
     data = make_data(np.random.default_rng(7), BATCH * STEPS)
     inputs = {key: torch.from_numpy(value[:BATCH].copy()) for key, value in data.items() if key != 'label'}
-    losses = train(module, data, how)
+    losses, trained = train(module, data, how)
     parameters = {name: list(value.shape) for name, value in module.named_parameters()}
     export(module, inputs, os.path.join(folder, 'model.onnx'), how)
     np.savez_compressed(os.path.join(folder, 'data.npz'), **data)
+    if os.path.basename(folder) in VALUES:
+        record_values(folder, make, data, how, trained)
     with open(os.path.join(folder, 'ref.json'), 'w') as file:
         json.dump({'losses': losses, 'parameters': parameters}, file, indent=1)
 
