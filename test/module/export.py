@@ -218,6 +218,41 @@ class Detached(nn.Module):
         return self.head(choice * code + torch.tanh(hidden.detach()) * self.scale.detach() + hidden * self.scale)
 
 
+class Copied(nn.Module):
+    """A detached copy: of both calls a reader names the last one alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        return self.head(hidden * torch.sigmoid(hidden.detach().clone()))
+
+
+class Weighted(nn.Module):
+    """Parameters that the call itself weighs: the file has the product."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head, self.extra = nn.Linear(12, 6), nn.Linear(6, 5), nn.Parameter(torch.rand(6))
+
+    def forward(self, x):
+        return self.head(torch.tanh(torch.add(self.encode(x), self.extra, alpha=0.1)))
+
+
+class Likened(nn.Module):
+    """Numbers in the shape of a parameter, which have nothing else of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head, self.scale = nn.Linear(12, 6), nn.Linear(6, 5), nn.Parameter(torch.rand(6))
+
+    def forward(self, x):
+        hidden = self.encode(x) * self.scale + torch.ones_like(self.scale) * 0.3
+        return self.head(torch.tanh(hidden + torch.full_like(self.scale, 0.2) + self.scale.new_zeros(6)))
+
+
 class Quantized(nn.Module):
     """Two losses that differ in what they detach alone: the default exporter merges them to one."""
 
@@ -459,6 +494,9 @@ MODELS = {
     'reported-folded': (Reported, vectors, 'default', True),
     'reported-returned': (Reported, vectors, 'unoptimized', True),
     'masked': (Masked, vectors, 'default', False),
+    'copied': (Copied, vectors, 'default', False),
+    'weighted': (Weighted, vectors, 'default', False),
+    'likened': (Likened, vectors, 'default', False),
     'bounded': (Bounded, vectors, 'default', False),
     'guarded': (Guarded, vectors, 'default', False),
     'guarded-unoptimized': (Guarded, vectors, 'unoptimized', False),

@@ -175,6 +175,10 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
   if (!plan.empty())
     if (llvm::Error error = apply(plan, model, graph, restored, options, notes))
       return error;
+  if (!plan.droppedCopies.empty())
+    notes << "note: the export dropped '" << plan.droppedCopies.front()
+          << "', and would drop a detach() before it: if the module has x.detach().clone(), write "
+             "x.clone().detach(), or export with optimize=False\n";
   for (auto &[name, others] : findTiedNames(graph))
     for (Initializer &initializer : graph.initializers)
       if (initializer.name == name)

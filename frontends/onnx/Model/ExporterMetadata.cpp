@@ -102,10 +102,31 @@ StringRef recordedKind(const Initializer &initializer) {
   return found == initializer.metadata.end() ? StringRef() : StringRef(found->second);
 }
 
+/// Whether a value of this name was made in the shape of another one.
+static bool isMadeOfShape(StringRef name) {
+  StringRef stem = name.rtrim("0123456789");
+  stem = stem.size() < name.size() && stem.ends_with("_") ? stem.drop_back() : name;
+  return llvm::StringSwitch<bool>(stem)
+      .Cases("zeros_like", "ones_like", "full_like", "empty_like", true)
+      .Cases("new_zeros", "new_ones", "new_full", "new_empty", true)
+      .Default(false);
+}
+
+static bool hasEqualElements(const Tensor &tensor) {
+  const size_t width = elementBytes(tensor.type), size = tensor.bytes.size();
+  return size <= width ||
+         std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width, size - width) == 0;
+}
+
 std::vector<std::string> foldedFrom(const Initializer &initializer) {
   auto found = initializer.metadata.find("pkg.onnxscript.optimizer.folded_from");
-  return found == initializer.metadata.end() ? std::vector<std::string>()
-                                             : parsePythonList(found->second);
+  if (found == initializer.metadata.end())
+    return {};
+  std::vector<std::string> names = parsePythonList(found->second), made;
+  llvm::copy_if(names, std::back_inserter(made), isMadeOfShape);
+  if (isMadeOfShape(initializer.name))
+    made.push_back(initializer.name);
+  return !made.empty() && hasEqualElements(initializer.tensor) ? made : names;
 }
 
 bool isDetach(const onnxpb::NodeProto &node) {

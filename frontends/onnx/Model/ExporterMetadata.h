@@ -53,7 +53,8 @@ bool isGeneratedName(llvm::StringRef name);
 /// InputSpec kind recorded on an initializer: PARAMETER, BUFFER,
 /// CONSTANT_TENSOR, or empty.
 llvm::StringRef recordedKind(const Initializer &initializer);
-/// The initializers that constant folding computed this one from.
+/// The values that constant folding computed this one from, initializers among
+/// them. What gave equal numbers its shape alone is left out: zeros_like(w).
 std::vector<std::string> foldedFrom(const Initializer &initializer);
 /// True when `node` was written for a call of aten's detach.
 bool isDetach(const onnxpb::NodeProto &node);

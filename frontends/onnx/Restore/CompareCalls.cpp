@@ -36,6 +36,7 @@ public:
       findMergedTwins();
     findRunning();
     findFrozenDraws();
+    findDroppedCopies();
     for (std::string &message : findDroppedArithmetic(graph, calls))
       plan.lost.push_back(std::move(message));
   }
@@ -46,6 +47,7 @@ private:
   void findMergedTwins();
   void findRunning();
   void findFrozenDraws();
+  void findDroppedCopies();
   void detach(OperandAt at, StringRef name) {
     if (detached.insert(at).second)
       plan.detachedUses.push_back({at.node, at.operand, name.str()});
@@ -192,6 +194,27 @@ void Comparer::findFrozenDraws() {
             "{0}: takes '{1}', which the module draws at each step and the export drew once; "
             "torch.onnx.export(..., optimize=False) keeps it",
             describe(graph.nodes[call.nodes.front()]), argument.name));
+    }
+}
+
+/// A copy that the module makes of what is in order already, x.clone(): the
+/// reader names the copy alone, whatever was called before it.
+void Comparer::findDroppedCopies() {
+  static const llvm::StringSet<> reorders = {
+      "permute", "transpose", "t",         "expand",  "movedim", "slice", "select", "view",
+      "reshape", "squeeze",   "unsqueeze", "getitem", "split",   "chunk", "unbind", "flip"};
+  for (const CallReads &call : calls.getCalls())
+    for (const CallArgument &argument : call.arguments) {
+      if (argument.isMade || argument.value == kNoValue || stemOf(argument.name) != "clone" ||
+          !isTrained[argument.value] || argument.reads.empty())
+        continue;
+      const CallReads *kept = calls.callOf(argument.value);
+      // Cosine similarity copies its norms.
+      if (kept && stemOf(kept->result) == "linalg_vector_norm" &&
+          stemOf(call.result) == "clamp_min")
+        continue;
+      if (kept && !reorders.contains(stemOf(kept->result)) && !detached.count(argument.reads[0]))
+        plan.droppedCopies.push_back(argument.name);
     }
 }
 

@@ -54,7 +54,7 @@ void MetadataFinder::groupCalls() {
       foldedNames.insert(name);
   for (auto [n, node] : llvm::enumerate(graph.nodes)) {
     StringRef text = node.metadata(kFxNode);
-    if (text.empty() && node.callers.empty() && node.is("Split"))
+    if (text.empty() && node.callers.empty() && !hasFoldedBatchNorm(node))
       silentNodes.push_back(int32_t(n));
     if (text.empty() || !node.callers.empty())
       continue;

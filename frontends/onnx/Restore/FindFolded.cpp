@@ -151,6 +151,13 @@ std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) co
   return Undone{{value, {}}, Doubt::Order};
 }
 
+/// Whether the call multiplies an operand with a number of its own: add(x, w,
+/// alpha=0.1), addcmul(.., value=0.5), lerp(x, w, 0.25).
+static bool scalesOperands(StringRef text) {
+  return text.contains("{alpha: ") || text.contains(", alpha: ") || text.contains("beta: ") ||
+         text.contains("{value: ") || text.contains("aten.lerp.");
+}
+
 /// The call takes the tensor itself; ONNX's operand may be another view.
 std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
@@ -173,6 +180,8 @@ std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) co
     return Undone{{*derive(value, flat), steps}, Doubt::None};
   }
   bool isFolded = !foldedFrom(*found.at.initializer).empty();
+  if (isFolded && scalesOperands(node.metadata(kFxNode)))
+    return std::nullopt;
   if (op == "bilinear" && isFolded)
     return invertBilinear(found);
   // It exchanges dimensions of the keys.

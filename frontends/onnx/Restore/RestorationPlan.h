@@ -112,6 +112,9 @@ struct RestorationPlan {
   std::vector<DetachedOutput> detachedOutputs;
   /// One message for each thing that only another export can give back.
   std::vector<std::string> lost;
+  /// Calls of clone that the exporter dropped, with a detach before it if the
+  /// module has one.
+  std::vector<std::string> droppedCopies;
   /// Tensors of which the file does not tell all, by name.
   std::vector<std::pair<std::string, Doubt>> doubts;
 
