@@ -40,8 +40,11 @@ public:
   /// nullptr for anything else.
   virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
   /// Declares that `value` is the next value of the buffer that initializer
-  /// `id` holds.
+  /// `id` holds; the last one said counts.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
+  /// The next value of that buffer as far as nodes have moved it; null where none
+  /// has.
+  virtual mlir::Value getNextState(ValueId id) const = 0;
   /// The stream of the next random operator: they are numbered in the order of
   /// conversion (each time a loop converts one anew), so that it does not
   /// matter how many nodes an exporter wrote for shapes.
@@ -175,9 +178,8 @@ public:
     sequenceResults[0] = std::move(elements);
     return mlir::success();
   }
-  void setNextState(unsigned operand, mlir::Value value) {
-    state.setNextState(node.inputs[operand], value);
-  }
+  void setNextState(ValueId buffer, mlir::Value value) { state.setNextState(buffer, value); }
+  mlir::Value getNextState(ValueId buffer) const { return state.getNextState(buffer); }
   const Graph &graph() const { return state.getGraph(); }
   int64_t randomStream() { return state.randomStream(); }
   /// The subgraph that `attribute` holds; nullptr after an error.

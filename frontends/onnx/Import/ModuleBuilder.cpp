@@ -44,7 +44,18 @@ public:
     auto found = sequences.find(id);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
+  void setNextState(ValueId id, Value value) override {
+    for (auto &[known, next] : nextState)
+      if (known == id) {
+        next = value;
+        return;
+      }
+    nextState.push_back({id, value});
+  }
+  Value getNextState(ValueId id) const override {
+    auto found = llvm::find_if(nextState, [&](const auto &each) { return each.first == id; });
+    return found == nextState.end() ? Value() : found->second;
+  }
   int64_t randomStream() override { return nextStream++; }
   LogicalResult convertSubgraph(const Subgraph &subgraph, ArrayRef<Imported> inputs,
                                 SmallVectorImpl<Imported> &outputs) override;
@@ -319,9 +330,9 @@ LogicalResult ModuleBuilder::finish() {
     if (roles[graph.values[id].index].role != Role::Buffer || !updated.insert(id).second)
       return emitError(named(name))
              << "initializer '" << name
-             << "' is a running statistic and something else too (merged with "
-                "an equal one?): torch.onnx.export(..., "
-                "do_constant_folding=False) keeps them apart";
+             << "' is a running statistic and something else too; where the export merged it with "
+                "an equal tensor, torch.onnx.export(..., do_constant_folding=False) keeps them "
+                "apart";
     addResult(value, nn::ResultKind::state, name);
   }
   builder.create<func::ReturnOp>(function.getLoc(), results);
