@@ -96,6 +96,8 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
 
 /// A clamp with one bound is a Max or Min too. The other ones share equals evenly.
 template <typename Op> LogicalResult convertExtreme(Conversion &c) {
+  if (Value bounded = boundedLog(c))
+    return c.done(bounded);
   std::optional<ClampBounds> bounds = clampBounds(c);
   if (!bounds)
     return convertVariadic<Op>(c);
@@ -104,6 +106,15 @@ template <typename Op> LogicalResult convertExtreme(Conversion &c) {
     return failure();
   bool isMax = c.node.is("Max");
   return c.done(clampTo(c, both[0], isMax ? both[1] : Value(), isMax ? Value() : both[1], *bounds));
+}
+
+/// ln sigmoid(x) is -softplus(-x), which is finite with a slope where sigmoid(x)
+/// rounds to 0. PyTorch's exporters write log_sigmoid so.
+LogicalResult convertLog(Conversion &c) {
+  Value x = c.operand(0);
+  if (auto sigmoid = x.getDefiningOp<nn::SigmoidOp>())
+    return c.done(c.e.neg(c.e.make<nn::SoftplusOp>(c.e.neg(sigmoid.getInput()))));
+  return c.done(c.e.log(x));
 }
 
 LogicalResult convertSqrt(Conversion &c) {
@@ -221,7 +232,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Abs", convertUnary<nn::AbsOp>);
   registry.add("Sign", convertUnary<nn::SignOp>);
   registry.add("Exp", convertUnary<nn::ExpOp>);
-  registry.add("Log", convertUnary<nn::LogOp>);
+  registry.add("Log", convertLog);
   registry.add("Sqrt", convertSqrt);
   registry.add("Erf", convertUnary<nn::ErfOp>);
   registry.add("Tanh", convertUnary<nn::TanhOp>);

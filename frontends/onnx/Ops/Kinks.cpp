@@ -8,6 +8,9 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::onnx;
@@ -174,4 +177,23 @@ Value dpc::onnx::clampTo(Conversion &c, Value x, Value low, Value high, ClampBou
     x = c.e.make<nn::ClampOp>(x, low ? low : c.e.splatLike(x, -infinity),
                               high ? high : c.e.splatLike(x, infinity));
   return last ? Value(c.e.make<nn::MinOp>(x, last)) : x;
+}
+
+Value dpc::onnx::boundedLog(Conversion &c) {
+  if (!c.node.is("Max") || c.numOperands() != 2)
+    return {};
+  for (unsigned i : {0, 1}) {
+    auto log = c.operand(i).getDefiningOp<nn::LogOp>();
+    std::optional<SmallVector<double>> least = log ? c.tryDoubles(1 - i) : std::nullopt;
+    if (!least || least->size() != 1 || rankOf(c.operand(1 - i)) > rankOf(log))
+      continue;
+    Value x = log.getInput(), bound = c.exactLike(x, least->front());
+    // Numbers below 0 have no logarithm: their result stays NaN.
+    Value isBelow =
+        c.e.make<nn::AndOp>(c.e.compare(nn::Comparison::ge, x, 0.0),
+                            c.e.compare(nn::Comparison::le, x, std::exp(least->front())));
+    Value safe = c.e.select(isBelow, c.e.splatLike(x, 1), x);
+    return c.e.select(isBelow, bound, c.e.max(c.e.log(safe), bound));
+  }
+  return {};
 }

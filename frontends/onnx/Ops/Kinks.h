@@ -39,6 +39,11 @@ std::optional<ClampBounds> clampBounds(Conversion &c);
 mlir::Value clampTo(Conversion &c, mlir::Value x, mlir::Value low, mlir::Value high,
                     ClampBounds bounds);
 
+/// max(ln x, `least`) of a logarithm and a number, as cross entropies of
+/// probabilities have it; null for other operands. Where the number is larger, no
+/// gradient meets the infinite slope of ln at 0: a product with it would be NaN.
+mlir::Value boundedLog(Conversion &c);
+
 } // namespace dpc::onnx
 
 #endif // DPC_FRONTENDS_ONNX_OPS_KINKS_H
