@@ -412,6 +412,23 @@ class Permuted(nn.Module):
         return self.head(hidden + self.bias.flatten())
 
 
+class Kinked(nn.Module):
+    """Whole numbers, of which many are 0, equal, or at a bound; rows without any spread."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.pool, self.head = nn.Parameter(torch.ones(12)), nn.AdaptiveMaxPool1d(1), nn.Linear(29, 5)
+
+    def forward(self, x):
+        x = torch.round(x) * self.scale
+        parts = x.reshape(-1, 3, 4)
+        large = F.relu(parts - 1)
+        extremes = [parts.max(2).values, parts.min(1)[0], self.pool(parts).squeeze(2), large.amax((1, 2)).unsqueeze(1)]
+        spread = [large.std(2), large.norm(dim=2)]
+        bounded = x.clamp(min=0) + x.clamp(-1, 1) + x.clamp(max=1) + F.hardtanh(x) + F.relu6(x) + torch.maximum(x, x.flip(1))
+        return self.head(torch.cat([*extremes, *spread, bounded], 1))
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -466,6 +483,8 @@ MODELS = {
     'scaled': (Scaled, images, 'default', False),
     'recurrent': (Recurrent, vectors, 'default', False),
     'permuted': (Permuted, images, 'default', False),
+    'kinked': (Kinked, vectors, 'default', False),
+    'kinked-torchscript': (Kinked, vectors, 'torchscript', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),
     'normed-unoptimized': (Normed, images, 'unoptimized', True),
@@ -476,10 +495,11 @@ def export(module, inputs, path, how):
     outputs = 2 if getattr(module, 'returns', False) else 1
     torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits', 'centre_out'][:outputs],
                       **HOWS[how])
-    # Stack traces name files of the exporting machine; class names are long.
+    # Stack traces name files of the exporting machine; class names are long, and those around a maximum matter.
     model = onnx.load(path)
     for node in model.graph.node:
-        kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')]
+        kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')
+                or p.key.endswith('class_hierarchy') and node.op_type == 'ReduceMax']
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
         node.doc_string = ''
