@@ -429,6 +429,19 @@ class Kinked(nn.Module):
         return self.head(torch.cat([*extremes, *spread, bounded], 1))
 
 
+class Clipped(nn.Module):
+    """Bounds that train, of numbers that reach them; the default exporter merges one clamp with a ReLU."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+        self.high, self.low = nn.Parameter(torch.tensor(0.5)), nn.Parameter(torch.tensor(-0.25))
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        return self.head(torch.clamp_max(F.relu(hidden), self.high) + torch.clamp(hidden, self.low, self.high))
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -483,6 +496,8 @@ MODELS = {
     'scaled': (Scaled, images, 'default', False),
     'recurrent': (Recurrent, vectors, 'default', False),
     'permuted': (Permuted, images, 'default', False),
+    'clipped': (Clipped, vectors, 'default', False),
+    'clipped-torchscript': (Clipped, vectors, 'torchscript', False),
     'kinked': (Kinked, vectors, 'default', False),
     'kinked-torchscript': (Kinked, vectors, 'torchscript', False),
     'normed': (Normed, images, 'default', False),

@@ -101,7 +101,7 @@ Bound boundOf(StringRef argument) {
 bool dpc::onnx::isRootOfNorm(Conversion &c) {
   StringRef call = calledBy(c.node);
   if (call.empty())
-    return isTorchScript(c) && isSumOfPowers(c.graph(), producerOf(c.graph(), c.node, 0));
+    return isSumOfPowers(c.graph(), producerOf(c.graph(), c.node, 0)) && isTorchScript(c);
   bool isNorm =
       llvm::StringSwitch<bool>(call)
           .Cases("aten.std", "aten.std_mean", "aten.norm", "aten.frobenius_norm", true)
