@@ -497,7 +497,7 @@ MODELS = {
     'recurrent': (Recurrent, vectors, 'default', False),
     'permuted': (Permuted, images, 'default', False),
     'clipped': (Clipped, vectors, 'default', False),
-    'clipped-torchscript': (Clipped, vectors, 'torchscript', False),
+    'clipped-torchscript': (Clipped, vectors, 'torchscript-training', True),
     'kinked': (Kinked, vectors, 'default', False),
     'kinked-torchscript': (Kinked, vectors, 'torchscript', False),
     'normed': (Normed, images, 'default', False),
