@@ -179,6 +179,8 @@ def clamps():
         rule = rule.replace('low', 'torch.tensor(-1.)').replace('high', 'torch.tensor(2.)')
         add(f'{name} at its ends', op, [ends + [6., 7.]], rule, constants, call=fx)
     add('clamp of TorchScript', 'Clip', [ends], 'x.clamp(-1, 2)', [low, high], SCRIPTED)
+    add('clamp of TorchScript by a number that is cast', 'Clip', [ends], 'x.clamp(min=0)', into=SCRIPTED,
+        nodes=[('Cast', [0.], 'w', {'to': 11}), ('Cast', ['w'], 'b', {'to': 1}), ('Clip', ['x0', 'b'], 'y', {})])
     add('maximum of TorchScript', 'Max', [ends], 'torch.maximum(x, torch.tensor(0.))', [np.array(0.)], SCRIPTED)
     add('clamp_max by a parameter', 'Clip', [ends, 2.], 'torch.clamp_max(x, y)',
         nodes=[('Clip', ['x0', '', 'x1'], 'y', {})], call=call('clamp_max.Tensor', '%x', '%p_alpha'))

@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Ops/Kinks.h"
 
+#include "frontends/onnx/Import/Constants.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Restore/FxCall.h"
 
@@ -137,7 +138,7 @@ std::optional<ClampBounds> dpc::onnx::clampBounds(Conversion &c) {
   auto outer = [&](StringRef text) { return text == "None" ? inner : boundOf(text); };
   // Bounds that are computed, or trained, are no numbers.
   auto known = [&](unsigned i, Bound bound) {
-    return c.has(i) && !c.tryDoubles(i) ? Bound::tensor : bound;
+    return c.has(i) && !evaluate(c.operand(i)) ? Bound::tensor : bound;
   };
   if (c.node.is("Clip")) {
     ClampBounds bounds{Bound::number, Bound::number};
@@ -184,14 +185,14 @@ Value dpc::onnx::boundedLog(Conversion &c) {
     return {};
   for (unsigned i : {0, 1}) {
     auto log = c.operand(i).getDefiningOp<nn::LogOp>();
-    std::optional<SmallVector<double>> least = log ? c.tryDoubles(1 - i) : std::nullopt;
+    std::optional<HostTensor> least = log ? evaluate(c.operand(1 - i)) : std::nullopt;
     if (!least || least->size() != 1 || rankOf(c.operand(1 - i)) > rankOf(log))
       continue;
-    Value x = log.getInput(), bound = c.exactLike(x, least->front());
+    Value x = log.getInput(), bound = c.exactLike(x, least->floats[0]);
     // Numbers below 0 have no logarithm: their result stays NaN.
     Value isBelow =
         c.e.make<nn::AndOp>(c.e.compare(nn::Comparison::ge, x, 0.0),
-                            c.e.compare(nn::Comparison::le, x, std::exp(least->front())));
+                            c.e.compare(nn::Comparison::le, x, std::exp(least->floats[0])));
     Value safe = c.e.select(isBelow, c.e.splatLike(x, 1), x);
     return c.e.select(isBelow, bound, c.e.max(c.e.log(safe), bound));
   }
