@@ -14,4 +14,4 @@ from made.restoration import restoration
 
 os.makedirs(OUT, exist_ok=True)
 conversion(), control(), one_form(), files(), graphs(), functions(), tensors(), external(), classification(), restoration()
-conversion(), control(), one_form(), files(), graphs(), functions(), tensors(), external(), classification(), kinks()
+kinks()
