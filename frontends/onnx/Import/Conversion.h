@@ -36,6 +36,8 @@ public:
   /// The tensor of an initializer that is not a function argument and never
   /// will be, for attributes.
   virtual const Graph &getGraph() const = 0;
+  /// What an element of `type` is in the module.
+  virtual ElementType computedType(ElementType type) const = 0;
   /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
   /// nullptr for anything else.
   virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
@@ -53,6 +55,9 @@ public:
                                               llvm::ArrayRef<Imported> inputs,
                                               llvm::SmallVectorImpl<Imported> &outputs) = 0;
 };
+
+/// The MLIR type of ONNX element type `type`.
+mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
 
 /// Ends the message about a shape that a static export fixed, when --shape asks
 /// for another batch.
@@ -179,6 +184,10 @@ public:
     state.setNextState(node.inputs[operand], value);
   }
   const Graph &graph() const { return state.getGraph(); }
+  /// The type that an element of ONNX type `type` has in the module.
+  mlir::Type elementType(ElementType type) const {
+    return convertElementType(builder.getContext(), state.computedType(type));
+  }
   int64_t randomStream() { return state.randomStream(); }
   /// The subgraph that `attribute` holds; nullptr after an error.
   const Subgraph *subgraph(llvm::StringRef attribute);
@@ -211,8 +220,6 @@ inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
 /// "[8, 12]".
 std::string printed(llvm::ArrayRef<int64_t> shape);
-/// The MLIR type of ONNX element type `type`.
-mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
 /// The ONNX element type that convertElementType makes `type` of.
 ElementType onnxElementType(mlir::Type type);
 /// The value of a constant integer tensor; nullopt when `value` is not made by

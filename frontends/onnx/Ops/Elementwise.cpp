@@ -230,7 +230,7 @@ LogicalResult convertCast(Conversion &c) {
   auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
-  return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));
+  return c.done(c.e.convert(c.operand(0), c.elementType(*type)));
 }
 
 LogicalResult convertCastLike(Conversion &c) {
