@@ -102,6 +102,30 @@ class Shifted(nn.Module):
         return self.head(torch.tanh(F.linear(hidden, self.encode.weight.t(), self.decoded)))
 
 
+class Halved(nn.Module):
+    """A module in bf16, as transformers loads models: its norms compute in f32 with 1 + weight, as Gemma's."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(6))
+
+        def forward(self, x):
+            wide = x.float()
+            return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6) * (1.0 + self.weight.float())).to(x.dtype)
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.first, self.second, self.third = nn.Linear(12, 6), Halved.Norm(), Halved.Norm(), Halved.Norm()
+        nn.init.normal_(self.third.weight, std=0.1)
+        self.head = nn.Linear(6, 5)
+        self.to(torch.bfloat16)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.first(self.encode(x.to(self.encode.weight.dtype))))
+        return self.head(self.third(torch.tanh(self.second(hidden))))
+
+
 class Channels(nn.Module):
     """Norms of images: their scales and biases reshaped to channels, equal and merged with statistics; a
     convolution whose bias is 0."""
@@ -440,6 +464,8 @@ MODELS = {
     'lookups': (Lookups, text, 'default', False),
     'lookups-torchscript': (Lookups, text, 'torchscript', False),
     'shifted': (Shifted, vectors, 'default', False),
+    'halved': (Halved, vectors, 'default', False),
+    'halved-unoptimized': (Halved, vectors, 'unoptimized', False),
     'channels': (Channels, images, 'default', False),
     'cloned': (Cloned, text, 'default', False),
     'padded': (Padded, text, 'default', False),
