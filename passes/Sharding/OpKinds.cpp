@@ -3,6 +3,8 @@
 
 #include "passes/Sharding/Structure.h"
 
+#include "dialects/NN/IR/Conversions.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -94,7 +96,7 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
   for (OpLoops &op : ops) {
     const size_t before = op.whole.size();
     for (OpOperand &operand : op.op->getOpOperands()) {
-      if (operand.get() != value)
+      if (nn::getSource(operand.get()) != value)
         continue;
       SmallVector<unsigned> loops;
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
