@@ -204,8 +204,8 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
 // a storage of their own, as they are.
 dist.mesh @mesh axes ["data"] sizes [2]
 // THREE-LABEL: @infer
-// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" {{.*}} over ["data"]>}
-// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" {{.*}} over ["data"]>}
+// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#nn.arg<buffer "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" [<#nn.arg<buffer "v">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
 // THREE-DAG: dist.all_gather %{{.*}} : tensor<16xbf16> -> tensor<2x16xbf16>
 // THREE-DAG: dist.all_gather %{{.*}} : tensor<16xf32> -> tensor<2x16xf32>
 // THREE: nn.dot %{{.*}} : tensor<4x2xbf16>, tensor<4x2xbf16>
