@@ -114,8 +114,10 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      if (llvm::any_of(loops,
-                       [&](unsigned loop) { return op.rule.loops[loop].kind == LoopKind::sum; }))
+      // A part of a conversion would have to be gathered.
+      if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
+            return op.rule.loops[loop].kind == LoopKind::sum;
+          }))
         for (unsigned loop : loops)
           op.whole.push_back({loop, axis.str()});
     }

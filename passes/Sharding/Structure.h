@@ -85,8 +85,9 @@ public:
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
   /// Leaves the loops of `value` uncut over `axis` in all ops that sum over one of
-  /// them, in it or in a conversion of it: who asks for the weight of a product whole gets the product computed so.
-  /// Where it is added to something, or scales it, a part of it is cut out at no cost.
+  /// them, in it or in a conversion of it, and in its conversions: who asks for the
+  /// weight of a product whole gets the product computed so. Where it is added to
+  /// something, or scales it, a part of it is cut out at no cost.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:

@@ -208,7 +208,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" [<#nn.arg<buffer "v">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
 // THREE-DAG: dist.all_gather %{{.*}} : tensor<16xbf16> -> tensor<2x16xbf16>
 // THREE-DAG: dist.all_gather %{{.*}} : tensor<16xf32> -> tensor<2x16xf32>
-// THREE: nn.dot %{{.*}} : tensor<4x2xbf16>, tensor<4x2xbf16>
+// THREE-DAG: nn.dot %{{.*}} : tensor<4x2xbf16>, tensor<4x2xbf16>
 func.func @infer(%w: tensor<4x2xf32> {nn.arg = #nn.arg<buffer "w">, dist.layout = #dist.layout<"[4], [2]">},
                  %v: tensor<4x2xf32> {nn.arg = #nn.arg<buffer "v">, dist.layout = #dist.layout<"[4], [2]">})
     -> (tensor<f32> {nn.result = #nn.result<output "y">}, tensor<4x2xf32> {nn.result = #nn.result<output "z">}) {
