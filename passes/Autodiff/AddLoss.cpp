@@ -48,12 +48,17 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
       training.batchGroups = batchGroups;
       training.seed = addControl(function, "seed");
       training.step = addControl(function, "step");
-      replaceModeOps(function, [&](TrainingModeOpInterface op, OpBuilder &b) {
+      auto toTraining = [&](TrainingModeOpInterface op, OpBuilder &b) {
         return op.buildTraining(b, training);
-      });
+      };
+      if (failed(replaceModeOps(function, toTraining)))
+        return failure();
     } else {
-      replaceModeOps(function,
-                     [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
+      auto toInference = [](TrainingModeOpInterface op, OpBuilder &b) {
+        return op.buildInference(b);
+      };
+      if (failed(replaceModeOps(function, toInference)))
+        return failure();
       replaceGradientForms(function);
     }
 

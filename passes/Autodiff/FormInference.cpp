@@ -21,8 +21,11 @@ struct FormInferencePass : dpc::impl::FormInferenceBase<FormInferencePass> {
       return signalPassFailure();
     }
     function.setName("infer");
-    replaceModeOps(function,
-                   [](TrainingModeOpInterface op, OpBuilder &b) { return op.buildInference(b); });
+    auto toInference = [](TrainingModeOpInterface op, OpBuilder &b) {
+      return op.buildInference(b);
+    };
+    if (failed(replaceModeOps(function, toInference)))
+      return signalPassFailure();
     replaceGradientForms(function);
     FunctionResults results;
     Operation *terminator = function.front().getTerminator();

@@ -26,18 +26,28 @@ void FunctionResults::setOn(func::FuncOp function) const {
       op.erase();
 }
 
-void dpc::replaceModeOps(
+LogicalResult dpc::replaceModeOps(
     func::FuncOp function,
     llvm::function_ref<SmallVector<Value>(TrainingModeOpInterface, OpBuilder &)> build) {
   SmallVector<TrainingModeOpInterface> ops;
   function.walk([&](TrainingModeOpInterface op) { ops.push_back(op); });
+  // All are built before one is replaced: an op may look at those that it follows
+  // and that follow it. What stands in for a result may be another op's result, of
+  // an op that is replaced later.
+  SmallVector<SmallVector<Value>> values;
   for (TrainingModeOpInterface op : ops) {
     OpBuilder builder(op);
-    for (auto [old, value] : llvm::zip_equal(op->getResults(), build(op, builder)))
+    values.push_back(build(op, builder));
+    if (values.back().size() != op->getNumResults())
+      return failure(); // said by the op
+  }
+  for (auto [op, built] : llvm::reverse(llvm::zip_equal(ops, values))) {
+    for (auto [old, value] : llvm::zip_equal(op->getResults(), built))
       if (value)
         old.replaceAllUsesWith(value);
     op->erase();
   }
+  return success();
 }
 
 void dpc::replaceGradientForms(func::FuncOp function) {

@@ -20,8 +20,8 @@ struct FunctionResults {
 };
 
 /// Replaces every op with a training form by what `build` makes of it: one
-/// value a result, null for a result without uses.
-void replaceModeOps(
+/// value a result, null for a result without uses; none after an error.
+mlir::LogicalResult replaceModeOps(
     mlir::func::FuncOp function,
     llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
         build);

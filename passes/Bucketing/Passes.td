@@ -29,7 +29,8 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     body, so that shards are what accumulates. At stage 3 parameters are cut too, in
     every function: a bucket is gathered where the forward pass first reads it and again
     where anything else does, in the body of a loop too; up to `keep-bytes` of them
-    once, to be kept until all have read them.
+    once, to be kept until all have read them. So are weights that are not trained. What
+    is only read in a narrower type is gathered in that type.
 
     Left alone: an update of which a tensor is neither state nor a summed gradient
     that nothing but its norm reads; state that is cut over the axes of the sum; a bucket

@@ -2,6 +2,7 @@
 
 #include "passes/Bucketing/ReadOnlyState.h"
 
+#include "passes/Bucketing/ReadTypes.h"
 #include "passes/Bucketing/StorageArguments.h"
 
 #include "dialects/Dist/IR/Collectives.h"
@@ -22,6 +23,8 @@ struct Place {
   func::FuncOp function;
   unsigned argument;
   RankedTensorType type;
+  /// The type to which all that read it convert it; null if something reads it as it is.
+  Type readAs;
 };
 
 } // namespace
@@ -46,14 +49,17 @@ static llvm::MapVector<Attribute, Place> findReadOnly(ModuleOp module, ArrayRef<
       if (!arg || written.contains(arg.getName()) ||
           (arg.getKind() != nn::ArgKind::parameter && arg.getKind() != nn::ArgKind::buffer))
         continue;
-      Place place{function, i, cast<RankedTensorType>(function.getArgument(i).getType())};
+      Place place{function, i, cast<RankedTensorType>(function.getArgument(i).getType()), {}};
       auto layout =
           function.getArgAttrOfType<dist::LayoutAttr>(i, dist::DistDialect::kLayoutAttrName);
       if (!isa<FloatType>(place.type.getElementType()) || !layout)
         continue;
       const auto cut = dist::shardedAxes(layout.getLayout());
-      if (llvm::none_of(axes, [&](StringRef axis) { return llvm::is_contained(cut, axis); }))
-        found.insert({arg, place});
+      if (llvm::any_of(axes, [&](StringRef axis) { return llvm::is_contained(cut, axis); }))
+        continue;
+      place.readAs =
+          findReadType(module, arg, place.type.getElementType(), [](Operation *) { return false; });
+      found.insert({arg, place});
     }
   return found;
 }
@@ -73,7 +79,10 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
     tensor.elementBytes = tensorBytes(place.type) / std::max<int64_t>(tensor.elements, 1);
     tensor.key.storageAxes = llvm::join(axes, ",");
     tensor.key.shards = shards;
-    llvm::raw_string_ostream(tensor.key.dtype) << place.type.getElementType();
+    llvm::raw_string_ostream dtype(tensor.key.dtype);
+    dtype << place.type.getElementType();
+    if (place.readAs)
+      dtype << " as " << place.readAs;
     problem.tensors.push_back(std::move(tensor));
   }
   llvm::Expected<BucketPlan> plan = assignBuckets(problem);
@@ -91,6 +100,8 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
     StoragePlace place(bucket, problem, dist::findMesh(module).getSymName(),
                        builder.getStrArrayAttr(names), first.type.getElementType(),
                        module.getLoc());
+    if (first.readAs)
+      place.readAs = first.readAs;
     SmallVector<dist::MemberAttr> members;
     for (auto [index, offset] : llvm::zip_equal(bucket.members, place.offsets)) {
       const auto &[binding, own] = *(state.begin() + index);

@@ -3,7 +3,10 @@
 
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
+#include "passes/Bucketing/ReadTypes.h"
+
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -82,7 +85,11 @@ public:
           isCut(state.argument, update.axes))
         return std::nullopt;
       if (state.binding.getKind() == ArgKind::parameter)
-        update.readAs = findReadType(state.binding, update);
+        update.readAs = findReadType(module, state.binding, element, [&](Operation *reader) {
+          return reader == update.update || reader == update.follower ||
+                 llvm::any_of(update.norms,
+                              [&](const auto &norm) { return norm.sum.square == reader; });
+        });
     }
     return update;
   }
@@ -90,66 +97,6 @@ public:
 private:
   Type getStateType(const ReplicatedUpdate &update) {
     return getElementTypeOrSelf(step.getArgument(update.states.front().argument));
-  }
-
-  /// The type of fewer bits to which whatever reads the parameter `binding`, but for its
-  /// update, converts it; null if something reads it as it is.
-  Type findReadType(nn::ArgAttr binding, const ReplicatedUpdate &update) {
-    Type type;
-    for (auto function : module.getOps<func::FuncOp>())
-      for (BlockArgument argument : function.getArguments())
-        if (nn::getArg(function, argument.getArgNumber()) == binding &&
-            !readsOnlyAs(argument, update, type))
-          return {};
-    const bool isNarrower =
-        type && type.getIntOrFloatBitWidth() < getStateType(update).getIntOrFloatBitWidth();
-    return isNarrower ? type : Type();
-  }
-
-  /// Whether all that reads `value`, in loops over microbatches too, converts it, or the rows
-  /// that it takes of it, to `type`, which is set by the first one.
-  static bool readsOnlyAs(Value value, const ReplicatedUpdate &update, Type &type) {
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (user == update.update || user == update.follower ||
-          llvm::any_of(update.norms, [&](const auto &norm) { return norm.sum.square == user; }))
-        continue;
-      if (auto loop = dyn_cast<dist::MicroOp>(user)) {
-        const unsigned number = use.getOperandNumber();
-        if (loop.getOperandKind(number) != dist::MicroKind::whole ||
-            !readsOnlyAs(loop.getBodyBlock().getArgument(number), update, type))
-          return false;
-        continue;
-      }
-      // What is computed again reads it behind a value of the backward pass.
-      if (isa<nn::AfterOp>(user)) {
-        if (!readsOnlyAs(user->getResult(0), update, type))
-          return false;
-        continue;
-      }
-      // Rows that are converted are rows of what is converted.
-      auto lookup = dyn_cast<PrecisionOpInterface>(user);
-      if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {
-        if (user->use_empty() || !areConversions(user->getUsers(), type))
-          return false;
-        continue;
-      }
-      if (!areConversions(ArrayRef(user), type))
-        return false;
-    }
-    return true;
-  }
-
-  /// Whether all of `ops` are conversions to `type`, which is set by the first one.
-  template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
-    return llvm::all_of(ops, [&](Operation *op) {
-      if (!isa<nn::ConvertOp>(op))
-        return false;
-      const Type own = getElementTypeOrSelf(op->getResult(0));
-      if (!type)
-        type = own;
-      return own == type;
-    });
   }
 
   /// Finds the ranks that share the update, and the terms of its gradient.
@@ -181,15 +128,9 @@ private:
     return true;
   }
 
-  static bool isFloatConversion(Operation *op) {
-    return isa_and_nonnull<nn::ConvertOp>(op) && isFloat(op->getOperand(0)) &&
-           isFloat(op->getResult(0));
-  }
-  static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value)); }
-
   /// What `value` is made of by conversions of floats that nothing else reads.
   static Value withoutConversions(Value value) {
-    while (isFloatConversion(value.getDefiningOp()) &&
+    while (nn::isConversion(value.getDefiningOp()) &&
            value.getDefiningOp()->getOperand(0).hasOneUse())
       value = value.getDefiningOp()->getOperand(0);
     return value;
@@ -206,7 +147,7 @@ private:
   /// over microbatches in another type, the sum: each microbatch's part is converted alike.
   static Value findTerm(Value summed) {
     Value term = withoutReshapes(summed);
-    if (Operation *op = term.getDefiningOp(); isFloatConversion(op) && term.hasOneUse())
+    if (Operation *op = term.getDefiningOp(); nn::isConversion(op) && term.hasOneUse())
       if (Value sum = withoutReshapes(op->getOperand(0)); sum.getDefiningOp<dist::MicroOp>())
         return sum;
     return term;
@@ -218,7 +159,7 @@ private:
   bool collectTerms(Value value, ReplicatedUpdate &update, std::optional<ArrayAttr> &rest) {
     Operation *op = value.getDefiningOp();
     const bool isOwn = value == update.getGradient() || value.hasOneUse();
-    if ((isa_and_nonnull<nn::ReshapeOp>(op) || isFloatConversion(op)) && isOwn)
+    if ((isa_and_nonnull<nn::ReshapeOp>(op) || nn::isConversion(op)) && isOwn)
       return collectTerms(op->getOperand(0), update, rest);
     if (auto add = dyn_cast_or_null<nn::AddOp>(op); add && isOwn)
       return collectTerms(add.getLhs(), update, rest) && collectTerms(add.getRhs(), update, rest);

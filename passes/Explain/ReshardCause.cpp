@@ -3,6 +3,7 @@
 
 #include "passes/Explain/ReshardCause.h"
 
+#include "dialects/NN/IR/Conversions.h"
 #include "passes/Sharding/LoopSchedule.h"
 #include "passes/Sharding/OpPlacement.h"
 #include "passes/Sharding/ReshardPlan.h"
@@ -45,7 +46,7 @@ static bool isReduced(LoopKind kind) {
 //===-- Requests ----------------------------------------------------------===//
 
 std::string ReshardCauses::request(Value value, const Layout &layout) const {
-  const std::string name = parts.stateName(value);
+  const std::string name = parts.stateName(nn::getSource(value));
   if (name.empty() || layout.dims.empty())
     return "-";
   std::vector<std::string> entries;
@@ -67,11 +68,15 @@ Layout ReshardCauses::layoutOf(BlockArgument argument) const {
   return attr ? attr.getLayout() : Layout::replicated(nn::typeOf(argument).getShape());
 }
 
-/// What `value` is before it is resharded.
+/// What `value` is before it is resharded and converted.
 static Value madeAs(Value value) {
-  while (auto reshard = value.getDefiningOp<ReshardOp>())
+  while (true) {
+    value = nn::getSource(value);
+    auto reshard = value.getDefiningOp<ReshardOp>();
+    if (!reshard)
+      return value;
     value = reshard.getInput();
-  return value;
+  }
 }
 
 std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
@@ -166,8 +171,10 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
     // Indices that each rank has all of select from what it has a part of.
     selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
     // Requests are about state first.
-    if (isSummed && (!chosen || (parts.stateName(origin->getOperand(chosen->first)).empty() &&
-                                 !parts.stateName(origin->getOperand(o)).empty())))
+    auto isState = [&](unsigned number) {
+      return !parts.stateName(nn::getSource(origin->getOperand(number))).empty();
+    };
+    if (isSummed && (!chosen || (!isState(chosen->first) && isState(o))))
       chosen = {unsigned(o), *dim};
   }
   if (!chosen)
@@ -255,7 +262,7 @@ ReshardCause ReshardCauses::ofGather(ReshardOp reshard, const Layout &from,
     return {"cut and read in different orders", request(value, to)};
   const std::string here = "along " + std::to_string(dim);
   const std::optional<unsigned> instead = dimCutBy(to, axis);
-  if (!parts.stateName(value).empty())
+  if (!parts.stateName(nn::getSource(value)).empty())
     return {"held cut " + here + ", read " +
                 (instead ? "along " + std::to_string(*instead) : "whole"),
             request(value, to)};

@@ -3,6 +3,7 @@
 #include "passes/Explain/StepParts.h"
 
 #include "dialects/Interfaces/NodeNames.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "passes/Sharding/LoopSchedule.h"
 
 using namespace mlir;
@@ -77,6 +78,8 @@ std::string StepParts::stateName(Value value) const {
 }
 
 std::string StepParts::describe(Value value) const {
+  if (Value source = nn::getSource(value); isa<BlockArgument>(source))
+    value = source;
   if (Operation *op = value.getDefiningOp())
     return describe(op);
   nn::ArgAttr arg = nn::getArg(function, cast<BlockArgument>(value).getArgNumber());

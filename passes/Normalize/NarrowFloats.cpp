@@ -3,6 +3,7 @@
 // training", ICLR 2018; which ops are narrow is each op's own answer).
 
 #include "passes/Normalize/Passes.h"
+#include "passes/Normalize/Positions.h"
 
 #include "dialects/NN/IR/Expressions.h"
 
@@ -33,10 +34,12 @@ public:
   explicit Narrower(FloatType type) : type(type), wide(Float32Type::get(type.getContext())) {}
 
   void run(func::FuncOp function) {
+    findExact(function);
     for (Operation &op : llvm::make_early_inc_range(function.front())) {
       auto rule = dyn_cast<PrecisionOpInterface>(&op);
-      if (rule && ((rule.getPrecision() == Precision::narrow && isWide(op)) ||
-                   (rule.getPrecision() == Precision::follow && readsWidened(&op))))
+      if (rule &&
+          ((rule.getPrecision() == Precision::narrow && isWide(op) && !exact.contains(&op)) ||
+           (rule.getPrecision() == Precision::follow && readsWidened(&op))))
         narrow(rule);
     }
     while (!narrowings.empty())
@@ -44,6 +47,24 @@ public:
   }
 
 private:
+  /// Finds the products that are not rounded: of positions, and those that sum nothing up,
+  /// which are as often phases or scales as they are cheap.
+  void findExact(func::FuncOp function) {
+    const Positions positions(function);
+    for (auto op : function.front().getOps<PrecisionOpInterface>()) {
+      if (op.getPrecision() != Precision::narrow)
+        continue;
+      SmallVector<Value> factors;
+      for (OpOperand &operand : op->getOpOperands())
+        if (elementOf(operand.get()) == wide && op.narrowsOperand(operand.getOperandNumber()))
+          factors.push_back(operand.get());
+      auto cost = dyn_cast<CostOpInterface>(op.getOperation());
+      const bool sumsUp = !cost || cost.getFlops() > 2 * typeOf(op->getResult(0)).getNumElements();
+      if (!sumsUp || positions.areAmong(factors))
+        exact.insert(op);
+    }
+  }
+
   /// Whether all floats among the operands and results of `op` are f32.
   bool isWide(Operation &op) const {
     auto fits = [&](Value value) {
@@ -169,6 +190,8 @@ private:
   }
 
   FloatType type, wide;
+  /// Products that stay as they are. Looked up by key only.
+  llvm::DenseSet<Operation *> exact;
   /// Conversions to the narrow type that were made and may yet sink.
   SmallVector<ConvertOp> narrowings;
 };

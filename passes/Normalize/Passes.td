@@ -68,7 +68,10 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
     gave and read.
 
     Constants become constants of `type`. Ops with other floats than f32 are left
-    alone.
+    alone, and so are products of positions: those with a factor that is made of
+    integers of more than 8 bits alone (inputs, numberings, and constants beside
+    them), products of constants, and those that sum nothing up, a contraction of
+    extent 1.
 
     Source: Micikevicius et al., "Mixed precision training", ICLR 2018.
 

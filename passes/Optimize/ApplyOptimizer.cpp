@@ -172,7 +172,7 @@ private:
     if (!trained.empty() && (clipGradNorm > 0 || logGradNorm || lossScale))
       norm = gradientNorm(e, trained);
     if (lossScale) {
-      lossScale->finite = LossScale::isFinite(e, norm);
+      lossScale->finite = LossScale::isFinite(e, norm, findLoss(results, attrs));
       scale = lossScale->inverse(e);
       norm = e.mul(norm, e.convert(scale, typeOf(norm).getElementType()));
     }
@@ -240,6 +240,16 @@ private:
     auto count = RankedTensorType::get({}, IntegerType::get(&getContext(), 64));
     return LossScale{scale, addState(kGoodStepsName, "", count),
                      addState(kStepsSkippedName, "", count), lossScaleInterval, nullptr};
+  }
+
+  /// The metric `loss` of the step; null if it has none.
+  static Value findLoss(ArrayRef<Value> results, ArrayRef<DictionaryAttr> attrs) {
+    for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
+      auto attr = dictionary ? dictionary.getAs<ResultAttr>(NNDialect::kResultAttrName) : nullptr;
+      if (attr && attr.getKind() == ResultKind::metric && attr.getName() == "loss")
+        return value;
+    }
+    return {};
   }
 
   /// Other state of a step that is skipped, running statistics, stays too.

@@ -8,8 +8,13 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-Value LossScale::isFinite(Expressions e, Value norm) {
-  return e.compare(Comparison::lt, norm, std::numeric_limits<double>::infinity());
+Value LossScale::isFinite(Expressions e, Value norm, Value loss) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // Gradients may be finite although the loss is not: those of a probability of 0.
+  if (loss)
+    norm = e.select(e.compare(Comparison::lt, e.make<AbsOp>(loss), infinity), norm,
+                    e.splatLike(norm, infinity));
+  return e.compare(Comparison::lt, norm, infinity);
 }
 
 Value LossScale::inverse(Expressions e) const { return e.div(e.splatLike(scale, 1), scale); }

@@ -7,17 +7,18 @@ namespace dpc {
 
 /// What a step does whose gradients are those of a scaled loss (dynamic loss
 /// scaling; Micikevicius et al., "Mixed precision training", ICLR 2018). Where
-/// all gradients are finite the step is taken, and after `interval` of these in a
+/// the loss and all gradients are finite the step is taken, and after `interval` of these in a
 /// row the scale is doubled. Else nothing changes but the scale, which is halved.
 struct LossScale {
   /// State: f32, i64 and i64, rank 0.
   mlir::Value scale, goodSteps, stepsSkipped;
   int64_t interval;
-  /// Rank-0 i1: whether the gradients are finite.
+  /// Rank-0 i1: whether the loss and the gradients are finite.
   mlir::Value finite;
 
-  /// Whether a norm, or what else is infinite or NaN with any gradient, is finite.
-  static mlir::Value isFinite(nn::Expressions e, mlir::Value norm);
+  /// Whether a norm, which is infinite or NaN with any gradient, is finite, and so is
+  /// `loss` where there is one.
+  static mlir::Value isFinite(nn::Expressions e, mlir::Value norm, mlir::Value loss);
 
   /// 1 / scale, of the scale's type.
   mlir::Value inverse(nn::Expressions e) const;

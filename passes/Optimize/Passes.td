@@ -15,8 +15,8 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     Formulas and defaults are those of torch.optim; see the optimizers' files.
 
     Where the loss is scaled (`dpc-differentiate{loss-scale=X}`), gradients are
-    divided by the scale, and a step one of whose gradients is not finite is
-    skipped: all state stays as it was but the scale, which is halved.
+    divided by the scale, and a step whose loss or one of whose gradients is not
+    finite is skipped: all state stays as it was but the scale, which is halved.
     After `loss-scale-interval` good steps it is doubled. The optimizer counts the
     steps that were taken. The new scale is the metric `loss_scale` too.
 

@@ -5,6 +5,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -20,12 +21,12 @@ using namespace dpc;
 using dist::MicroKind;
 using dist::MicroOp;
 
-/// Whether ranks reduce `value`, as it is or under another shape.
+/// Whether ranks reduce `value`, as it is, converted, or under another shape.
 static bool isReduced(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(user))
       return true;
-    return isa<nn::ReshapeOp>(user) && isReduced(user->getResult(0));
+    return (isa<nn::ReshapeOp>(user) || nn::isConversion(user)) && isReduced(user->getResult(0));
   });
 }
 

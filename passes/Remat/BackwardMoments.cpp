@@ -4,7 +4,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Interfaces/Interfaces.h"
-#include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -35,13 +35,10 @@ bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBack
   });
 }
 
-/// Whether an update reads `value`, itself or element by element.
+/// Whether an update reads `value`, itself or converted.
 static bool feedsUpdate(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isa<nn::UpdateOp>(user) ||
-           (isa<nn::ConvertOp>(user) && llvm::any_of(user->getUsers(), [](Operation *next) {
-              return isa<nn::UpdateOp>(next);
-            }));
+  return llvm::any_of(nn::getForms(value), [](Value form) {
+    return llvm::any_of(form.getUsers(), [](Operation *user) { return isa<nn::UpdateOp>(user); });
   });
 }
 

@@ -1,6 +1,7 @@
 // Chooses which mesh axes cut which atoms of the program, and writes the
 // layouts and reshards that follow.
 
+#include "passes/Sharding/ConstantCopies.h"
 #include "passes/Sharding/LayoutPlanner.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Sharding/WriteLayouts.h"
@@ -94,6 +95,10 @@ private:
 
   LogicalResult assign(func::FuncOp function, const MeshShape &mesh, const Machine &machine,
                        const LayoutWishes &wishes, KnownLayouts &known) {
+    const bool hasMicrobatches = llvm::any_of(
+        mesh.axes, [](const MeshAxis &axis) { return axis.sequential && axis.size > 1; });
+    if (hasMicrobatches && failed(separateConstants(function, mesh, wishes, known)))
+      return failure();
     // A composite whose reduced loop is to be cut is replaced by core ops, and
     // the decision is taken anew: at most once an op.
     while (true) {
@@ -117,14 +122,43 @@ private:
         return failure();
       if (SmallVector<DecomposableOpInterface> cut = planner.findCutComposites(); !cut.empty()) {
         decompose(cut);
+        if (hasMicrobatches && failed(separateConstants(function, mesh, wishes, known)))
+          return failure();
         continue;
       }
       const SplitPlan best = planner.split();
       writeLayouts(boundary, best.program, *planner.assign(best.program, best.plan), mesh, known,
                    explain);
       dropRequests(function);
+      if (hasMicrobatches)
+        mergeConstants(function, [](Value) { return std::vector<bool>(); });
       return success();
     }
+  }
+
+  /// A value that holds every microbatch at once, because its dimension is tied to
+  /// the samples by a constant alone, could not be computed in their loop. Readers
+  /// share a constant where it has the samples in the same place for them, or nowhere.
+  LogicalResult separateConstants(func::FuncOp function, const MeshShape &mesh,
+                                  const LayoutWishes &wishes, KnownLayouts &known) {
+    copyConstants(function);
+    LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
+    StructureSeeds seeds;
+    if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
+      return failure();
+    FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
+    if (failed(program))
+      return failure();
+    const SmallVector<unsigned> samples = boundary.samplesOf(*program);
+    mergeConstants(function, [&](Value constant) {
+      std::vector<bool> places;
+      for (int64_t d = 0; d < nn::typeOf(constant).getRank(); ++d)
+        for (const auto &segment : program->getDim(constant, d))
+          for (unsigned atom : segment)
+            places.push_back(llvm::is_contained(samples, atom));
+      return places;
+    });
+    return success();
   }
 };
 

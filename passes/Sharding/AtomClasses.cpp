@@ -3,6 +3,8 @@
 
 #include "passes/Sharding/AtomClasses.h"
 
+#include "dialects/NN/IR/Conversions.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -34,7 +36,10 @@ std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &prog
     Colours ofOps, ofAtoms;
     std::vector<Colours::Key> meetings(colours.size());
     for (const OpLoops &op : program.getOps()) {
-      Colours::Key key{op.kind};
+      // Which layer is the first says what is converted, too.
+      if (nn::isConversion(op.op))
+        continue;
+      Colours::Key key{op.form};
       for (const AtomDim &loop : op.loops) {
         key.push_back(~0u);
         for (const auto &segment : loop) {

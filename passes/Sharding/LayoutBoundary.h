@@ -4,6 +4,7 @@
 #include "passes/Sharding/Placement.h"
 
 #include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/DenseSet.h"
 

@@ -4,6 +4,7 @@
 
 #include "passes/Sharding/AtomClasses.h"
 
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,14 +17,15 @@ using namespace dpc::dist;
 /// scales and tables of positions are not worth communication.
 static const double kTolerance = 0.05;
 
-/// What ops with a reduction loop read: of parameters those that contractions and
-/// gathers read, not what scales or is added.
+/// What ops with a reduction loop read, as it is or converted: of parameters those that
+/// contractions and gathers read, not what scales or is added.
 static DenseSet<Value> findReduced(const ProgramLoops &program) {
   DenseSet<Value> reduced;
   for (const OpLoops &op : program.getOps())
     if (llvm::any_of(op.rule.loops,
                      [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }))
-      reduced.insert(op.op->operand_begin(), op.op->operand_end());
+      for (Value operand : op.op->getOperands())
+        reduced.insert(nn::getSource(operand));
   return reduced;
 }
 
@@ -184,8 +186,9 @@ double LayoutCandidates::excessBytes(const Assignment &assignment) const {
             return program.getSize(atom) >= mesh.axisSize(axis) && !settled.contains(atom);
           }))
         mostDevices *= mesh.axisSize(axis);
-    for (const Layout *layout : assignment.getReads(parameter))
-      devices = std::min(devices, countDevices(*layout));
+    for (Value form : nn::getForms(parameter))
+      for (const Layout *layout : assignment.getReads(form))
+        devices = std::min(devices, countDevices(*layout));
     least += bytes / mostDevices;
     held += bytes / devices;
   }

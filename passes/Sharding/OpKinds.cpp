@@ -3,6 +3,8 @@
 
 #include "passes/Sharding/Structure.h"
 
+#include "dialects/NN/IR/Conversions.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,13 +25,11 @@ static void print(raw_ostream &os, ArrayRef<ShardingRule::ValueLoops> values) {
   }
 }
 
-/// All that layouts of `op` depend on beside those of its operands and the cuts of
-/// its atoms, which are numbered within the op.
-static std::string textOf(const OpLoops &op) {
+/// The name of `op`, and its loops in atoms, which are numbered within the op.
+static std::string formOf(const OpLoops &op) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op.op->getName() << op.op->getOperandTypes() << op.op->getResultTypes() << op.flops << '/'
-     << op.bytes << '|';
+  os << op.op->getName() << '|';
   for (const ShardingRule::Loop &loop : op.rule.loops)
     os << loop.size << ':' << static_cast<int>(loop.kind) << ' ';
   print(os, op.rule.operands);
@@ -61,6 +61,16 @@ static std::string textOf(const OpLoops &op) {
   return text;
 }
 
+/// All that layouts of `op`, of this form, depend on beside those of its operands and the
+/// cuts of its atoms.
+static std::string kindOf(const OpLoops &op, StringRef form) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op.op->getOperandTypes() << op.op->getResultTypes() << op.flops << '/' << op.bytes << '|'
+     << form;
+  return text;
+}
+
 void ProgramLoops::describe(OpLoops &op) {
   op.atoms.clear();
   op.sizes.clear();
@@ -71,11 +81,15 @@ void ProgramLoops::describe(OpLoops &op) {
           op.atoms.push_back(atom);
   for (unsigned atom : op.atoms)
     op.sizes.push_back(sizes[atom]);
-  op.kind = kinds->try_emplace(textOf(op), static_cast<unsigned>(kinds->size())).first->second;
+  const std::string form = formOf(op);
+  op.form = forms->try_emplace(form, static_cast<unsigned>(forms->size())).first->second;
+  op.kind =
+      kinds->try_emplace(kindOf(op, form), static_cast<unsigned>(kinds->size())).first->second;
 }
 
 void ProgramLoops::describeOps() {
   kinds = std::make_shared<llvm::StringMap<unsigned>>();
+  forms = std::make_shared<llvm::StringMap<unsigned>>();
   for (auto [number, value] : llvm::enumerate(values))
     numbers[value] = number;
   opCounts.assign(sizes.size(), 0);
@@ -94,14 +108,16 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
   for (OpLoops &op : ops) {
     const size_t before = op.whole.size();
     for (OpOperand &operand : op.op->getOpOperands()) {
-      if (operand.get() != value)
+      if (nn::getSource(operand.get()) != value)
         continue;
       SmallVector<unsigned> loops;
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      if (llvm::any_of(loops,
-                       [&](unsigned loop) { return op.rule.loops[loop].kind == LoopKind::sum; }))
+      // A part of a conversion would have to be gathered.
+      if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
+            return op.rule.loops[loop].kind == LoopKind::sum;
+          }))
         for (unsigned loop : loops)
           op.whole.push_back({loop, axis.str()});
     }

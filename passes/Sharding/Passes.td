@@ -57,6 +57,9 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
        that it reduces over where gathering the operands is at least twice as fast as
        reducing the result.
 
+    With microbatches, readers of a constant that have the samples in another place of
+    it have copies of their own: a constant ties no dimension to the samples.
+
     State whose argument already has a `dist.layout` keeps it. A `dist.request` on an
     argument asks for a plan in which each axis cuts one of the dimension's atoms, the
     cheapest; where all are smaller than the axis, it cuts the dimension as a whole. One

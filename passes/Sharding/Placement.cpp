@@ -3,6 +3,7 @@
 
 #include "passes/Sharding/Placement.h"
 
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -16,6 +17,12 @@ using namespace dpc::dist;
 /// longer for: they are under way while the backward pass computes, and take some of the
 /// memory's time. All else is waited for.
 static const double kExposedOfGradients = 0.25;
+
+/// Whether `op` updates state, or converts what only updates read.
+static bool isForUpdates(Operation *op) {
+  auto updates = [](Operation *reader) { return isa<nn::UpdateOp>(reader); };
+  return updates(op) || (nn::isConversion(op) && nn::isReadOnlyBy(op->getResult(0), updates));
+}
 
 Assignment::Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache)
     : program(program), cache(cache), cuts(program.getAtomCount()) {
@@ -214,7 +221,7 @@ void Assignment::walk(ArrayRef<Returned> returned) {
     const unsigned placement = place(op);
     placements.push_back(placement);
     const ArrayRef<unsigned> own = cache.getLayouts(placement);
-    const double exposed = isa<nn::UpdateOp>(op.op) ? kExposedOfGradients : 1;
+    const double exposed = isForUpdates(op.op) ? kExposedOfGradients : 1;
     for (auto [index, value] : llvm::enumerate(op.operands))
       read(value, own[index], tensorBytes(program.getValues()[value].getType()), exposed);
     for (auto [index, value] : llvm::enumerate(op.results))

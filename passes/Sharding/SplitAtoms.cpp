@@ -2,6 +2,7 @@
 
 #include "passes/Sharding/SplitAtoms.h"
 
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/NNDialect.h"
 
@@ -185,12 +186,12 @@ static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &p
   return asked;
 }
 
-/// Whether `op` sums over a dimension of a parameter, or looks up in it.
+/// Whether `op` sums over a dimension of a parameter, or looks up in it; be it converted.
 static bool contractsParameter(const OpLoops &op) {
   return llvm::any_of(op.rule.loops,
                       [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }) &&
          llvm::any_of(op.op->getOperands(), [](Value value) {
-           auto argument = dyn_cast<BlockArgument>(value);
+           auto argument = dyn_cast<BlockArgument>(nn::getSource(value));
            if (!argument)
              return false;
            auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());

@@ -39,6 +39,8 @@ struct OpLoops {
   /// Ops of one kind are alike in all that layouts depend on: name, types, rule,
   /// cost, and which of their loops have the same atoms.
   unsigned kind = 0;
+  /// Ops of one form are alike but for the types of their floats and for what they cost.
+  unsigned form = 0;
   /// What the op costs when nothing is cut: floating-point operations, and bytes
   /// of what its kernel reads and writes (getFusedBytes).
   double flops = 0, bytes = 0;
@@ -83,8 +85,9 @@ public:
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
   /// Leaves the loops of `value` uncut over `axis` in all ops that sum over one of
-  /// them: who asks for the weight of a product whole gets the product computed so.
-  /// Where it is added to something, or scales it, a part of it is cut out at no cost.
+  /// them, in it or in a conversion of it, and in its conversions: who asks for the
+  /// weight of a product whole gets the product computed so. Where it is added to
+  /// something, or scales it, a part of it is cut out at no cost.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:
@@ -98,8 +101,8 @@ private:
   std::vector<unsigned> opCounts;
   std::vector<mlir::Value> values;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
-  /// Kinds of ops by their text. Copies of a program number them together.
-  std::shared_ptr<llvm::StringMap<unsigned>> kinds;
+  /// Kinds and forms of ops by their text. Copies of a program number them together.
+  std::shared_ptr<llvm::StringMap<unsigned>> kinds, forms;
 };
 
 } // namespace dpc

@@ -22,7 +22,7 @@ public:
     LoopEmitter::forEach(shape, [&](ArrayRef<Index> rounds) {
       SmallVector<Index> index;
       for (auto [round, extent] : llvm::zip_equal(rounds, shape))
-        index.push_back(constant(extent - 1) - round);
+        index.push_back(asVariable(constant(extent - 1) - round));
       body(index);
     });
   }
@@ -39,12 +39,23 @@ public:
       extents[0] = count;
       return loop(extents, identity, [&](ArrayRef<Index> index, ValueRange carried) {
         SmallVector<Index> all(index);
-        all[0] = all[0] + first;
+        all[0] = asVariable(all[0] + first);
         return accumulate(all, carried);
       });
     };
     Values early = part(0, half), late = part(half, shape[0] - half);
     return combine(early, late);
+  }
+
+private:
+  /// A variable of the value and range of `index`. Rules and plans of loops know
+  /// that a loop's index is a variable: what is found of that by simplifying
+  /// expressions is then found here too.
+  Index asVariable(Index index) {
+    if (isa<AffineConstantExpr>(index))
+      return index;
+    Range range = rangeOf(index);
+    return bind(materialize(index), range.first, range.second);
   }
 };
 

@@ -20,6 +20,10 @@ class Case:
     def __init__(self, op, operands, constants=(), nodes=(), calls=(), **attributes):
         self.op, self.operands, self.constants, self.attributes = op, operands, constants, attributes
         self.nodes, self.calls = nodes, calls
+        self.rule, self.metadata = None, {}
+
+    def operators(self):
+        return {op for op, *_ in self.nodes} | {self.op}
 
     def has_nan(self):
         return any(np.isnan(o).any() for o in self.operands)

@@ -8,6 +8,7 @@ import torch
 
 import attention
 from cases import CASES
+from kinks import KINKS, SCRIPTED
 
 RULES = {'Max': torch.maximum, 'Min': torch.minimum, 'ReduceMax': torch.amax, 'ReduceMin': torch.amin,
          'Relu': torch.relu, 'Abs': torch.abs, 'Clip': torch.clamp, 'HardSwish': torch.nn.functional.hardswish}
@@ -25,6 +26,9 @@ def pooled(x, p, kernel, strides):
 
 
 def evaluate(case, operands):
+    if case.rule:
+        names = dict(zip('xyz', operands)) | dict(zip('abc', map(torch.tensor, case.constants)))
+        return eval(case.rule, {'torch': torch, 'F': torch.nn.functional} | names)
     x, given = operands[0], case.attributes
     functional = torch.nn.functional
     written = {'Elu': lambda: functional.elu(x, given['alpha']), 'Celu': lambda: functional.celu(x, given['alpha']),
@@ -71,14 +75,15 @@ def main():
         (result * torch.tensor(attention.weights())).sum().backward()
         recorded[f'attention, {name}'] = {'value': result.detach().numpy().tolist(),
                                           'gradients': [o.grad.numpy().tolist() for o in operands.values()]}
-    for name, case in CASES.items():
+    for name, case in (CASES | KINKS | SCRIPTED).items():
         operands = [torch.tensor(o, dtype=torch.float64, requires_grad=True) for o in case.operands]
         result = evaluate(case, operands)
         weights = torch.arange(1, result.numel() + 1, dtype=torch.float64).reshape(result.shape)
         entry = {'value': result.detach().numpy().tolist()}
         if not case.has_nan():
-            (result * weights).sum().backward()
-            entry['gradients'] = [o.grad.numpy().tolist() for o in operands]
+            if result.requires_grad:
+                (result * weights).sum().backward()
+            entry['gradients'] = [(torch.zeros_like(o) if o.grad is None else o.grad).numpy().tolist() for o in operands]
         recorded[name] = entry
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'torch.json')
     with open(path, 'w') as file:

@@ -109,4 +109,8 @@ TESTS = [('activations, one rank', expect(['--remat=none'], 17)),
          ('activations, model=2', expect(['--remat=none', *MEGATRON], 11)),
          ('activations, sequence cut', expect(SEQUENCE, 8.5)),
          ('activations, recomputed', expect(['--remat=full'], 1)),
-         ('activations, model=2, recomputed', expect(['--remat=full', *MEGATRON], 0.52))]
+         ('activations, model=2, recomputed', expect(['--remat=full', *MEGATRON], 0.52)),
+         # Of two bytes, but for the residual stream, and the result of attention beside its rounded form; with the weights
+         # in 16 bits, which here are 1.5 times the stream.
+         ('activations, model=2, bf16', expect(['--remat=none', '--precision=bf16', *MEGATRON], 8.5)),
+         ('activations, sequence cut, bf16', expect(['--precision=bf16', *SEQUENCE], 4.5))]

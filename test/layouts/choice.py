@@ -58,10 +58,18 @@ GIVEN = {
 }
 
 
-def compare(model, mesh):
+# Under mixed precision products read conversions of the weights: layouts are those of f32 all the same.
+NARROW = ([(model, 'model=2', ('--precision=bf16',)) for model in GIVEN] +
+          [(model, 'data=2,model=2', ('--precision=bf16', f'--zero={stage}', '--grad-reduce=bf16'))
+           for stage, model in ((1, 'gpt2'), (2, 'bert'), (3, 'llama'))] +
+          [(model, mesh, ('--precision=f16', *flags))
+           for model, mesh, *flags in (('llama', 'model=2'), ('bert', 'model=2'), ('mlp', 'data=2,model=2', '--zero=3'))])
+
+
+def compare(model, mesh, *flags):
     def check(compiler):
-        own = compiler.placed(model, mesh)
-        given = {name: compiler.placed(model, mesh, *[f'--shard={request}' for request in requests])
+        own = compiler.placed(model, mesh, *flags)
+        given = {name: compiler.placed(model, mesh, *flags, *[f'--shard={request}' for request in requests])
                  for name, requests in GIVEN[model].items()}
         for name, program in given.items():
             if own.seconds > program.seconds * NEARLY:
@@ -75,9 +83,9 @@ def compare(model, mesh):
     return check
 
 
-def hold(model):
+def hold(model, *flags):
     def check(compiler):
-        held = compiler.placed(model, 'model=2').held(['model'])
+        held = compiler.placed(model, 'model=2', *flags).held(['model'])
         if held > MOST_HELD:
             raise Failed(f'a device holds {held:.3f} of the parameters, allowed {MOST_HELD}')
         return f'{held:.3f} of the parameters'
@@ -95,5 +103,8 @@ def rows_of_the_head(compiler):
 
 
 TESTS = ([(f'choice, {model}, {mesh}', compare(model, mesh)) for model in GIVEN for mesh in MESHES] +
+         [(' '.join([f'choice, {model}, {mesh}', *flags]), compare(model, mesh, *flags))
+          for model, mesh, flags in NARROW] +
          [(f'choice, {model}, parameters held', hold(model)) for model in TRANSFORMERS] +
+         [(f'choice, {model}, parameters held, bf16', hold(model, '--precision=bf16')) for model in TRANSFORMERS] +
          [('choice, rows of a head', rows_of_the_head)])

@@ -61,8 +61,11 @@ class Program:
     def held(self, axes):
         """Part of all parameters' bytes that a device holds or reads, of what `axes` could divide."""
         reads = collections.defaultdict(list)
-        for argument, layout in re.findall(r'dist\.reshard (%arg\d+) from <"[^"]*"> to <"([^"]*)">', self.step):
-            reads[argument].append(layout)
+        sources = {}  # what a value is a conversion of
+        for value, source in re.findall(r'(%\w+) = nn\.convert (%\w+) ', self.step):
+            sources[value] = sources.get(source, source)
+        for value, layout in re.findall(r'dist\.reshard (%\w+) from <"[^"]*"> to <"([^"]*)">', self.step):
+            reads[sources.get(value, value)].append(layout)
         total = held = 0
         for argument, _, size, layout in self.parameters():
             total += size

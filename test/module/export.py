@@ -102,6 +102,30 @@ class Shifted(nn.Module):
         return self.head(torch.tanh(F.linear(hidden, self.encode.weight.t(), self.decoded)))
 
 
+class Halved(nn.Module):
+    """A module in bf16, as transformers loads models: its norms compute in f32 with 1 + weight, as Gemma's."""
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(6))
+
+        def forward(self, x):
+            wide = x.float()
+            return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6) * (1.0 + self.weight.float())).to(x.dtype)
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.first, self.second, self.third = nn.Linear(12, 6), Halved.Norm(), Halved.Norm(), Halved.Norm()
+        nn.init.normal_(self.third.weight, std=0.1)
+        self.head = nn.Linear(6, 5)
+        self.to(torch.bfloat16)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.first(self.encode(x.to(self.encode.weight.dtype))))
+        return self.head(self.third(torch.tanh(self.second(hidden))))
+
+
 class Channels(nn.Module):
     """Norms of images: their scales and biases reshaped to channels, equal and merged with statistics; a
     convolution whose bias is 0."""
@@ -291,7 +315,7 @@ class Centred(nn.Module):
         return self.head(hidden + (code - hidden).detach() - self.centre) + hidden[:, :5] / self.count
 
 
-class Followed(nn.Module):
+class Trailing(nn.Module):
     """A slow copy of a weight, a buffer: the addition that moves it reads the weight, and the weight's type."""
 
     def __init__(self):
@@ -447,6 +471,107 @@ class Permuted(nn.Module):
         return self.head(hidden + self.bias.flatten())
 
 
+class Siamese(nn.Module):
+    """One encoder for both halves of a sample, and a third time for their mean: each call moves the statistics of its
+    batch norms, the first of which is called twice in each. Never trained, so that scales, biases and statistics of
+    both are equal."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.second = nn.Linear(6, 6), nn.BatchNorm1d(6, momentum=0.25), nn.Linear(6, 6)
+        self.other, self.head = nn.BatchNorm1d(6), nn.Linear(6, 5)
+
+    def encode(self, x):
+        hidden = torch.tanh(self.norm(self.first(x)))
+        return torch.tanh(self.other(self.norm(self.second(hidden))))
+
+    def forward(self, x):
+        left, right = x.chunk(2, 1)
+        return self.head((self.encode(left) - self.encode(right)).abs() + self.encode((left + right) / 2))
+
+
+class Again(nn.Module):
+    """A module that is called twice with one operand: the default exporter merges the calls, and one move is lost."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.norm, self.head = nn.Linear(12, 6), nn.BatchNorm1d(6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        return self.head(torch.tanh(self.norm(hidden)) + torch.relu(self.norm(hidden)))
+
+
+class Followed(nn.Module):
+    """Reads the running mean that its batch norm has just moved: the file holds the old one."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.norm, self.head = nn.Linear(12, 6), nn.BatchNorm1d(6), nn.Linear(6, 5)
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        return self.head(torch.tanh(self.norm(hidden)) - self.norm.running_mean)
+
+
+class Relative(nn.Module):
+    """Attention with a relative bias over as many tokens as there are samples, shifted to the right as T5 does it."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.bias = nn.Embedding(VOCABULARY, 8), nn.Embedding(3, 2)
+        self.queries, self.keys, self.values = (nn.Linear(8, 8, bias=False) for _ in range(3))
+        self.head = nn.Linear(8, VOCABULARY)
+
+    def forward(self, ids):
+        rows, tokens = ids.shape
+        shifted = ids.new_zeros(ids.shape)
+        shifted[..., 1:] = ids[..., :-1].clone()
+        hidden = self.tokens(shifted)
+        places = torch.arange(tokens)
+        distance = places[:, None] - places
+        query, key, value = (layer(hidden).view(rows, tokens, 2, 4).transpose(1, 2)
+                             for layer in (self.queries, self.keys, self.values))
+        scores = query @ key.transpose(2, 3) + self.bias(distance.clamp(0, 2)).permute(2, 0, 1)
+        mixed = torch.softmax(scores.masked_fill(distance < 0, -1e9), -1) @ value
+        return self.head(hidden + mixed.transpose(1, 2).reshape(rows, tokens, 8))
+
+
+def square(rng, rows):
+    ids = rng.integers(0, VOCABULARY, (rows, BATCH))
+    return {'ids': ids, 'label': ids}
+
+
+class Kinked(nn.Module):
+    """Whole numbers, of which many are 0, equal, or at a bound; rows without any spread."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.pool, self.head = nn.Parameter(torch.ones(12)), nn.AdaptiveMaxPool1d(1), nn.Linear(29, 5)
+
+    def forward(self, x):
+        x = torch.round(x) * self.scale
+        parts = x.reshape(-1, 3, 4)
+        large = F.relu(parts - 1)
+        extremes = [parts.max(2).values, parts.min(1)[0], self.pool(parts).squeeze(2), large.amax((1, 2)).unsqueeze(1)]
+        spread = [large.std(2), large.norm(dim=2)]
+        bounded = x.clamp(min=0) + x.clamp(-1, 1) + x.clamp(max=1) + F.hardtanh(x) + F.relu6(x) + torch.maximum(x, x.flip(1))
+        return self.head(torch.cat([*extremes, *spread, bounded], 1))
+
+
+class Clipped(nn.Module):
+    """Bounds that train, of numbers that reach them; the default exporter merges one clamp with a ReLU."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.head = nn.Linear(12, 6), nn.Linear(6, 5)
+        self.high, self.low = nn.Parameter(torch.tensor(0.5)), nn.Parameter(torch.tensor(-0.25))
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        return self.head(torch.clamp_max(F.relu(hidden), self.high) + torch.clamp(hidden, self.low, self.high))
+
+
 def text(rng, rows):
     ids = rng.integers(0, VOCABULARY, (rows, TOKENS + 1))
     return {'ids': ids[:, :-1].copy(), 'label': ids[:, 1:].copy()}
@@ -475,6 +600,8 @@ MODELS = {
     'lookups': (Lookups, text, 'default', False),
     'lookups-torchscript': (Lookups, text, 'torchscript', False),
     'shifted': (Shifted, vectors, 'default', False),
+    'halved': (Halved, vectors, 'default', False),
+    'halved-unoptimized': (Halved, vectors, 'unoptimized', False),
     'channels': (Channels, images, 'default', False),
     'cloned': (Cloned, text, 'default', False),
     'padded': (Padded, text, 'default', False),
@@ -488,7 +615,7 @@ MODELS = {
     'quantized': (Quantized, vectors, 'default', False),
     'quantized-unoptimized': (Quantized, vectors, 'unoptimized', False),
     'centred-unoptimized': (Centred, vectors, 'unoptimized', True),
-    'followed-unoptimized': (Followed, vectors, 'unoptimized', True),
+    'trailing-unoptimized': (Trailing, vectors, 'unoptimized', True),
     'clamped': (Clamped, vectors, 'unoptimized', True),
     'reported': (lambda: Reported(False), vectors, 'unoptimized', True),
     'reported-folded': (Reported, vectors, 'default', True),
@@ -504,6 +631,17 @@ MODELS = {
     'scaled': (Scaled, images, 'default', False),
     'recurrent': (Recurrent, vectors, 'default', False),
     'permuted': (Permuted, images, 'default', False),
+    'siamese': (Siamese, vectors, 'default', True),
+    'siamese-unoptimized': (Siamese, vectors, 'unoptimized', True),
+    'siamese-torchscript': (Siamese, vectors, 'torchscript-training', True),
+    'again': (Again, vectors, 'default', True),
+    'again-unoptimized': (Again, vectors, 'unoptimized', True),
+    'followed': (Followed, vectors, 'unoptimized', True),
+    'relative': (Relative, square, 'default', False),
+    'clipped': (Clipped, vectors, 'default', False),
+    'clipped-torchscript': (Clipped, vectors, 'torchscript-training', True),
+    'kinked': (Kinked, vectors, 'default', False),
+    'kinked-torchscript': (Kinked, vectors, 'torchscript', False),
     'normed': (Normed, images, 'default', False),
     'normed-torchscript': (Normed, images, 'torchscript', False),
     'normed-unoptimized': (Normed, images, 'unoptimized', True),
@@ -514,10 +652,11 @@ def export(module, inputs, path, how):
     outputs = 2 if getattr(module, 'returns', False) else 1
     torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits', 'centre_out'][:outputs],
                       **HOWS[how])
-    # Stack traces name files of the exporting machine; class names are long.
+    # Stack traces name files of the exporting machine; class names are long, and those around a maximum matter.
     model = onnx.load(path)
     for node in model.graph.node:
-        kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')]
+        kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')
+                or p.key.endswith('class_hierarchy') and node.op_type == 'ReduceMax']
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
         node.doc_string = ''
@@ -547,34 +686,45 @@ def wide():
 
 
 def as_in_file(module, how):
-    """The module in f64 with the numbers that its file holds in f32: 1 - momentum, and TorchScript's epsilons."""
+    """The module in f64 with the numbers that its file holds in f32: 1 - momentum, and epsilons of batch norms and of
+    TorchScript."""
     module = copy.deepcopy(module).double()
     for each in module.modules():
         if isinstance(each, nn.modules.batchnorm._BatchNorm):
             each.momentum = 1 - float(np.float32(1 - each.momentum))
+            each.eps = float(np.float32(each.eps))
         if how.startswith('torchscript') and isinstance(getattr(each, 'eps', None), float):
             each.eps = float(np.float32(each.eps))
     return module
 
 
-def train(module, data, how):
-    """Losses of STEPS steps in f64."""
+def train(module, data, how, microbatches=1):
+    """Losses of STEPS steps in f64, and the module after them."""
     module = as_in_file(module, how)
     optimizer = torch.optim.AdamW(module.parameters(), lr=0.01, weight_decay=0.1)
     losses = []
     for step in range(STEPS):
         batch = {name: torch.from_numpy(value[step * BATCH:(step + 1) * BATCH]) for name, value in data.items()}
         batch = {name: value.double() if value.is_floating_point() else value for name, value in batch.items()}
-        label = batch.pop('label')
         optimizer.zero_grad()
-        with wide():
-            logits = module(*batch.values())
-            logits = logits[0] if isinstance(logits, tuple) else logits
-        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), label.reshape(-1))
-        loss.backward()
+        total = 0
+        for part in range(microbatches):
+            rows = slice(part * BATCH // microbatches, (part + 1) * BATCH // microbatches)
+            label, *inputs = (batch[name][rows] for name in ['label', *(name for name in batch if name != 'label')])
+            with wide():
+                logits = module(*inputs)
+                logits = logits[0] if isinstance(logits, tuple) else logits
+            loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), label.reshape(-1)) / microbatches
+            loss.backward()
+            total += loss.item()
         optimizer.step()
-        losses.append(loss.item())
-    return losses, dict(module.named_parameters())
+        losses.append(total)
+    return losses, module
+
+
+def statistics_of(module):
+    return {f'{name}.{which}': getattr(each, which).tolist() for name, each in module.named_modules()
+            if isinstance(each, nn.modules.batchnorm._BatchNorm) for which in ('running_mean', 'running_var')}
 
 
 def record_values(folder, make, data, how, trained):
@@ -595,14 +745,20 @@ def record(folder, make, make_data, how, training):
     module = make().train(training)
     data = make_data(np.random.default_rng(7), BATCH * STEPS)
     inputs = {key: torch.from_numpy(value[:BATCH].copy()) for key, value in data.items() if key != 'label'}
-    losses, trained = train(module, data, how)
-    parameters = {name: list(value.shape) for name, value in module.named_parameters()}
+    # TorchScript runs forward(), which moves statistics.
     export(module, inputs, os.path.join(folder, 'model.onnx'), how)
+    losses, trained = train(module, data, how)
+    statistics = statistics_of(trained)
+    parameters = {name: list(value.shape) for name, value in module.named_parameters()}
+    reference = {'losses': losses, 'parameters': parameters}
+    if training and statistics:
+        halves = train(module, data, how, microbatches=2)
+        reference.update(statistics=statistics, microbatches={'losses': halves[0], 'statistics': statistics_of(halves[1])})
     np.savez_compressed(os.path.join(folder, 'data.npz'), **data)
     if os.path.basename(folder) in VALUES:
-        record_values(folder, make, data, how, trained)
+        record_values(folder, make, data, how, dict(trained.named_parameters()))
     with open(os.path.join(folder, 'ref.json'), 'w') as file:
-        json.dump({'losses': losses, 'parameters': parameters}, file, indent=1)
+        json.dump(reference, file, indent=1)
 
 
 def main(arguments):

@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
   cl::opt<bool> explain("explain", cl::desc("print which initializers train, and why"));
   cl::opt<bool> asExported("as-exported", cl::desc("restore no parameters"));
   cl::opt<bool> trains("trains", cl::desc("the module is for training"));
+  cl::opt<bool> widensHalves("widen-halves", cl::desc("floats of 16 bits are f32"));
   cl::opt<bool> quiet("no-module", cl::desc("do not print the module"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
   cl::opt<bool> each("each", cl::desc("import each of many files on its own"));
@@ -78,6 +79,7 @@ int main(int argc, char **argv) {
   options.explain = explain;
   options.asExported = asExported;
   options.trains = trains;
+  options.widensHalves = widensHalves;
   for (const std::string &shape : shapes)
     if (!dpc::onnx::parseShapeOption(shape, options)) {
       llvm::errs() << "error: --shape=" << shape << " is not NAME:DxDx..\n";

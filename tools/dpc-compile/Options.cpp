@@ -580,6 +580,10 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseProducts(args, options);
   options.import.trains = !options.step.loss.empty();
   options.import.skipsValues = options.params == "none";
+  // A program that infers, or trains the graph as it is, has the file's types unless others
+  // are asked for.
+  options.import.widensHalves =
+      args.hasArg(OPT_precision) || (options.import.trains && !options.import.asExported);
   parseMesh(args, options.placed);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     options.placed.shards.push_back(parseShard(text));

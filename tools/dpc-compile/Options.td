@@ -24,7 +24,7 @@ def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss (a cross-entropy always reports it)", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
-def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda)", training>;
+def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda); what a file has in 16 bits trains in f32", training>;
 def grad_reduce : Value<"grad-reduce", "TYPE", "The type in which ranks sum gradients: f32 (default, that of the parameters) or bf16", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;
 def accumulate : Value<"accumulate", "M", "The same as --microbatches", training>, Alias<microbatches>;
@@ -35,7 +35,7 @@ def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels (de
 def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32 (default: i64 for cross-entropy, else the output's)", model>;
 def batch_dim : Repeated<"batch-dim", "NAME:K", "The dimension of an input that counts samples, -1 for none (default: 0 where its extent is the first input's)", model>;
 def params : Value<"params", "WHERE", "embed (default), FILE or none", model>;
-def as_exported : Flag<["--"], "as-exported">, HelpText<"Train the graph as the file has it, without restoring what its exporter merged or computed">, Group<model>;
+def as_exported : Flag<["--"], "as-exported">, HelpText<"Train the graph as the file has it, without restoring what its exporter merged or computed; without --precision also in the file's types of 16 bits">, Group<model>;
 def trainable : Repeated<"trainable", "GLOB", "Initializers that train: from none, and in turn with --frozen (default: those that docs/compiling.md says)", model>;
 def frozen : Repeated<"frozen", "GLOB", "Initializers that do not train", model>;
 

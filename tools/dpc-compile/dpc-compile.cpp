@@ -119,6 +119,23 @@ static bool examineReshards(const CompileOptions &options, ModuleOp module,
   return !defect;
 }
 
+/// Says what becomes of floats of 16 bits in the file.
+static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::raw_ostream &notes) {
+  if (halves.types.empty())
+    return;
+  const bool isOne = halves.parameters == 1;
+  const char *const wide = precision == "f64" ? "f64" : "f32";
+  notes << "dpc-compile: note: ";
+  if (halves.parameters == 0)
+    notes << "the file computes in " << halves.types << " in part, the program in " << wide
+          << "; --as-exported keeps the file's types\n";
+  else
+    notes << halves.parameters
+          << (isOne ? " parameter of the file is " : " parameters of the file are ") << halves.types
+          << (isOne ? ": it, its" : ": they, their") << " optimizer state and the loss are " << wide
+          << "; --save-onnx rounds to the file's type, --as-exported keeps it\n";
+}
+
 /// What was chosen without being asked, once the program is there.
 static int finish(int code, const std::optional<std::string> &loss) {
   if (code == exitDone && loss)
@@ -154,6 +171,8 @@ int main(int argc, char **argv) {
                        trains ? llvm::errs() : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
+  if (trains && options.import.widensHalves)
+    noteHalves(summary.halves, options.step.precision, llvm::errs());
   if (options.stopAfter >= Level::placed)
     if (llvm::Error error = addFileLayouts(*source, options, llvm::errs())) {
       llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";

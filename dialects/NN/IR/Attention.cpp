@@ -148,6 +148,11 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
+bool AttentionOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange results) {
+  return results.size() == 2 && areCompatibleSums(inferred.take_front(), results.take_front()) &&
+         inferred[1] == results[1];
+}
+
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                                 ValueRange operands, DictionaryAttr attributes,
                                                 OpaqueProperties properties, RegionRange regions,

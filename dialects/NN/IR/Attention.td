@@ -10,17 +10,17 @@ class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes, PrecisionOpInterface,
         DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
-  let extraClassDeclaration = [{
+  code extraDeclaration = [{
     /// The extents of the op and where they lie in its operands.
     ::dpc::nn::AttentionShape getAttentionShape();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     /// q, k and v.
     bool narrowsOperand(unsigned number) { return number < 3; }
-    /// All but `logSumExp`.
-    bool narrowsResult(unsigned number) {
-      return number == 0 || ::llvm::isa<AttentionGradOp>(getOperation());
-    }
+    /// Gradients. The result of attention stays as its sums are: gradients of scores are
+    /// differences from its product with its own gradient.
+    bool narrowsResult(unsigned) { return ::llvm::isa<AttentionGradOp>(getOperation()); }
   }];
+  let extraClassDeclaration = extraDeclaration;
 }
 
 def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
@@ -44,8 +44,8 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     result is 0, and so is all of its gradient.
 
     Scores and their softmax are f32 where q, k and v are 16-bit floats, and so is
-    `logSumExp`: results alone are rounded to the operands' type, and in core ops
-    the probabilities, which are then factors of a product.
+    `logSumExp`; the result is rounded once, to its own type. In core ops the
+    probabilities are rounded too, which are then factors of a product.
 
     The gradient is `nn.attention_grad` of q, k and v, and core ops of `mask`.
 
@@ -67,8 +67,8 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     `maskDimensions` has one entry a dimension of the mask, strictly increasing,
     of the extent that it names; (C4) `causal` needs at least as many keys as
     queries; (C5) `scale` is finite; (C6) q, k and v have one element type
-    and the result has it too, `logSumExp` has that in which their sums are taken
-    (f32 for 16-bit floats), the mask one of the two.
+    and the result has it too or a wider one, `logSumExp` has that in which their
+    sums are taken (f32 for 16-bit floats), the mask one of the two.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
                        Optional<NN_AttentionTensor>:$mask,
@@ -80,6 +80,10 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     (`causal` $causal^)? (`guarded` $guarded^)? attr-dict
     `:` type($q) `,` type($k) `,` type($v) (`,` type($mask)^)?
     `->` type($result) `,` type($logSumExp)
+  }];
+  let extraClassDeclaration = extraDeclaration # [{
+    /// Of InferTypeOpInterface: the result may be wider.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }
 
@@ -111,8 +115,13 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
     Where q, k and v are 16-bit floats, what lies between is f32, but in core ops
     the probabilities and ds as factors of a product.
 
+    `resultGrad` is rounded to the type of q, k and v. `delta` is that of the rounded
+    one and of a result that need not be: where p (g v^T - delta) did not add up to
+    zero, all keys would pull a query the same way.
+
     Constraints: (C1) to (C6) of `nn.attention`; (C7) `logSumExp` and `delta` have
-    the type of its second result, `resultGrad` that of its first.
+    the type of its second result, `resultGrad` that of its first, with the elements
+    of q.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
                        NN_AttentionSums:$logSumExp, NN_AttentionSums:$delta,

@@ -37,15 +37,15 @@ template <typename Op> struct AttentionExpressions {
   }
 
   /// Rows of `x` summed with weights, along dimension `contracted` of these,
-  /// as an operand lies, times `scale`.
-  Value weighted(Value weights, int64_t contracted, Value x, double scale = 1) {
+  /// as an operand lies, times `scale`; elements of `type`.
+  Value weighted(Value weights, int64_t contracted, Value x, Type type, double scale = 1) {
     Value sums = e.dot(e.convert(weights, element), x, scoreBatch(), shape.operandBatch(),
                        {contracted}, {shape.rows}, sum);
     SmallVector<int64_t> permutation = scoreBatch();
     permutation.insert(permutation.begin() + shape.rows, batches);
     permutation.push_back(batches + 1);
     Value rows = e.transpose(sums, permutation);
-    return e.convert(scale == 1 ? rows : e.mul(rows, scale), element);
+    return e.convert(scale == 1 ? rows : e.mul(rows, scale), type);
   }
 
   Value scores() {
@@ -92,7 +92,8 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
   Value exponentials = e.exp(e.sub(scores, a.alongKeys(largest)));
   Value sum = e.sum(exponentials, {keys});
   Value probabilities = a.guard(e.div(exponentials, a.alongKeys(sum)));
-  return {a.weighted(probabilities, keys, getV()), e.add(largest, e.log(sum))};
+  return {a.weighted(probabilities, keys, getV(), typeOf(getResult()).getElementType()),
+          e.add(largest, e.log(sum))};
 }
 
 SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
@@ -101,8 +102,9 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &builder) {
   double scale = getScale().convertToDouble();
   Value p = a.probabilities(getLogSumExp());
   Value ds = a.scoreGrads(p, getResultGrad(), getDelta());
-  return {a.weighted(ds, keys, getK(), scale), a.weighted(ds, queries, getQ(), scale),
-          a.weighted(p, queries, getResultGrad())};
+  return {a.weighted(ds, keys, getK(), a.element, scale),
+          a.weighted(ds, queries, getQ(), a.element, scale),
+          a.weighted(p, queries, getResultGrad(), a.element)};
 }
 
 LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
@@ -111,6 +113,7 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   Expressions e = a.e;
   Value g = resultGrads[0], delta;
   if (g) {
+    g = e.convert(g, a.element);
     // Of dimensions [batch, queries], in the order of the operands.
     Value wide = e.convert(g, a.sum), result = e.convert(getResult(), a.sum);
     Value sums = e.sum(e.mul(wide, result), {a.shape.rank() - 1});
@@ -118,7 +121,7 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
     permutation.push_back(a.shape.rows);
     delta = e.transpose(sums, permutation);
   } else {
-    g = e.splatLike(getResult(), 0);
+    g = e.convert(e.splatLike(getResult(), 0), a.element);
     delta = e.splatLike(getLogSumExp(), 0);
   }
   if (Value ofSums = resultGrads[1])

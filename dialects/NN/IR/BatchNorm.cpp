@@ -43,21 +43,92 @@ static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
   return dimensions;
 }
 
-/// r m^G + sum over g of (1 - m) m^(G-1-g) stat_g: the recurrence
-/// r' = m r + (1 - m) stat over the groups in order. The weights come from an
-/// iota, so that the group dimension may be cut.
-static Value runningStatistic(Expressions e, Value old, Value stat, double momentum,
-                              double factor) {
+//===-- Uses of one module ------------------------------------------------===//
+
+/// `value` before it was converted to another type.
+static Value unconverted(Value value) {
+  while (auto convert = value.getDefiningOp<ConvertOp>())
+    value = convert.getInput();
+  return value;
+}
+
+/// The use whose moved statistic (result 1 or 2) the op moves on; null for the
+/// first use.
+static BatchNormOp previousUse(BatchNormOp op, unsigned statistic) {
+  Value old = unconverted(op->getOperand(statistic + 2));
+  auto maker = old.getDefiningOp<BatchNormOp>();
+  return maker && old == maker->getResult(statistic) ? maker : BatchNormOp();
+}
+
+/// The uses that move the statistic on; `outOthers`: whether anything else reads
+/// it, the end of the step excepted.
+static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, bool &outOthers) {
+  SmallVector<BatchNormOp> next;
+  SmallVector<Value> values = {op->getResult(statistic)};
+  while (!values.empty())
+    for (OpOperand &use : values.pop_back_val().getUses()) {
+      auto user = dyn_cast<BatchNormOp>(use.getOwner());
+      if (isa<ConvertOp>(use.getOwner()))
+        values.push_back(use.getOwner()->getResult(0));
+      else if (user && use.getOperandNumber() == statistic + 2)
+        next.push_back(user);
+      else
+        outOthers |= !use.getOwner()->hasTrait<OpTrait::IsTerminator>();
+    }
+  return next;
+}
+
+namespace {
+/// How one use of a module moves a statistic. G groups pass all n uses, group by
+/// group: r' = m_u r + (1 - m_u) stat_(g,u). With M = m_1 .. m_n that is a step for
+/// each use, in order:
+///   r' = keep r + sum over g of (1 - m_u) M^(G-1-g) stat_(g,u),
+///   keep = m_u, and M^(G-1) more at the first use.
+struct StatisticMove {
+  double momentum; ///< m_u
+  double cycle;    ///< M
+  bool isFirst;
+};
+} // namespace
+
+static FailureOr<StatisticMove> findMove(BatchNormOp op, unsigned statistic, int64_t groups) {
+  auto momentumOf = [](BatchNormOp each) { return each.getMomentum().convertToDouble(); };
+  StatisticMove move{momentumOf(op), momentumOf(op), true};
+  for (BatchNormOp use = op; (use = previousUse(use, statistic)); move.isFirst = false)
+    move.cycle *= momentumOf(use);
+  for (BatchNormOp use = op; use;) {
+    bool others = false;
+    SmallVector<BatchNormOp> next = nextUses(use, statistic, others);
+    if (groups > 1 && (next.size() > 1 || others)) {
+      use.emitOpError("moves a running statistic that the step reads, which is another one for "
+                      "each of the ")
+          << groups << " groups of samples (microbatches)";
+      return failure();
+    }
+    use = next.empty() ? BatchNormOp() : next.front();
+    if (use)
+      move.cycle *= momentumOf(use);
+  }
+  return move;
+}
+
+/// `old` moved by the statistics of the groups (dimension 0 of `stat`, where it
+/// has two). The weights come from an iota, so that the group dimension may be cut.
+static Value moveStatistic(Expressions e, Value old, Value stat, const StatisticMove &move,
+                           double factor) {
   RankedTensorType type = typeOf(stat);
   if (type.getRank() == 1)
-    return e.add(e.mul(old, momentum), e.mul(stat, (1 - momentum) * factor));
+    return e.add(e.mul(old, move.momentum), e.mul(stat, (1 - move.momentum) * factor));
   int64_t groups = type.getDimSize(0);
   Value group = e.make<IotaOp>(type, 0);
   Value exponent = e.sub(e.splat(type, groups - 1), group);
-  Value power = e.make<PowOp>(e.splat(type, momentum), exponent);
-  Value weight = e.mul(power, (1 - momentum) * factor);
-  return e.add(e.mul(old, std::pow(momentum, groups)), e.sum(e.mul(weight, stat), {0}));
+  Value power = e.make<PowOp>(e.splat(type, move.cycle), exponent);
+  Value weight = e.mul(power, (1 - move.momentum) * factor);
+  double keep = move.momentum * (move.isFirst ? std::pow(move.cycle, groups - 1) : 1);
+  return e.add(e.mul(old, keep), e.sum(e.mul(weight, stat), {0}));
 }
+
+//===-- Forms -------------------------------------------------------------===//
 
 SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {
   Expressions e{builder, getLoc()};
@@ -82,14 +153,19 @@ SmallVector<Value> BatchNormOp::buildTraining(OpBuilder &builder, const Training
   Value y = e.reshape(normalized.getResult(), shape);
   y = e.add(e.mul(y, e.broadcast(getScale(), shape, {1})), e.broadcast(getBias(), shape, {1}));
 
-  double momentum = getMomentum().convertToDouble();
   SmallVector<Value> values = {y, Value(), Value()};
-  if (!getNewMean().use_empty())
-    values[1] = runningStatistic(e, getMean(), normalized.getMean(), momentum, 1);
-  if (!getNewVariance().use_empty())
-    values[2] =
-        runningStatistic(e, getVariance(), normalized.getVariance(), momentum,
-                         runningVarianceFactor(getUnbiased(), normalized.getReducedCount()));
+  for (auto [statistic, batch, factor] :
+       {std::tuple(1u, normalized.getMean(), 1.0),
+        std::tuple(2u, normalized.getVariance(),
+                   runningVarianceFactor(getUnbiased(), normalized.getReducedCount()))}) {
+    if (getOperation()->getResult(statistic).use_empty())
+      continue;
+    FailureOr<StatisticMove> move = findMove(*this, statistic, groups);
+    if (failed(move))
+      return {};
+    values[statistic] =
+        moveStatistic(e, getOperation()->getOperand(statistic + 2), batch, *move, factor);
+  }
   return values;
 }
 

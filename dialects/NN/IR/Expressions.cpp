@@ -48,8 +48,8 @@ Value Expressions::broadcastAlong(Value x, ArrayRef<int64_t> shape, ArrayRef<int
   return broadcast(x, shape, kept);
 }
 
-Value Expressions::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dimensions) {
-  return dimensions.empty() ? x : make<ReduceOp>(kind, x, dimensions);
+Value Expressions::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dimensions, bool first) {
+  return dimensions.empty() ? x : make<ReduceOp>(kind, x, dimensions, first);
 }
 
 Value Expressions::dot(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,

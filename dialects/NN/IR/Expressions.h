@@ -61,8 +61,9 @@ struct Expressions {
   mlir::Value broadcastAlong(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> missing);
   /// Sum (or another reduction) over `dimensions`, which disappear; `x` itself
-  /// when there are none.
-  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dimensions);
+  /// when there are none. `first`: see nn.reduce.
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dimensions,
+                     bool first = false);
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
     return reduce(ReduceKind::sum, x, dimensions);
   }

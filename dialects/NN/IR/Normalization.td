@@ -104,7 +104,9 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     variance; `unbiased` moves the running variance by N / (N - 1) of it, as
     PyTorch does (N / 1 where N is 1).
     With G groups the statistics are taken over G equal runs of samples, and the
-    running ones move G times, in order.
+    running ones move G times, in order. An op whose running statistics are those
+    that another op gives is another use of the same module: each group then moves
+    them once a use, in the order of the uses.
     Evaluation: normalised by the running statistics, which stay.
 
     Made by the frontends at level `import`; building the step replaces it, so it

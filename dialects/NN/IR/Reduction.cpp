@@ -55,6 +55,11 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
              << type.getRank();
     previous = d;
   }
+  ReduceKind kind = adaptor.getKind();
+  if (adaptor.getFirst() && kind != ReduceKind::max && kind != ReduceKind::min) // reduce_c2
+    return mlir::emitError(loc.value_or(UnknownLoc()))
+           << "'nn.reduce' op is " << stringifyReduceKind(kind)
+           << " with first, which is for max and min";
   SmallVector<int64_t> shape;
   for (int64_t d = 0; d < type.getRank(); ++d)
     if (!llvm::is_contained(dimensions, d))
@@ -153,6 +158,32 @@ LogicalResult ReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTenso
   return success();
 }
 
+/// Where the first true element along `dimensions` lies, in their row-major
+/// order; nowhere if none is true. Positions are those of the whole tensor, and
+/// the least one is a reduction: parts of a dimension that lie on several devices
+/// agree on it.
+static Value isFirst(Expressions e, Value hit, ArrayRef<int64_t> dimensions) {
+  ArrayRef<int64_t> shape = typeOf(hit).getShape();
+  int64_t count = 1;
+  for (int64_t d : dimensions)
+    count *= shape[d];
+  Type index =
+      count > std::numeric_limits<int32_t>::max() ? e.builder.getI64Type() : e.builder.getI32Type();
+  auto type = RankedTensorType::get(shape, index);
+  Value position;
+  int64_t step = 1;
+  for (int64_t d : llvm::reverse(dimensions)) {
+    Value part = e.make<IotaOp>(type, d);
+    if (step != 1)
+      part = e.mul(part, double(step));
+    position = position ? e.add(position, part) : part;
+    step *= shape[d];
+  }
+  Value candidate = e.select(hit, position, e.splatLike(position, double(count)));
+  Value first = e.reduce(ReduceKind::min, candidate, dimensions);
+  return e.compare(Comparison::eq, position, e.broadcastAlong(first, shape, dimensions));
+}
+
 LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads, ArrayRef<bool>,
                                  MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
@@ -166,6 +197,10 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
   case ReduceKind::max:
   case ReduceKind::min: {
     Value hit = e.compare(Comparison::eq, x, spread(getResult()));
+    if (getFirst()) {
+      grads[0] = e.select(isFirst(e, hit, getDimensions()), spread(g), e.splatLike(x, 0));
+      return success();
+    }
     Value one = e.convert(hit, typeOf(x).getElementType());
     Value count = e.sum(one, getDimensions());
     grads[0] = e.select(hit, spread(e.div(g, count)), e.splatLike(x, 0));

@@ -12,17 +12,22 @@ def NN_ReduceOp : NN_Op<"reduce", [
     The reduced dimensions disappear. Over an empty dimension the result is the
     identity: 0, -inf, +inf, 1. `max` and `min` give NaN if any element is NaN.
     Gradients: sum g; max and min g spread evenly over the elements equal to the
-    result (PyTorch's amax); prod the product of the others times g.
+    result (PyTorch's amax), or with `first` all of g to the first of them in
+    row-major order (PyTorch's max along a dimension); prod the product of the
+    others times g.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>) {
       %s = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
+      %m = nn.reduce max %x [1] {first} : tensor<4x5x6xf32> -> tensor<4x6xf32>
       return
     }
     ```
-    Constraints: (C1) `dimensions` are inside the rank, strictly increasing.
+    Constraints: (C1) `dimensions` are inside the rank, strictly increasing; (C2)
+    `first` is for max and min.
   }];
-  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, DenseI64ArrayAttr:$dimensions);
+  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, DenseI64ArrayAttr:$dimensions,
+                       UnitAttr:$first);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $input $dimensions attr-dict `:` type($input) `->` type($result)";
 }

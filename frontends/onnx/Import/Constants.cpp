@@ -245,12 +245,8 @@ LogicalResult tidy(FunctionOpInterface function) {
   return success();
 }
 
-static RankedTensorType typeOf(MLIRContext *context, const Tensor &tensor) {
-  return RankedTensorType::get(tensor.shape, convertElementType(context, tensor.type));
-}
-
-HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
-  HostTensor host(typeOf(context, tensor));
+HostTensor toHostTensor(Type element, const Tensor &tensor) {
+  HostTensor host(RankedTensorType::get(tensor.shape, element));
   for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
     if (host.isFloat())
       host.floats[i] = tensor.asDouble(i);
@@ -260,14 +256,15 @@ HostTensor toHostTensor(MLIRContext *context, const Tensor &tensor) {
   return host;
 }
 
-ElementsAttr zeros(MLIRContext *context, const Tensor &tensor) {
-  RankedTensorType type = typeOf(context, tensor);
-  return DenseElementsAttr::get(type, Builder(context).getZeroAttr(type.getElementType()));
+ElementsAttr zeros(Type element, const Tensor &tensor) {
+  return DenseElementsAttr::get(RankedTensorType::get(tensor.shape, element),
+                                Builder(element.getContext()).getZeroAttr(element));
 }
 
 ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef name) {
   constexpr int64_t kMaxDenseElements = 16;
-  RankedTensorType type = typeOf(context, tensor);
+  const Type element = convertElementType(context, tensor.type);
+  const auto type = RankedTensorType::get(tensor.shape, element);
   unsigned width = elementBytes(tensor.type);
   // Each element is the one before it.
   const bool isSplat =
@@ -277,11 +274,11 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
     Tensor first = tensor;
     first.shape.clear();
     first.bytes = tensor.bytes.take_front(width);
-    DenseElementsAttr one = toHostTensor(context, first).toAttr();
+    DenseElementsAttr one = toHostTensor(element, first).toAttr();
     return cast<ElementsAttr>(one.resizeSplat(type));
   }
   if (tensor.numElements() <= kMaxDenseElements)
-    return cast<ElementsAttr>(toHostTensor(context, tensor).toAttr());
+    return cast<ElementsAttr>(toHostTensor(element, tensor).toAttr());
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
       tensor.bytes, width, [owner = tensor.owner](void *, size_t, size_t) {});
   return cast<ElementsAttr>(

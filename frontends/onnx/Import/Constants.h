@@ -47,11 +47,11 @@ void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::
 /// and puts the constants first, in the order of their first use.
 mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 
-/// The elements of an ONNX tensor.
-HostTensor toHostTensor(mlir::MLIRContext *context, const Tensor &tensor);
+/// The elements of an ONNX tensor as `element`, which holds each of them.
+HostTensor toHostTensor(mlir::Type element, const Tensor &tensor);
 
-/// Zeros of its type.
-mlir::ElementsAttr zeros(mlir::MLIRContext *context, const Tensor &tensor);
+/// Zeros of type `element` in the shape of `tensor`.
+mlir::ElementsAttr zeros(mlir::Type element, const Tensor &tensor);
 
 /// The elements as an attribute: a splat when all are equal, a dense attribute
 /// for small tensors, else a resource `name` that views them where they lie and

@@ -36,12 +36,17 @@ public:
   /// The tensor of an initializer that is not a function argument and never
   /// will be, for attributes.
   virtual const Graph &getGraph() const = 0;
+  /// What an element of `type` is in the module.
+  virtual ElementType computedType(ElementType type) const = 0;
   /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
   /// nullptr for anything else.
   virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
   /// Declares that `value` is the next value of the buffer that initializer
-  /// `id` holds.
+  /// `id` holds; the last one said counts.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
+  /// The next value of that buffer as far as nodes have moved it; null where none
+  /// has.
+  virtual mlir::Value getNextState(ValueId id) const = 0;
   /// The stream of the next random operator: they are numbered in the order of
   /// conversion (each time a loop converts one anew), so that it does not
   /// matter how many nodes an exporter wrote for shapes.
@@ -53,6 +58,9 @@ public:
                                               llvm::ArrayRef<Imported> inputs,
                                               llvm::SmallVectorImpl<Imported> &outputs) = 0;
 };
+
+/// The MLIR type of ONNX element type `type`.
+mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
 
 /// Ends the message about a shape that a static export fixed, when --shape asks
 /// for another batch.
@@ -175,10 +183,13 @@ public:
     sequenceResults[0] = std::move(elements);
     return mlir::success();
   }
-  void setNextState(unsigned operand, mlir::Value value) {
-    state.setNextState(node.inputs[operand], value);
-  }
+  void setNextState(ValueId buffer, mlir::Value value) { state.setNextState(buffer, value); }
+  mlir::Value getNextState(ValueId buffer) const { return state.getNextState(buffer); }
   const Graph &graph() const { return state.getGraph(); }
+  /// The type that an element of ONNX type `type` has in the module.
+  mlir::Type elementType(ElementType type) const {
+    return convertElementType(builder.getContext(), state.computedType(type));
+  }
   int64_t randomStream() { return state.randomStream(); }
   /// The subgraph that `attribute` holds; nullptr after an error.
   const Subgraph *subgraph(llvm::StringRef attribute);
@@ -211,8 +222,6 @@ inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
 /// "[8, 12]".
 std::string printed(llvm::ArrayRef<int64_t> shape);
-/// The MLIR type of ONNX element type `type`.
-mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
 /// The ONNX element type that convertElementType makes `type` of.
 ElementType onnxElementType(mlir::Type type);
 /// The value of a constant integer tensor; nullopt when `value` is not made by

@@ -259,6 +259,7 @@ ImportSummary summarize(const Prepared &prepared) {
   summary.producer = prepared.graph.producer;
   summary.nodes = prepared.graph.nodes.size();
   summary.restored = prepared.restored.rows;
+  summary.halves = findHalves(prepared.graph, prepared.roles);
   for (auto [initializer, classified] :
        llvm::zip_equal(prepared.graph.initializers, prepared.roles)) {
     ImportSummary::Count &count = classified.role == Role::Frozen      ? summary.frozen

@@ -3,6 +3,7 @@
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H
 #define DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H
 
+#include "frontends/onnx/Model/Halves.h"
 #include "frontends/onnx/Model/TrainingRequests.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -42,6 +43,9 @@ struct ImportOptions {
   /// Initial values of parameters are left unread, and are zeros in the module: the
   /// program gets them when it starts.
   bool skipsValues = false;
+  /// Floats of 16 bits in the file are f32 in the module, wherever they stand: a
+  /// cast to 16 bits rounds nothing then.
+  bool widensHalves = false;
 };
 
 /// What the file holds, for reports.
@@ -57,6 +61,8 @@ struct ImportSummary {
   /// What was put back of the module: name, type, number of uses, what the file
   /// has instead.
   std::vector<std::array<std::string, 4>> restored;
+  /// What of the file has floats of 16 bits.
+  Halves halves;
 };
 
 /// Imports the ONNX model at `path` into a module at level `import`: one

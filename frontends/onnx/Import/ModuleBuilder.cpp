@@ -40,11 +40,25 @@ public:
 
   Value valueOf(ValueId id) override;
   const Graph &getGraph() const override { return graph; }
+  ElementType computedType(ElementType type) const override {
+    return options.widensHalves ? widenHalf(type) : type;
+  }
   const SmallVector<Value> *sequenceOf(ValueId id) const override {
     auto found = sequences.find(id);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  void setNextState(ValueId id, Value value) override { nextState.push_back({id, value}); }
+  void setNextState(ValueId id, Value value) override {
+    for (auto &[known, next] : nextState)
+      if (known == id) {
+        next = value;
+        return;
+      }
+    nextState.push_back({id, value});
+  }
+  Value getNextState(ValueId id) const override {
+    auto found = llvm::find_if(nextState, [&](const auto &each) { return each.first == id; });
+    return found == nextState.end() ? Value() : found->second;
+  }
   int64_t randomStream() override { return nextStream++; }
   LogicalResult convertSubgraph(const Subgraph &subgraph, ArrayRef<Imported> inputs,
                                 SmallVectorImpl<Imported> &outputs) override;
@@ -59,6 +73,10 @@ private:
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
   LogicalResult checkElements();
+  /// ONNX's number of the type that the module has for the output's, if it says one.
+  int32_t declaredType(const GraphOutput &output) const {
+    return int32_t(computedType(ElementType(output.declaredType)));
+  }
   LogicalResult finish();
 
   const Graph &graph;
@@ -120,13 +138,14 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
                 return output.value == initializer.value;
               });
   const bool isParameter = role == Role::Parameter || role == Role::Frozen;
+  const Tensor &tensor = initializer.tensor;
+  const Type element = convertElementType(builder.getContext(), computedType(tensor.type));
   if (!used && !isParameter)
     return;
   if (!isParameter && role != Role::Buffer) {
     Value constant;
-    if (initializer.tensor.numElements() <= kMaxFoldedElements)
-      constant = emitConstant(builder, named(initializer.name),
-                              toHostTensor(builder.getContext(), initializer.tensor));
+    if (tensor.numElements() <= kMaxFoldedElements)
+      constant = emitConstant(builder, named(initializer.name), toHostTensor(element, tensor));
     if (constant) {
       Operation *op = constant.getDefiningOp();
       auto source = isa<nn::BroadcastOp>(op) ? op->getOperand(0).getDefiningOp<nn::ConstantOp>()
@@ -145,8 +164,9 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   builder.setInsertionPoint(function);
   ElementsAttr attribute =
       options.skipsValues && isParameter
-          ? zeros(builder.getContext(), initializer.tensor)
-          : toAttribute(builder.getContext(), initializer.tensor, initializer.name);
+          ? zeros(element, tensor)
+          : toAttribute(builder.getContext(), options.widensHalves ? widenHalves(tensor) : tensor,
+                        initializer.name);
   auto variable =
       builder.create<nn::VariableOp>(named(initializer.name), initializer.name, attribute);
   nn::ArgKind kind = role == Role::Parameter  ? nn::ArgKind::parameter
@@ -165,8 +185,8 @@ void ModuleBuilder::addArguments() {
       if (classified.role == role)
         addInitializer(initializer, role);
   for (const GraphInput &input : graph.inputs) {
-    auto type =
-        RankedTensorType::get(input.shape, convertElementType(builder.getContext(), input.type));
+    auto type = RankedTensorType::get(
+        input.shape, convertElementType(builder.getContext(), computedType(input.type)));
     variables.push_back({});
     arguments.push_back(nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name,
                                          batchDim(input), ""));
@@ -199,7 +219,15 @@ LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
         value, sequence == conversion.sequenceResults.end() ? nullptr : &sequence->second));
   }
   std::string problem = typeProblem(conversion.schema, inputs, outputs);
-  return problem.empty() ? success() : conversion.error(problem);
+  if (problem.empty())
+    return success();
+  // Exporters write them for operators that have none.
+  constexpr TypeSet halves =
+      TypeSet(1) << int32_t(ElementType::F16) | TypeSet(1) << int32_t(ElementType::BF16);
+  auto isHalf = [](TypeSet type) { return (type & halves) != 0; };
+  if (llvm::any_of(inputs, isHalf) || llvm::any_of(outputs, isHalf))
+    problem += " (--precision=f32 computes in f32)";
+  return conversion.error(problem);
 }
 
 LogicalResult ModuleBuilder::convert(const Node &node) {
@@ -293,7 +321,7 @@ LogicalResult ModuleBuilder::finish() {
     if (!values[output.value])
       return emitError(named(output.name)) << "output '" << output.name << "' is not supported";
     auto type = int32_t(onnxElementType(nn::typeOf(values[output.value]).getElementType()));
-    if (output.declaredType && output.declaredType != type)
+    if (output.declaredType && declaredType(output) != type)
       return emitError(named(output.name))
              << "output '" << output.name << "' is declared " << dataTypeName(output.declaredType)
              << " but is " << dataTypeName(type);
@@ -319,9 +347,9 @@ LogicalResult ModuleBuilder::finish() {
     if (roles[graph.values[id].index].role != Role::Buffer || !updated.insert(id).second)
       return emitError(named(name))
              << "initializer '" << name
-             << "' is a running statistic and something else too (merged with "
-                "an equal one?): torch.onnx.export(..., "
-                "do_constant_folding=False) keeps them apart";
+             << "' is a running statistic and something else too; where the export merged it with "
+                "an equal tensor, torch.onnx.export(..., do_constant_folding=False) keeps them "
+                "apart";
     addResult(value, nn::ResultKind::state, name);
   }
   builder.create<func::ReturnOp>(function.getLoc(), results);

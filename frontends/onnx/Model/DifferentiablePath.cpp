@@ -1,6 +1,7 @@
 // Finds which values an output depends on smoothly.
 
 #include "frontends/onnx/Model/Classify.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -51,9 +52,18 @@ bool isDataOperand(StringRef op, int operand) {
   return operand < data;
 }
 
+/// Whether an exponent or the bound of a clamp may be a parameter, or computed
+/// from one: a module's own name, in a graph where those of constants are made up.
+bool mayTrain(const Graph &graph, ValueId value) {
+  const GraphValue &given = graph.values[value];
+  return given.kind == GraphValue::Kind::Result ||
+         (given.kind == GraphValue::Kind::Initializer && !isGeneratedName(given.name));
+}
+
 } // namespace
 
 std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
+  const bool isTorchScript = exporterOf(graph) == Exporter::TorchScript;
   std::vector<bool> reaches(graph.values.size());
   for (const GraphOutput &output : graph.outputs)
     reaches[output.value] = true;
@@ -65,7 +75,9 @@ std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
       continue;
     // Whatever a subgraph takes from around it counts.
     forEachUse(*node, [&](ValueId value, int32_t operand) {
-      if (operand < 0 || isDataOperand(node->opType, operand))
+      bool isSetting = isTorchScript && (node->is("Pow") || node->is("Clip")) && operand > 0;
+      if (operand < 0 || isDataOperand(node->opType, operand) ||
+          (isSetting && mayTrain(graph, value)))
         reaches[value] = true;
     });
   }

@@ -65,6 +65,10 @@ constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 /// How a call of aten's detach is written there.
 constexpr llvm::StringLiteral kDetachTarget = "[target=torch.ops.aten.detach.default]";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
+/// The classes of the modules around a call, then the call.
+constexpr llvm::StringLiteral kClassHierarchy = "pkg.torch.onnx.class_hierarchy";
+/// The lines of Python that made a call, the innermost last.
+constexpr llvm::StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
 constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.InputSpec.kind";
 /// A kind of our own, in memory only: a parameter that its module does not
 /// train.

@@ -7,8 +7,8 @@
 
 #include "OnnxSchema.pb.h"
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cstring>
@@ -142,11 +142,19 @@ llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
   return used;
 }
 
-float halfToFloat(uint16_t bits, const llvm::fltSemantics &semantics) {
-  llvm::APFloat value(semantics, llvm::APInt(16, bits));
-  bool lost;
-  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToFloat();
+// Files have millions of them: no APFloat.
+float bf16ToFloat(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
+
+float f16ToFloat(uint16_t bits) {
+  constexpr uint32_t kMantissaBits = 10, kInfinity = 31, kBiasDifference = 127 - 15;
+  const uint32_t sign = uint32_t(bits & 0x8000) << 16, exponent = bits >> kMantissaBits & 31,
+                 mantissa = bits & 0x3ff;
+  if (exponent == 0) { // a multiple of 2^-24
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
+  }
+  const uint32_t wide = exponent == kInfinity ? 255 : exponent + kBiasDifference;
+  return llvm::bit_cast<float>(sign | wide << 23 | mantissa << 13);
 }
 
 } // namespace
@@ -219,9 +227,9 @@ double Tensor::asDouble(int64_t i) const {
   case ElementType::F64:
     return as<double>()[i];
   case ElementType::F16:
-    return halfToFloat(as<uint16_t>()[i], llvm::APFloat::IEEEhalf());
+    return f16ToFloat(as<uint16_t>()[i]);
   case ElementType::BF16:
-    return halfToFloat(as<uint16_t>()[i], llvm::APFloat::BFloat());
+    return bf16ToFloat(as<uint16_t>()[i]);
   case ElementType::U64:
     return static_cast<double>(as<uint64_t>()[i]);
   default:

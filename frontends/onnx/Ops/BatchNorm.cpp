@@ -46,6 +46,40 @@ Type widestType(Conversion &c) {
   return widest;
 }
 
+/// The initializer whose running statistic operand `i` (3 or 4) is: itself, or
+/// moved by nodes that came before. kNoValue for anything else.
+ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
+  ValueId value = node.input(i);
+  while (!graph.initializerOf(value)) {
+    if (value == kNoValue || graph.values[value].kind != GraphValue::Kind::Result)
+      return kNoValue;
+    const Node &maker = graph.nodes[graph.values[value].index];
+    if (!maker.is("BatchNormalization") || maker.output(i - 2) != value)
+      return kNoValue;
+    value = maker.input(i);
+  }
+  return value;
+}
+
+/// The running statistic that operand `i` is, as nodes before this one have moved
+/// it; null where none has.
+Value findMoved(Conversion &c, unsigned i) {
+  ValueId held = findStatistic(c.graph(), c.node, i);
+  return held == kNoValue ? Value() : c.getNextState(held);
+}
+
+/// Operand `i` for training: where a module is called several times, all its
+/// nodes may read the initializer, and each moves it on.
+Value readStatistic(Conversion &c, unsigned i) {
+  Value moved = findMoved(c, i);
+  if (!moved)
+    return c.operand(i);
+  if (!c.graph().initializerOf(c.node.input(i)) && moved != c.operand(i))
+    (void)c.error("input " + Twine(i) +
+                  " is a running statistic as it was before another node moved it");
+  return moved;
+}
+
 std::optional<BatchNorm> readBatchNorm(Conversion &c) {
   ArrayRef<int64_t> shape = shapeOf(c.operand(0));
   if (shape.empty()) {
@@ -63,7 +97,10 @@ std::optional<BatchNorm> readBatchNorm(Conversion &c) {
   if (!training)
     return std::nullopt;
   Type type = widestType(c);
-  auto operand = [&](unsigned i) { return c.e.convert(c.operand(i), type); };
+  auto operand = [&](unsigned i) {
+    Value value = *training && i >= 3 ? readStatistic(c, i) : c.operand(i);
+    return c.e.convert(value, type);
+  };
   BatchNorm norm{operand(0),
                  operand(1),
                  operand(2),
@@ -114,7 +151,12 @@ LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbias
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias with the statistics as
 /// they are.
-LogicalResult normalizeByRunning(Conversion &c, const BatchNorm &norm) {
+LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
+  // PyTorch moves them in place, without a gradient.
+  for (auto [i, statistic] : {std::pair(3u, &norm.mean), std::pair(4u, &norm.variance)})
+    if (Value moved = exporterOf(c.graph()) == Exporter::Other ? Value() : findMoved(c, i))
+      *statistic =
+          c.e.convert(c.e.make<nn::StopGradientOp>(moved), nn::typeOf(*statistic).getElementType());
   ArrayRef<int64_t> shape = shapeOf(norm.x);
   Value deviation = c.e.rsqrt(c.e.add(norm.variance, norm.epsilon)),
         centred = c.e.sub(norm.x, c.e.broadcast(norm.mean, shape, {1}));
@@ -124,7 +166,8 @@ LogicalResult normalizeByRunning(Conversion &c, const BatchNorm &norm) {
 /// Training is nn.batch_norm, whose new statistics are the next values of the
 /// operands; where those are no state of the model but computed or read, there
 /// is nothing to keep, and the batch's own statistics are used in every
-/// program. PyTorch moves the running variance by the unbiased one.
+/// program. A module that is called several times moves its statistics at each
+/// call. PyTorch moves the running variance by the unbiased one.
 LogicalResult convertBatchNorm(Conversion &c) {
   std::optional<BatchNorm> norm = readBatchNorm(c);
   if (!norm)
@@ -140,7 +183,9 @@ LogicalResult convertBatchNorm(Conversion &c) {
     setStatistic(c, 4, batch.getVariance());
   }
   bool unbiased = exporterOf(c.graph()) != Exporter::Other;
-  if (!c.graph().initializerOf(c.node.input(3)) && !c.graph().initializerOf(c.node.input(4)))
+  const ValueId mean = findStatistic(c.graph(), c.node, 3),
+                variance = findStatistic(c.graph(), c.node, 4);
+  if (mean == kNoValue && variance == kNoValue)
     return normalizeByBatch(c, *norm, unbiased);
   Type channel = norm->scale.getType();
   auto op = c.e.make<nn::BatchNormOp>(
@@ -151,9 +196,9 @@ LogicalResult convertBatchNorm(Conversion &c) {
               c.e.reshape(c.e.convert(op->getResult(0), given.getElementType()), given.getShape()));
   for (unsigned i : {1u, 2u})
     setStatistic(c, i, op->getResult(i));
-  for (unsigned i : {3u, 4u})
-    if (c.graph().initializerOf(c.node.input(i)))
-      c.setNextState(i, c.results[i - 2]);
+  for (auto [i, held] : {std::pair(1u, mean), std::pair(2u, variance)})
+    if (held != kNoValue)
+      c.setNextState(held, c.results[i]);
   return success();
 }
 

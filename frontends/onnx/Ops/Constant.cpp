@@ -29,7 +29,7 @@ std::optional<HostTensor> readAttributeTensor(Conversion &c, const onnxpb::Tenso
     (void)c.error(llvm::toString(tensor.takeError()));
     return std::nullopt;
   }
-  return toHostTensor(c.builder.getContext(), *tensor);
+  return toHostTensor(c.elementType(tensor->type), *tensor);
 }
 
 LogicalResult convertConstant(Conversion &c) {
@@ -158,7 +158,7 @@ LogicalResult convertEyeLike(Conversion &c) {
     auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)), "attribute 'dtype'");
     if (!type)
       return c.error(llvm::toString(type.takeError()));
-    element = convertElementType(c.builder.getContext(), *type);
+    element = c.elementType(*type);
   }
   auto index = RankedTensorType::get(given.getShape(), c.builder.getI64Type());
   Value row = c.e.make<nn::IotaOp>(index, 0), column = c.e.make<nn::IotaOp>(index, 1);

@@ -1,7 +1,7 @@
 // Imports ONNX arithmetic, comparison and logic.
 
 #include "frontends/onnx/Import/Registry.h"
-#include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Ops/Kinks.h"
 #include "frontends/onnx/Ops/Random.h"
 #include "frontends/onnx/Ops/Reduction.h"
 #include "frontends/onnx/Ops/ScaledMask.h"
@@ -94,43 +94,32 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   return c.done(result);
 }
 
-/// "aten.std" of the call that the exporter names in the node's metadata; empty
-/// where it names none.
-StringRef calledBy(const Node &node) {
-  constexpr StringLiteral prefix = "target=torch.ops.";
-  StringRef text = node.metadata(kFxNode);
-  size_t at = text.find(prefix);
-  if (at == StringRef::npos)
-    return {};
-  StringRef call = text.substr(at + prefix.size());
-  return call.substr(0, call.find('.', call.find('.') + 1));
+/// A clamp with one bound is a Max or Min too. The other ones share equals evenly.
+template <typename Op> LogicalResult convertExtreme(Conversion &c) {
+  if (Value bounded = boundedLog(c))
+    return c.done(bounded);
+  std::optional<ClampBounds> bounds = clampBounds(c);
+  if (!bounds)
+    return convertVariadic<Op>(c);
+  SmallVector<Value> both = c.broadcastTogether({c.operand(0), c.operand(1)});
+  if (both.empty())
+    return failure();
+  bool isMax = c.node.is("Max");
+  return c.done(clampTo(c, both[0], isMax ? both[1] : Value(), isMax ? Value() : both[1], *bounds));
 }
 
-/// Whether the node is part of a norm or a standard deviation, whose gradient
-/// at 0 PyTorch defines as 0, and not of a root of its own.
-bool isOfNorm(const Node &node) {
-  return llvm::StringSwitch<bool>(calledBy(node))
-      .Cases("aten.std", "aten.std_mean", "aten.norm", "aten.frobenius_norm", true)
-      .Cases("aten.linalg_norm", "aten.linalg_vector_norm", "aten.linalg_matrix_norm", true)
-      .Default(false);
-}
-
-/// Whether a variance is all that the node takes. PyTorch writes x.std() as
-/// the root of prims.var, and so sqrt(x.var()), which nobody can tell from it.
-bool isOfVariance(Conversion &c) {
-  const std::vector<Node> &nodes = c.graph().nodes;
-  auto producer = llvm::find_if(
-      nodes, [&](const Node &node) { return llvm::is_contained(node.outputs, c.node.inputs[0]); });
-  if (producer == nodes.end())
-    return false;
-  StringRef call = calledBy(*producer);
-  return call == "prims.var" || call == "aten.var" || call == "aten.var_mean";
+/// ln sigmoid(x) is -softplus(-x), which is finite with a slope where sigmoid(x)
+/// rounds to 0. PyTorch's exporters write log_sigmoid so.
+LogicalResult convertLog(Conversion &c) {
+  Value x = c.operand(0);
+  if (auto sigmoid = x.getDefiningOp<nn::SigmoidOp>())
+    return c.done(c.e.neg(c.e.make<nn::SoftplusOp>(c.e.neg(sigmoid.getInput()))));
+  return c.done(c.e.log(x));
 }
 
 LogicalResult convertSqrt(Conversion &c) {
   Value x = c.operand(0);
-  bool isNorm = isOfNorm(c.node) || isOfVariance(c);
-  return c.done(isNorm ? rootOfSquares(c, x) : c.e.sqrt(x));
+  return c.done(isRootOfNorm(c) ? rootOfSquares(c, x) : c.e.sqrt(x));
 }
 
 LogicalResult convertReciprocal(Conversion &c) {
@@ -153,7 +142,7 @@ LogicalResult convertPow(Conversion &c) {
       return c.done(c.e.mul(base, base));
     if (value == 3)
       return c.done(c.e.mul(c.e.mul(base, base), base));
-    bool isRoot = 0 < value && value < 1 && isFloatValue(base) && isOfNorm(c.node);
+    bool isRoot = 0 < value && value < 1 && isFloatValue(base) && isRootOfNorm(c);
     auto power = [&](Value of) -> Value {
       return value == 0.5 ? c.e.sqrt(of) : Value(c.e.make<nn::PowOp>(of, c.exactLike(of, value)));
     };
@@ -182,26 +171,9 @@ LogicalResult convertBitShift(Conversion &c) {
   return c.error("direction '" + direction + "' is neither LEFT nor RIGHT");
 }
 
-/// Bounds that are infinite or absent disappear; one bound is a max or min,
-/// with PyTorch's gradient of clamp.
 LogicalResult convertClip(Conversion &c) {
   Value x = c.operand(0);
-  if (!c.has(1) && !c.has(2))
-    return c.done(x);
-  auto bound = [&](unsigned i, double limit) -> Value {
-    if (!c.has(i)) {
-      auto element = nn::typeOf(x).getElementType();
-      if (auto integer = dyn_cast<IntegerType>(element)) {
-        APInt extreme = limit < 0
-                            ? (integer.isUnsigned() ? APInt::getZero(integer.getWidth())
-                                                    : APInt::getSignedMinValue(integer.getWidth()))
-                            : (integer.isUnsigned() ? APInt::getMaxValue(integer.getWidth())
-                                                    : APInt::getSignedMaxValue(integer.getWidth()));
-        auto type = nn::typeOf(x);
-        return c.e.make<nn::ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, extreme)));
-      }
-      return c.e.splatLike(x, limit);
-    }
+  auto bound = [&](unsigned i) -> Value {
     Value given = c.operand(i);
     if (nn::typeOf(given).getNumElements() != 1) {
       (void)c.error("bound has shape " + printed(shapeOf(given)) + " but must be a scalar");
@@ -209,11 +181,10 @@ LogicalResult convertClip(Conversion &c) {
     }
     return c.broadcastTo(c.e.reshape(given, {}), shapeOf(x));
   };
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  Value low = bound(1, -infinity), high = bound(2, infinity);
-  if (!low || !high)
+  Value low = c.has(1) ? bound(1) : Value(), high = c.has(2) ? bound(2) : Value();
+  if (c.failed)
     return failure();
-  return c.done(c.e.make<nn::ClampOp>(x, low, high));
+  return c.done(clampTo(c, x, low, high, *clampBounds(c)));
 }
 
 LogicalResult convertWhere(Conversion &c) {
@@ -230,7 +201,7 @@ LogicalResult convertCast(Conversion &c) {
   auto type = elementTypeOf(static_cast<int32_t>(to), "attribute 'to'");
   if (!type)
     return c.error(llvm::toString(type.takeError()));
-  return c.done(c.e.convert(c.operand(0), convertElementType(c.builder.getContext(), *type)));
+  return c.done(c.e.convert(c.operand(0), c.elementType(*type)));
 }
 
 LogicalResult convertCastLike(Conversion &c) {
@@ -261,7 +232,7 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Abs", convertUnary<nn::AbsOp>);
   registry.add("Sign", convertUnary<nn::SignOp>);
   registry.add("Exp", convertUnary<nn::ExpOp>);
-  registry.add("Log", convertUnary<nn::LogOp>);
+  registry.add("Log", convertLog);
   registry.add("Sqrt", convertSqrt);
   registry.add("Erf", convertUnary<nn::ErfOp>);
   registry.add("Tanh", convertUnary<nn::TanhOp>);
@@ -305,8 +276,8 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("LessOrEqual", convertOrder<nn::Comparison::le>);
   registry.add("Greater", convertOrder<nn::Comparison::gt>);
   registry.add("GreaterOrEqual", convertOrder<nn::Comparison::ge>);
-  registry.add("Max", convertVariadic<nn::MaxOp>);
-  registry.add("Min", convertVariadic<nn::MinOp>);
+  registry.add("Max", convertExtreme<nn::MaxOp>);
+  registry.add("Min", convertExtreme<nn::MinOp>);
   registry.add("Sum", convertVariadic<nn::AddOp>);
   registry.add("Mean", convertVariadic<nn::AddOp>);
   registry.add("Clip", convertClip);

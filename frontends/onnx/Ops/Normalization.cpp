@@ -64,7 +64,7 @@ FloatType stashType(Conversion &c) {
   auto type =
       elementTypeOf(static_cast<int32_t>(c.intAttr("stash_type")), "attribute 'stash_type'");
   if (type && isFloat(*type))
-    return cast<FloatType>(convertElementType(c.builder.getContext(), *type));
+    return cast<FloatType>(c.elementType(*type));
   (void)c.error(type ? "attribute 'stash_type' is no float type"
                      : llvm::toString(type.takeError()));
   return {};

@@ -32,7 +32,7 @@ Type drawnType(Conversion &c, Type otherwise) {
     return otherwise;
   auto type = elementTypeOf(static_cast<int32_t>(c.intAttr("dtype", 1)), "attribute 'dtype'");
   if (type)
-    return convertElementType(c.builder.getContext(), *type);
+    return c.elementType(*type);
   (void)c.error(llvm::toString(type.takeError()));
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/Indexing.h"
+#include "frontends/onnx/Ops/Kinks.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -75,7 +76,10 @@ template <nn::ReduceKind kind> LogicalResult convertReduce(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
     return failure();
-  return finish(c, *reduction, c.e.reduce(kind, reduction->input, reduction->dimensions));
+  bool first = kind == nn::ReduceKind::max || kind == nn::ReduceKind::min
+                   ? choosesFirst(c, reduction->dimensions)
+                   : false;
+  return finish(c, *reduction, c.e.reduce(kind, reduction->input, reduction->dimensions, first));
 }
 
 LogicalResult convertReduceMean(Conversion &c) {

@@ -1,6 +1,7 @@
 // Imports ONNX convolution and pooling.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Ops/Kinks.h"
 #include "frontends/onnx/Ops/Reduction.h"
 
 using namespace mlir;
@@ -323,7 +324,8 @@ LogicalResult convertGlobalPool(Conversion &c) {
     shape.push_back(1);
   }
   if (c.node.opType == "GlobalMaxPool")
-    return c.done(c.e.reshape(c.e.reduce(nn::ReduceKind::max, x, dimensions), shape));
+    return c.done(c.e.reshape(
+        c.e.reduce(nn::ReduceKind::max, x, dimensions, choosesFirst(c, dimensions)), shape));
   Value sum = c.e.sum(x, dimensions);
   return c.done(c.e.reshape(c.e.div(sum, c.e.splatLike(sum, count)), shape));
 }

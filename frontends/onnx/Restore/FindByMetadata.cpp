@@ -106,7 +106,7 @@ void MetadataFinder::identify(const CallNodes &group) {
         continue;
       if (position) {
         StringRef name = valueArgument(group.call, *position);
-        const SignatureEntry *entry = signature.findPlaceholder(name);
+        const SignatureEntry *entry = entryNamed(name);
         if (entry && !entry->target.empty())
           take(entry, at);
         else if (!name.empty())
@@ -206,6 +206,8 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
 RestorationPlan MetadataFinder::find() {
   findFoldedNorms();
   groupCalls();
+  statistics.emplace(graph, signature, groups);
+  plan.lost.insert(plan.lost.end(), statistics->getLost().begin(), statistics->getLost().end());
   for (const CallNodes &group : groups) {
     identify(group);
     findDroppedBiases(group);

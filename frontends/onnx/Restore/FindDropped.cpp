@@ -45,11 +45,9 @@ void MetadataFinder::findDroppedBiases(const CallNodes &group) {
 }
 
 /// aten's batch norm in training mode, which this exporter writes as ONNX's
-/// inference form: (x, weight, bias, mean, variance, True, momentum, eps).
+/// inference form.
 void MetadataFinder::findTrainingNorms(const CallNodes &group) {
-  StringRef op = group.call.op;
-  if (!op.starts_with("_native_batch_norm_legit") || op.contains("no_training") ||
-      group.call.arguments.size() < 7 || group.call.arguments[5] != "True")
+  if (!movesStatistics(group.call))
     return;
   double momentum;
   if (StringRef(group.call.arguments[6]).getAsDouble(momentum))

@@ -78,8 +78,8 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   std::vector<View> before;
   for (const std::string &name : names) {
     if (isParameter(name) || name == last)
-      continue; // The one parameter, or its equal that the exporter kept.
-    ++others;
+      continue;                           // The one parameter, or its equal that the exporter kept.
+    others += stemOf(name) != "_to_copy"; // a cast, such as weight.float()
     scalars += isExporters(name);
     if (const Initializer *scalar = inFile(name); scalar && scalar->tensor.numElements() == 1)
       addend = scalar->tensor.asDouble(0);

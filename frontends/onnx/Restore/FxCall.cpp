@@ -56,6 +56,19 @@ StringRef valueArgument(const FxCall &call, int position) {
   return text;
 }
 
+/// The same of a clamp. Where the exporter merged two, a bound may be either's.
+static std::optional<int> clampArgumentOf(StringRef op, const Node &node, int32_t operand) {
+  llvm::SmallVector<StringRef> rules;
+  node.metadata(kRewriterRule).split(rules, ", ");
+  if (llvm::is_contained(rules, "FuseSuccessiveClip"))
+    return std::nullopt;
+  if (op == "clamp")
+    return operand;
+  if (operand == 0)
+    return 0;
+  return operand == (op == "clamp_max" ? 2 : 1) ? 1 : kNoArgument;
+}
+
 std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand) {
   StringRef op = call.op;
   if (op == "linear") {
@@ -95,6 +108,8 @@ std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t oper
   } else if (op == "prelu") {
     if (node.is("PRelu"))
       return operand;
+  } else if (op.starts_with("clamp") && node.is("Clip")) {
+    return clampArgumentOf(op, node, operand);
   }
   return std::nullopt;
 }

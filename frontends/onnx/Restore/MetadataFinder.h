@@ -5,9 +5,11 @@
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Restore/FxCall.h"
+#include "frontends/onnx/Restore/MovedStatistics.h"
 #include "frontends/onnx/Restore/RestorationPlan.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace dpc::onnx {
@@ -87,6 +89,12 @@ private:
   void planMergedNode(const CallNodes &group, int32_t kept,
                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
 
+  /// The tensor of the module that a call names; a running statistic also once
+  /// a call has moved it.
+  const SignatureEntry *entryNamed(llvm::StringRef name) const {
+    const SignatureEntry *entry = signature.findPlaceholder(name);
+    return entry ? entry : statistics->find(name);
+  }
   void groupCalls();
   bool isReadForItsType(int32_t node, int32_t operand) const;
   void identify(const CallNodes &group);
@@ -141,6 +149,7 @@ private:
   std::vector<int32_t> silentNodes;
   /// Which group a node belongs to; -1: none.
   std::vector<int32_t> groupOfNode;
+  std::optional<MovedStatistics> statistics;
   std::set<std::string> lostNames;
   /// Operands of recurrent operators, with the targets that they are joined
   /// from.

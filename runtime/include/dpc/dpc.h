@@ -76,7 +76,8 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 
 /** Collective. One training step on the bound inputs. DPC_NUMERIC when the loss
- * is not finite (the step is done). */
+ * is not finite (the step is done). A program that scales its loss (f16) skips such
+ * a step and halves the scale instead: DPC_OK, until the scale is too small. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Metrics of one batch, of which the first `valid_rows` rows
  * count. DPC_INVALID for fewer than the batch has if the program takes its loss

@@ -81,7 +81,10 @@ dpc_status_t parseType(const std::string &descr, uint32_t *outDtype) {
       *outDtype = type.dtype;
       return DPC_OK;
     }
-  return fail(DPC_INVALID, "element type \"%s\" is not supported", descr.c_str());
+  // What numpy writes of ml_dtypes' bfloat16.
+  const bool isOpaque = descr == "|V2" || descr == "<V2";
+  return fail(DPC_INVALID, "element type \"%s\" is not supported%s", descr.c_str(),
+              isOpaque ? " (bf16 has no name in npy files: save f32)" : "");
 }
 
 dpc_status_t parseDictionary(Header &header, dpc_array_t *out, bool *outFortranOrder) {

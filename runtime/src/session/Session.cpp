@@ -239,7 +239,9 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
         return status;
     values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
-    if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value))
+    // A step with a scaled loss has changed nothing then but the scale.
+    if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value) &&
+        !(entry == DPC_ENTRY_STEP && scalesLoss()))
       values[1] = 1;
   }
   if (comm->world_size > 1) {
@@ -265,6 +267,18 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
 bool dpc_session::masksRows() const {
   return std::any_of(program.controls, program.controls + program.control_count,
                      [](const dpc_control_t &each) { return each.kind == DPC_CONTROL_VALID_ROWS; });
+}
+
+bool dpc_session::scalesLoss() const {
+  return std::any_of(program.metrics, program.metrics + program.metric_count,
+                     [](const dpc_metric_t &each) { return each.kind == DPC_METRIC_SCALE; });
+}
+
+bool dpc_session::lossIsNotFinite() const {
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (program.metrics[i].kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
+      return true;
+  return false;
 }
 
 dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
@@ -299,6 +313,10 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   control.step = done;
   if (allFinite)
     return DPC_OK;
+  if (scaleIsTooSmall)
+    return fail(DPC_NUMERIC, "step %llu: the loss scale fell below %g: %s not finite at any scale",
+                static_cast<unsigned long long>(done), DPC_LEAST_LOSS_SCALE,
+                lossIsNotFinite() ? "the loss is" : "gradients are");
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
@@ -306,10 +324,6 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
                   static_cast<unsigned long long>(done), metric.name, metric.tensor,
                   std::isnan(metricValues[i]) ? "NaN" : "infinite");
   }
-  if (scaleIsTooSmall)
-    return fail(DPC_NUMERIC,
-                "step %llu: the loss scale fell below %g: gradients are not finite at any scale",
-                static_cast<unsigned long long>(done), DPC_LEAST_LOSS_SCALE);
   return fail(DPC_NUMERIC, "step %llu: the loss is not finite",
               static_cast<unsigned long long>(done));
 }

@@ -23,6 +23,11 @@ struct dpc_session {
   /// Whether metrics may be of a part of a batch: the program masks the rows
   /// beyond the valid ones. A loss in the graph is one number of a whole batch.
   bool masksRows() const;
+  /// Whether the program scales the loss: a step whose loss or gradients are not
+  /// finite is skipped then.
+  bool scalesLoss() const;
+  /// Whether the loss of the latest entry is not finite.
+  bool lossIsNotFinite() const;
 
   /// Collective. Assembles elements [begin, end) of a logical tensor at
   /// `destination` on rank 0: their owners send them in messages of at most a

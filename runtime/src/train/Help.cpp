@@ -28,7 +28,7 @@ Training
   --lr=X                     learning rate in place of the compiled one; schedule and groups scale with it
   --seed=S                   shuffle and random numbers (default 0)
   --init-params=FILE[,..]    start from a safetensors file, or the folder of a checkpoint; see below
-  --nan=stop|warn            what a loss that is not finite does (default stop: exit 4)
+  --nan=stop|warn            what a loss that is not finite does (default stop: exit 4); f16 skips the step
 
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate

@@ -159,19 +159,25 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
 }
 
 /// Means over the evaluation data, each batch weighted by its valid rows or by
-/// the metric's own weight; over whole batches where rows cannot be masked.
+/// the metric's own weight; over whole batches where rows cannot be masked. Where the
+/// loss is scaled, as products may overflow, batches without a finite loss are left out.
 dpc_status_t Trainer::evaluate() {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);
   evalData.activate(session.loader);
   const uint64_t batches =
       (evalData.rows() + (session.masksRows() ? program.batch - 1 : 0)) / program.batch;
+  uint64_t leftOut = 0;
   for (uint64_t b = 0; b < batches; ++b) {
     const uint64_t valid = std::min(program.batch, evalData.rows() - b * program.batch);
     evalData.select(session.loader, b, false, 0);
     dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
     if (status != DPC_OK && status != DPC_NUMERIC)
       return status;
+    if (session.scalesLoss() && session.lossIsNotFinite()) {
+      ++leftOut;
+      continue;
+    }
     for (uint32_t i = 0; i < program.metric_count; ++i) {
       const dpc_metric_t &metric = program.metrics[i];
       const double weight = metric.kind == DPC_METRIC_SUM ? 1
@@ -199,8 +205,12 @@ dpc_status_t Trainer::evaluate() {
   bool isBest = false;
   if (dpc_status_t status = best.offer(evaluation, &isBest))
     return status;
-  if (first())
-    report.line(text + (isBest ? " (best)" : ""));
+  if (!first())
+    return DPC_OK;
+  report.line(text + (isBest ? " (best)" : ""));
+  if (leftOut)
+    report.line("note: " + std::to_string(leftOut) + " of " + std::to_string(batches) +
+                " batches are left out: their loss is not finite");
   return DPC_OK;
 }
 
@@ -234,6 +244,7 @@ dpc_status_t Trainer::steps() {
     if (dpc_status_t status = oneStep(session.control.step))
       return status;
     const uint64_t done = session.control.step;
+    const bool isSkipped = session.scalesLoss() && session.lossIsNotFinite();
     // At an interrupt or a stop the log still gets its line; evaluation and
     // periodic checkpoints are for steps that go on.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
@@ -249,6 +260,9 @@ dpc_status_t Trainer::steps() {
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
+      if (isSkipped && !stepsSkipped++)
+        report.line("note: step " + std::to_string(done) +
+                    ": the loss is not finite: the step is skipped and the loss scale halved");
       StepReport line = {done,
                          stepSeconds,
                          double(program.batch) / std::max(stepSeconds, 1e-9),
@@ -311,6 +325,9 @@ dpc_status_t Trainer::run() {
   dpc_status_t status = steps();
   if (first())
     report.end();
+  if (stepsSkipped > 1)
+    report.line("note: the loss of " + std::to_string(stepsSkipped) +
+                " steps was not finite: they were skipped");
   if (status == DPC_NUMERIC) { // on all ranks
     const std::string cause = dpc_last_error();
     // All steps since the gradients ceased to be finite were skipped.

@@ -48,6 +48,7 @@ private:
   Values metrics, evaluation;
   bool evaluated = false;
   bool resumedElsewhere = false; ///< the state is in no checkpoint of this run yet
+  uint64_t stepsSkipped = 0;     ///< of rank 0: those whose loss was not finite
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };

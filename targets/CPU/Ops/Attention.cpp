@@ -137,6 +137,7 @@ private:
                              e.materialize(e.constant(0)), units, t.panels * (t.width / t.unit),
                              Values(height * count, code.zero()));
     StridedMatrix to = t.matrixOf(op.getResult());
+    Type type = typeOf(op.getResult()).getElementType();
     for (int64_t r = 0; r < height; ++r) {
       Value inverse = code.splat(code.loadScalar(code.at(sums, row + r)));
       Value isNan;
@@ -146,9 +147,8 @@ private:
         Value x = t.multiplied(tile[r * count + v], inverse);
         if (isNan)
           x = e.make<arith::SelectOp>(isNan, code.zero(), x);
-        Value address =
-            code.at(to.address, to.at(query + row + r, column + v * code.lanes), t.factorType);
-        code.storeAs(t.factorType, x, address, std::min(code.lanes, across - v * code.lanes));
+        Value address = code.at(to.address, to.at(query + row + r, column + v * code.lanes), type);
+        code.storeAs(type, x, address, std::min(code.lanes, across - v * code.lanes));
       }
     }
   }

@@ -19,7 +19,7 @@ public:
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
   VectorEmitter &e;
-  /// The type of operands and results in memory.
+  /// The type of operands in memory, and of their gradients.
   mlir::Type factorType;
   VectorCode code;
   const AttentionShape &shape;

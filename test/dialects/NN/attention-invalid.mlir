@@ -150,11 +150,11 @@ func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xf32>) {
 
 // -----
 
-// attention_c6: the result is as wide as the operands
-func.func @f(%q: tensor<4x8xbf16>, %k: tensor<6x8xbf16>, %v: tensor<6x2xbf16>) {
+// attention_c6: the result is as wide as the operands, or wider
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{are incompatible with return type(s) of operation 'tensor<4x2xf32>', 'tensor<4xf32>'}}
-  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xbf16>, tensor<6x8xbf16>, tensor<6x2xbf16> -> tensor<4x2xf32>, tensor<4xf32>
+  // expected-error@+1 {{are incompatible with return type(s) of operation 'tensor<4x2xbf16>', 'tensor<4xf32>'}}
+  nn.attention %q, %k, %v rows 0 scale 0.5 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xbf16>, tensor<4xf32>
   return
 }
 

@@ -20,6 +20,16 @@ func.func @f(%a: tensor<4x4xf32>) {
 
 // -----
 
+// reduce_c2
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error@+2 {{is sum with first, which is for max and min}}
+  // expected-error@+1 {{failed to infer returned types}}
+  nn.reduce sum %a [0] {first} : tensor<4xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
 // arg_reduce_c1
 func.func @f(%a: tensor<4xf32>) {
   // expected-error@+1 {{has kind sum, which is not max or min}}

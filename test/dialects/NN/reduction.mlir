@@ -8,6 +8,8 @@ func.func @f(%x: tensor<4x5x6xf32>) {
   %sum = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   // CHECK: nn.reduce max %{{.*}} [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   %max = nn.reduce max %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
+  // CHECK: nn.reduce max %{{.*}} [1] {first} : tensor<4x5x6xf32> -> tensor<4x6xf32>
+  %first = nn.reduce max %x [1] {first} : tensor<4x5x6xf32> -> tensor<4x6xf32>
   // CHECK: nn.reduce min %{{.*}} [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   %min = nn.reduce min %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   // CHECK: nn.reduce prod %{{.*}} [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>

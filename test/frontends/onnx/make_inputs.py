@@ -8,8 +8,11 @@ import os
 from made.classification import classification
 from made.conversion import control, conversion, one_form
 from made.files import external, files, functions, graphs, tensors
+from made.halves import halves
+from made.kinks import kinks
 from made.parts import OUT
 from made.restoration import restoration
 
 os.makedirs(OUT, exist_ok=True)
 conversion(), control(), one_form(), files(), graphs(), functions(), tensors(), external(), classification(), restoration()
+halves(), kinks()

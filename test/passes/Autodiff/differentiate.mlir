@@ -264,3 +264,31 @@ func.func @step(%w: tensor<6x8xf32> {nn.arg = #nn.arg<parameter "w">},
   %1 = nn.reduce sum %z [0, 1] : tensor<4x8xf32> -> tensor<f32>
   return %1 : tensor<f32>
 }
+
+// -----
+
+// All of the gradient goes to the first of equal elements in row-major order: the position of each that equals the
+// result, the least of them by a reduction, which devices that have parts of it agree on.
+// CHECK-LABEL: func.func @step
+func.func @step(%w: tensor<3x2x4xf32> {nn.arg = #nn.arg<parameter "w">}, %v: tensor<2xf32> {nn.arg = #nn.arg<buffer "v">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  // CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [0, 2]
+  %0 = nn.reduce max %w [0, 2] {first} : tensor<3x2x4xf32> -> tensor<2xf32>
+  %1 = nn.mul %0, %v : tensor<2xf32>
+  %2 = nn.reduce sum %1 [0] : tensor<2xf32> -> tensor<f32>
+  // CHECK: %[[G:.*]] = nn.mul %{{.*}}, %arg1
+  // CHECK: %[[WIDE:.*]] = nn.broadcast %[[MAX]] [1]
+  // CHECK: %[[HIT:.*]] = nn.compare eq %arg0, %[[WIDE]]
+  // CHECK: %[[INNER:.*]] = nn.iota dim 2 : tensor<3x2x4xi32>
+  // CHECK: %[[OUTER:.*]] = nn.iota dim 0 : tensor<3x2x4xi32>
+  // CHECK: %[[STEP:.*]] = nn.constant dense<4> : tensor<3x2x4xi32>
+  // CHECK: %[[START:.*]] = nn.mul %[[OUTER]], %[[STEP]]
+  // CHECK: %[[AT:.*]] = nn.add %[[INNER]], %[[START]]
+  // CHECK: %[[NOWHERE:.*]] = nn.constant dense<12> : tensor<3x2x4xi32>
+  // CHECK: %[[PLACES:.*]] = nn.select %[[HIT]], %[[AT]], %[[NOWHERE]]
+  // CHECK: %[[LEAST:.*]] = nn.reduce min %[[PLACES]] [0, 2] : tensor<3x2x4xi32> -> tensor<2xi32>
+  // CHECK: %[[FIRST:.*]] = nn.broadcast %[[LEAST]] [1]
+  // CHECK: %[[CHOSEN:.*]] = nn.compare eq %[[AT]], %[[FIRST]]
+  // CHECK: nn.select %[[CHOSEN]]
+  return %2 : tensor<f32>
+}

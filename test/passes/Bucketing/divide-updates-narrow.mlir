@@ -197,3 +197,23 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d : tensor<4x2xf32>, tensor<f32>
 }
+
+// -----
+
+// Weights that are not trained are cut at stage 3. Those that are only read in a narrower type are gathered so; others in
+// a storage of their own, as they are.
+dist.mesh @mesh axes ["data"] sizes [2]
+// THREE-LABEL: @infer
+// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#nn.arg<buffer "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" [<#nn.arg<buffer "v">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
+// THREE-DAG: dist.all_gather %{{.*}} : tensor<16xbf16> -> tensor<2x16xbf16>
+// THREE-DAG: dist.all_gather %{{.*}} : tensor<16xf32> -> tensor<2x16xf32>
+// THREE-DAG: nn.dot %{{.*}} : tensor<4x2xbf16>, tensor<4x2xbf16>
+func.func @infer(%w: tensor<4x2xf32> {nn.arg = #nn.arg<buffer "w">, dist.layout = #dist.layout<"[4], [2]">},
+                 %v: tensor<4x2xf32> {nn.arg = #nn.arg<buffer "v">, dist.layout = #dist.layout<"[4], [2]">})
+    -> (tensor<f32> {nn.result = #nn.result<output "y">}, tensor<4x2xf32> {nn.result = #nn.result<output "z">}) {
+  %n = nn.convert %w : tensor<4x2xf32> -> tensor<4x2xbf16>
+  %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
+  %z = nn.mul %v, %v : tensor<4x2xf32>
+  return %d, %z : tensor<f32>, tensor<4x2xf32>
+}

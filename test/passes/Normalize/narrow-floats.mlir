@@ -116,11 +116,11 @@ func.func @constants(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
 
 // -----
 
-// Attention's q, k and v are narrow, its mask and sums of exponentials are not.
+// Attention's q, k and v are narrow; its mask, its result and its sums of exponentials are not.
 // CHECK-LABEL: func.func @attention
 // F16-LABEL: func.func @attention
 func.func @attention(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4xf32>) {
-  // CHECK: nn.attention {{.*}} : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<4xf32> -> tensor<2x4x8xbf16>, tensor<2x4xf32>
+  // CHECK: nn.attention {{.*}} : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<4xf32> -> tensor<2x4x8xf32>, tensor<2x4xf32>
   %y, %l = nn.attention %q, %q, %q mask %m [2] rows 1 scale 0.5
       : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<4xf32> -> tensor<2x4x8xf32>, tensor<2x4xf32>
   return %y, %l : tensor<2x4x8xf32>, tensor<2x4xf32>
@@ -135,4 +135,82 @@ func.func @attention(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8x
 func.func @others(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
   %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
   return %y : tensor<4x8xf64>
+}
+
+// -----
+
+// Positions are not rounded: a product stays f32 where one factor is made of integers alone. What is computed with
+// weights in between, or of random numbers, is no position, nor are samples of 8 bits.
+// CHECK-LABEL: func.func @positions
+// F16-LABEL: func.func @positions
+func.func @positions(%ids: tensor<4x2xi64> {nn.arg = #nn.arg<input "positions", batch = 0>},
+                     %table: tensor<2x8xf32> {nn.arg = #nn.arg<buffer "frequencies">},
+                     %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">},
+                     %pixels: tensor<4x2xui8> {nn.arg = #nn.arg<input "pixels", batch = 0>},
+                     %seed: tensor<i64> {nn.arg = #nn.arg<control "seed">},
+                     %step: tensor<i64> {nn.arg = #nn.arg<control "step">})
+    -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK: nn.dot {{.*}} : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+  // F16: nn.dot {{.*}} : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+  %f = nn.convert %ids : tensor<4x2xi64> -> tensor<4x2xf32>
+  %a = nn.dot %f, %table contract [1] [0] : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+  // Of what is computed of them too, and of an arange.
+  // CHECK: nn.dot {{.*}} : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %n = nn.iota dim 1 : tensor<4x8xi64>
+  %g = nn.convert %n : tensor<4x8xi64> -> tensor<4x8xf32>
+  %c = nn.cos %g : tensor<4x8xf32>
+  %b = nn.dot %c, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<8x8xbf16>
+  %h = nn.add %g, %a : tensor<4x8xf32>
+  %d = nn.dot %h, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<8x8xbf16>
+  %r = nn.random_uniform %seed, %step, %n {ordinal = 0 : i64} : tensor<4x8xi64> -> tensor<4x8xf32>
+  %e = nn.dot %r, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x2xbf16>, tensor<2x8xbf16>
+  %p = nn.convert %pixels : tensor<4x2xui8> -> tensor<4x2xf32>
+  %i = nn.dot %p, %table contract [1] [0] : tensor<4x2xf32>, tensor<2x8xf32> -> tensor<4x8xf32>
+  return %a, %b, %d, %e, %i : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Truth values are exact in any type, moved too; sums of them are numbers.
+// CHECK-LABEL: func.func @flags
+// F16-LABEL: func.func @flags
+func.func @flags(%ids: tensor<4xi64> {nn.arg = #nn.arg<input "ids", batch = 0>},
+                 %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %n = nn.iota dim 1 : tensor<4x8xi64>
+  %b = nn.broadcast %ids [0] : tensor<4xi64> -> tensor<4x8xi64>
+  %c = nn.compare eq %n, %b : tensor<4x8xi64> -> tensor<4x8xi1>
+  %f = nn.convert %c : tensor<4x8xi1> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<8x8xbf16>
+  %x = nn.dot %f, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x8xbf16>, tensor<8x8xbf16>
+  %one = nn.constant dense<1.0> : tensor<4x8xf32>
+  %zero = nn.constant dense<0.0> : tensor<4x8xf32>
+  %s = nn.select %c, %one, %zero : tensor<4x8xi1>, tensor<4x8xf32>
+  %y = nn.dot %s, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: nn.dot {{.*}} : tensor<4x8xf32>, tensor<8x8xf32>
+  %t = nn.add %f, %s : tensor<4x8xf32>
+  %z = nn.dot %t, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  return %x, %y, %z : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// What is no sum stays f32, be it a contraction of extent 1, of none, or a convolution of one weight an element; so does
+// a product of constants.
+// CHECK-LABEL: func.func @outer
+// CHECK-NOT: bf16
+// F16-LABEL: func.func @outer
+// F16-NOT: xf16
+func.func @outer(%x: tensor<4x1xf32>, %w: tensor<1x8xf32>, %i: tensor<2x3x4x4xf32>, %k: tensor<3x1x1x1xf32>)
+    -> (tensor<4x8xf32>, tensor<4x1x1x8xf32>, tensor<2x3x4x4xf32>, tensor<2x2xf32>) {
+  %a = nn.dot %x, %w contract [1] [0] : tensor<4x1xf32>, tensor<1x8xf32> -> tensor<4x8xf32>
+  %b = nn.dot %x, %w contract [] [] : tensor<4x1xf32>, tensor<1x8xf32> -> tensor<4x1x1x8xf32>
+  %c = nn.conv %i, %k strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 3
+      : tensor<2x3x4x4xf32>, tensor<3x1x1x1xf32> -> tensor<2x3x4x4xf32>
+  %p = nn.constant dense<[[0.1, 1.0], [2.0, 3.0]]> : tensor<2x2xf32>
+  %d = nn.dot %p, %p contract [1] [0] : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf32>
+  return %a, %b, %c, %d : tensor<4x8xf32>, tensor<4x1x1x8xf32>, tensor<2x3x4x4xf32>, tensor<2x2xf32>
 }

@@ -17,18 +17,23 @@
 
 //--- step.mlir
 // Where the gradients of a step are of a scaled loss, they are divided by the scale, and all state keeps its value if the
-// norm of all of them is not finite: parameters, moments and running statistics.
+// norm of all of them is not finite, or the loss: parameters, moments and running statistics.
 // CHECK-DAG: nn.variable @"loss_scale|good_steps" = dense<0> : tensor<i64>
 // CHECK-DAG: nn.variable @"loss_scale|steps_skipped" = dense<0> : tensor<i64>
 // CHECK: func.func @step(%[[W:[a-z0-9]+]]: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %[[M:[a-z0-9]+]]: tensor<2xf32> {nn.arg = #nn.arg<buffer "mean">}, %[[G:[a-z0-9]+]]: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %[[S:[a-z0-9]+]]: tensor<f32> {nn.arg = #nn.arg<optimizer "loss_scale">},
 // CHECK-SAME: tensor<i64> {nn.arg = #nn.arg<optimizer "loss_scale|good_steps">}, %[[SKIPPED:[a-z0-9]+]]: tensor<i64> {nn.arg = #nn.arg<optimizer "loss_scale|steps_skipped">}
 // CHECK-SAME: #nn.result<state "loss_scale">}, tensor<i64> {nn.result = #nn.result<state "loss_scale|good_steps">}, tensor<i64> {nn.result = #nn.result<state "loss_scale|steps_skipped">}, tensor<f32> {nn.result = #nn.result<metric "loss_scale">})
+// CHECK: %[[LOSS:[a-z0-9]+]] = nn.constant dense<1.000000e+00> : tensor<f32>
 // Adam does not count the steps that were skipped.
 // CHECK: %[[DONE:[a-z0-9]+]] = nn.sub %{{[a-z0-9]+}}, %[[SKIPPED]] : tensor<i64>
 // CHECK: nn.convert %[[DONE]] : tensor<i64> -> tensor<f64>
 // CHECK: %[[NORM:[a-z0-9]+]] = nn.sqrt
+// CHECK: %[[SIZE:[a-z0-9]+]] = nn.abs %[[LOSS]] : tensor<f32>
+// CHECK: %[[INFINITY:[a-z0-9]+]] = nn.constant dense<0x7F800000> : tensor<f32>
+// CHECK: %[[GIVEN:[a-z0-9]+]] = nn.compare lt %[[SIZE]], %[[INFINITY]]
+// CHECK: %[[BOTH:[a-z0-9]+]] = nn.select %[[GIVEN]], %[[NORM]], %{{[a-z0-9]+}} : tensor<i1>, tensor<f32>
 // CHECK: %[[INF:[a-z0-9]+]] = nn.constant dense<0x7F800000> : tensor<f32>
-// CHECK: %[[FINITE:[a-z0-9]+]] = nn.compare lt %[[NORM]], %[[INF]]
+// CHECK: %[[FINITE:[a-z0-9]+]] = nn.compare lt %[[BOTH]], %[[INF]]
 // CHECK: %[[INVERSE:[a-z0-9]+]] = nn.div %{{.*}}, %[[S]] : tensor<f32>
 // CHECK: %[[KEPT:[a-z0-9]+]] = nn.broadcast %[[FINITE]] [] : tensor<i1> -> tensor<2xi1>
 // CHECK: %[[MEAN:[a-z0-9]+]] = nn.select %[[KEPT]], %{{.*}}, %[[M]] : tensor<2xi1>, tensor<2xf32>

@@ -115,3 +115,23 @@ func.func @step(%x: tensor<4x8xf32>) -> tensor<8xf32> {
   %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A sum that ranks see in another type counts too (--grad-reduce).
+// CHECK-LABEL: @step
+// CHECK: dist.micro 1
+// CHECK: %[[SUM:.*]] = nn.add
+// CHECK: %[[N:.*]] = nn.convert %[[SUM]] : tensor<8xf32> -> tensor<8xbf16>
+// CHECK: dist.all_reduce sum %[[N]]
+dist.mesh @mesh axes ["data"] sizes [2]
+func.func @step(%x: tensor<2x8xf32>) -> tensor<8xbf16> {
+  %0 = dist.micro 2 "micro" (%x : tensor<2x8xf32>) operands [sliced] {
+  ^bb0(%xm: tensor<8xf32>):
+    %g = nn.exp %xm : tensor<8xf32>
+    dist.yield %g : tensor<8xf32>
+  } -> (tensor<8xf32>) results [summed]
+  %1 = nn.convert %0 : tensor<8xf32> -> tensor<8xbf16>
+  %2 = dist.all_reduce sum %1 on @mesh ["data"] : tensor<8xbf16>
+  return %2 : tensor<8xbf16>
+}

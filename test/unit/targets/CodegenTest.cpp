@@ -4,6 +4,7 @@
 #include "test/unit/targets/CompiledKernel.h"
 #include "test/unit/targets/KernelCases.h"
 #include "test/unit/targets/KernelTest.h"
+#include "test/unit/targets/RandomRows.h"
 
 #include "dialects/NN/IR/Program.h"
 
@@ -133,6 +134,18 @@ TEST_F(Codegen, LossGradientInPlace) {
   compiled = CompiledKernel::create(kernel.op);
   ASSERT_TRUE(compiled);
   EXPECT_TRUE(compiled->code.mayAlias[1].empty());
+}
+
+// Which loops may be shared is decided on indices that are variables; the loops of each
+// target must then be of that kind.
+TEST_F(Codegen, RandomRowsOfManyDimensions) {
+  const unsigned count = std::getenv("DPC_LONG") ? 400 : 24;
+  for (unsigned seed = 0; seed < count && !HasFailure(); ++seed) {
+    RandomRows rows(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + rows.getText());
+    for (const char *target : {"scalar", "cpu"})
+      check(rows.get(), "f64", 1e-12, {}, target);
+  }
 }
 
 TEST_F(Codegen, EqualElementsAreFound) {

@@ -4,6 +4,7 @@
 #include "test/unit/targets/DeviceKernel.h"
 #include "test/unit/targets/KernelCases.h"
 #include "test/unit/targets/KernelTest.h"
+#include "test/unit/targets/RandomRows.h"
 
 #include "dialects/NN/IR/Program.h"
 #include "targets/Loops/Rules.h"
@@ -184,6 +185,18 @@ struct LibraryCase {
   std::vector<Arg> more; // %c, ..
   LibraryProduct::Epilogue epilogue;
 };
+
+// Loops of threads, too, make each element before it is read.
+TEST_F(GridCodegen, RandomRowsOfManyDimensions) {
+  if (isLaterRun())
+    GTEST_SKIP() << "in the long run";
+  const unsigned count = std::getenv("DPC_LONG") ? 100 : 8;
+  for (unsigned seed = 0; seed < count && !HasFailure(); ++seed) {
+    RandomRows rows(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + rows.getText());
+    check(rows.get(), "f64", 1e-12, makeKernel);
+  }
+}
 
 // Which op behind the product is an epilogue.
 TEST_F(GridCodegen, LibraryEpilogues) {

@@ -105,6 +105,22 @@ def batch_norms():
                     [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))], opset=13)
     trained.producer_name = "pytorch"
     good("batch-norm-13", trained)
+    # A module that is called twice: both nodes read the initializers, or the second what the first gives; a third that
+    # reads what the first gives is behind the second.
+    calls = lambda *operands: model(
+        [node("BatchNormalization", [x, "s", "b", m, v], [f"y{i}", f"m{i}", f"v{i}"], training_mode=1,
+              momentum=[0.75, 0.5, 0.25][i]) for i, (x, m, v) in enumerate(operands)] +
+        [node("Sum", [f"y{i}" for i in range(len(operands))], ["y"])],
+        [f32("s", 4), f32("b", 4), f32("m", 4), tensor("v", np.ones(4, np.float32))])
+    good("batch-norm-twice", calls(("x", "m", "v"), ("y0", "m", "v")))
+    good("batch-norm-chained", calls(("x", "m", "v"), ("y0", "m0", "v0")))
+    good("batch-norm-behind", calls(("x", "m", "v"), ("y0", "m", "v"), ("y1", "m0", "v0")))
+    # PyTorch evaluates with what the call before has moved; ONNX with what the node reads.
+    for name, producer in ("batch-norm-evaluated", "pytorch"), ("batch-norm-evaluated-else", "other"):
+        evaluated = calls(("x", "m", "v"), ("y0", "m", "v"))
+        evaluated.producer_name = producer
+        del evaluated.graph.node[1].attribute[:], evaluated.graph.node[1].output[1:]
+        good(name, evaluated)
     for results in 3, 5:
         save(f"bad-batch-norm-{results}", model(
             [node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "m2", "v2", "m3", "v3"][:results])],

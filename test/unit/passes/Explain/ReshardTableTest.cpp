@@ -175,6 +175,41 @@ TEST_F(ReshardTables, ParametersAreReadOtherwise) {
   EXPECT_TRUE(collect(kInput + matrix("a", "[64], [64]"), body, kOutput).rows.empty());
 }
 
+// Under mixed precision products read conversions of parameters: causes and requests name
+// the parameter all the same.
+TEST_F(ReshardTables, ParametersAreReadConverted) {
+  constexpr char body[] = R"(
+    %c = nn.convert %x : tensor<8x64xf32> -> tensor<8x64xbf16> loc("c")
+    %d = nn.convert %a : tensor<64x64xf32> -> tensor<64x64xbf16> loc("d")
+    %e = nn.convert %b : tensor<64x64xf32> -> tensor<64x64xbf16> loc("e")
+    %h = nn.dot %c, %d contract [1] [0] : tensor<8x64xbf16>, tensor<64x64xbf16> -> tensor<8x64xbf16> loc("up")
+    %y = nn.dot %h, %e contract [1] [0] : tensor<8x64xbf16>, tensor<64x64xbf16> -> tensor<8x64xf32> loc("down")
+    %r = nn.relu %y : tensor<8x64xf32> loc("relu")
+    return %r : tensor<8x64xf32>
+  )";
+  ReshardRow sum = onlyRow(collect(kInput + matrix("a", "[64], [(64: model)]") + ", " +
+                                       matrix("b", "[(64: model)], [64]"),
+                                   body, kOutput));
+  EXPECT_EQ(sum.cause, "sum over 64");
+  EXPECT_EQ(sum.request, "--shard=fc.b=-,-");
+  ReshardRow gather = onlyRow(collect(kInput + matrix("a", "[64], [(64: model)]") + ", " +
+                                          matrix("b", "[64], [(64: model)]"),
+                                      body, kOutput));
+  EXPECT_EQ(gather.cause, "cut along 1, the parameter along 1");
+  EXPECT_EQ(gather.request, "--shard=fc.b=-,-");
+  constexpr char scan[] = R"(
+    %d = nn.convert %a : tensor<64x64xf32> -> tensor<64x64xbf16> loc("d")
+    %s = nn.cumsum %d dim 1 : tensor<64x64xbf16> loc("scan")
+    %w = nn.convert %s : tensor<64x64xbf16> -> tensor<64x64xf32> loc("w")
+    %h = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32> loc("up")
+    return %h : tensor<8x64xf32>
+  )";
+  ReshardRow held = onlyRow(collect(kInput + matrix("a", "[64], [(64: model)]"), scan, kOutput));
+  EXPECT_EQ(held.cause, "held cut along 1, read whole");
+  EXPECT_EQ(held.value, "fc.a");
+  EXPECT_EQ(held.request, "--shard=fc.a=-,-");
+}
+
 // Rows of a table are looked up where they are.
 TEST_F(ReshardTables, LookupsInTables) {
   constexpr char body[] = R"(

@@ -73,6 +73,8 @@ static const std::vector<dpc::test::OpCase> cases = {
     {"nn.reduce sum %a [0, 2] : tensor<2x3x4xf64> -> tensor<3xf64>", {{"2x3x4xf64"}}},
     {"nn.reduce max %a [0, 2] : tensor<2x3x4xf64> -> tensor<3xf64>", {{"2x3x4xf64"}}},
     {"nn.reduce min %a [1] : tensor<2x3x4xf64> -> tensor<2x4xf64>", {{"2x3x4xf64"}}},
+    {"nn.reduce max %a [0, 2] {first} : tensor<2x3x4xf64> -> tensor<3xf64>", {{"2x3x4xf64"}}},
+    {"nn.reduce min %a [1] {first} : tensor<2x3x4xf64> -> tensor<2x4xf64>", {{"2x3x4xf64"}}},
     {"nn.reduce prod %a [0, 2] : tensor<2x3x4xf64> -> tensor<3xf64>", {{"2x3x4xf64"}}},
     {"%z = nn.constant dense<[1.0, 0.0, 2.0]> : tensor<3xf64> %x = nn.mul %a, %z : tensor<3xf64> nn.reduce prod %x [0] : tensor<3xf64> -> tensor<f64>", {{"3xf64"}}},
     {"nn.cumsum %a dim 1 : tensor<2x4x2xf64>", {{"2x4x2xf64"}}},

@@ -105,6 +105,101 @@ TEST(BatchNorm, OneGroup) { checkBatchNorm(1); }
 TEST(BatchNorm, TwoGroupsMoveTheStatisticsTwice) { checkBatchNorm(2); }
 TEST(BatchNorm, ThreeGroups) { checkBatchNorm(3); }
 
+//===----------------------------------------------------------------------===//
+// nn.batch_norm of a module that is called several times
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Three calls, of momenta 0.8, 0.5 and 0.25, on 6 samples of 2 channels each; the
+/// third takes the mean of the second by a conversion.
+const char *const kCalls =
+    "%y0, %m0, %v0 = nn.batch_norm %a, %d, %e, %f, %g {epsilon = 0.1 : f64, momentum = 0.8 : f64, "
+    "unbiased = true} : tensor<6x2xf64>, tensor<2xf64>\n"
+    "%y1, %m1, %v1 = nn.batch_norm %b, %d, %e, %m0, %v0 {epsilon = 0.1 : f64, momentum = 0.5 : "
+    "f64, "
+    "unbiased = true} : tensor<6x2xf64>, tensor<2xf64>\n"
+    "%m2 = nn.convert %m1 : tensor<2xf64> -> tensor<2xf64>\n"
+    "%y3, %m3, %v3 = nn.batch_norm %c, %d, %e, %m2, %v1 {epsilon = 0.1 : f64, momentum = 0.25 : "
+    "f64, "
+    "unbiased = true} : tensor<6x2xf64>, tensor<2xf64>";
+const std::vector<Arg> callArgs = {{"6x2xf64"}, {"6x2xf64"}, {"6x2xf64"},      {"2xf64"},
+                                   {"2xf64"},   {"2xf64"},   {"2xf64", 0.5, 2}};
+} // namespace
+
+// Group by group, and in a group call by call.
+static void checkCalls(int64_t groups) {
+  Built built(kCalls, callArgs);
+  SmallVector<nn::BatchNormOp> calls = llvm::to_vector(built.block->getOps<nn::BatchNormOp>());
+  ASSERT_EQ(calls.size(), 3u);
+  TrainingContext context;
+  context.batchGroups = groups;
+  SmallVector<SmallVector<Value>> forms;
+  for (nn::BatchNormOp call : calls) {
+    OpBuilder builder(call);
+    forms.push_back(cast<TrainingModeOpInterface>(*call).buildTraining(builder, context));
+    ASSERT_EQ(forms.back().size(), 3u);
+  }
+  std::vector<std::vector<double>> in;
+  for (Value argument : built.block->getArguments())
+    in.push_back(built.values.lookup(argument).floats);
+  for (auto [call, form] : llvm::reverse(llvm::zip_equal(calls, forms))) {
+    for (auto [old, value] : llvm::zip_equal(call->getResults(), form))
+      if (value)
+        old.replaceAllUsesWith(value);
+    call.erase();
+  }
+  ASSERT_TRUE(succeeded(verify(*built.module)));
+  ASSERT_TRUE(succeeded(built.machine.run(*built.block, built.values)));
+
+  std::vector<double> mean = in[5], variance = in[6];
+  const int64_t rows = 6 / groups, channels = 2;
+  const double momenta[] = {0.8, 0.5, 0.25};
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t call = 0; call < 3; ++call)
+      for (int64_t c = 0; c < channels; ++c) {
+        double m = 0, v = 0;
+        for (int64_t b = g * rows; b < (g + 1) * rows; ++b)
+          m += in[call][b * channels + c] / double(rows);
+        for (int64_t b = g * rows; b < (g + 1) * rows; ++b)
+          v += std::pow(in[call][b * channels + c] - m, 2) / double(rows - 1);
+        mean[c] = momenta[call] * mean[c] + (1 - momenta[call]) * m;
+        variance[c] = momenta[call] * variance[c] + (1 - momenta[call]) * v;
+      }
+  expectNear(built.values.lookup(forms[2][1]).floats, mean);
+  expectNear(built.values.lookup(forms[2][2]).floats, variance);
+}
+
+TEST(BatchNormCalls, OneGroup) { checkCalls(1); }
+TEST(BatchNormCalls, TwoGroups) { checkCalls(2); }
+TEST(BatchNormCalls, ThreeGroups) { checkCalls(3); }
+
+// With one group a moved statistic is what the next op may read; with several there
+// is none that all samples could read.
+TEST(BatchNormCalls, ReadersNeedOneGroup) {
+  for (int64_t groups : {1, 2}) {
+    Built built(
+        "%y, %m, %v = nn.batch_norm %a, %b, %c, %d, %e {epsilon = 0.1 : f64, momentum = 0.8 "
+        ": f64} : tensor<6x2xf64>, tensor<2xf64>\n%z = nn.exp %m : tensor<2xf64>",
+        {{"6x2xf64"}, {"2xf64"}, {"2xf64"}, {"2xf64"}, {"2xf64", 0.5, 2}});
+    std::string message;
+    ScopedDiagnosticHandler handler(&built.context, [&](Diagnostic &diagnostic) {
+      message = diagnostic.str();
+      return success();
+    });
+    nn::BatchNormOp op = *built.block->getOps<nn::BatchNormOp>().begin();
+    OpBuilder builder(op);
+    TrainingContext context;
+    context.batchGroups = groups;
+    EXPECT_EQ(cast<TrainingModeOpInterface>(*op).buildTraining(builder, context).empty(),
+              groups > 1);
+    EXPECT_EQ(message, groups == 1
+                           ? ""
+                           : "'nn.batch_norm' op moves a running statistic that the step reads, "
+                             "which is another one for each of the 2 groups of samples "
+                             "(microbatches)");
+  }
+}
+
 TEST(BatchNorm, GroupsMustDivideTheSamples) {
   Built built(batchNorm, batchNormArgs);
   std::string message;

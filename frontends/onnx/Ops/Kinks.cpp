@@ -1,0 +1,200 @@
+// Reads from metadata, or from the graph around a node, which function of
+// PyTorch's an operator was.
+
+#include "frontends/onnx/Ops/Kinks.h"
+
+#include "frontends/onnx/Import/Constants.h"
+#include "frontends/onnx/Model/ExporterMetadata.h"
+#include "frontends/onnx/Restore/FxCall.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::onnx;
+
+namespace {
+
+/// "aten.max.dim" of the call that the exporter names in the node's metadata;
+/// empty where it names none.
+StringRef targetOf(const Node &node) {
+  constexpr StringLiteral prefix = "target=torch.ops.";
+  StringRef text = node.metadata(kFxNode);
+  size_t at = text.find(prefix);
+  if (at == StringRef::npos)
+    return {};
+  return text.substr(at + prefix.size()).take_until([](char c) { return c == ']' || c == '('; });
+}
+
+/// The same without the overload: "aten.max".
+StringRef calledBy(const Node &node) {
+  StringRef target = targetOf(node);
+  return target.substr(0, target.find('.', target.find('.') + 1));
+}
+
+/// The node that makes operand `operand` of `node`; null for one of a subgraph.
+const Node *producerOf(const Graph &graph, const Node &node, unsigned operand) {
+  ValueId id = node.input(operand);
+  if (id == kNoValue || graph.values[id].kind != GraphValue::Kind::Result)
+    return nullptr;
+  return &graph.nodes[graph.values[id].index];
+}
+
+/// Whether a variance is all that the node takes. PyTorch writes x.std() as
+/// the root of prims.var, and so sqrt(x.var()), which nobody can tell from it.
+bool isOfVariance(Conversion &c) {
+  const Node *producer = producerOf(c.graph(), c.node, 0);
+  if (!producer)
+    return false;
+  StringRef call = calledBy(*producer);
+  return call == "prims.var" || call == "aten.var" || call == "aten.var_mean";
+}
+
+/// How deep TorchScript nests what it writes for one call.
+constexpr unsigned kMostNested = 6;
+
+bool isPower(const Node &node) {
+  return node.is("Pow") ||
+         (node.is("Mul") && node.inputs.size() == 2 && node.inputs[0] == node.inputs[1]);
+}
+
+/// Whether `node` gives a sum or a mean of powers, scaled or multiplied with another.
+bool isSumOfPowers(const Graph &graph, const Node *node, unsigned depth = 0) {
+  if (!node || depth > kMostNested)
+    return false;
+  if (node->is("ReduceSumSquare"))
+    return true;
+  if (node->is("ReduceSum") || node->is("ReduceMean")) {
+    const Node *powers = producerOf(graph, *node, 0);
+    return powers && isPower(*powers);
+  }
+  if (node->is("Mul"))
+    return isSumOfPowers(graph, producerOf(graph, *node, 0), depth + 1) ||
+           isSumOfPowers(graph, producerOf(graph, *node, 1), depth + 1);
+  return node->is("Div") && isSumOfPowers(graph, producerOf(graph, *node, 0), depth + 1);
+}
+
+/// Whether TorchScript's exporter wrote the graph, which names no calls.
+bool isTorchScript(Conversion &c) { return exporterOf(c.graph()) == Exporter::TorchScript; }
+
+/// Whether the node was written for a pool that becomes one element a channel,
+/// which the default exporter writes as an amax.
+bool isOfAdaptivePool(const Node &node) {
+  std::vector<std::string> classes = parsePythonList(node.metadata(kClassHierarchy));
+  if (classes.size() > 1 && StringRef(classes[classes.size() - 2]).contains("AdaptiveMaxPool"))
+    return true;
+  StringRef lines = node.metadata(kStackTrace).rtrim();
+  return lines.substr(lines.rfind('\n') + 1).contains("adaptive_max_pool");
+}
+
+/// What the argument of a clamp says of the bound: the exporter makes tensors of numbers.
+Bound boundOf(StringRef argument) {
+  return argument.starts_with("%") && stemOf(argument.drop_front()) != "scalar_tensor_default"
+             ? Bound::tensor
+             : Bound::number;
+}
+
+} // namespace
+
+bool dpc::onnx::isRootOfNorm(Conversion &c) {
+  StringRef call = calledBy(c.node);
+  if (call.empty())
+    return isSumOfPowers(c.graph(), producerOf(c.graph(), c.node, 0)) && isTorchScript(c);
+  bool isNorm =
+      llvm::StringSwitch<bool>(call)
+          .Cases("aten.std", "aten.std_mean", "aten.norm", "aten.frobenius_norm", true)
+          .Cases("aten.linalg_norm", "aten.linalg_vector_norm", "aten.linalg_matrix_norm", true)
+          .Default(false);
+  return isNorm || (c.node.is("Sqrt") && isOfVariance(c));
+}
+
+bool dpc::onnx::choosesFirst(Conversion &c, ArrayRef<int64_t> dimensions) {
+  if (c.node.is("GlobalMaxPool"))
+    return true;
+  StringRef target = targetOf(c.node), call = calledBy(c.node);
+  if (call == "aten.amax")
+    return isOfAdaptivePool(c.node);
+  if (!call.empty())
+    return target == "aten.max.dim" || target == "aten.min.dim" ||
+           call.starts_with("aten.adaptive_max_pool");
+  // A maximum of all elements names no axis.
+  bool hasAxes = c.has(1) || c.hasAttr("axes");
+  return dimensions.size() == 1 && hasAxes && isTorchScript(c);
+}
+
+std::optional<ClampBounds> dpc::onnx::clampBounds(Conversion &c) {
+  StringRef name = calledBy(c.node);
+  std::optional<FxCall> call = parseFxCall(c.node.metadata(kFxNode));
+  auto argument = [&](size_t i) -> StringRef {
+    return call && i < call->arguments.size() ? StringRef(call->arguments[i]) : StringRef("None");
+  };
+  // The call that gave what this one takes, where the exporter made one Clip of both.
+  Bound inner = llvm::StringSwitch<Bound>(stemOf(valueArgument(call.value_or(FxCall()), 0)))
+                    .Cases("maximum", "minimum", Bound::tensor)
+                    .Default(Bound::number);
+  auto outer = [&](StringRef text) { return text == "None" ? inner : boundOf(text); };
+  // Bounds that are computed, or trained, are no numbers.
+  auto known = [&](unsigned i, Bound bound) {
+    return c.has(i) && !evaluate(c.operand(i)) ? Bound::tensor : bound;
+  };
+  if (c.node.is("Clip")) {
+    ClampBounds bounds{Bound::number, Bound::number};
+    if (name == "aten.clamp" || name == "aten.clip")
+      bounds = {outer(argument(1)), outer(argument(2))};
+    else if (name == "aten.clamp_min")
+      bounds = {boundOf(argument(1)), inner};
+    else if (name == "aten.clamp_max")
+      bounds = {inner, boundOf(argument(1))};
+    else if (name == "aten.maximum")
+      bounds = {Bound::tensor, inner};
+    else if (name == "aten.minimum")
+      bounds = {inner, Bound::tensor};
+    return ClampBounds{known(1, bounds.low), known(2, bounds.high)};
+  }
+  bool isMax = c.node.is("Max");
+  bool isClamp = name == "aten.clamp" || name == "aten.clip" ||
+                 name == (isMax ? "aten.clamp_min" : "aten.clamp_max");
+  if (!isClamp || c.numOperands() != 2)
+    return std::nullopt;
+  bool isSecond = !isMax && (name == "aten.clamp" || name == "aten.clip");
+  Bound bound = known(1, boundOf(argument(isSecond ? 2 : 1)));
+  return ClampBounds{bound, bound};
+}
+
+Value dpc::onnx::clampTo(Conversion &c, Value x, Value low, Value high, ClampBounds bounds) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  bool isFloat = isa<FloatType>(nn::typeOf(x).getElementType());
+  if (low && (bounds.low == Bound::tensor || !isFloat)) {
+    x = c.e.max(x, low);
+    low = {};
+  }
+  Value last;
+  if (high && (bounds.high == Bound::tensor || !isFloat))
+    std::swap(last, high);
+  if (low || high)
+    x = c.e.make<nn::ClampOp>(x, low ? low : c.e.splatLike(x, -infinity),
+                              high ? high : c.e.splatLike(x, infinity));
+  return last ? Value(c.e.make<nn::MinOp>(x, last)) : x;
+}
+
+Value dpc::onnx::boundedLog(Conversion &c) {
+  if (!c.node.is("Max") || c.numOperands() != 2)
+    return {};
+  for (unsigned i : {0, 1}) {
+    auto log = c.operand(i).getDefiningOp<nn::LogOp>();
+    std::optional<HostTensor> least = log ? evaluate(c.operand(1 - i)) : std::nullopt;
+    if (!least || least->size() != 1 || rankOf(c.operand(1 - i)) > rankOf(log))
+      continue;
+    Value x = log.getInput(), bound = c.exactLike(x, least->floats[0]);
+    // Numbers below 0 have no logarithm: their result stays NaN.
+    Value isBelow =
+        c.e.make<nn::AndOp>(c.e.compare(nn::Comparison::ge, x, 0.0),
+                            c.e.compare(nn::Comparison::le, x, std::exp(least->floats[0])));
+    Value safe = c.e.select(isBelow, c.e.splatLike(x, 1), x);
+    return c.e.select(isBelow, bound, c.e.max(c.e.log(safe), bound));
+  }
+  return {};
+}

@@ -1,0 +1,70 @@
+// Finds the type in which a program reads its state.
+
+#include "passes/Bucketing/ReadTypes.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Whether all of `ops` are conversions to `type`, which is set by the first one.
+template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
+  return llvm::all_of(ops, [&](Operation *op) {
+    if (!isa<nn::ConvertOp>(op))
+      return false;
+    const Type own = getElementTypeOrSelf(op->getResult(0));
+    if (!type)
+      type = own;
+    return own == type;
+  });
+}
+
+/// Whether all that reads `value`, in loops over microbatches too, converts it, or the rows
+/// that it takes of it, to `type`, which is set by the first one.
+static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPassed, Type &type) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isPassed(user))
+      continue;
+    if (auto loop = dyn_cast<dist::MicroOp>(user)) {
+      const unsigned number = use.getOperandNumber();
+      if (loop.getOperandKind(number) != dist::MicroKind::whole ||
+          !readsOnlyAs(loop.getBodyBlock().getArgument(number), isPassed, type))
+        return false;
+      continue;
+    }
+    // What is computed again reads it behind a value of the backward pass.
+    if (isa<nn::AfterOp>(user)) {
+      if (!readsOnlyAs(user->getResult(0), isPassed, type))
+        return false;
+      continue;
+    }
+    // Rows that are converted are rows of what is converted.
+    auto lookup = dyn_cast<PrecisionOpInterface>(user);
+    if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {
+      if (user->use_empty() || !areConversions(user->getUsers(), type))
+        return false;
+      continue;
+    }
+    if (!areConversions(ArrayRef(user), type))
+      return false;
+  }
+  return true;
+}
+
+Type dpc::findReadType(ModuleOp module, nn::ArgAttr binding, Type own,
+                       llvm::function_ref<bool(Operation *)> isPassed) {
+  Type type;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument argument : function.getArguments())
+      if (nn::getArg(function, argument.getArgNumber()) == binding &&
+          !readsOnlyAs(argument, isPassed, type))
+        return {};
+  auto narrow = dyn_cast_if_present<FloatType>(type);
+  return narrow && narrow.getWidth() < own.getIntOrFloatBitWidth() ? type : Type();
+}
