@@ -277,6 +277,23 @@ class Likened(nn.Module):
         return self.head(torch.tanh(hidden + torch.full_like(self.scale, 0.2) + self.scale.new_zeros(6)))
 
 
+class Twins(nn.Module):
+    """Equal parameters of one module by which one value is multiplied: the default exporter merges the products, and
+    what follows both."""
+
+    def __init__(self, follows=False):
+        super().__init__()
+        self.encode, self.head, self.other, self.follows = nn.Linear(12, 6), nn.Linear(6, 5), nn.Linear(6, 5), follows
+        self.first, self.second = nn.Parameter(torch.full((6,), 0.5)), nn.Parameter(torch.full((6,), 0.5))
+
+    def forward(self, x):
+        hidden = self.encode(x)
+        first, second = hidden * self.first, hidden * self.second
+        if self.follows:
+            first, second = torch.tanh(first), torch.tanh(second)
+        return self.head(first) + torch.sigmoid(self.other(second))
+
+
 class Quantized(nn.Module):
     """Two losses that differ in what they detach alone: the default exporter merges them to one."""
 
@@ -623,6 +640,8 @@ MODELS = {
     'masked': (Masked, vectors, 'default', False),
     'copied': (Copied, vectors, 'default', False),
     'weighted': (Weighted, vectors, 'default', False),
+    'twins': (Twins, vectors, 'default', False),
+    'twins-followed': (lambda: Twins(True), vectors, 'default', False),
     'likened': (Likened, vectors, 'default', False),
     'bounded': (Bounded, vectors, 'default', False),
     'guarded': (Guarded, vectors, 'default', False),

@@ -92,6 +92,39 @@ void MetadataFinder::findFoldedNorms() {
                          : std::string()));
 }
 
+/// The parameters that `node` reads, by their operands.
+std::vector<std::pair<std::string, const Identified *>>
+MetadataFinder::parametersAt(int32_t node) const {
+  std::vector<std::pair<std::string, const Identified *>> read;
+  for (const auto &[target, found] : identified)
+    for (const Identified &each : found)
+      if (each.at.node == node && isParameter(target))
+        read.push_back({target, &each});
+  return read;
+}
+
+/// The node that reads parameters for `node`: itself, or one that it alone takes
+/// a result of, through nodes of one such operand; -1 if there is none.
+int32_t MetadataFinder::readerOfParameters(int32_t node) const {
+  constexpr int most = 8;
+  for (int i = 0; i < most; ++i) {
+    if (!parametersAt(node).empty())
+      return node;
+    int32_t maker = -1;
+    for (ValueId value : graph.nodes[node].inputs) {
+      if (value == kNoValue || graph.values[value].kind != GraphValue::Kind::Result)
+        continue;
+      if (maker >= 0 && maker != graph.values[value].index)
+        return -1;
+      maker = graph.values[value].index;
+    }
+    if (maker < 0)
+      return -1;
+    node = maker;
+  }
+  return -1;
+}
+
 /// Layers that begin alike and take one input were merged to one node (the two
 /// norms of a parallel residual): the calls after it still name the other
 /// one's result, `%layer_norm_1`, which no node has any more.
@@ -108,11 +141,9 @@ void MetadataFinder::findMergedNodes() {
         if (value == kNoValue || graph.values[value].kind != GraphValue::Kind::Result)
           continue;
         int32_t kept = graph.values[value].index;
-        if (groupOfNode[kept] < 0 || groups[groupOfNode[kept]].entries.empty())
-          continue;
         StringRef own = resultOf(graph.nodes[kept].metadata(kFxNode));
         std::vector<std::string> names = fxArguments(graph.nodes[n].metadata(kFxNode));
-        if (own.empty() || llvm::is_contained(names, own.str()))
+        if (groupOfNode[kept] < 0 || own.empty() || llvm::is_contained(names, own.str()))
           continue;
         for (const std::string &name : names)
           if (stemOf(name) == stemOf(own) && !results.count(name)) {
@@ -120,18 +151,32 @@ void MetadataFinder::findMergedNodes() {
             break;
           }
       }
-  for (const auto &[merged, found] : takers)
-    planMergedNode(groups[groupOfNode[merged.first]], merged.first, found);
+  for (const auto &[merged, found] : takers) {
+    const int32_t kept = merged.first, reader = readerOfParameters(kept);
+    if (reader >= 0 && groupOfNode[reader] >= 0 && !planMergedModule(reader, reader == kept, found))
+      planMergedTensor(reader, reader == kept, found);
+  }
+}
+
+void MetadataFinder::loseTwin(int32_t reader, const std::string &of) {
+  plan.lost.push_back(llvm::formatv("{0}: the export merged it with an equal one, of {1}; "
+                                    "torch.onnx.export(..., optimize=False) keeps them",
+                                    describe(graph.nodes[reader]), of));
 }
 
 /// The parameters of the node that is gone: those of a module beside the kept
-/// one's, of the same names, that nothing else is known of.
-void MetadataFinder::planMergedNode(const CallNodes &group, int32_t kept,
-                                    llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
+/// one's, of the same names, that nothing else is known of. False if there is no
+/// such module.
+bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
+                                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
+  const CallNodes &group = groups[groupOfNode[reader]];
+  if (group.entries.empty())
+    return false;
   std::string owner = ownerOf(group.entries.front()->target).str();
   std::set<std::string> candidates;
   for (const SignatureEntry &entry : signature.inputs)
-    if (isUnaccounted(entry) && ownerOf(ownerOf(entry.target)) == ownerOf(owner))
+    if (isUnaccounted(entry) && ownerOf(entry.target) != owner &&
+        ownerOf(ownerOf(entry.target)) == ownerOf(owner))
       candidates.insert(ownerOf(entry.target).str());
   for (auto it = candidates.begin(); it != candidates.end();) {
     bool fits = llvm::all_of(group.entries, [&](const SignatureEntry *entry) {
@@ -141,19 +186,18 @@ void MetadataFinder::planMergedNode(const CallNodes &group, int32_t kept,
     it = fits ? std::next(it) : candidates.erase(it);
   }
   if (candidates.empty())
-    return; // One module that was called twice.
-  const Node &node = graph.nodes[kept];
-  if (candidates.size() > 1) {
-    plan.lost.push_back(
-        llvm::formatv("{0}: the export merged it with an equal one, of the parameters of "
-                      "'{1}' or '{2}'; torch.onnx.export(..., optimize=False) keeps them",
-                      describe(node), *candidates.begin(), *candidates.rbegin()));
-    return;
+    return false; // One module that was called twice.
+  if (candidates.size() > 1 || !isKept) {
+    std::string of = "the parameters of '" + *candidates.begin() + "'";
+    if (candidates.size() > 1)
+      of += " or '" + *candidates.rbegin() + "'";
+    loseTwin(reader, of);
+    return true;
   }
-  RestoredNode copy{kept, {}, {takers.begin(), takers.end()}};
+  RestoredNode copy{reader, {}, {takers.begin(), takers.end()}};
   for (const auto &[target, found] : identified)
     for (const Identified &each : found)
-      if (each.at.node == kept && ownerOf(target) == owner) {
+      if (each.at.node == reader && ownerOf(target) == owner) {
         const SignatureEntry *other =
             signature.findTarget(within(*candidates.begin(), lastName(target)));
         copy.operands.push_back({each.at.operand, plan.tensors.size()});
@@ -163,6 +207,34 @@ void MetadataFinder::planMergedNode(const CallNodes &group, int32_t kept,
       }
   if (!copy.operands.empty())
     plan.nodes.push_back(std::move(copy));
+  return true;
+}
+
+/// The same for parameters of one module: `h * self.p` and `h * self.q`, of which
+/// nothing is known of q.
+void MetadataFinder::planMergedTensor(int32_t reader, bool isKept,
+                                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
+  const auto read = parametersAt(reader);
+  const std::string owner = ownerOf(read.front().first).str();
+  std::vector<const SignatureEntry *> candidates;
+  for (const SignatureEntry &entry : signature.inputs)
+    if (isUnaccounted(entry) && ownerOf(entry.target) == owner)
+      candidates.push_back(&entry);
+  if (candidates.empty())
+    return;
+  const auto &[target, at] = read.front();
+  if (candidates.size() > 1 || read.size() > 1 || !isKept || !at->isArgument ||
+      at->at.initializer->name != target)
+    return loseTwin(reader, "parameter '" + candidates.front()->target + "'");
+  RestoredNode copy{reader, {}, {takers.begin(), takers.end()}};
+  copy.operands.push_back({at->at.operand, plan.tensors.size()});
+  named.insert(candidates.front()->placeholder);
+  plan.tensors.push_back({candidates.front()->target,
+                          kindOf(*candidates.front()),
+                          at->at.initializer->tensor,
+                          false,
+                          {}});
+  plan.nodes.push_back(std::move(copy));
 }
 
 } // namespace dpc::onnx

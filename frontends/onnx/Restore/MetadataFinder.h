@@ -86,8 +86,13 @@ private:
            !foldedNames.count(entry.target);
   }
   void findMergedNodes();
-  void planMergedNode(const CallNodes &group, int32_t kept,
-                      llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
+  bool planMergedModule(int32_t reader, bool isKept,
+                        llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
+  void planMergedTensor(int32_t reader, bool isKept,
+                        llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
+  void loseTwin(int32_t reader, const std::string &of);
+  std::vector<std::pair<std::string, const Identified *>> parametersAt(int32_t node) const;
+  int32_t readerOfParameters(int32_t node) const;
 
   /// The tensor of the module that a call names; a running statistic also once
   /// a call has moved it.
