@@ -1,6 +1,7 @@
 // nn.batch_norm: its training form over groups of samples, its evaluation form,
 // and its interpreter rule.
 
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Normalization.h"
 
@@ -45,17 +46,10 @@ static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
 
 //===-- Uses of one module ------------------------------------------------===//
 
-/// `value` before it was converted to another type.
-static Value unconverted(Value value) {
-  while (auto convert = value.getDefiningOp<ConvertOp>())
-    value = convert.getInput();
-  return value;
-}
-
 /// The use whose moved statistic (result 1 or 2) the op moves on; null for the
 /// first use.
 static BatchNormOp previousUse(BatchNormOp op, unsigned statistic) {
-  Value old = unconverted(op->getOperand(statistic + 2));
+  Value old = getSource(op->getOperand(statistic + 2));
   auto maker = old.getDefiningOp<BatchNormOp>();
   return maker && old == maker->getResult(statistic) ? maker : BatchNormOp();
 }
