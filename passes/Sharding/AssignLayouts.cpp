@@ -103,10 +103,7 @@ private:
     // the decision is taken anew: at most once an op.
     while (true) {
       LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
-      StructureSeeds seeds;
-      if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
-        return failure();
-      FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
+      FailureOr<ProgramLoops> program = createLoops(function, boundary);
       if (failed(program))
         return failure();
       FailureOr<bool> isNew = boundary.readRequests(*program);
@@ -136,6 +133,14 @@ private:
     }
   }
 
+  /// The loops of the function, cut where its boundary asks for it.
+  static FailureOr<ProgramLoops> createLoops(func::FuncOp function, LayoutBoundary &boundary) {
+    StructureSeeds seeds;
+    if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
+      return failure();
+    return ProgramLoops::create(function, seeds);
+  }
+
   /// A value that holds every microbatch at once, because its dimension is tied to
   /// the samples by a constant alone, could not be computed in their loop. Readers
   /// share a constant where it has the samples in the same place for them, or nowhere.
@@ -143,10 +148,7 @@ private:
                                   const LayoutWishes &wishes, KnownLayouts &known) {
     copyConstants(function);
     LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
-    StructureSeeds seeds;
-    if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
-      return failure();
-    FailureOr<ProgramLoops> program = ProgramLoops::create(function, seeds);
+    FailureOr<ProgramLoops> program = createLoops(function, boundary);
     if (failed(program))
       return failure();
     const SmallVector<unsigned> samples = boundary.samplesOf(*program);
