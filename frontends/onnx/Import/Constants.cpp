@@ -266,11 +266,7 @@ ElementsAttr toAttribute(MLIRContext *context, const Tensor &tensor, StringRef n
   const Type element = convertElementType(context, tensor.type);
   const auto type = RankedTensorType::get(tensor.shape, element);
   unsigned width = elementBytes(tensor.type);
-  // Each element is the one before it.
-  const bool isSplat =
-      tensor.numElements() > 0 && std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width,
-                                              tensor.bytes.size() - width) == 0;
-  if (isSplat) {
+  if (tensor.numElements() > 0 && isSplat(tensor)) {
     Tensor first = tensor;
     first.shape.clear();
     first.bytes = tensor.bytes.take_front(width);

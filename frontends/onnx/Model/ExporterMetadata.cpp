@@ -102,20 +102,31 @@ StringRef recordedKind(const Initializer &initializer) {
   return found == initializer.metadata.end() ? StringRef() : StringRef(found->second);
 }
 
+StringRef stemOf(StringRef fxName) {
+  StringRef stem = fxName.rtrim("0123456789");
+  return stem.size() < fxName.size() && stem.ends_with("_") ? stem.drop_back() : fxName;
+}
+
+StringRef targetOf(const Node &node) {
+  constexpr llvm::StringLiteral prefix = "target=torch.ops.";
+  StringRef text = node.metadata(kFxNode);
+  size_t at = text.find(prefix);
+  if (at == StringRef::npos)
+    return {};
+  return text.substr(at + prefix.size()).take_until([](char c) { return c == ']' || c == '('; });
+}
+
+StringRef calledBy(const Node &node) {
+  StringRef target = targetOf(node);
+  return target.substr(0, target.find('.', target.find('.') + 1));
+}
+
 /// Whether a value of this name was made in the shape of another one.
 static bool isMadeOfShape(StringRef name) {
-  StringRef stem = name.rtrim("0123456789");
-  stem = stem.size() < name.size() && stem.ends_with("_") ? stem.drop_back() : name;
-  return llvm::StringSwitch<bool>(stem)
+  return llvm::StringSwitch<bool>(stemOf(name))
       .Cases("zeros_like", "ones_like", "full_like", "empty_like", true)
       .Cases("new_zeros", "new_ones", "new_full", "new_empty", true)
       .Default(false);
-}
-
-static bool hasEqualElements(const Tensor &tensor) {
-  const size_t width = elementBytes(tensor.type), size = tensor.bytes.size();
-  return size <= width ||
-         std::memcmp(tensor.bytes.data(), tensor.bytes.data() + width, size - width) == 0;
 }
 
 std::vector<std::string> foldedFrom(const Initializer &initializer) {
@@ -126,7 +137,7 @@ std::vector<std::string> foldedFrom(const Initializer &initializer) {
   llvm::copy_if(names, std::back_inserter(made), isMadeOfShape);
   if (isMadeOfShape(initializer.name))
     made.push_back(initializer.name);
-  return !made.empty() && hasEqualElements(initializer.tensor) ? made : names;
+  return !made.empty() && isSplat(initializer.tensor) ? made : names;
 }
 
 bool isDetach(const onnxpb::NodeProto &node) {

@@ -61,6 +61,14 @@ bool isDetach(const onnxpb::NodeProto &node);
 /// True when the exporter merged a BatchNorm into `node`.
 bool hasFoldedBatchNorm(const Node &node);
 
+/// "embedding" of "embedding_12".
+llvm::StringRef stemOf(llvm::StringRef fxName);
+/// "aten.max.dim" of the call that the exporter names in the node's metadata;
+/// empty where it names none.
+llvm::StringRef targetOf(const Node &node);
+/// The same without the overload: "aten.max".
+llvm::StringRef calledBy(const Node &node);
+
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 /// How a call of aten's detach is written there.
 constexpr llvm::StringLiteral kDetachTarget = "[target=torch.ops.aten.detach.default]";

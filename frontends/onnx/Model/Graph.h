@@ -148,6 +148,13 @@ struct Graph {
       return nullptr;
     return &initializers[values[value].index];
   }
+
+  /// The node of the main graph that makes `value`, or nullptr.
+  const Node *makerOf(ValueId value) const {
+    if (value == kNoValue || values[value].kind != GraphValue::Kind::Result)
+      return nullptr;
+    return &nodes[values[value].index];
+  }
 };
 
 /// Builds the graph of a model that passed checkModel: reads the initializers,

@@ -349,6 +349,13 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
   return tensor;
 }
 
+bool isSplat(const Tensor &tensor) {
+  size_t bytes = elementBytes(tensor.type);
+  return tensor.bytes.size() < bytes ||
+         std::memcmp(tensor.bytes.data(), tensor.bytes.data() + bytes,
+                     tensor.bytes.size() - bytes) == 0;
+}
+
 std::string typeText(const Tensor &tensor) {
   std::string text = dataTypeName(static_cast<int32_t>(tensor.type)) + "[";
   for (auto [i, size] : llvm::enumerate(tensor.shape))

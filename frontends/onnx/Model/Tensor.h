@@ -80,6 +80,9 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
                                   std::shared_ptr<const void> owner, ExternalFiles &files,
                                   llvm::StringRef what);
 
+/// Whether all elements have the same bits.
+bool isSplat(const Tensor &tensor);
+
 /// "FLOAT[3x4]", for tables.
 std::string typeText(const Tensor &tensor);
 

@@ -51,12 +51,10 @@ Type widestType(Conversion &c) {
 ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
   ValueId value = node.input(i);
   while (!graph.initializerOf(value)) {
-    if (value == kNoValue || graph.values[value].kind != GraphValue::Kind::Result)
+    const Node *maker = graph.makerOf(value);
+    if (!maker || !maker->is("BatchNormalization") || maker->output(i - 2) != value)
       return kNoValue;
-    const Node &maker = graph.nodes[graph.values[value].index];
-    if (!maker.is("BatchNormalization") || maker.output(i - 2) != value)
-      return kNoValue;
-    value = maker.input(i);
+    value = maker->input(i);
   }
   return value;
 }

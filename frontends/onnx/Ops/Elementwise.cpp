@@ -48,34 +48,12 @@ template <nn::Comparison comparison> LogicalResult convertOrder(Conversion &c) {
   return c.failed ? failure() : convertComparison<comparison>(c);
 }
 
-LogicalResult convertDiv(Conversion &c) {
-  if (Value scaled = dividedMask(c))
-    return c.done(scaled);
-  return convertBinary<nn::DivOp>(c);
-}
-
-LogicalResult convertMul(Conversion &c) {
-  if (Value scaled = multipliedMask(c))
-    return c.done(scaled);
-  return convertBinary<nn::MulOp>(c);
-}
-
-LogicalResult convertSub(Conversion &c) {
-  if (Value mask = remainingMask(c))
-    return c.done(mask);
-  return convertBinary<nn::SubOp>(c);
-}
-
-LogicalResult convertNot(Conversion &c) {
-  if (Value mask = negatedMask(c))
-    return c.done(mask);
-  return convertUnary<nn::NotOp>(c);
-}
-
-LogicalResult convertFloor(Conversion &c) {
-  if (Value mask = flooredMask(c))
-    return c.done(mask);
-  return convertFloatUnary<nn::FloorOp>(c);
+/// What `recognise` makes of the node and what is around it, or else the operator.
+template <Value (*recognise)(Conversion &), LogicalResult (*convert)(Conversion &)>
+LogicalResult convertRecognised(Conversion &c) {
+  if (Value recognised = recognise(c))
+    return c.done(recognised);
+  return convert(c);
 }
 
 /// Min, Max, Sum, Mean: any number of operands, from the left.
@@ -188,8 +166,6 @@ LogicalResult convertClip(Conversion &c) {
 }
 
 LogicalResult convertWhere(Conversion &c) {
-  if (Value chosen = chosenMask(c))
-    return c.done(chosen);
   SmallVector<Value> all = c.broadcastTogether({c.operand(0), c.operand(1), c.operand(2)});
   if (all.empty())
     return failure();
@@ -247,21 +223,21 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Asinh", convertUnary<nn::AsinhOp>);
   registry.add("Acosh", convertUnary<nn::AcoshOp>);
   registry.add("Atanh", convertUnary<nn::AtanhOp>);
-  registry.add("Floor", convertFloor);
+  registry.add("Floor", convertRecognised<flooredMask, convertFloatUnary<nn::FloorOp>>);
   registry.add("Ceil", convertFloatUnary<nn::CeilOp>);
   registry.add("Round", convertFloatUnary<nn::RoundOp>);
   registry.add("Reciprocal", convertReciprocal);
   registry.add("IsNaN", convertIsNaN);
   registry.add("IsInf", convertIsInf);
-  registry.add("Not", convertNot);
+  registry.add("Not", convertRecognised<negatedMask, convertUnary<nn::NotOp>>);
   registry.add("BitwiseNot", convertUnary<nn::NotOp>);
   registry.add("Cast", convertCast);
   registry.add("CastLike", convertCastLike);
 
   registry.add("Add", convertBinary<nn::AddOp>);
-  registry.add("Sub", convertSub);
-  registry.add("Mul", convertMul);
-  registry.add("Div", convertDiv);
+  registry.add("Sub", convertRecognised<remainingMask, convertBinary<nn::SubOp>>);
+  registry.add("Mul", convertRecognised<multipliedMask, convertBinary<nn::MulOp>>);
+  registry.add("Div", convertRecognised<dividedMask, convertBinary<nn::DivOp>>);
   registry.add("Pow", convertPow);
   registry.add("Mod", convertMod);
   registry.add("And", convertBinary<nn::AndOp>);
@@ -281,5 +257,5 @@ void dpc::onnx::registerElementwiseOps(Registry &registry) {
   registry.add("Sum", convertVariadic<nn::AddOp>);
   registry.add("Mean", convertVariadic<nn::AddOp>);
   registry.add("Clip", convertClip);
-  registry.add("Where", convertWhere);
+  registry.add("Where", convertRecognised<chosenMask, convertWhere>);
 }

@@ -18,42 +18,17 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// "aten.max.dim" of the call that the exporter names in the node's metadata;
-/// empty where it names none.
-StringRef targetOf(const Node &node) {
-  constexpr StringLiteral prefix = "target=torch.ops.";
-  StringRef text = node.metadata(kFxNode);
-  size_t at = text.find(prefix);
-  if (at == StringRef::npos)
-    return {};
-  return text.substr(at + prefix.size()).take_until([](char c) { return c == ']' || c == '('; });
-}
-
-/// The same without the overload: "aten.max".
-StringRef calledBy(const Node &node) {
-  StringRef target = targetOf(node);
-  return target.substr(0, target.find('.', target.find('.') + 1));
-}
-
-/// The node that makes operand `operand` of `node`; null for one of a subgraph.
-const Node *producerOf(const Graph &graph, const Node &node, unsigned operand) {
-  ValueId id = node.input(operand);
-  if (id == kNoValue || graph.values[id].kind != GraphValue::Kind::Result)
-    return nullptr;
-  return &graph.nodes[graph.values[id].index];
-}
-
-/// Whether a variance is all that the node takes. PyTorch writes x.std() as
-/// the root of prims.var, and so sqrt(x.var()), which nobody can tell from it.
+/// Whether a variance is all that the node takes. PyTorch writes x.std() and
+/// sqrt(x.var()) alike, as the root of prims.var.
 bool isOfVariance(Conversion &c) {
-  const Node *producer = producerOf(c.graph(), c.node, 0);
+  const Node *producer = c.graph().makerOf(c.node.input(0));
   if (!producer)
     return false;
   StringRef call = calledBy(*producer);
   return call == "prims.var" || call == "aten.var" || call == "aten.var_mean";
 }
 
-/// How deep TorchScript nests what it writes for one call.
+/// TorchScript nests the nodes of one call no deeper.
 constexpr unsigned kMostNested = 6;
 
 bool isPower(const Node &node) {
@@ -68,13 +43,13 @@ bool isSumOfPowers(const Graph &graph, const Node *node, unsigned depth = 0) {
   if (node->is("ReduceSumSquare"))
     return true;
   if (node->is("ReduceSum") || node->is("ReduceMean")) {
-    const Node *powers = producerOf(graph, *node, 0);
+    const Node *powers = graph.makerOf(node->input(0));
     return powers && isPower(*powers);
   }
   if (node->is("Mul"))
-    return isSumOfPowers(graph, producerOf(graph, *node, 0), depth + 1) ||
-           isSumOfPowers(graph, producerOf(graph, *node, 1), depth + 1);
-  return node->is("Div") && isSumOfPowers(graph, producerOf(graph, *node, 0), depth + 1);
+    return isSumOfPowers(graph, graph.makerOf(node->input(0)), depth + 1) ||
+           isSumOfPowers(graph, graph.makerOf(node->input(1)), depth + 1);
+  return node->is("Div") && isSumOfPowers(graph, graph.makerOf(node->input(0)), depth + 1);
 }
 
 /// Whether TorchScript's exporter wrote the graph, which names no calls.
@@ -90,7 +65,8 @@ bool isOfAdaptivePool(const Node &node) {
   return lines.substr(lines.rfind('\n') + 1).contains("adaptive_max_pool");
 }
 
-/// What the argument of a clamp says of the bound: the exporter makes tensors of numbers.
+/// Tells a number from a tensor by the argument of a clamp: the exporter makes tensors of
+/// numbers.
 Bound boundOf(StringRef argument) {
   return argument.starts_with("%") && stemOf(argument.drop_front()) != "scalar_tensor_default"
              ? Bound::tensor
@@ -102,7 +78,7 @@ Bound boundOf(StringRef argument) {
 bool dpc::onnx::isRootOfNorm(Conversion &c) {
   StringRef call = calledBy(c.node);
   if (call.empty())
-    return isSumOfPowers(c.graph(), producerOf(c.graph(), c.node, 0)) && isTorchScript(c);
+    return isSumOfPowers(c.graph(), c.graph().makerOf(c.node.input(0))) && isTorchScript(c);
   bool isNorm =
       llvm::StringSwitch<bool>(call)
           .Cases("aten.std", "aten.std_mean", "aten.norm", "aten.frobenius_norm", true)

@@ -142,9 +142,8 @@ bool dpc::onnx::drawsUnit(const Node &node) {
 
 Value dpc::onnx::comparedMask(Conversion &c, nn::Comparison comparison) {
   for (unsigned i : {0, 1}) {
-    const GraphValue &value = c.graph().values[c.node.inputs[i]];
-    if (value.kind != GraphValue::Kind::Result ||
-        !drawsMask(c.graph(), c.graph().nodes[value.index]))
+    const Node *maker = c.graph().makerOf(c.node.inputs[i]);
+    if (!maker || !drawsMask(c.graph(), *maker))
       continue;
     const auto p = c.tryDoubles(1 - i);
     if (!p || p->size() != 1) {

@@ -52,9 +52,8 @@ bool dpc::onnx::isSafeSoftmax(Conversion &c) {
   auto masked = c.operand(0).getDefiningOp<nn::AddOp>();
   if (!masked || seesInEachRow(masked.getRhs()))
     return false;
-  StringRef call = c.node.metadata(kFxNode);
-  if (!call.empty())
-    return call.contains("[target=torch.ops.aten.scaled_dot_product_attention.");
+  if (!c.node.metadata(kFxNode).empty())
+    return calledBy(c.node) == "aten.scaled_dot_product_attention";
   auto product = masked.getLhs().getDefiningOp<nn::DotOp>();
   if (!product)
     return false;

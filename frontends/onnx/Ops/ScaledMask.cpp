@@ -101,13 +101,10 @@ nn::DropoutOp ownDraw(Conversion &c, unsigned i) {
     return {};
   ValueId value = c.node.inputs[i];
   while (soleReader(c.graph(), value)) {
-    const GraphValue &each = c.graph().values[value];
-    if (each.kind != GraphValue::Kind::Result)
-      return {};
-    const Node &maker = c.graph().nodes[each.index];
-    if (!maker.is("Cast") && !maker.is("CastLike"))
-      return mask.draw;
-    value = maker.input(0);
+    const Node *maker = c.graph().makerOf(value);
+    if (!maker || (!maker->is("Cast") && !maker->is("CastLike")))
+      return maker ? mask.draw : nn::DropoutOp();
+    value = maker->input(0);
   }
   return {};
 }
@@ -119,10 +116,7 @@ Value flipped(Conversion &c, nn::DropoutOp draw) {
 
 /// The node that makes operand `i` of `node` for it alone; or nullptr.
 const Node *ownMaker(const Graph &graph, const Node &node, unsigned i) {
-  const GraphValue &value = graph.values[node.inputs[i]];
-  return value.kind == GraphValue::Kind::Result && soleReader(graph, node.inputs[i])
-             ? &graph.nodes[value.index]
-             : nullptr;
+  return soleReader(graph, node.inputs[i]) ? graph.makerOf(node.inputs[i]) : nullptr;
 }
 
 } // namespace

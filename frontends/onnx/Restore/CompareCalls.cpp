@@ -197,8 +197,8 @@ void Comparer::findFrozenDraws() {
     }
 }
 
-/// A copy that the module makes of what is in order already, x.clone(): the
-/// reader names the copy alone, whatever was called before it.
+/// Finds x.clone() of a value that needs no copy for its order. The reader names
+/// the copy alone, whatever the module called before it.
 void Comparer::findDroppedCopies() {
   static const llvm::StringSet<> reorders = {
       "permute", "transpose", "t",         "expand",  "movedim", "slice", "select", "view",

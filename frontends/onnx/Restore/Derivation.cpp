@@ -276,13 +276,6 @@ bool isSame(const Tensor &a, const Tensor &b) {
          std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
 }
 
-bool isSplat(const Tensor &tensor) {
-  size_t bytes = elementBytes(tensor.type);
-  return tensor.bytes.size() < bytes ||
-         std::memcmp(tensor.bytes.data(), tensor.bytes.data() + bytes,
-                     tensor.bytes.size() - bytes) == 0;
-}
-
 std::optional<Derivation> findDerivation(const Tensor &parameter, const Tensor &value) {
   if (parameter.type != value.type)
     return std::nullopt;

@@ -74,8 +74,6 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value);
 /// before.
 Derived collapseRepeated(const Tensor &value, size_t samples = 0);
 
-/// All elements have the same bits.
-bool isSplat(const Tensor &tensor);
 /// Same type, shape and bits.
 bool isSame(const Tensor &a, const Tensor &b);
 

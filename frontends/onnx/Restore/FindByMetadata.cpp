@@ -188,7 +188,7 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
       for (const SignatureEntry &entry : signature.inputs)
         if (ownerOf(entry.target) == scope && isUnaccounted(entry))
           others.push_back(entry.target);
-    // Of a merged matrix, either may be what the call exchanges dimensions of.
+    // The call may exchange the dimensions of either parameter that became this matrix.
     if (others.size() > 1 || (isItself && !others.empty()))
       return lose(others.front(), initializer);
     return assign(others.empty() ? source : others.front(), at, false, argument);

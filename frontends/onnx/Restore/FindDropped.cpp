@@ -92,19 +92,17 @@ void MetadataFinder::findFoldedNorms() {
                          : std::string()));
 }
 
-/// The parameters that `node` reads, by their operands.
-std::vector<std::pair<std::string, const Identified *>>
-MetadataFinder::parametersAt(int32_t node) const {
-  std::vector<std::pair<std::string, const Identified *>> read;
-  for (const auto &[target, found] : identified)
-    for (const Identified &each : found)
-      if (each.at.node == node && isParameter(target))
-        read.push_back({target, &each});
-  return read;
+/// The parameters that `node` reads.
+MetadataFinder::Reads MetadataFinder::parametersAt(int32_t node) const {
+  Reads parameters;
+  if (auto found = reads.find(node); found != reads.end())
+    llvm::copy_if(found->second, std::back_inserter(parameters),
+                  [&](const auto &read) { return isParameter(read.first); });
+  return parameters;
 }
 
-/// The node that reads parameters for `node`: itself, or one that it alone takes
-/// a result of, through nodes of one such operand; -1 if there is none.
+/// The node that reads parameters for `node`: itself, or the one whose result
+/// reaches it through nodes that take no other result; -1 if there is none.
 int32_t MetadataFinder::readerOfParameters(int32_t node) const {
   constexpr int most = 8;
   for (int i = 0; i < most; ++i) {
@@ -129,6 +127,9 @@ int32_t MetadataFinder::readerOfParameters(int32_t node) const {
 /// norms of a parallel residual): the calls after it still name the other
 /// one's result, `%layer_norm_1`, which no node has any more.
 void MetadataFinder::findMergedNodes() {
+  for (const auto &[target, found] : identified)
+    for (const Identified &each : found)
+      reads[each.at.node].push_back({target, &each});
   std::map<std::pair<int32_t, std::string>, std::vector<std::pair<int32_t, int32_t>>> takers;
   std::set<std::string> results;
   for (const GraphValue &value : graph.values)
@@ -195,16 +196,15 @@ bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
     return true;
   }
   RestoredNode copy{reader, {}, {takers.begin(), takers.end()}};
-  for (const auto &[target, found] : identified)
-    for (const Identified &each : found)
-      if (each.at.node == reader && ownerOf(target) == owner) {
-        const SignatureEntry *other =
-            signature.findTarget(within(*candidates.begin(), lastName(target)));
-        copy.operands.push_back({each.at.operand, plan.tensors.size()});
-        named.insert(other->placeholder);
-        plan.tensors.push_back(
-            {other->target, kindOf(*other), each.at.initializer->tensor, false, {}});
-      }
+  for (const auto &[target, each] : reads[reader])
+    if (ownerOf(target) == owner) {
+      const SignatureEntry *other =
+          signature.findTarget(within(*candidates.begin(), lastName(target)));
+      copy.operands.push_back({each->at.operand, plan.tensors.size()});
+      named.insert(other->placeholder);
+      plan.tensors.push_back(
+          {other->target, kindOf(*other), each->at.initializer->tensor, false, {}});
+    }
   if (!copy.operands.empty())
     plan.nodes.push_back(std::move(copy));
   return true;

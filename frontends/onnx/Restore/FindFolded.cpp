@@ -153,9 +153,9 @@ std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) co
 
 /// Whether the call multiplies an operand with a number of its own: add(x, w,
 /// alpha=0.1), addcmul(.., value=0.5), lerp(x, w, 0.25).
-static bool scalesOperands(StringRef text) {
-  return text.contains("{alpha: ") || text.contains(", alpha: ") || text.contains("beta: ") ||
-         text.contains("{value: ") || text.contains("aten.lerp.");
+static bool scalesOperands(StringRef op, StringRef text) {
+  return op == "lerp" || text.contains("{alpha: ") || text.contains(", alpha: ") ||
+         text.contains("beta: ") || text.contains("{value: ");
 }
 
 /// The call takes the tensor itself; ONNX's operand may be another view.
@@ -180,7 +180,7 @@ std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) co
     return Undone{{*derive(value, flat), steps}, Doubt::None};
   }
   bool isFolded = !foldedFrom(*found.at.initializer).empty();
-  if (isFolded && scalesOperands(node.metadata(kFxNode)))
+  if (isFolded && scalesOperands(op, node.metadata(kFxNode)))
     return std::nullopt;
   if (op == "bilinear" && isFolded)
     return invertBilinear(found);

@@ -90,17 +90,16 @@ public:
 
   void visit(int32_t node, int32_t operand) {
     ValueId value = graph.nodes[node].input(operand);
-    const Initializer *initializer = value == kNoValue ? nullptr : graph.initializerOf(value);
-    const GraphValue *made = value == kNoValue ? nullptr : &graph.values[value];
-    const Node *maker =
-        made && made->kind == GraphValue::Kind::Result && llvm::is_contained(nodes, made->index)
-            ? &graph.nodes[made->index]
-            : nullptr;
+    const Initializer *initializer = graph.initializerOf(value);
+    const Node *maker = graph.makerOf(value);
+    const int32_t made = maker ? graph.values[value].index : -1;
+    if (!llvm::is_contained(nodes, made))
+      maker = nullptr;
     if (maker && maker->is("Unsqueeze"))
-      return visit(made->index, 0);
+      return visit(made, 0);
     if (maker && maker->is("Concat")) {
       for (size_t i = 0; i < maker->inputs.size(); ++i)
-        visit(made->index, int32_t(i));
+        visit(made, int32_t(i));
       return;
     }
     found.push_back({node, operand, initializer});
@@ -179,7 +178,7 @@ void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t oper
   std::vector<Operand> at;
   for (int32_t node : layers) {
     ValueId value = graph.nodes[node].input(operand);
-    const Initializer *initializer = value == kNoValue ? nullptr : graph.initializerOf(value);
+    const Initializer *initializer = graph.initializerOf(value);
     if (!initializer)
       return;
     at.push_back({node, operand, initializer});
@@ -240,8 +239,8 @@ void MetadataFinder::planLayered(size_t position) {
   }
 }
 
-/// A Split that the exporter made of several calls says nothing of them. What it
-/// reads of the module was computed from it.
+/// A node that the exporter made of several calls, such as a Split, says nothing of
+/// them. What it reads of the module was computed from it.
 void MetadataFinder::identifySilent(int32_t node) {
   for (auto [i, value] : llvm::enumerate(graph.nodes[node].inputs)) {
     const Initializer *initializer = graph.initializerOf(value);

@@ -119,11 +119,6 @@ bool isRecurrent(const FxCall &call) {
   return op == "lstm" || op == "gru" || op.starts_with("rnn_");
 }
 
-StringRef stemOf(StringRef fxName) {
-  StringRef stem = fxName.rtrim("0123456789");
-  return stem.size() < fxName.size() && stem.ends_with("_") ? stem.drop_back() : fxName;
-}
-
 std::string callingModule(const Node &node) {
   std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
   return scopes.size() < 2 ? std::string() : scopes[scopes.size() - 2];

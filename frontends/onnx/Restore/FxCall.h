@@ -40,9 +40,6 @@ std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t oper
 /// takes joined and in another order.
 bool isRecurrent(const FxCall &call);
 
-/// "embedding" of "embedding_12".
-llvm::StringRef stemOf(llvm::StringRef fxName);
-
 /// The path of the module whose forward made the call ("m.h.0.mlp"), from the
 /// node's name scopes.
 std::string callingModule(const Node &node);

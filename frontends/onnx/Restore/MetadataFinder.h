@@ -91,7 +91,9 @@ private:
   void planMergedTensor(int32_t reader, bool isKept,
                         llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
   void loseTwin(int32_t reader, const std::string &of);
-  std::vector<std::pair<std::string, const Identified *>> parametersAt(int32_t node) const;
+  /// Tensors of the module by their targets, each as an operand of one node.
+  using Reads = std::vector<std::pair<std::string, const Identified *>>;
+  Reads parametersAt(int32_t node) const;
   int32_t readerOfParameters(int32_t node) const;
 
   /// The tensor of the module that a call names; a running statistic also once
@@ -137,6 +139,8 @@ private:
   std::vector<CallNodes> groups;
   /// Operands by the target of the signature that they are.
   std::map<std::string, std::vector<Identified>> identified;
+  /// The same by node, once all are identified.
+  std::map<int32_t, Reads> reads;
   /// Operands that merely equal a tensor of the module.
   std::vector<Operand> constants;
   /// Biases that the exporter dropped because they were zero.
@@ -150,7 +154,7 @@ private:
   /// Placeholders that some call takes; parameters that a tensor of the file
   /// was computed from.
   std::set<std::string> named, foldedNames;
-  /// Those that say nothing of their call.
+  /// Nodes that say nothing of their call.
   std::vector<int32_t> silentNodes;
   /// Which group a node belongs to; -1: none.
   std::vector<int32_t> groupOfNode;

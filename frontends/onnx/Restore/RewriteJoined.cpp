@@ -16,6 +16,13 @@ onnxpb::NodeProto &Rewriter::addFirst(const std::string &type, const std::string
   return node;
 }
 
+static void setAxis(onnxpb::NodeProto &node) {
+  onnxpb::AttributeProto &axis = *node.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnxpb::AttributeProto::INT);
+  axis.set_i(0);
+}
+
 /// The rows of a tensor in `count` blocks of one size.
 std::vector<std::string> Rewriter::blocksOf(size_t tensor, size_t count) {
   const RestoredTensor &restored = plan.tensors[tensor];
@@ -32,10 +39,7 @@ std::vector<std::string> Rewriter::blocksOf(size_t tensor, size_t count) {
     found->second.push_back(unique(restored.name + "/gate"));
     node.add_output(found->second.back());
   }
-  onnxpb::AttributeProto &axis = *node.add_attribute();
-  axis.set_name("axis");
-  axis.set_type(onnxpb::AttributeProto::INT);
-  axis.set_i(0);
+  setAxis(node);
   return found->second;
 }
 
@@ -45,10 +49,7 @@ std::string Rewriter::joinRows(const std::string &name, llvm::ArrayRef<std::stri
   std::string result = parts.front();
   if (parts.size() > 1) {
     onnxpb::NodeProto &node = addFirst("Concat", name + "/joined", parts);
-    onnxpb::AttributeProto &axis = *node.add_attribute();
-    axis.set_name("axis");
-    axis.set_type(onnxpb::AttributeProto::INT);
-    axis.set_i(0);
+    setAxis(node);
     result = node.name();
   }
   if (shape.empty())
