@@ -49,11 +49,14 @@ LogicalResult ActionTable::visit(Block &block, bool inLoop) {
 }
 
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
-  for (Value operand : op->getOperands())
-    if (isa<MemRefType>(operand.getType()) &&
-        (placeOf(operand).stride || (placeOf(operand).shardAxes && !isa<StartOp>(op))))
+  for (Value operand : op->getOperands()) {
+    if (!isa<MemRefType>(operand.getType()))
+      continue;
+    if (const Place place = placeOf(operand, symbols);
+        place.stride || (place.shardAxes && !isa<StartOp>(op)))
       return op->emitOpError("uses a slice of a microbatch or a rank's share, "
                              "which only computations can");
+  }
   dpc_action_t action = {};
   action.group = DPC_NONE;
   action.flags = inLoop ? uint32_t(DPC_ACTION_MICRO_RELATIVE) : 0;

@@ -27,9 +27,11 @@ private:
 /// The action table of one entry; all ranks share it.
 class ActionTable {
 public:
-  ActionTable(ProgramMesh &mesh, const llvm::StringMap<uint32_t> &functions,
-              LocationTable &locations, const BufferTable &buffers)
-      : mesh(mesh), functions(functions), locations(locations), buffers(buffers) {}
+  ActionTable(ProgramMesh &mesh, mlir::SymbolTableCollection &symbols,
+              const llvm::StringMap<uint32_t> &functions, LocationTable &locations,
+              const BufferTable &buffers)
+      : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers) {
+  }
 
   /// Fails with an error on an op that the runtime cannot run.
   mlir::LogicalResult run(exec::EntryOp entry);
@@ -43,6 +45,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
 
   ProgramMesh &mesh;
+  mlir::SymbolTableCollection &symbols;
   const llvm::StringMap<uint32_t> &functions;
   LocationTable &locations;
   const BufferTable &buffers;

@@ -56,7 +56,7 @@ uint32_t BufferTable::getIndex(Operation *root) const {
 }
 
 dpc_buffer_t BufferTable::getBuffer(Value buffer) const {
-  Place place = placeOf(buffer);
+  Place place = placeOf(buffer, symbols);
   dpc_buffer_t result = {};
   result.space = uint32_t(spaceOf(place.root));
   result.buffer = getIndex(place.root);
@@ -72,7 +72,7 @@ std::pair<llvm::Constant *, uint64_t> BufferTable::emitAccesses(FunctionOp funct
     SmallVector<Access> made = accessesOf(&op);
     auto called = dyn_cast<LaunchOp>(op);
     for (const Access &access : made) {
-      Place place = placeOf(access.buffer);
+      Place place = placeOf(access.buffer, symbols);
       dpc_access_t record = {};
       record.kind = !access.isWrite ? DPC_ACCESS_READ
                     : called && llvm::is_contained(called.getScratch(), access.buffer)

@@ -14,8 +14,9 @@ namespace dpc {
 /// their number.
 class BufferTable {
 public:
-  BufferTable(mlir::ModuleOp module, llvm::Module &target, ConstantPool &pool, ProgramMesh &mesh)
-      : module(module), target(target), pool(pool), mesh(mesh) {}
+  BufferTable(mlir::ModuleOp module, mlir::SymbolTableCollection &symbols, llvm::Module &target,
+              ConstantPool &pool, ProgramMesh &mesh)
+      : module(module), symbols(symbols), target(target), pool(pool), mesh(mesh) {}
 
   /// Fills the table. Fails with an error on a buffer without number or place.
   mlir::LogicalResult run();
@@ -35,6 +36,7 @@ private:
   uint32_t getIndex(mlir::Operation *root) const;
 
   mlir::ModuleOp module;
+  mlir::SymbolTableCollection &symbols;
   llvm::Module &target;
   ConstantPool &pool;
   ProgramMesh &mesh;

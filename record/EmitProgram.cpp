@@ -71,7 +71,8 @@ public:
                  std::vector<OutsideValue> *outside)
       : module(module), options(options), target(target), pool(target, outside), mesh(module),
         tensors(module, mesh, target, pool, options.initialValues), locations(target, pool),
-        buffers(module, target, pool, mesh), launches(target, pool, mesh, options.functions) {}
+        buffers(module, symbols, target, pool, mesh),
+        launches(symbols, target, pool, mesh, options.functions) {}
 
   LogicalResult run() {
     memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
@@ -115,7 +116,7 @@ private:
         launches.add(function);
       else
         functions.setPointer(at + offsetof(dpc_function_t, fn),
-                             emitFunction(function, target, mesh));
+                             emitFunction(function, symbols, target, mesh));
       functions.setPointer(at + offsetof(dpc_function_t, name),
                            pool.getString(function.getSymName()));
       functions.setPointer(at + offsetof(dpc_function_t, accesses), accesses);
@@ -134,7 +135,7 @@ private:
       auto entry = module.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;
-      ActionTable table(mesh, functionIndex, locations, buffers);
+      ActionTable table(mesh, symbols, functionIndex, locations, buffers);
       if (failed(table.run(entry)))
         return failure();
       tables[index] = table.image.emit(target, (name + ".actions").str());
@@ -236,6 +237,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTableCollection symbols;
   const ProgramOptions &options;
   llvm::Module &target;
   ConstantPool pool;

@@ -17,8 +17,9 @@ namespace {
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(llvm::Module &module, llvm::StringRef name, ProgramMesh &mesh)
-      : module(module), mesh(mesh), builder(module.getContext()) {
+  FunctionEmitter(mlir::SymbolTableCollection &symbols, llvm::Module &module, llvm::StringRef name,
+                  ProgramMesh &mesh)
+      : symbols(symbols), module(module), mesh(mesh), builder(module.getContext()) {
     pointer = builder.getPtrTy();
     auto *type = llvm::FunctionType::get(builder.getInt32Ty(), {pointer},
                                          /*isVarArg=*/false);
@@ -52,7 +53,7 @@ private:
   }
 
   llvm::Value *getAddress(mlir::Value buffer) {
-    Place place = placeOf(buffer);
+    Place place = placeOf(buffer, symbols);
     Space space = spaceOf(place.root);
     uint64_t offset = *offsetOf(place.root) + place.offset;
     llvm::Value *&base = bases[unsigned(space)];
@@ -99,6 +100,7 @@ private:
     builder.CreateCall(declareKernel(module, launch.getKernel()), {arguments});
   }
 
+  mlir::SymbolTableCollection &symbols;
   llvm::Module &module;
   ProgramMesh &mesh;
   llvm::IRBuilder<> builder;
@@ -118,6 +120,7 @@ llvm::Function *dpc::declareKernel(llvm::Module &module, llvm::StringRef name) {
   return llvm::cast<llvm::Function>(module.getOrInsertFunction(name, type).getCallee());
 }
 
-llvm::Function *dpc::emitFunction(FunctionOp function, llvm::Module &module, ProgramMesh &mesh) {
-  return FunctionEmitter(module, function.getSymName(), mesh).run(function);
+llvm::Function *dpc::emitFunction(FunctionOp function, mlir::SymbolTableCollection &symbols,
+                                  llvm::Module &module, ProgramMesh &mesh) {
+  return FunctionEmitter(symbols, module, function.getSymName(), mesh).run(function);
 }

@@ -13,7 +13,8 @@ llvm::Function *declareKernel(llvm::Module &module, llvm::StringRef name);
 
 /// Emits `function` as host code, `int32_t name(dpc_call_t *)`. Group families
 /// that it needs become part of `mesh`.
-llvm::Function *emitFunction(exec::FunctionOp function, llvm::Module &module, ProgramMesh &mesh);
+llvm::Function *emitFunction(exec::FunctionOp function, mlir::SymbolTableCollection &symbols,
+                             llvm::Module &module, ProgramMesh &mesh);
 
 } // namespace dpc
 

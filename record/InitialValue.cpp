@@ -30,9 +30,8 @@ static bool fitsDouble(Type type) {
   return isa<FloatType>(type) || type.getIntOrFloatBitWidth() <= 32;
 }
 
-FailureOr<InitialValue> dpc::readInitialValue(ModuleOp module, StringRef name) {
+FailureOr<InitialValue> dpc::readInitialValue(nn::VariableOp variable) {
   InitialValue result;
-  auto variable = nn::findVariable(module, name);
   if (!variable)
     return result;
   ElementsAttr value = variable.getValue();

@@ -1,7 +1,7 @@
 #ifndef DPC_RECORD_INITIALVALUE_H
 #define DPC_RECORD_INITIALVALUE_H
 
-#include "mlir/IR/BuiltinOps.h"
+#include "dialects/NN/IR/Program.h"
 
 #include <string>
 
@@ -19,9 +19,9 @@ struct InitialValue {
   std::shared_ptr<const std::string> owned;
 };
 
-/// Reads the value of the nn.variable `name`. A missing variable is
-/// DPC_INIT_NONE; a value that cannot be read is an error.
-mlir::FailureOr<InitialValue> readInitialValue(mlir::ModuleOp module, llvm::StringRef name);
+/// Reads the value of `variable`. A null variable is DPC_INIT_NONE; a value that cannot be
+/// read is an error.
+mlir::FailureOr<InitialValue> readInitialValue(nn::VariableOp variable);
 
 } // namespace dpc
 

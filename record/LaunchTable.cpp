@@ -23,7 +23,7 @@ uint32_t LaunchTable::getKernel(LaunchOp launch, StringRef entry) {
   if (!isNew)
     return known->second;
   uint64_t at = kernels.append(dpc_kernel_t{});
-  auto function = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+  auto function = symbols.lookupNearestSymbolFrom(launch, launch.getKernelAttr());
   std::string nodes = namesOf(function->getLoc()).nodes;
   kernels.setPointer(
       at + offsetof(dpc_kernel_t, name),
@@ -45,7 +45,7 @@ void LaunchTable::addKernel(LaunchOp launch) {
     record.kernel = getKernel(launch, "");
     return addLaunch(record, launch.getOperands());
   }
-  auto kernel = SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+  auto kernel = symbols.lookupNearestSymbolFrom(launch, launch.getKernelAttr());
   auto grids = kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName);
   if (!grids) // of no elements
     return;
@@ -75,7 +75,7 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
 /// A parameter that begins `behind` bytes behind the start of `buffer`, of `most`
 /// bytes at most.
 void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
-  Place place = placeOf(buffer);
+  Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};
   param.space = uint32_t(spaceOf(place.root));
   param.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;

@@ -15,8 +15,9 @@ namespace dpc {
 /// their functions (`defineGrids`).
 class LaunchTable {
 public:
-  LaunchTable(llvm::Module &target, ConstantPool &pool, ProgramMesh &mesh, FunctionForm form)
-      : target(target), pool(pool), mesh(mesh), form(form) {}
+  LaunchTable(mlir::SymbolTableCollection &symbols, llvm::Module &target, ConstantPool &pool,
+              ProgramMesh &mesh, FunctionForm form)
+      : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
   /// Adds the next entry of the function table. Group families that it needs
   /// become part of the mesh.
@@ -31,6 +32,7 @@ private:
   void addParam(mlir::Value buffer, uint64_t behind = 0, uint64_t most = UINT64_MAX);
   uint32_t getKernel(exec::LaunchOp launch, llvm::StringRef entry);
 
+  mlir::SymbolTableCollection &symbols;
   llvm::Module &target;
   ConstantPool &pool;
   ProgramMesh &mesh;

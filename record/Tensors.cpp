@@ -81,12 +81,13 @@ LogicalResult TensorRecords::run() {
 
 /// Which entry writes which persistent buffer.
 void TensorRecords::indexWrites() {
+  SymbolTableCollection symbols;
   for (auto entry : module.getOps<EntryOp>()) {
     uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
                    : entry.getSymName() == "eval" ? 1 << DPC_ENTRY_EVAL
                                                   : 1 << DPC_ENTRY_INFER;
     auto write = [&](Value buffer) {
-      if (Operation *root = placeOf(buffer).root)
+      if (Operation *root = placeOf(buffer, symbols).root)
         writtenBy[root] |= bit;
     };
     auto visit = [&](Operation *op) {
@@ -101,7 +102,7 @@ void TensorRecords::indexWrites() {
     entry.walk([&](Operation *op) {
       visit(op);
       if (auto compute = dyn_cast<ComputeOp>(op))
-        SymbolTable::lookupNearestSymbolFrom(compute, compute.getCalleeAttr())->walk(visit);
+        symbols.lookupNearestSymbolFrom(compute, compute.getCalleeAttr())->walk(visit);
     });
   }
 }
@@ -137,12 +138,12 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (failed(dtype))
     return failure();
   SmallVector<int64_t> shape = tensor.globalShape();
-  auto value = readInitialValue(module, arg.getName());
+  nn::VariableOp variable = variables.find(arg.getName());
+  auto value = readInitialValue(variable);
   if (failed(value))
     return failure();
   llvm::Constant *data = nullptr;
   // What is computed from the graph alone never comes from elsewhere.
-  auto variable = nn::findVariable(module, arg.getName());
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   bool mayBeElsewhere = isParameter || arg.getKind() == ArgKind::buffer;

@@ -5,6 +5,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/HostFacts.h"
+#include "dialects/NN/IR/Program.h"
 #include "record/Mesh.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -47,7 +48,7 @@ class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool,
                 InitialValues values)
-      : module(module), mesh(mesh), target(target), pool(pool), values(values) {}
+      : module(module), variables(module), mesh(mesh), target(target), pool(pool), values(values) {}
 
   /// Fills the images. Fails with an error on the op at fault.
   mlir::LogicalResult run();
@@ -80,6 +81,7 @@ private:
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
   mlir::ModuleOp module;
+  const nn::Variables variables;
   ProgramMesh &mesh;
   llvm::Module &target;
   ConstantPool &pool;

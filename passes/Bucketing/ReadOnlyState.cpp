@@ -42,6 +42,7 @@ static llvm::StringSet<> findWritten(ModuleOp module) {
 
 static llvm::MapVector<Attribute, Place> findReadOnly(ModuleOp module, ArrayRef<std::string> axes) {
   const llvm::StringSet<> written = findWritten(module);
+  const BoundArguments arguments(module);
   llvm::MapVector<Attribute, Place> found;
   for (auto function : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -57,8 +58,8 @@ static llvm::MapVector<Attribute, Place> findReadOnly(ModuleOp module, ArrayRef<
       const auto cut = dist::shardedAxes(layout.getLayout());
       if (llvm::any_of(axes, [&](StringRef axis) { return llvm::is_contained(cut, axis); }))
         continue;
-      place.readAs =
-          findReadType(module, arg, place.type.getElementType(), [](Operation *) { return false; });
+      place.readAs = findReadType(arguments, arg, place.type.getElementType(),
+                                  [](Operation *) { return false; });
       found.insert({arg, place});
     }
   return found;

@@ -57,14 +57,24 @@ static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPas
   return true;
 }
 
-Type dpc::findReadType(ModuleOp module, nn::ArgAttr binding, Type own,
-                       llvm::function_ref<bool(Operation *)> isPassed) {
-  Type type;
+BoundArguments::BoundArguments(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
-      if (nn::getArg(function, argument.getArgNumber()) == binding &&
-          !readsOnlyAs(argument, isPassed, type))
-        return {};
+      if (nn::ArgAttr binding = nn::getArg(function, argument.getArgNumber()))
+        arguments[binding].push_back(argument);
+}
+
+ArrayRef<BlockArgument> BoundArguments::get(nn::ArgAttr binding) const {
+  auto found = arguments.find(binding);
+  return found == arguments.end() ? ArrayRef<BlockArgument>() : found->second;
+}
+
+Type dpc::findReadType(const BoundArguments &arguments, nn::ArgAttr binding, Type own,
+                       llvm::function_ref<bool(Operation *)> isPassed) {
+  Type type;
+  for (BlockArgument argument : arguments.get(binding))
+    if (!readsOnlyAs(argument, isPassed, type))
+      return {};
   auto narrow = dyn_cast_if_present<FloatType>(type);
   return narrow && narrow.getWidth() < own.getIntOrFloatBitWidth() ? type : Type();
 }

@@ -4,13 +4,25 @@
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dpc {
 
-/// The type of fewer bits than `own` to which all functions of `module` convert the state
+/// The arguments of all functions of a module, by what they hold.
+class BoundArguments {
+public:
+  explicit BoundArguments(mlir::ModuleOp module);
+  llvm::ArrayRef<mlir::BlockArgument> get(nn::ArgAttr binding) const;
+
+private:
+  // Looked up by key only: its order never shows.
+  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::BlockArgument, 2>> arguments;
+};
+
+/// The type of fewer bits than `own` to which all functions of a module convert the state
 /// `binding`, or the rows that they take of it; null if something reads it as it is. Readers
 /// that `isPassed` is true of do not count.
-mlir::Type findReadType(mlir::ModuleOp module, nn::ArgAttr binding, mlir::Type own,
+mlir::Type findReadType(const BoundArguments &arguments, nn::ArgAttr binding, mlir::Type own,
                         llvm::function_ref<bool(mlir::Operation *)> isPassed);
 
 } // namespace dpc

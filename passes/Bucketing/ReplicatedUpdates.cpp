@@ -59,7 +59,7 @@ namespace {
 class UpdateFinder {
 public:
   UpdateFinder(func::FuncOp step, ArrayRef<std::string> axes)
-      : step(step), module(step->getParentOfType<ModuleOp>()), axes(axes) {}
+      : step(step), module(step->getParentOfType<ModuleOp>()), arguments(module), axes(axes) {}
 
   std::optional<ReplicatedUpdate> match(nn::UpdateOp op) {
     ReplicatedUpdate update;
@@ -85,7 +85,7 @@ public:
           isCut(state.argument, update.axes))
         return std::nullopt;
       if (state.binding.getKind() == ArgKind::parameter)
-        update.readAs = findReadType(module, state.binding, element, [&](Operation *reader) {
+        update.readAs = findReadType(arguments, state.binding, element, [&](Operation *reader) {
           return reader == update.update || reader == update.follower ||
                  llvm::any_of(update.norms,
                               [&](const auto &norm) { return norm.sum.square == reader; });
@@ -334,12 +334,9 @@ private:
   }
 
   bool isUsedElsewhere(nn::ArgAttr binding) {
-    for (auto function : module.getOps<func::FuncOp>())
-      for (BlockArgument argument : function.getArguments())
-        if (function != step && !argument.use_empty() &&
-            nn::getArg(function, argument.getArgNumber()) == binding)
-          return true;
-    return false;
+    return llvm::any_of(arguments.get(binding), [&](BlockArgument argument) {
+      return argument.getOwner() != &step.front() && !argument.use_empty();
+    });
   }
 
   bool isCut(unsigned argument, ArrayAttr axes) {
@@ -354,6 +351,7 @@ private:
 
   func::FuncOp step;
   ModuleOp module;
+  const BoundArguments arguments;
   ArrayRef<std::string> axes;
 };
 

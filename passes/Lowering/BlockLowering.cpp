@@ -130,7 +130,7 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
   Location loc = op->getLoc();
   Value source = op->getOperand(0);
   Value input = buffers.lookup(source);
-  const Place place = placeOf(input);
+  const Place place = persistentBuffers.placeOf(input);
   if (spaceOf(place.root) != Space::shared || place.stride) {
     // No collective works on it there: an argument of a loop, say, or the slice of a
     // microbatch, which only computations find.
@@ -147,7 +147,7 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
 }
 
 void BlockLowering::lowerCall(func::CallOp call) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  auto kernel = kernels.lookup<func::FuncOp>(call.getCallee());
   SmallVector<Value> inputs, outputs, scratch;
   for (Value operand : call->getOperands())
     inputs.push_back(buffers.lookup(operand));

@@ -15,8 +15,9 @@ namespace dpc {
 /// the buffer that holds it.
 class BlockLowering {
 public:
-  BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers)
-      : builder(builder), persistentBuffers(persistentBuffers) {}
+  BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,
+                const mlir::SymbolTable &kernels)
+      : builder(builder), persistentBuffers(persistentBuffers), kernels(kernels) {}
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 
@@ -44,6 +45,7 @@ private:
 
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
+  const mlir::SymbolTable &kernels;
   /// The number of the next collective of the entry.
   int64_t nextId = 0;
 };

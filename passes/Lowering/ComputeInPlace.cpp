@@ -24,13 +24,13 @@ namespace {
 /// every access of the block's ops and of what they hold.
 class BlockMerging {
 public:
-  explicit BlockMerging(Block &block) : block(block) {
+  BlockMerging(Block &block, SymbolTableCollection &symbols) : block(block), symbols(symbols) {
     int64_t position = 0;
     for (Operation &op : block) {
       ++position;
       op.walk([&](Operation *inner) {
         for (const Access &access : accessesOf(inner))
-          uses[placeOf(access.buffer).root].push_back(
+          uses[placeOf(access.buffer, symbols).root].push_back(
               {position, inner, access.buffer, access.isWrite});
       });
     }
@@ -42,7 +42,7 @@ public:
     auto copies = llvm::to_vector(block.getOps<CopyOp>());
     for (StartOp start : starts)
       if (start.getKind() == Collective::reduce_scatter)
-        bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput()).root));
+        bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput(), symbols).root));
     // A bucket that is summed in place is worth more than a member that is
     // computed there.
     for (StartOp start : starts)
@@ -102,7 +102,7 @@ private:
 
   /// The root of `buffer`, if that is all of a buffer of this block.
   BufferOp getWhole(Value buffer) const {
-    Place place = placeOf(buffer);
+    Place place = placeOf(buffer, symbols);
     auto root = dyn_cast_or_null<BufferOp>(place.root);
     if (!root || root->getBlock() != &block || place.offset || place.stride || place.shardStride ||
         bufferBytes(root.getType()) != bufferBytes(buffer.getType()))
@@ -115,9 +115,9 @@ private:
   /// the collective that uses it. Where a shard or the slice of a microbatch lies is
   /// known to computations, and of shards to collectives, not to what clears a buffer.
   bool fits(BufferOp root, Value target) {
-    const Place to = placeOf(target);
+    const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {
-      if (to.shardAxes && placeOf(use.buffer).shardAxes)
+      if (to.shardAxes && placeOf(use.buffer, symbols).shardAxes)
         return false;
       if (isa<ZeroOp>(use.op))
         return !to.shardAxes && !to.stride;
@@ -134,7 +134,7 @@ private:
   /// may read `source` after `op`.
   bool mayMerge(Operation *op, Value source, Value target, bool keepsValue) {
     BufferOp root = getWhole(source);
-    if (!root || placeOf(target).root == root || !fits(root, target))
+    if (!root || placeOf(target, symbols).root == root || !fits(root, target))
       return false;
     int64_t first = INT64_MAX, last = 0, here = 0;
     for (const Use &use : uses[root]) {
@@ -148,10 +148,10 @@ private:
     for (const Use &use : uses[root])
       if (use.isWrite && use.position > here)
         return false;
-    const Extent taken(target);
-    return llvm::all_of(uses[placeOf(target).root], [&](const Use &use) {
+    const Extent taken(target, symbols);
+    return llvm::all_of(uses[placeOf(target, symbols).root], [&](const Use &use) {
       if (use.op == op || use.position < first || use.position > last ||
-          !taken.mayOverlap(Extent(use.buffer)))
+          !taken.mayOverlap(Extent(use.buffer, symbols)))
         return true;
       if (use.position == first)
         return !use.isWrite && mayReadAtFirst(use, root, target);
@@ -165,11 +165,11 @@ private:
     auto launch = dyn_cast<LaunchOp>(read.op);
     if (!launch || launch->getBlock() != &block)
       return false;
-    func::FuncOp kernel = findFunction(launch);
-    const Extent from(read.buffer);
+    func::FuncOp kernel = findFunction(launch, symbols);
+    const Extent from(read.buffer, symbols);
     auto inputs = llvm::enumerate(launch.getInputs());
     return llvm::all_of(llvm::enumerate(launch.getOutputs()), [&](auto output) {
-      if (placeOf(output.value()).root != root)
+      if (placeOf(output.value(), symbols).root != root)
         return true;
       Extent to = moved(output.value(), target);
       return !from.mayOverlap(to) ||
@@ -181,9 +181,9 @@ private:
   }
 
   /// Where `buffer`, part of a root, lies when the root is `target`.
-  static Extent moved(Value buffer, Value target) {
-    Extent extent(buffer);
-    Place to = placeOf(target);
+  Extent moved(Value buffer, Value target) const {
+    Extent extent(buffer, symbols);
+    Place to = placeOf(target, symbols);
     extent.place.root = to.root;
     extent.place.offset += to.offset;
     extent.place.stride += to.stride;
@@ -198,7 +198,7 @@ private:
   /// what it reads, which nobody needs afterwards.
   bool mayMergeResult(StartOp start, Value output, Value shard) {
     BufferOp root = getWhole(output);
-    Operation *from = placeOf(shard).root;
+    Operation *from = placeOf(shard, symbols).root;
     if (!root || from == root || !isa<BufferOp>(from) || from->getBlock() != &block ||
         !fits(root, shard))
       return false;
@@ -231,14 +231,14 @@ private:
 
   void forget(Operation *op) {
     for (const Access &access : accessesOf(op))
-      llvm::erase_if(uses[placeOf(access.buffer).root],
+      llvm::erase_if(uses[placeOf(access.buffer, symbols).root],
                      [&](const Use &use) { return use.op == op; });
   }
 
   /// Makes the root of `source` a view of `target`.
   void merge(Value source, Value target) {
-    Operation *root = placeOf(source).root;
-    Operation *into = placeOf(target).root;
+    Operation *root = placeOf(source, symbols).root;
+    Operation *into = placeOf(target, symbols).root;
     moveBefore(target, root);
     Value buffer = root->getResult(0);
     if (target.getType() != buffer.getType()) {
@@ -266,6 +266,7 @@ private:
   }
 
   Block &block;
+  SymbolTableCollection &symbols;
   DenseMap<Operation *, SmallVector<Use>> uses;
   /// Where the operands of reduce-scatters are first written.
   SmallVector<int64_t> bucketsFilledFrom;
@@ -278,8 +279,9 @@ struct ComputeInPlacePass : dpc::impl::ComputeInPlaceBase<ComputeInPlacePass> {
       entry.walk([&](LoopOp loop) { blocks.push_back(&loop.getBodyBlock()); });
       blocks.push_back(&entry.getBodyBlock());
     }
+    SymbolTableCollection symbols;
     for (Block *block : blocks)
-      BlockMerging(*block).run();
+      BlockMerging(*block, symbols).run();
   }
 };
 

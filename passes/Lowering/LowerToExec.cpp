@@ -26,9 +26,10 @@ namespace {
 /// BlockLowering.
 class EntryLowering {
 public:
-  EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers)
+  EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers,
+                const SymbolTable &kernels)
       : function(function), persistentBuffers(persistentBuffers), builder(function),
-        block(builder, persistentBuffers) {}
+        block(builder, persistentBuffers, kernels) {}
 
   LogicalResult run() {
     auto entry = builder.create<EntryOp>(function.getLoc(), function.getSymName());
@@ -81,7 +82,7 @@ private:
       if (value == old)
         continue;
       Value source = block.buffers.lookup(value);
-      if (isa_and_nonnull<PersistentOp>(placeOf(source).root)) {
+      if (isa_and_nonnull<PersistentOp>(persistentBuffers.placeOf(source).root)) {
         Value saved = block.createBuffer(value);
         builder.create<CopyOp>(value.getLoc(), source, saved);
         source = saved;
@@ -126,9 +127,10 @@ struct LowerToExecPass : dpc::impl::LowerToExecBase<LowerToExecPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     PersistentBuffers persistentBuffers(module);
+    const SymbolTable kernels(module);
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
-        if (failed(EntryLowering(function, persistentBuffers).run()))
+        if (failed(EntryLowering(function, persistentBuffers, kernels).run()))
           return signalPassFailure();
   }
 };

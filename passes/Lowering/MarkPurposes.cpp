@@ -23,16 +23,19 @@ namespace {
 /// exec.persistent.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
+  SymbolTableCollection &symbols;
+
+  explicit Updates(SymbolTableCollection &symbols) : symbols(symbols) {}
 
   void add(LaunchOp launch) {
-    auto update = dyn_cast_or_null<nn::UpdateOp>(findKernelBody(launch));
+    auto update = dyn_cast_or_null<nn::UpdateOp>(findKernelBody(launch, symbols));
     if (!update)
       return;
     for (Value input : launch.getInputs().take_front(update.getTensors().size()))
-      if (Operation *root = placeOf(input).root; isa<BufferOp>(root))
+      if (Operation *root = placeOf(input, symbols).root; isa<BufferOp>(root))
         read.insert(root);
     for (Value output : launch.getOutputs())
-      written.insert(placeOf(output).root);
+      written.insert(placeOf(output, symbols).root);
   }
 };
 
@@ -68,27 +71,28 @@ static Purpose purposeOf(Operation *root, const Updates &updates) {
   return holdsNumbers(root) ? Purpose::metrics : Purpose::activations;
 }
 
-static bool isState(Value value) {
-  auto persistent = dyn_cast<PersistentOp>(placeOf(value).root);
+static bool isState(Value value, SymbolTableCollection &symbols) {
+  auto persistent = dyn_cast<PersistentOp>(placeOf(value, symbols).root);
   return persistent && llvm::any_of(getBoundArgs(persistent),
                                     [](nn::ArgAttr arg) { return nn::isState(arg.getKind()); });
 }
 
 /// Whether `start` gathers state that ranks hold cut: from where it lies, or in place
 /// once each has copied its part there, or converted it to the type in which it is read.
-static bool gathersState(StartOp start) {
-  if (start.getKind() != Collective::all_gather || !isa<BufferOp>(placeOf(start.getOutput()).root))
+static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
+  if (start.getKind() != Collective::all_gather ||
+      !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
     return false;
   const Value part = start.getInput();
-  if (isState(part))
+  if (isState(part, symbols))
     return true;
-  Operation *root = placeOf(part).root;
+  Operation *root = placeOf(part, symbols).root;
   auto fillsPart = [&](Operation *user) {
     if (auto copy = dyn_cast<CopyOp>(user))
-      return copy.getOutput() == part && isState(copy.getInput());
+      return copy.getOutput() == part && isState(copy.getInput(), symbols);
     auto launch = dyn_cast<LaunchOp>(user);
     return launch && llvm::is_contained(launch.getOutputs(), part) &&
-           llvm::all_of(launch.getInputs(), isState);
+           llvm::all_of(launch.getInputs(), [&](Value input) { return isState(input, symbols); });
   };
   return isa<BufferOp>(root) && llvm::any_of(part.getUsers(), fillsPart);
 }
@@ -100,9 +104,10 @@ static int64_t elementsOf(Value memory) {
 /// Adds to what `updates` read a shard that ranks have summed and a kernel then makes, element by
 /// element, the gradient's of: it adds what all ranks have of it, or converts it.
 static void addSums(EntryOp entry, Updates &updates) {
+  SymbolTableCollection &symbols = updates.symbols;
   llvm::DenseMap<Operation *, int64_t> summed; // elements, by the buffer; looked up by key only
   entry.walk([&](StartOp start) {
-    Operation *root = placeOf(start.getOutput()).root;
+    Operation *root = placeOf(start.getOutput(), symbols).root;
     if (start.getKind() == Collective::reduce_scatter && isa<BufferOp>(root))
       summed[root] = elementsOf(start.getOutput());
   });
@@ -110,17 +115,18 @@ static void addSums(EntryOp entry, Updates &updates) {
   entry.walk([&](LaunchOp launch) {
     for (Value output : launch.getOutputs())
       for (Value input : launch.getInputs())
-        if (auto sum = summed.find(placeOf(input).root);
+        if (auto sum = summed.find(placeOf(input, symbols).root);
             sum != summed.end() && sum->second == elementsOf(output) &&
-            sum->second == elementsOf(input) && updates.read.contains(placeOf(output).root))
+            sum->second == elementsOf(input) &&
+            updates.read.contains(placeOf(output, symbols).root))
           found.push_back(sum->first);
   });
   updates.read.insert(found.begin(), found.end());
 }
 
 /// Marks the buffers and starts of `entry`.
-static void markPurposes(EntryOp entry) {
-  Updates updates;
+static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
+  Updates updates(symbols);
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
   addSums(entry, updates);
   auto mark = [&](Operation *op, Purpose purpose) {
@@ -129,11 +135,12 @@ static void markPurposes(EntryOp entry) {
   };
   entry.walk([&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
   entry.walk([&](StartOp start) {
-    if (gathersState(start)) {
+    if (gathersState(start, symbols)) {
       mark(start, Purpose::gathered);
-      return mark(placeOf(start.getOutput()).root, Purpose::gathered);
+      return mark(placeOf(start.getOutput(), symbols).root, Purpose::gathered);
     }
-    Operation *input = placeOf(start.getInput()).root, *output = placeOf(start.getOutput()).root;
+    Operation *input = placeOf(start.getInput(), symbols).root,
+              *output = placeOf(start.getOutput(), symbols).root;
     // What is gathered after its update comes from there.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));
@@ -144,8 +151,9 @@ namespace {
 
 struct MarkPurposesPass : dpc::impl::MarkPurposesBase<MarkPurposesPass> {
   void runOnOperation() override {
+    SymbolTableCollection symbols;
     for (auto entry : getOperation().getOps<EntryOp>())
-      markPurposes(entry);
+      markPurposes(entry, symbols);
   }
 };
 

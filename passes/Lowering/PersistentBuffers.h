@@ -21,6 +21,12 @@ public:
   mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc, mlir::Attribute binding,
                                                   mlir::Type tensor, mlir::Attribute layout);
 
+  /// Follows views from `buffer` to what was allocated.
+  exec::Place placeOf(mlir::Value buffer) const {
+    return exec::placeOf(buffer,
+                         [&](exec::GetOp get) { return byName.lookup(get.getPersistent()); });
+  }
+
 private:
   mlir::OpBuilder builder;
   llvm::StringSet<> shared;

@@ -34,18 +34,17 @@ Liveness::Liveness(ModuleOp module) {
     problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
 }
 
-/// Whether `buffer` is all of an exec.buffer.
-static bool isWhole(Value buffer) {
-  Place place = placeOf(buffer);
+/// Whether `buffer`, which lies at `place`, is all of an exec.buffer.
+static bool isWhole(Value buffer, const Place &place) {
   return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
          bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
 }
 
 /// Whether one operand alone reads `root`: another one might read elements
 /// that are overwritten.
-static bool readsOnce(LaunchOp launch, Operation *root) {
+static bool readsOnce(LaunchOp launch, Operation *root, SymbolTableCollection &symbols) {
   return llvm::count_if(launch.getInputs(),
-                        [&](Value input) { return placeOf(input).root == root; }) == 1;
+                        [&](Value input) { return placeOf(input, symbols).root == root; }) == 1;
 }
 
 void Liveness::visit(Block &block) {
@@ -62,7 +61,7 @@ void Liveness::visit(Block &block) {
       // Every iteration needs what comes from outside.
       loop.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
-          if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand).root))
+          if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand, symbols).root))
             if (!loop->isAncestor(buffer)) {
               use(buffer, first);
               use(buffer, step);
@@ -72,11 +71,11 @@ void Liveness::visit(Block &block) {
     }
     for (Value operand : op.getOperands())
       if (isa<MemRefType>(operand.getType()))
-        use(placeOf(operand).root, step);
+        use(placeOf(operand, symbols).root, step);
     if (auto wait = dyn_cast<WaitOp>(op)) {
       // A collective touches its buffers until it is waited for.
       for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
-        use(placeOf(operand).root, step);
+        use(placeOf(operand, symbols).root, step);
     }
     if (auto launch = dyn_cast<LaunchOp>(op))
       visitLaunch(launch);
@@ -84,16 +83,17 @@ void Liveness::visit(Block &block) {
 }
 
 void Liveness::visitLaunch(LaunchOp launch) {
-  func::FuncOp kernel = findFunction(launch);
+  func::FuncOp kernel = findFunction(launch, symbols);
   llvm::SmallPtrSet<Operation *, 4> taken;
   for (auto [result, output] : llvm::enumerate(launch.getOutputs())) {
-    Place to = placeOf(output);
-    if (!isWhole(output))
+    Place to = placeOf(output, symbols);
+    if (!isWhole(output, to))
       continue;
     for (auto [operand, input] : llvm::enumerate(launch.getInputs())) {
-      Place from = placeOf(input);
-      if (!isWhole(input) || from.root == to.root || !mayComputeInPlace(kernel, operand, result) ||
-          !readsOnce(launch, from.root) || !taken.insert(from.root).second)
+      Place from = placeOf(input, symbols);
+      if (!isWhole(input, from) || from.root == to.root ||
+          !mayComputeInPlace(kernel, operand, result) || !readsOnce(launch, from.root, symbols) ||
+          !taken.insert(from.root).second)
         continue;
       replacements.push_back({to.root, from.root});
       break;
@@ -126,15 +126,15 @@ void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t
 void Liveness::record(Operation *op) {
   Access access;
   access.step = step;
-  auto reads = [&](Value value) { access.reads.push_back(placeOf(value).root); };
+  auto reads = [&](Value value) { access.reads.push_back(placeOf(value, symbols).root); };
   auto writes = [&](Value value, Location maker) {
-    Operation *root = placeOf(value).root;
+    Operation *root = placeOf(value, symbols).root;
     access.writes.push_back(root);
     access.writesTensor |= cast<MemRefType>(value.getType()).getNumElements() > 1;
     makers.insert({root, maker});
   };
   if (auto launch = dyn_cast<LaunchOp>(op)) {
-    auto body = dyn_cast_or_null<nn::KernelOp>(findKernelBody(launch));
+    auto body = dyn_cast_or_null<nn::KernelOp>(findKernelBody(launch, symbols));
     llvm::for_each(launch.getInputs(), reads);
     for (auto [index, output] : llvm::enumerate(launch.getOutputs())) {
       Location maker = launch.getLoc();
@@ -145,7 +145,7 @@ void Liveness::record(Operation *op) {
       writes(output, maker);
     }
     for (Value scratch : launch.getScratch())
-      makers.insert({placeOf(scratch).root, launch.getLoc()});
+      makers.insert({placeOf(scratch, symbols).root, launch.getLoc()});
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     reads(copy.getInput());
     writes(copy.getOutput(), op->getLoc());

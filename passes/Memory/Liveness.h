@@ -41,6 +41,7 @@ private:
   void add(mlir::Operation *op, mlir::Type type, exec::Space space, int64_t first, int64_t last);
   std::string nameOf(mlir::Operation *owner) const;
 
+  mlir::SymbolTableCollection symbols;
   int64_t step = 0;
   bool isStep = false;
   std::vector<Access> accesses;

@@ -63,7 +63,7 @@ std::optional<HostTensor> ConstantValues::ofArgument(BlockArgument argument) {
   ArgAttr arg = function ? getArg(function, argument.getArgNumber()) : ArgAttr();
   if (!arg || arg.getKind() != ArgKind::constant)
     return std::nullopt;
-  auto variable = findVariable(module, arg.getName());
+  auto variable = variables.find(arg.getName());
   return variable ? HostTensor::fromAttr(variable.getValue()) : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #define DPC_PASSES_NORMALIZE_CONSTANTVALUES_H
 
 #include "dialects/Interfaces/HostTensor.h"
+#include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -14,7 +15,7 @@ namespace dpc {
 /// arguments of that kind. Computed by the ops' interpreter rules, once.
 class ConstantValues {
 public:
-  explicit ConstantValues(mlir::ModuleOp module) : module(module) {}
+  explicit ConstantValues(mlir::ModuleOp module) : variables(module) {}
 
   /// The elements of `value`, if they are constant and not very many.
   std::optional<HostTensor> get(mlir::Value value);
@@ -25,7 +26,7 @@ private:
   std::optional<HostTensor> compute(mlir::Value value);
   std::optional<HostTensor> ofArgument(mlir::BlockArgument argument);
 
-  mlir::ModuleOp module;
+  const nn::Variables variables;
   llvm::DenseMap<mlir::Value, std::optional<HostTensor>> known;
   llvm::DenseMap<mlir::Value, std::optional<double>> splats;
 };

@@ -227,8 +227,13 @@ private:
       attrs.push_back(resultAttr(ResultKind::metric, "grad_norm"));
     }
     terminator->setOperands(results);
-    step.setType(
-        FunctionType::get(&getContext(), step.getArgumentTypes(), TypeRange(ValueRange(results))));
+    SmallVector<DictionaryAttr> argAttrs;
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      argAttrs.push_back(step.getArgAttrDict(i));
+    llvm::append_range(argAttrs, addedAttrs);
+    step.setType(FunctionType::get(&getContext(), step.front().getArgumentTypes(),
+                                   TypeRange(ValueRange(results))));
+    step.setAllArgAttrs(argAttrs);
     step.setAllResultAttrs(attrs);
   }
 
@@ -304,15 +309,13 @@ private:
         NNDialect::kResultAttrName, ResultAttr::get(&getContext(), kind, name)));
   }
 
+  /// Adds an argument to the block. The signature gets all of them at the end: it would be
+  /// copied for each.
   Value addArgument(ArgKind kind, StringRef name, RankedTensorType type, StringRef of = "") {
     Builder builder(&getContext());
-    unsigned index = step.getNumArguments();
-    step.insertArgument(
-        index, type,
-        builder.getDictionaryAttr(builder.getNamedAttr(
-            NNDialect::kArgAttrName, ArgAttr::get(&getContext(), kind, name, -1, of))),
-        step.getLoc());
-    return step.getArgument(index);
+    addedAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        NNDialect::kArgAttrName, ArgAttr::get(&getContext(), kind, name, -1, of))));
+    return step.front().addArgument(type, step.getLoc());
   }
 
   /// A zero variable and the argument that carries its value.
@@ -351,6 +354,8 @@ private:
   }
 
   func::FuncOp step;
+  /// Attributes of arguments that the block has and the signature does not.
+  SmallVector<DictionaryAttr> addedAttrs;
   OptionSpec options;
   SmallVector<Group> groups;
 };

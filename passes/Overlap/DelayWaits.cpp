@@ -16,16 +16,16 @@ using namespace dpc::exec;
 
 /// Whether `op` must not run while the collective `start` is under way: it
 /// reads what the collective writes, or writes what the collective reads.
-static bool conflicts(Operation *op, StartOp start) {
-  const Extent input(start.getInput()), output(start.getOutput());
+static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbols) {
+  const Extent input(start.getInput(), symbols), output(start.getOutput(), symbols);
   return llvm::any_of(accessesOf(op), [&](const Access &access) {
-    Extent extent(access.buffer);
+    Extent extent(access.buffer, symbols);
     return extent.mayOverlap(output) || (access.isWrite && extent.mayOverlap(input));
   });
 }
 
 /// Moves the waits of `block` down to the first op that must not run before.
-static void delayWaits(Block &block) {
+static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   SmallVector<WaitOp> waits; // in the order of their starts
   auto waitBefore = [&](Operation *op, llvm::function_ref<bool(StartOp)> ends) {
     llvm::erase_if(waits, [&](WaitOp wait) {
@@ -41,9 +41,9 @@ static void delayWaits(Block &block) {
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       // Nothing is under way while a loop runs: its iterations reuse buffers.
       waitBefore(loop, [](StartOp) { return true; });
-      delayWaits(loop.getBodyBlock());
+      delayWaits(loop.getBodyBlock(), symbols);
     } else {
-      waitBefore(&op, [&](StartOp start) { return conflicts(&op, start); });
+      waitBefore(&op, [&](StartOp start) { return conflicts(&op, start, symbols); });
     }
   }
   waitBefore(nullptr, [](StartOp) { return true; });
@@ -53,8 +53,9 @@ namespace {
 
 struct DelayWaitsPass : dpc::impl::DelayWaitsBase<DelayWaitsPass> {
   void runOnOperation() override {
+    SymbolTableCollection symbols;
     for (auto entry : getOperation().getOps<EntryOp>())
-      delayWaits(entry.getBodyBlock());
+      delayWaits(entry.getBodyBlock(), symbols);
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Interfaces/SignatureAttrs.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -46,14 +47,16 @@ public:
     Block *block = new Block;
     function.getBody().push_back(block);
     builder.setInsertionPointToStart(block);
+    SignatureAttrs attributes(function);
     for (auto [index, argument] : llvm::enumerate(old->getArguments())) {
       Layout layout = micro.outsideOf(layouts[argument]);
       Value local = block->addArgument(nn::withShape(typeOf(argument), localShape(layout, mesh)),
                                        argument.getLoc());
       outside[argument] = local;
-      function.setArgAttr(index, DistDialect::kLayoutAttrName,
-                          LayoutAttr::get(function.getContext(), layout));
+      attributes.setArg(index, DistDialect::kLayoutAttrName,
+                        LayoutAttr::get(function.getContext(), layout));
     }
+    attributes.write();
     for (int64_t now = 0; now <= schedule->getLast(); ++now) {
       if (failed(emitLoop(now)))
         return failure();

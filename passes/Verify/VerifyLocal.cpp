@@ -35,15 +35,17 @@ private:
     if (failed(found))
       return failure();
     mesh = *found;
+    const nn::Variables variables(module);
     for (auto function : module.getOps<func::FuncOp>())
       if (failed(contract.checkSignature(function)) ||
-          failed(contract.checkStateResults(function)) || failed(verifyShapes(function)) ||
+          failed(contract.checkStateResults(function)) ||
+          failed(verifyShapes(function, variables)) ||
           failed(verifyBlock(function.front(), /*loopAxis=*/"")))
         return failure();
     return success();
   }
 
-  LogicalResult verifyShapes(func::FuncOp function) {
+  LogicalResult verifyShapes(func::FuncOp function, const nn::Variables &variables) {
     for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
       auto attr = function.getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName);
       if (!attr)
@@ -58,7 +60,7 @@ private:
       nn::ArgAttr arg = nn::getArg(function, index);
       if (!nn::isState(arg.getKind()))
         continue;
-      nn::VariableOp variable = nn::findVariable(getOperation(), arg.getName());
+      nn::VariableOp variable = variables.find(arg.getName());
       if (variable && variable.getType().getShape() != llvm::ArrayRef<int64_t>(layout.shape()))
         return violation(variable) << "'" << arg.getName() << "' is " << variable.getType()
                                    << ", but its layout is " << toString(layout);

@@ -27,7 +27,7 @@ namespace {
 /// microbatches.
 class Names {
 public:
-  explicit Names(ModuleOp module) : symbols(module) {}
+  explicit Names(ModuleOp module) : module(module) {}
 
   /// Where a buffer lies, and whose number its bytes have.
   struct Buffer {
@@ -38,7 +38,7 @@ public:
   const Buffer &get(Value buffer) {
     auto [entry, isNew] = buffers.try_emplace(buffer);
     if (isNew) {
-      Place place = placeOf(buffer);
+      Place place = placeOf(buffer, symbols);
       int64_t begin = offsetOf(place.root).value_or(0) + place.offset;
       entry->second = {place,
                        {int64_t(spaceOf(place.root)), begin, begin + bufferBytes(buffer.getType())},
@@ -47,8 +47,8 @@ public:
     return entry->second;
   }
 
-  func::FuncOp getKernel(LaunchOp launch) const {
-    return symbols.lookup<func::FuncOp>(launch.getKernel());
+  func::FuncOp getKernel(LaunchOp launch) {
+    return symbols.lookupSymbolIn<func::FuncOp>(module, launch.getKernelAttr());
   }
 
   int64_t numberOf(Operation *op) {
@@ -60,7 +60,8 @@ public:
   Operation *getOperation(int64_t number) const { return operations[number]; }
 
 private:
-  SymbolTable symbols;
+  ModuleOp module;
+  SymbolTableCollection symbols;
   llvm::DenseMap<Value, Buffer> buffers;
   /// Buffers, persistent buffers and starts by number.
   llvm::DenseMap<Operation *, int64_t> numbers;

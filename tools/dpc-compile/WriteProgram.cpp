@@ -262,7 +262,7 @@ static LogicalResult collectValues(ModuleOp module,
                                    std::vector<std::pair<dpc_array_t, InitialValue>> &values,
                                    uint64_t &bytes) {
   for (auto variable : module.getOps<nn::VariableOp>()) {
-    FailureOr<InitialValue> value = readInitialValue(module, variable.getTensorName());
+    FailureOr<InitialValue> value = readInitialValue(variable);
     if (failed(value))
       return failure();
     if (value->kind != DPC_INIT_EMBEDDED)

@@ -29,7 +29,8 @@ SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
   return accesses;
 }
 
-Extent::Extent(Value buffer) : place(placeOf(buffer)), bytes(bufferBytes(buffer.getType())) {}
+Extent::Extent(Value buffer, SymbolTableCollection &symbols)
+    : place(placeOf(buffer, symbols)), bytes(bufferBytes(buffer.getType())) {}
 
 /// Whether the distance of the two is the same in every microbatch and on every
 /// rank.

@@ -22,7 +22,7 @@ struct Extent {
   Place place;
   int64_t bytes;
 
-  explicit Extent(mlir::Value buffer);
+  Extent(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
 
   /// Whether both are the same bytes in every microbatch and on every rank.
   bool equals(const Extent &other) const;

@@ -90,7 +90,13 @@ int64_t dpc::exec::elementBytes(Type type) {
   return tensorBytes(RankedTensorType::get({1}, cast<ShapedType>(type).getElementType()));
 }
 
-Place dpc::exec::placeOf(Value buffer) {
+Place dpc::exec::placeOf(Value buffer, SymbolTableCollection &symbols) {
+  return placeOf(buffer, [&](GetOp get) {
+    return symbols.lookupNearestSymbolFrom<PersistentOp>(get, get.getPersistentAttr());
+  });
+}
+
+Place dpc::exec::placeOf(Value buffer, llvm::function_ref<PersistentOp(GetOp)> find) {
   Place place;
   for (place.root = buffer.getDefiningOp(); place.root;) {
     if (auto view = dyn_cast<ViewOp>(place.root)) {
@@ -105,7 +111,7 @@ Place dpc::exec::placeOf(Value buffer) {
       continue;
     }
     if (auto get = dyn_cast<GetOp>(place.root))
-      place.root = SymbolTable::lookupNearestSymbolFrom<PersistentOp>(get, get.getPersistentAttr());
+      place.root = find(get);
     break;
   }
   return place;

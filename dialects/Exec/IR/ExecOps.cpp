@@ -172,12 +172,17 @@ LogicalResult StartOp::verify() {
   auto output = cast<MemRefType>(getOutput().getType());
   if (input.getElementType() != output.getElementType()) // start_c1
     return emitOpError("reads ") << input << " but writes " << output;
+  return success();
+}
+
+LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (Value buffer : {getInput(), getOutput()}) {
-    Operation *root = placeOf(buffer).root;
+    const Place place = placeOf(buffer, symbols);
+    Operation *root = place.root;
     if (root && spaceOf(root) != Space::shared) // start_c2
       return emitOpError("uses a buffer in space ")
              << stringifySpace(spaceOf(root)) << ", which no peer can see";
-    ArrayAttr over = placeOf(buffer).shardAxes;
+    ArrayAttr over = place.shardAxes;
     if (over && over != getAxes()) // start_c3
       return emitOpError("goes over ") << getAxes() << " but uses a share over " << over;
   }

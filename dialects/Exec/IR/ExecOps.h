@@ -35,8 +35,11 @@ struct Place {
   mlir::ArrayAttr shardAxes;
 };
 
-/// Follows views from `buffer` to what was allocated.
-Place placeOf(mlir::Value buffer);
+/// Follows views from `buffer` to what was allocated. `symbols` finds persistent buffers by
+/// name: a walk through all of a module's symbols, once per buffer, would be too slow.
+Place placeOf(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
+/// The same with another way to find persistent buffers.
+Place placeOf(mlir::Value buffer, llvm::function_ref<PersistentOp(GetOp)> find);
 
 /// The space of an exec.buffer or exec.persistent, and its offset there once
 /// memory is planned.

@@ -284,7 +284,7 @@ def Exec_ZeroOp : Exec_Op<"zero"> {
   let assemblyFormat = "$output attr-dict `:` type($output)";
 }
 
-def Exec_StartOp : Exec_Op<"start"> {
+def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Starts a collective";
   let description = [{
     Among the ranks that agree on every mesh axis but `axes`. From here to the

@@ -14,11 +14,11 @@ bool exec::isKernel(func::FuncOp function) {
 
 Operation *exec::getKernelBody(func::FuncOp kernel) { return &kernel.front().front(); }
 
-func::FuncOp exec::findFunction(LaunchOp launch) {
-  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+func::FuncOp exec::findFunction(LaunchOp launch, SymbolTableCollection &symbols) {
+  return symbols.lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
 }
 
-Operation *exec::findKernelBody(LaunchOp launch) {
-  func::FuncOp function = findFunction(launch);
+Operation *exec::findKernelBody(LaunchOp launch, SymbolTableCollection &symbols) {
+  func::FuncOp function = findFunction(launch, symbols);
   return function && isKernel(function) ? getKernelBody(function) : nullptr;
 }

@@ -14,10 +14,10 @@ bool isKernel(mlir::func::FuncOp function);
 mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
 
 /// The function that `launch` runs: a kernel, or one of an object file, which has no body.
-mlir::func::FuncOp findFunction(LaunchOp launch);
+mlir::func::FuncOp findFunction(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 
 /// The nn.kernel or nn.update that `launch` runs; null where its function is no kernel.
-mlir::Operation *findKernelBody(LaunchOp launch);
+mlir::Operation *findKernelBody(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 
 } // namespace dpc::exec
 

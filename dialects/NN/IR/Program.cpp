@@ -30,11 +30,9 @@ LogicalResult VariableOp::verify() {
   return success();
 }
 
-VariableOp dpc::nn::findVariable(ModuleOp module, StringRef name) {
+Variables::Variables(ModuleOp module) {
   for (auto variable : module.getOps<VariableOp>())
-    if (variable.getTensorName() == name)
-      return variable;
-  return {};
+    byName.try_emplace(variable.getTensorName(), variable);
 }
 
 void ConstantOp::build(OpBuilder &builder, OperationState &state, Type type, double splat) {

@@ -5,14 +5,24 @@
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
 
 #define GET_OP_CLASSES
 #include "dialects/NN/IR/Program.h.inc"
 
 namespace dpc::nn {
 
-/// The variable that holds the tensor `name`; null if the module has none.
-VariableOp findVariable(mlir::ModuleOp module, llvm::StringRef name);
+/// The variables of a module by the tensors that they hold, as they are when the object is
+/// made.
+class Variables {
+public:
+  explicit Variables(mlir::ModuleOp module);
+  /// The variable that holds the tensor `name`; null if the module has none.
+  VariableOp find(llvm::StringRef name) const { return byName.lookup(name); }
+
+private:
+  llvm::StringMap<VariableOp> byName; // looked up by key only
+};
 
 } // namespace dpc::nn
 
