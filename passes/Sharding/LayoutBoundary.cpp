@@ -287,20 +287,14 @@ void LayoutBoundary::cutKnownDim(const ProgramLoops &program, const AtomDim &ato
     }
 }
 
-Assignment::Layouts LayoutBoundary::argumentLayouts(const Assignment &assignment) const {
-  Assignment::Layouts layouts;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    Value value = function.getArgument(i);
-    ArgAttr arg = nn::getArg(function, i);
-    const LayoutRequest *request = findRequest(value);
-    Layout layout = request ? assignment.getRequested(*request) : assignment.getNatural(value);
-    if (const Layout *given = findKnown(i))
-      layout = *given;
-    else if (arg && nn::isState(arg.getKind()))
-      layout = known.stored(layout);
-    layouts.push_back({value, layout});
-  }
-  return layouts;
+Layout LayoutBoundary::argumentLayout(const Assignment &assignment, unsigned argument) const {
+  if (const Layout *given = findKnown(argument))
+    return *given;
+  Value value = function.getArgument(argument);
+  const LayoutRequest *request = findRequest(value);
+  const Layout layout = request ? assignment.getRequested(*request) : assignment.getNatural(value);
+  ArgAttr arg = nn::getArg(function, argument);
+  return arg && nn::isState(arg.getKind()) ? known.stored(layout) : layout;
 }
 
 //===-- Results -----------------------------------------------------------===//

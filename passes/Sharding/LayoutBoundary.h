@@ -81,7 +81,7 @@ public:
   std::set<std::string> getInputAxes() const;
 
   /// The layouts of arguments under an assignment's plan.
-  Assignment::Layouts argumentLayouts(const Assignment &assignment) const;
+  dist::Layout argumentLayout(const Assignment &assignment, unsigned argument) const;
   /// What the function returns, and how that has to lie.
   std::vector<Assignment::Returned> getReturned() const;
   /// Whether state that is returned is an argument's, of one type.

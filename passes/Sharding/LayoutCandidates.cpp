@@ -134,6 +134,17 @@ void LayoutCandidates::addBrought(const LayoutRequest &request, LayoutProblem &p
             cutOf(atom, axis, problem);
 }
 
+void LayoutCandidates::addGroup(const AtomDim &dim, StringRef axis, LayoutProblem &problem) {
+  SmallVector<unsigned> group;
+  for (const auto &segment : dim)
+    for (unsigned atom : segment)
+      if (canCut(atom, axis, problem))
+        if (unsigned cut = cutOf(atom, axis, problem); !llvm::is_contained(group, cut))
+          group.push_back(cut);
+  if (dim.size() > 1 && group.size() > 1 && !llvm::is_contained(problem.groups, group))
+    problem.groups.push_back(std::move(group));
+}
+
 void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {
   std::map<SmallVector<unsigned>, size_t> known;
   for (Value parameter : parameters) {
@@ -148,6 +159,8 @@ void LayoutCandidates::addParameters(StringRef axis, LayoutProblem &problem) {
       }
     if (choice.cuts.empty())
       continue;
+    for (int64_t d = 0; d < nn::typeOf(parameter).getRank(); ++d)
+      addGroup(program.getDim(parameter, d), axis, problem);
     auto [place, isNew] = known.try_emplace(choice.cuts, problem.choices.size());
     if (isNew)
       problem.choices.push_back(choice);

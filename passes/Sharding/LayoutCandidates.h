@@ -39,6 +39,7 @@ public:
 
 private:
   void addParameters(llvm::StringRef axis, LayoutProblem &problem);
+  void addGroup(const AtomDim &dim, llvm::StringRef axis, LayoutProblem &problem);
   unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;

@@ -11,6 +11,8 @@ using namespace dpc::dist;
 
 /// How often the cuts are looked at again once idle ops are divided.
 static const unsigned kImprovements = 3;
+/// What part of the budget of a whole search each of these looks may spend.
+static const size_t kSmallerBudget = 4;
 
 /// Composites of which the plan cuts a loop that they need uncut.
 static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &program,
@@ -57,7 +59,8 @@ std::unique_ptr<Assignment> LayoutPlanner::assign(const ProgramLoops &trial,
   for (const LayoutRequest &request : boundary.getRequests())
     if (!isa<BlockArgument>(request.value))
       assignment->bring(request);
-  assignment->run(boundary.argumentLayouts(*assignment), returned);
+  assignment->run([&](unsigned argument) { return boundary.argumentLayout(*assignment, argument); },
+                  returned);
   return assignment;
 }
 
@@ -94,23 +97,34 @@ LogicalResult LayoutPlanner::search() {
   // What is idle will be divided: a plan is good if it is cheap as it is, or if
   // little needs to be moved once all compute as much.
   std::vector<AxisPlan> found;
+  std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and once divided
+  bool isExhausted = false;
   for (bool divided : {false, true}) {
     problem.price = [&](const AxisPlan &trial) {
-      const std::unique_ptr<Assignment> assignment = assign(program, trial);
-      PlanCost cost = costOf(*assignment);
-      if (divided)
-        cost.seconds = assignment->getDividedSeconds();
-      return cost;
+      auto [entry, isNew] = prices.try_emplace(trial);
+      auto &[whole, parts] = entry->second;
+      if (isNew) {
+        const std::unique_ptr<Assignment> assignment = assign(program, trial);
+        whole = parts = costOf(*assignment);
+        parts.seconds = assignment->getDividedSeconds();
+      }
+      return divided ? parts : whole;
     };
     LayoutChoice choice = searchLayouts(problem);
     if (llvm::Error error = choice.verify(problem))
       return boundary.getFunction().emitError(llvm::toString(std::move(error)));
     found.push_back(choice.plan);
     llvm::append_range(found, choice.plans);
+    isExhausted |= choice.isExhausted;
     if (wishes.explain)
       boundary.getFunction().emitRemark("layouts: ")
-          << choice.priced << " plans priced" << textOf(program, problem, choice.plan);
+          << choice.priced << " plans of " << problem.cuts.size() << " cuts priced, with "
+          << cache.size() << " placements and " << cache.layouts.size() << " layouts"
+          << textOf(program, problem, choice.plan);
   }
+  if (isExhausted)
+    boundary.getFunction().emitRemark("layouts: the search priced ")
+        << problem.budget << " plans and took the best of them; there may be a faster one";
   plans = {found.front()};
   for (const AxisPlan &other : found)
     if (!llvm::is_contained(plans, other) && cutComposites(program, other).empty())
@@ -142,6 +156,7 @@ SplitPlan LayoutPlanner::split() {
     add(wishes.splitAtoms ? divide({program, plan}) : SplitPlan{program, plan});
   // With idle ops divided other cuts may pay, and leave other ops idle.
   const bool mayImprove = wishes.splitAtoms && !wishes.stateIsKnown;
+  problem.budget /= kSmallerBudget;
   for (unsigned round = 0; round < kImprovements && mayImprove; ++round) {
     const SplitPlan fastest = found[chooseFastest(costs)];
     problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };

@@ -8,13 +8,23 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <optional>
 #include <set>
+#include <tuple>
 
 using namespace mlir;
 using namespace dpc;
 
 /// Relative difference of costs that is none.
 static const double kRounding = 1e-9;
+/// Neighbours of which the best is taken, of few cuts and of many. Many cuts seldom depend
+/// on one another: the sooner a better plan is taken, the fewer are priced.
+static const size_t kBlock = 64, kSmallBlock = 8;
+/// Cuts that are few.
+static const size_t kFewCuts = 24;
+/// Cuts of a choice that are tried in the place of one another. A dimension of many
+/// segments gives its parameter a choice of many cuts, which are made together instead.
+static const size_t kNarrow = 8;
 /// Cheap plans that are kept beside the best one.
 static const size_t kKeptPlans = 8;
 
@@ -52,27 +62,63 @@ PlanCost LayoutProblem::judge(const AxisPlan &plan) const {
   return cost;
 }
 
+/// A total order, in which rounding counts.
+static bool isCheaper(const PlanCost &a, const PlanCost &b) {
+  return std::tuple(a.missed, a.excessBytes, a.seconds, a.bytes) <
+         std::tuple(b.missed, b.excessBytes, b.seconds, b.bytes);
+}
+
 namespace {
 /// Numbers of cuts that are made.
 using Chosen = std::set<unsigned>;
 
 class Search {
 public:
-  explicit Search(const LayoutProblem &problem) : problem(problem), given(problem.given) {}
+  explicit Search(const LayoutProblem &problem)
+      : problem(problem), given(problem.given), rivals(problem.cuts.size()),
+        swaps(problem.cuts.size()) {
+    for (const LayoutProblem::Choice &choice : problem.choices)
+      for (unsigned cut : choice.cuts)
+        for (unsigned other : choice.cuts)
+          if (other != cut) {
+            rivals[cut].insert(other);
+            if (choice.cuts.size() <= kNarrow)
+              swaps[cut].insert(other);
+          }
+    // Of few cuts each is tried in the place of each.
+    for (unsigned cut = 0; cut < problem.cuts.size(); ++cut)
+      for (unsigned other = 0; other < problem.cuts.size(); ++other) {
+        if (problem.cuts.size() <= kFewCuts && other != cut)
+          swaps[cut].insert(other);
+        if (problem.cuts[other].axis != problem.cuts[cut].axis)
+          swaps[cut].erase(other);
+      }
+  }
 
   LayoutChoice run() {
     const Chosen wanted = takeCheapest(problem.required, {});
-    Chosen best;
+    std::vector<Chosen> starts;
+    for (Chosen &start :
+         std::vector<Chosen>{findRarest(wanted), wanted, takeCheapest(problem.choices, wanted),
+                             cutAt(wanted, /*last=*/false), cutAt(wanted, /*last=*/true)})
+      if (tryPrice(start))
+        starts.push_back(std::move(start));
+    std::vector<size_t> order;
+    for (size_t number = 0; number < starts.size(); ++number) {
+      answer.starts.push_back(price(starts[number]));
+      order.push_back(number);
+    }
+    llvm::stable_sort(
+        order, [&](size_t a, size_t b) { return isCheaper(answer.starts[a], answer.starts[b]); });
+    std::vector<Chosen> ends = starts;
+    for (size_t number : order)
+      ends[number] = descend(starts[number]);
+    Chosen best = ends.front();
     std::vector<Chosen> seen;
-    bool isFirst = true;
-    for (const Chosen &start : {findRarest(wanted), wanted, takeCheapest(problem.choices, wanted),
-                                cutAt(wanted, /*last=*/false), cutAt(wanted, /*last=*/true)}) {
-      answer.starts.push_back(price(start));
-      Chosen end = descend(start);
+    for (const auto &[start, end] : llvm::zip_equal(starts, ends)) {
       seen.insert(seen.end(), {end, start});
-      if (isFirst || price(end).isBetterThan(price(best)))
+      if (price(end).isBetterThan(price(best)))
         best = end;
-      isFirst = false;
     }
     answer.plan = planOf(best);
     answer.cost = price(best);
@@ -100,7 +146,7 @@ public:
       for (unsigned atom : cut.atoms)
         llvm::erase(given[atom], cut.axis);
     }
-    return planOf(descend(chosen));
+    return tryPrice(chosen) ? planOf(descend(chosen)) : start;
   }
 
 private:
@@ -114,11 +160,8 @@ private:
     std::vector<std::pair<const Chosen *, const PlanCost *>> order;
     for (const auto &[chosen, cost] : prices)
       order.push_back({&chosen, &cost});
-    llvm::stable_sort(order, [](const auto &a, const auto &b) {
-      return std::tuple(a.second->missed, a.second->excessBytes, a.second->seconds,
-                        a.second->bytes) < std::tuple(b.second->missed, b.second->excessBytes,
-                                                      b.second->seconds, b.second->bytes);
-    });
+    llvm::stable_sort(order,
+                      [](const auto &a, const auto &b) { return isCheaper(*a.second, *b.second); });
     std::vector<Chosen> cheapest;
     for (const auto &[chosen, cost] : ArrayRef(order).take_front(kKeptPlans))
       cheapest.push_back(*chosen);
@@ -133,12 +176,17 @@ private:
     return plan;
   }
 
-  const PlanCost &price(const Chosen &chosen) {
-    auto [known, isNew] = prices.try_emplace(chosen);
-    if (isNew)
-      known->second = problem.judge(planOf(chosen));
-    return known->second;
+  /// The price, or null if it is not known and nothing more may be priced.
+  const PlanCost *tryPrice(const Chosen &chosen) {
+    if (auto known = prices.find(chosen); known != prices.end())
+      return &known->second;
+    answer.isExhausted = prices.size() >= problem.budget;
+    if (answer.isExhausted)
+      return nullptr;
+    return &prices.try_emplace(chosen, problem.judge(planOf(chosen))).first->second;
   }
+  /// The price of what has been priced.
+  const PlanCost &price(const Chosen &chosen) const { return prices.find(chosen)->second; }
 
   static bool hasOne(const Chosen &chosen, const LayoutProblem::Choice &choice) {
     return llvm::any_of(choice.cuts, [&](unsigned cut) { return chosen.count(cut) > 0; });
@@ -164,8 +212,9 @@ private:
         return std::pair(!problem.cuts[a].isEven, users[a]) <
                std::pair(!problem.cuts[b].isEven, users[b]);
       }));
-      if (price(next).excessBytes <= price(chosen).excessBytes)
-        chosen = next;
+      const PlanCost *before = tryPrice(chosen), *after = tryPrice(next);
+      if (before && after && after->excessBytes <= before->excessBytes)
+        chosen = std::move(next);
     }
     return chosen;
   }
@@ -184,15 +233,19 @@ private:
     for (const LayoutProblem::Choice &choice : choices) {
       if (hasOne(chosen, choice))
         continue;
-      std::optional<Chosen> cheapest;
+      std::optional<unsigned> cheapest;
+      const PlanCost *least = nullptr;
       for (unsigned cut : choice.cuts) {
         Chosen trial = chosen;
         trial.insert(cut);
-        if (!cheapest || price(trial).isBetterThan(price(*cheapest)))
-          cheapest = trial;
+        const PlanCost *cost = tryPrice(trial);
+        if (!cheapest || (cost && least && cost->isBetterThan(*least))) {
+          cheapest = cut;
+          least = cost;
+        }
       }
       if (cheapest)
-        chosen = *cheapest;
+        chosen.insert(*cheapest);
     }
     return chosen;
   }
@@ -200,60 +253,90 @@ private:
   /// Whether `next` is better than `here`, or as good with fewer cuts: one that
   /// changes nothing would only be in the way of what is decided later.
   bool improves(const Chosen &next, const Chosen &here) {
-    const PlanCost a = price(next), b = price(here);
-    return a.isBetterThan(b) || (next.size() < here.size() && a.isAsGoodAs(b));
+    const PlanCost *cost = tryPrice(next);
+    if (!cost)
+      return false;
+    const PlanCost &now = price(here);
+    return cost->isBetterThan(now) || (next.size() < here.size() && cost->isAsGoodAs(now));
   }
 
   /// Moves to neighbours that are better, as long as there are any. What rounding
   /// hides could lead in a circle: it never comes back to where it has been.
+  ///
+  /// It takes the best of a block of neighbours and goes on at the next move. If there
+  /// are few cuts, all neighbours are one block. If there are many that do not depend on
+  /// one another, one round settles all of them.
   Chosen descend(Chosen here) {
+    const unsigned moves = problem.cuts.size() + problem.groups.size();
+    const size_t block = problem.cuts.size() <= kFewCuts ? kBlock : kSmallBlock;
     std::set<Chosen> seen;
-    while (true) {
+    unsigned move = 0;
+    while (!answer.isExhausted) {
       seen.insert(here);
       Chosen best = here;
-      for (const Chosen &neighbour : neighboursOf(here))
-        if (!seen.count(neighbour) && improves(neighbour, best))
-          best = neighbour;
+      size_t tried = 0;
+      for (unsigned count = 0; count < moves && (tried < block || best == here); ++count) {
+        for (const Chosen &neighbour : neighboursOf(here, move)) {
+          ++tried;
+          if (!seen.count(neighbour) && improves(neighbour, best))
+            best = neighbour;
+        }
+        move = (move + 1) % moves;
+      }
       if (best == here)
-        return here;
-      here = best;
+        break;
+      here = std::move(best);
     }
+    return here;
+  }
+
+  /// What a move, the number of a cut or of a group behind those of cuts, leads to.
+  std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
+    if (move >= problem.cuts.size())
+      return neighboursOf(here, problem.groups[move - problem.cuts.size()]);
+    std::vector<Chosen> neighbours = {replaceRivals(here, move)};
+    Chosen next = here;
+    if (!next.erase(move)) {
+      next.insert(move);
+      neighbours.push_back(std::move(next));
+      return neighbours;
+    }
+    neighbours.push_back(next);
+    for (unsigned rival : swaps[move])
+      if (!here.count(rival)) {
+        neighbours.push_back(next);
+        neighbours.back().insert(rival);
+      }
+    return neighbours;
+  }
+
+  /// All cuts of a group: in the place of all alternatives to them, added, and removed.
+  std::vector<Chosen> neighboursOf(const Chosen &here, llvm::ArrayRef<unsigned> group) const {
+    Chosen replacing = here, added = here, removed = here;
+    for (unsigned cut : group)
+      for (unsigned rival : rivals[cut])
+        replacing.erase(rival);
+    for (unsigned cut : group) {
+      replacing.insert(cut);
+      added.insert(cut);
+      removed.erase(cut);
+    }
+    return {std::move(replacing), std::move(added), std::move(removed)};
   }
 
   /// `here` with `cut`, and without others that are alternatives to it.
-  Chosen withoutRivals(Chosen here, unsigned cut) const {
-    for (const LayoutProblem::Choice &choice : problem.choices)
-      if (llvm::is_contained(choice.cuts, cut))
-        for (unsigned other : choice.cuts)
-          here.erase(other);
+  Chosen replaceRivals(Chosen here, unsigned cut) const {
+    for (unsigned rival : rivals[cut])
+      here.erase(rival);
     here.insert(cut);
     return here;
   }
 
-  /// One cut more or less, one in the place of another over the same axis, or one
-  /// in the place of all alternatives to it.
-  std::vector<Chosen> neighboursOf(const Chosen &here) const {
-    std::vector<Chosen> neighbours;
-    for (unsigned cut = 0; cut < problem.cuts.size(); ++cut) {
-      neighbours.push_back(withoutRivals(here, cut));
-      Chosen next = here;
-      if (!next.erase(cut)) {
-        next.insert(cut);
-        neighbours.push_back(next);
-        continue;
-      }
-      neighbours.push_back(next);
-      for (unsigned other = 0; other < problem.cuts.size(); ++other)
-        if (!here.count(other) && problem.cuts[other].axis == problem.cuts[cut].axis) {
-          neighbours.push_back(next);
-          neighbours.back().insert(other);
-        }
-    }
-    return neighbours;
-  }
-
   const LayoutProblem &problem;
   AxisPlan given;
+  /// Of each cut the others of its choices, and those over its axis that are tried in the
+  /// place of it.
+  std::vector<std::set<unsigned>> rivals, swaps;
   LayoutChoice answer;
   std::map<Chosen, PlanCost> prices;
 };

@@ -49,9 +49,15 @@ struct LayoutProblem {
     double bytes;
   };
   std::vector<Choice> choices;
+  /// Cuts that are worth being made together: those over one axis of all segments of a
+  /// dimension of some parameter.
+  std::vector<llvm::SmallVector<unsigned>> groups;
   /// Those that the user asks for, one of which each plan should have.
   std::vector<Choice> required;
   std::function<PlanCost(const AxisPlan &)> price;
+  /// Plans that a search may price. A number of plans and not of seconds, so that equal
+  /// inputs give equal programs.
+  size_t budget = 2048;
 
   /// The price, and how many of the required choices the plan misses.
   PlanCost judge(const AxisPlan &plan) const;
@@ -66,17 +72,20 @@ struct LayoutChoice {
   /// look when more is to be decided. The plan is among them.
   std::vector<AxisPlan> plans;
   /// Plans that were priced.
-  unsigned priced = 0;
+  size_t priced = 0;
+  /// Whether the search ended because it had priced as many plans as it may.
+  bool isExhausted = false;
 
   /// Is it the plan's cost, and no start better.
   llvm::Error verify(const LayoutProblem &problem) const;
 };
 
-/// Looks for the plan of least cost: from several starts (nothing; of each choice
+/// Looks for the plan of least cost. It starts from several plans: nothing; of each choice
 /// the first cut, the last one, or the one that the fewest other choices have; a walk
-/// through the choices that takes the cheapest cut of each), all with the cheapest cut
-/// of each required choice, it adds, removes and replaces cuts while the whole plan
-/// gets better. The best end wins.
+/// through the choices that takes the cheapest cut of each; all with the cheapest cut
+/// of each required choice. From the cheapest start on, it adds, removes and replaces
+/// cuts while the whole plan gets better. The best end wins. After `budget` plans the
+/// search ends with the best one so far.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
 /// The end of the same moves from `start`, a plan which may cut more than the

@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/Conversions.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,12 +42,15 @@ static std::string formOf(const OpLoops &op) {
       os << operand << ' ';
   }
   os << (op.rule.monotone ? "m" : "") << '|';
+  llvm::DenseMap<unsigned, size_t> numbers;
+  for (auto [number, atom] : llvm::enumerate(op.atoms))
+    numbers[atom] = number;
   for (const AtomDim &loop : op.loops) {
     os << ',';
     for (const auto &segment : loop) {
       os << '+';
       for (unsigned atom : segment)
-        os << llvm::find(op.atoms, atom) - op.atoms.begin() << ' ';
+        os << numbers[atom] << ' ';
     }
   }
   os << '|';
@@ -74,10 +78,11 @@ static std::string kindOf(const OpLoops &op, StringRef form) {
 void ProgramLoops::describe(OpLoops &op) {
   op.atoms.clear();
   op.sizes.clear();
+  llvm::DenseSet<unsigned> known;
   for (const AtomDim &loop : op.loops)
     for (const auto &segment : loop)
       for (unsigned atom : segment)
-        if (!llvm::is_contained(op.atoms, atom))
+        if (known.insert(atom).second)
           op.atoms.push_back(atom);
   for (unsigned atom : op.atoms)
     op.sizes.push_back(sizes[atom]);
@@ -90,11 +95,13 @@ void ProgramLoops::describe(OpLoops &op) {
 void ProgramLoops::describeOps() {
   kinds = std::make_shared<llvm::StringMap<unsigned>>();
   forms = std::make_shared<llvm::StringMap<unsigned>>();
-  for (auto [number, value] : llvm::enumerate(values))
-    numbers[value] = number;
+  for (auto [number, value] : llvm::enumerate(table->values))
+    table->numbers[value] = number;
   opCounts.assign(sizes.size(), 0);
-  for (OpLoops &op : ops) {
+  for (size_t index = 0; index < ops.size(); ++index) {
+    OpLoops &op = own(index);
     describe(op);
+    op.collisions = std::make_shared<const LoopCollisions>(op.rule);
     for (unsigned atom : op.atoms)
       ++opCounts[atom];
     for (Value operand : op.op->getOperands())
@@ -104,8 +111,15 @@ void ProgramLoops::describeOps() {
   }
 }
 
+OpLoops &ProgramLoops::own(size_t index) {
+  if (ops[index].use_count() > 1)
+    ops[index] = std::make_shared<OpLoops>(*ops[index]);
+  return *ops[index];
+}
+
 void ProgramLoops::keepWhole(Value value, StringRef axis) {
-  for (OpLoops &op : ops) {
+  for (size_t index = 0; index < ops.size(); ++index) {
+    OpLoops &op = own(index);
     const size_t before = op.whole.size();
     for (OpOperand &operand : op.op->getOpOperands()) {
       if (nn::getSource(operand.get()) != value)
@@ -132,9 +146,9 @@ unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   // Which dimension of an argument an axis cuts does not change with it.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
-    OpLoops &op = ops[index];
-    if (!llvm::is_contained(op.atoms, atom))
+    if (!llvm::is_contained(ops[index]->atoms, atom))
       continue;
+    OpLoops &op = own(index);
     for (AtomDim &loop : op.loops)
       for (auto &segment : loop)
         std::replace(segment.begin(), segment.end(), atom, made);

@@ -15,12 +15,6 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-bool dpc::sameLayout(const Layout &a, const Layout &b, const MeshShape &mesh) {
-  Layout left = normalize(a), right = normalize(b);
-  return left.partial == right.partial &&
-         (left.dims == right.dims || sameIndices(left, right, mesh));
-}
-
 /// Whether any of `axes` cuts `dim`.
 static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
   return llvm::any_of(shardedAxes(dim),
@@ -80,41 +74,6 @@ static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLay
   return dim;
 }
 
-/// Whether two loops may not both be cut over one axis: some value has them in
-/// different dimensions or as factors of one segment.
-static bool collide(const ShardingRule &rule, unsigned a, unsigned b) {
-  auto collideIn = [&](const ShardingRule::ValueLoops &value) {
-    int dimOfA = -1, dimOfB = -1, segmentOfA = -1, segmentOfB = -1;
-    for (unsigned d = 0; d < value.size(); ++d)
-      for (unsigned s = 0; s < value[d].size(); ++s)
-        for (unsigned loop : value[d][s]) {
-          if (loop == a)
-            dimOfA = d, segmentOfA = s;
-          if (loop == b)
-            dimOfB = d, segmentOfB = s;
-        }
-    if (dimOfA < 0 || dimOfB < 0)
-      return false;
-    return dimOfA != dimOfB || segmentOfA == segmentOfB;
-  };
-  bool anyTogether = false, collides = false;
-  for (ArrayRef<ShardingRule::ValueLoops> values :
-       {ArrayRef(rule.operands), ArrayRef(rule.results)})
-    for (const auto &value : values) {
-      bool hasA = false, hasB = false;
-      for (const auto &dim : value)
-        for (const auto &segment : dim) {
-          hasA |= llvm::is_contained(segment, a);
-          hasB |= llvm::is_contained(segment, b);
-        }
-      anyTogether |= hasA && hasB;
-      collides |= collideIn(value);
-    }
-  // Loops of one iteration space that no value has together still may not
-  // share an axis: a device would run only the diagonal.
-  return collides || !anyTogether;
-}
-
 /// Which loops of `op` may not be cut here.
 static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   const ShardingRule &rule = op.rule;
@@ -163,6 +122,8 @@ public:
     for (const MeshAxis &axis : mesh.axes)
       if (axis.sequential)
         sequentialAxes.push_back(axis.name);
+    for (auto [place, atom] : llvm::enumerate(op.atoms))
+      placeOf[atom] = place;
   }
 
   OpPlacement run();
@@ -205,6 +166,8 @@ private:
   const Machine &machine;
   ReshardPrices &prices;
   SmallVector<std::string> sequentialAxes;
+  /// Of each atom its place among `op.atoms`.
+  llvm::DenseMap<unsigned, unsigned> placeOf;
 };
 
 } // namespace
@@ -226,10 +189,9 @@ void OpPlacer::keepIterationsWhole(OpPlacement &placement) const {
 }
 
 DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const {
-  auto positionOf = [&](unsigned atom) { return llvm::find(op.atoms, atom) - op.atoms.begin(); };
   DimLayout dim = layOut(
-      op.loops[l], [&](unsigned atom) { return op.sizes[positionOf(atom)]; },
-      [&](unsigned atom) { return situation.cuts[positionOf(atom)]; }, mesh);
+      op.loops[l], [&](unsigned atom) { return op.sizes[placeOf.lookup(atom)]; },
+      [&](unsigned atom) { return situation.cuts[placeOf.lookup(atom)]; }, mesh);
   LoopKind kind = op.rule.loops[l].kind;
   // Iterations of a sequential axis are summed, never compared.
   if (kind == LoopKind::max || kind == LoopKind::min)
@@ -252,22 +214,24 @@ DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const 
 
 void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement) const {
   const ShardingRule &rule = op.rule;
-  SmallVector<unsigned> order = orderOf(op);
   placement.loops.resize(rule.loops.size());
-  for (size_t position = 0; position < order.size(); ++position) {
-    unsigned l = order[position];
+  // Of each axis the loops that it cuts already.
+  std::map<std::string, llvm::BitVector> taken;
+  for (unsigned l : orderOf(op)) {
     if (uncut[l]) {
       placement.loops[l] = DimLayout::replicated(rule.loops[l].size);
       continue;
     }
     DimLayout dim = cutLoop(l, restrictions);
     for (const auto &[axis, owner] : restrictions.first)
-      if (owner != l && collide(rule, owner, l))
+      if (owner != l && op.collisions->collide(owner, l))
         dropAxes(dim, axis);
-    for (unsigned before : ArrayRef(order).take_front(position)) {
-      AxisNames taken = shardedAxes(placement.loops[before]);
-      if (usesAny(dim, taken) && collide(rule, before, l))
-        dropAxes(dim, taken);
+    for (const std::string &axis : shardedAxes(dim)) {
+      llvm::BitVector &takers = taken.try_emplace(axis, rule.loops.size()).first->second;
+      if (op.collisions->collideAny(l, takers))
+        dropAxes(dim, axis);
+      else
+        takers.set(l);
     }
     placement.loops[l] = dim;
   }
@@ -281,10 +245,12 @@ SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   for (unsigned l : orderOf(op))
     if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(l, Restrictions())), axis))
       wanting.push_back(l);
+  llvm::BitVector others(op.rule.loops.size());
   bool anyCollide = false;
-  for (unsigned a : wanting)
-    for (unsigned b : wanting)
-      anyCollide |= a != b && collide(op.rule, a, b);
+  for (unsigned loop : wanting) {
+    anyCollide |= op.collisions->collideAny(loop, others);
+    others.set(loop);
+  }
   return anyCollide ? wanting : SmallVector<unsigned>();
 }
 
@@ -537,11 +503,20 @@ OpPlacement dpc::placeOp(const OpSituation &situation, const MeshShape &mesh,
   return OpPlacer(situation, mesh, machine, prices).run();
 }
 
-bool dpc::isIdle(const OpLoops &op, const OpPlacement &placement, StringRef axis) {
+AxisNames dpc::findCutAxes(const OpPlacement &placement) {
+  AxisNames axes;
+  for (const DimLayout &dim : placement.loops)
+    for (const std::string &axis : shardedAxes(dim))
+      if (!llvm::is_contained(axes, axis))
+        axes.push_back(axis);
+  return axes;
+}
+
+bool dpc::isIdle(const OpLoops &op, ArrayRef<std::string> cutAxes, StringRef axis) {
   return getFusionKind(op.op) != FusionKind::outside && !op.operands.empty() &&
          llvm::any_of(op.rule.loops,
                       [](const ShardingRule::Loop &loop) {
                         return loop.kind == LoopKind::parallel && loop.size > 1;
                       }) &&
-         !isCutOver(placement, axis);
+         !llvm::is_contained(cutAxes, axis);
 }

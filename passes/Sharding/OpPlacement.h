@@ -1,7 +1,7 @@
 #ifndef DPC_PASSES_SHARDING_OPPLACEMENT_H
 #define DPC_PASSES_SHARDING_OPPLACEMENT_H
 
-#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/ReshardPrices.h"
 #include "passes/Sharding/Structure.h"
 
 #include <map>
@@ -57,13 +57,13 @@ dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)>
 OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
                     const Machine &machine, ReshardPrices &prices);
 
-/// Whether devices along `axis` all compute the same of `op`, though it has a loop
-/// that could be divided. Updates of state do not count: they are divided later, in
-/// flat storage.
-bool isIdle(const OpLoops &op, const OpPlacement &placement, llvm::StringRef axis);
+/// The axes that cut any loop, in order of first appearance.
+dist::AxisNames findCutAxes(const OpPlacement &placement);
 
-/// True when every device holds the same of both, partial axes included.
-bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
+/// Whether devices along `axis` all compute the same of `op`, though it has a loop
+/// that could be divided. `cutAxes` are those that cut any of its loops. Updates of
+/// state do not count: they are divided later, in flat storage.
+bool isIdle(const OpLoops &op, llvm::ArrayRef<std::string> cutAxes, llvm::StringRef axis);
 
 /// Removes every axis from `dim` that `axes` holds.
 void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);

@@ -117,7 +117,24 @@ SmallVector<const Layout *, 2> Assignment::getReads(Value value) const {
   return list;
 }
 
-unsigned Assignment::place(const OpLoops &op) {
+static std::vector<Layout> lookUp(const LayoutTable &table, ArrayRef<unsigned> numbers) {
+  std::vector<Layout> layouts;
+  for (unsigned number : numbers)
+    layouts.push_back(table[number]);
+  return layouts;
+}
+
+std::vector<Layout> Assignment::getOperands(unsigned op) const {
+  return lookUp(cache.layouts,
+                cache.getLayouts(placements[op]).take_front(program.getOps()[op].operands.size()));
+}
+
+std::vector<Layout> Assignment::getResults(unsigned op) const {
+  return lookUp(cache.layouts,
+                cache.getLayouts(placements[op]).drop_front(program.getOps()[op].operands.size()));
+}
+
+PlacementCache::Key Assignment::getKey(const OpLoops &op) const {
   PlacementCache::Key key = {op.kind};
   for (unsigned operand : op.operands) {
     key.push_back(layouts[operand]);
@@ -127,6 +144,10 @@ unsigned Assignment::place(const OpLoops &op) {
     key.push_back(wanted[result]);
   for (unsigned atom : op.atoms)
     key.push_back(cuts[atom]);
+  return key;
+}
+
+unsigned Assignment::place(const OpLoops &op, const PlacementCache::Key &key) {
   return cache.getPlacement(key, [&] {
     OpSituation situation{op, {}, {}, {}};
     for (unsigned operand : op.operands) {
@@ -151,24 +172,24 @@ unsigned Assignment::bring(unsigned value, unsigned layout) {
   if (cache.layouts.isSame(layout, wanted))
     return layout;
   const ReshardCost &cost =
-      cache.getCost(layout, wanted, tensorBytes(program.getValues()[value].getType()));
+      cache.prices.getCost(layout, wanted, tensorBytes(program.getValues()[value].getType()));
   moving.bytes += cost.bytes;
   moving.seconds += cost.seconds;
   return wanted;
 }
 
-void Assignment::read(unsigned value, unsigned layout, int64_t bytes, double exposed) {
+ReshardCost Assignment::read(unsigned value, unsigned layout) {
   const ArrayRef<unsigned> made = cache.getSet(reads[value]);
   if (cache.layouts.isSame(layouts[value], layout) ||
       llvm::any_of(made, [&](unsigned other) { return cache.layouts.isSame(other, layout); }))
-    return;
-  ReshardCost least = cache.getCost(layouts[value], layout, bytes);
+    return {};
+  const int64_t bytes = tensorBytes(program.getValues()[value].getType());
+  ReshardCost least = cache.prices.getCost(layouts[value], layout, bytes);
   for (unsigned other : made)
-    if (ReshardCost cost = cache.getCost(other, layout, bytes); cost.seconds < least.seconds)
+    if (ReshardCost cost = cache.prices.getCost(other, layout, bytes); cost.seconds < least.seconds)
       least = cost;
-  moving.bytes += least.bytes;
-  moving.seconds += exposed * least.seconds;
   reads[value] = cache.insert(reads[value], layout);
+  return least;
 }
 
 void Assignment::finish(ArrayRef<Returned> returned) {
@@ -185,7 +206,9 @@ void Assignment::finish(ArrayRef<Returned> returned) {
     } else {
       to = cache.layouts.getNumber(normalize(Layout::replicated(own.shape())));
     }
-    read(value, to, tensorBytes(result.value.getType()));
+    const ReshardCost cost = read(value, to);
+    moving.bytes += cost.bytes;
+    moving.seconds += cost.seconds;
   }
 }
 
@@ -198,36 +221,69 @@ void Assignment::findWanted(ArrayRef<Returned> returned) {
     wanted[value] = cache.layouts.getNumber(getRequested(*request)) + 1;
 }
 
-void Assignment::run(const Layouts &arguments, ArrayRef<Returned> returned) {
+void Assignment::layOutArguments(LayoutOfArgument layoutOf) {
   layouts.assign(program.getValues().size(), 0);
-  for (const auto &[value, layout] : arguments)
-    layouts[program.getNumber(value)] = cache.layouts.getNumber(layout);
+  for (auto [number, value] : llvm::enumerate(program.getValues())) {
+    if (!isa<BlockArgument>(value))
+      break;
+    PlacementCache::Key key = {static_cast<unsigned>(number)};
+    for (int64_t d = 0; d < nn::typeOf(value).getRank(); ++d)
+      for (const auto &segment : program.getDim(value, d))
+        for (unsigned atom : segment)
+          key.push_back(cuts[atom]);
+    layouts[number] = cache.getArgument(key, [&, number = number] { return layoutOf(number); });
+  }
+}
+
+void Assignment::run(LayoutOfArgument layoutOf, ArrayRef<Returned> returned) {
+  layOutArguments(layoutOf);
   findWanted(returned);
   reducedFirst.resize(program.getValues().size());
   reducedLast.resize(program.getValues().size());
-  walk(returned);
+  walk(returned, /*round=*/0);
   reducedFirst = findReducedFirst();
   reducedLast = findReducedLast(returned);
   if (reducedFirst.any() || reducedLast.any())
-    walk(returned);
+    walk(returned, /*round=*/1);
 }
 
-void Assignment::walk(ArrayRef<Returned> returned) {
+void Assignment::visit(const OpLoops &op, PlacementCache::Visit &visit) {
+  visit.placement = place(op, visit.met);
+  visit.reads.clear();
+  visit.moved = {};
+  const ArrayRef<unsigned> own = cache.getLayouts(visit.placement);
+  const double exposed = isForUpdates(op.op) ? kExposedOfGradients : 1;
+  for (auto [index, value] : llvm::enumerate(op.operands)) {
+    const ReshardCost cost = read(value, own[index]);
+    visit.moved.bytes += cost.bytes;
+    visit.moved.seconds += exposed * cost.seconds;
+  }
+  for (unsigned value : op.operands)
+    visit.reads.push_back(reads[value]);
+}
+
+void Assignment::walk(ArrayRef<Returned> returned, unsigned round) {
   reads.assign(program.getValues().size(), 0);
   placements.clear();
   computing = dividedComputing = 0;
   moving = {};
-  for (const OpLoops &op : program.getOps()) {
-    const unsigned placement = place(op);
-    placements.push_back(placement);
-    const ArrayRef<unsigned> own = cache.getLayouts(placement);
-    const double exposed = isForUpdates(op.op) ? kExposedOfGradients : 1;
-    for (auto [index, value] : llvm::enumerate(op.operands))
-      read(value, own[index], tensorBytes(program.getValues()[value].getType()), exposed);
+  for (auto [number, op] : llvm::enumerate(program.getOps())) {
+    PlacementCache::Visit &last = cache.getVisit(round, number);
+    if (PlacementCache::Key met = getKey(op); met != last.met) {
+      last.met = std::move(met);
+      visit(op, last);
+    } else {
+      for (auto [value, set] : llvm::zip_equal(op.operands, last.reads))
+        reads[value] = set;
+    }
+    placements.push_back(last.placement);
+    moving.bytes += last.moved.bytes;
+    moving.seconds += last.moved.seconds;
+    const ArrayRef<unsigned> own = cache.getLayouts(last.placement);
     for (auto [index, value] : llvm::enumerate(op.results))
       layouts[value] = bring(value, own[op.operands.size() + index]);
-    computing += cache.getPlacement(placement).seconds;
-    dividedComputing += cache.getDividedSeconds(placement);
+    computing += cache.getSeconds(last.placement);
+    dividedComputing += cache.getDividedSeconds(last.placement);
   }
   finish(returned);
 }

@@ -18,9 +18,6 @@ using AxisPlan = std::map<unsigned, dist::AxisNames>;
 /// out; ops that are alike are asked about once, for all plans.
 class Assignment {
 public:
-  /// A value, and a layout for it.
-  using Layouts = std::vector<std::pair<mlir::Value, dist::Layout>>;
-
   /// All outlive the assignment. `cache` is that of the program.
   Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache);
 
@@ -42,10 +39,21 @@ public:
     mlir::Value value, carrier;
     bool isOutput;
   };
-  /// Assigns everything, from `arguments` to what is `returned`.
-  void run(const Layouts &arguments, llvm::ArrayRef<Returned> returned);
+  /// The layout of an argument of the function. Depends on the argument and the cuts of
+  /// its atoms alone, so it is asked for once for plans that agree there.
+  using LayoutOfArgument = llvm::function_ref<dist::Layout(unsigned argument)>;
+  /// Assigns everything, from the arguments to what is `returned`.
+  void run(LayoutOfArgument layoutOf, llvm::ArrayRef<Returned> returned);
 
-  const OpPlacement &getPlacement(unsigned op) const { return cache.getPlacement(placements[op]); }
+  /// Of op `op` the modelled seconds that a device computes, whether devices along
+  /// `axis` all compute the same of it, and the layouts of its operands and results as
+  /// it works in them.
+  double getSeconds(unsigned op) const { return cache.getSeconds(placements[op]); }
+  bool isIdle(unsigned op, llvm::StringRef axis) const {
+    return dpc::isIdle(program.getOps()[op], cache.getCutAxes(placements[op]), axis);
+  }
+  std::vector<dist::Layout> getOperands(unsigned op) const;
+  std::vector<dist::Layout> getResults(unsigned op) const;
   const dist::Layout &getLayout(mlir::Value value) const {
     return cache.layouts[layouts[program.getNumber(value)]];
   }
@@ -62,16 +70,22 @@ public:
 private:
   unsigned countOps(const AtomDim &dim) const;
   dist::DimLayout layOutByAtoms(mlir::Value value, unsigned dim) const;
+  void layOutArguments(LayoutOfArgument layoutOf);
   /// Finds how values have to lie in the end.
   void findWanted(llvm::ArrayRef<Returned> returned);
-  /// One walk through the ops, and what it costs to return values.
-  void walk(llvm::ArrayRef<Returned> returned);
+  /// One walk through the ops, the first or second of the plan, and what it costs to
+  /// return values.
+  void walk(llvm::ArrayRef<Returned> returned, unsigned round);
   /// Brings what is returned to where it has to be.
   void finish(llvm::ArrayRef<Returned> returned);
-  unsigned place(const OpLoops &op);
+  /// All that the placement of `op` and what it reads depend on.
+  PlacementCache::Key getKey(const OpLoops &op) const;
+  unsigned place(const OpLoops &op, const PlacementCache::Key &key);
+  /// Places `op` and brings its operands to where it reads them.
+  void visit(const OpLoops &op, PlacementCache::Visit &visit);
   unsigned bring(unsigned value, unsigned layout);
-  /// `exposed`: the part of the time that nothing hides.
-  void read(unsigned value, unsigned layout, int64_t bytes, double exposed = 1);
+  /// Brings `value` to `layout` for a reader, and returns what that costs.
+  ReshardCost read(unsigned value, unsigned layout);
   /// Partial sums that had better be reduced before anything reads them: those of
   /// which more bytes are reduced later, by several readers.
   llvm::BitVector findReducedFirst() const;

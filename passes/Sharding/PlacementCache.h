@@ -4,34 +4,10 @@
 #include "passes/Sharding/OpPlacement.h"
 
 #include <deque>
+#include <map>
 #include <unordered_map>
 
 namespace dpc {
-
-/// Layouts by number; equal ones have one.
-class LayoutTable {
-public:
-  explicit LayoutTable(const dist::MeshShape &mesh) : mesh(mesh) {}
-
-  unsigned getNumber(const dist::Layout &layout);
-  const dist::Layout &operator[](unsigned number) const { return layouts[number]; }
-  /// Whether devices hold the same under both.
-  bool isSame(unsigned a, unsigned b);
-  /// Whether some axis of devices, not a sequential one, has left partial sums.
-  bool isPartialSum(unsigned number) const { return partialSums[number]; }
-
-private:
-  struct Hash {
-    size_t operator()(const dist::Layout &layout) const { return hash_value(layout); }
-  };
-
-  const dist::MeshShape &mesh;
-  std::deque<dist::Layout> layouts;
-  std::vector<bool> partialSums;
-  // Looked up by key only: their order never shows.
-  std::unordered_map<dist::Layout, unsigned, Hash> numbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, bool> same;
-};
 
 /// What plans for one program have in common: how an op of a kind is placed when
 /// its operands lie so and its atoms are cut so. Layers that repeat, and plans that
@@ -42,19 +18,49 @@ public:
   /// will be divided over it (SplitAtoms.h).
   PlacementCache(const dist::MeshShape &mesh, const Machine &machine,
                  llvm::ArrayRef<std::string> divided)
-      : mesh(mesh), machine(machine), layouts(mesh), divided(divided), prices(mesh, machine),
-        sets(1) {}
+      : mesh(mesh), machine(machine), prices(mesh, machine), layouts(prices.layouts),
+        divided(divided), sets(1) {}
 
   using Key = llvm::SmallVector<unsigned, 16>;
+
+  /// What a walk through a program met at one op, and what followed from it. Plans that
+  /// are priced one after the other differ in few places.
+  struct Visit {
+    Key met;
+    unsigned placement = 0;
+    /// Of each operand the set of layouts that it is brought to after the op.
+    llvm::SmallVector<unsigned, 4> reads;
+    /// Of bringing operands there.
+    ReshardCost moved;
+  };
+  /// That of the last walk: `round` 0 or 1 of a plan, at op number `op`.
+  Visit &getVisit(unsigned round, size_t op) {
+    std::vector<Visit> &visits = lastVisits[round];
+    if (op >= visits.size())
+      visits.resize(op + 1);
+    return visits[op];
+  }
 
   /// The number of the answer to `key`, which `situate` describes if nobody has
   /// asked before.
   unsigned getPlacement(const Key &key, llvm::function_ref<OpSituation()> situate);
-  const OpPlacement &getPlacement(unsigned number) const { return answers[number].placement; }
-  /// Its modelled seconds once nothing is left idle.
+  /// Its modelled seconds, as it is and once nothing is left idle.
+  double getSeconds(unsigned number) const { return answers[number].seconds; }
   double getDividedSeconds(unsigned number) const { return answers[number].dividedSeconds; }
+  /// The axes that cut any of its loops.
+  llvm::ArrayRef<std::string> getCutAxes(unsigned number) const {
+    const dist::AxisNames *axes = getAxes(answers[number].cutAxes);
+    return axes ? llvm::ArrayRef<std::string>(*axes) : llvm::ArrayRef<std::string>();
+  }
   /// The numbers of its layouts, of operands, then of results.
   llvm::ArrayRef<unsigned> getLayouts(unsigned number) const { return answers[number].layouts; }
+
+  /// The number of the layout of an argument, which `layOut` gives if nobody has asked
+  /// before.
+  unsigned getArgument(const Key &key, llvm::function_ref<dist::Layout()> layOut);
+
+  /// Answers so far.
+  size_t size() const { return answers.size(); }
 
   /// Sets of layouts, 0 being empty: that of `set` and `layout`.
   unsigned insert(unsigned set, unsigned layout);
@@ -66,16 +72,15 @@ public:
     return cuts == 0 ? nullptr : &axisNames[cuts - 1];
   }
 
-  const ReshardCost &getCost(unsigned from, unsigned to, int64_t bytes);
-
   const dist::MeshShape &mesh;
   const Machine &machine;
-  LayoutTable layouts;
+  ReshardPrices prices;
+  LayoutTable &layouts;
 
 private:
   struct Answer {
-    OpPlacement placement;
-    double dividedSeconds;
+    double seconds, dividedSeconds;
+    unsigned cutAxes;
     llvm::SmallVector<unsigned, 8> layouts;
   };
   struct Hash {
@@ -85,14 +90,13 @@ private:
   };
 
   const llvm::SmallVector<std::string> divided;
-  ReshardPrices prices;
+  std::vector<Visit> lastVisits[2];
   std::deque<Answer> answers;
   std::vector<llvm::SmallVector<unsigned, 2>> sets;
   std::deque<dist::AxisNames> axisNames;
   // Looked up by key only: their order never shows.
-  std::unordered_map<Key, unsigned, Hash> known;
+  std::unordered_map<Key, unsigned, Hash> known, arguments;
   std::map<std::pair<unsigned, unsigned>, unsigned> inserted;
-  llvm::DenseMap<std::pair<std::pair<unsigned, unsigned>, int64_t>, ReshardCost> costs;
 };
 
 } // namespace dpc

@@ -212,24 +212,3 @@ llvm::Error ReshardPlan::verify(const ReshardProblem &problem) const {
                      sum.seconds, sum.bytes);
   return llvm::Error::success();
 }
-
-//===-- Prices ------------------------------------------------------------===//
-
-const ReshardCost &ReshardPrices::getCost(const Layout &from, const Layout &to, int64_t bytes) {
-  static const ReshardCost none;
-  if (from == to)
-    return none;
-  auto [entry, isNew] = known.try_emplace({from, to, bytes});
-  if (!isNew)
-    return entry->second;
-  int64_t elements = 1;
-  for (int64_t extent : from.shape())
-    elements *= extent;
-  const int64_t elementBytes = std::max<int64_t>(1, bytes / std::max<int64_t>(1, elements));
-  auto plan = planReshard({from, to, mesh, machine, elementBytes});
-  if (plan)
-    return entry->second = {plan->seconds, plan->bytes};
-  llvm::consumeError(plan.takeError());
-  const double infinite = std::numeric_limits<double>::infinity();
-  return entry->second = {infinite, infinite};
-}

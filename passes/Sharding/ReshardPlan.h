@@ -16,7 +16,6 @@
 #include "planning/Machine.h"
 #include "llvm/Support/Error.h"
 
-#include <unordered_map>
 #include <vector>
 
 namespace dpc {
@@ -123,40 +122,6 @@ struct ReshardCost {
 };
 ReshardCost costOf(const dist::Layout &before, const ReshardStep &step,
                    const ReshardProblem &problem);
-
-//===-- Prices ------------------------------------------------------------===//
-
-/// What reshards cost on one mesh and machine, which outlive the object. Plans
-/// each once.
-class ReshardPrices {
-public:
-  ReshardPrices(const dist::MeshShape &mesh, const Machine &machine)
-      : mesh(mesh), machine(machine) {}
-
-  /// Modelled time, and what a device sends, of turning a tensor of `bytes` from
-  /// one layout into another; nothing when they are the same. Infinite where
-  /// there is no way.
-  const ReshardCost &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
-
-private:
-  struct Question {
-    dist::Layout from, to;
-    int64_t bytes;
-    bool operator==(const Question &other) const {
-      return bytes == other.bytes && from == other.from && to == other.to;
-    }
-  };
-  struct Hash {
-    size_t operator()(const Question &question) const {
-      return llvm::hash_combine(question.from, question.to, question.bytes);
-    }
-  };
-
-  const dist::MeshShape &mesh;
-  const Machine &machine;
-  // Looked up by key only: its order never shows.
-  std::unordered_map<Question, ReshardCost, Hash> known;
-};
 
 } // namespace dpc
 

@@ -57,7 +57,7 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
                               Partial{axis.str(), Reduction::Sum});
   };
   for (auto [index, op] : llvm::enumerate(program.getOps())) {
-    if (!isIdle(op, assignment.getPlacement(index), axis))
+    if (!assignment.isIdle(index, axis))
       continue;
     classes.insert(index);
     for (unsigned operand : op.operands) {
@@ -77,7 +77,7 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
     if (auto leader = classes.findLeader(index); leader != classes.member_end()) {
       Component &component = components[*leader];
       component.ops.push_back(index);
-      component.seconds += assignment.getPlacement(index).seconds;
+      component.seconds += assignment.getSeconds(index);
     }
   std::vector<Component> result;
   for (auto &[leader, component] : components)
@@ -156,7 +156,7 @@ static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assign
             if (program.getSize(atom) >= devices && !llvm::is_contained(parallel, atom))
               parallel.push_back(atom);
     for (unsigned atom : parallel)
-      work[atom] += assignment.getPlacement(index).seconds;
+      work[atom] += assignment.getSeconds(index);
   }
   SmallVector<std::pair<unsigned, double>> order = work.takeVector();
   llvm::erase_if(order,
@@ -275,7 +275,7 @@ void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> r
                            int64_t devices) {
   for (const auto &[index, dim] : findAsked(best.program, component, requests, axis)) {
     // With what was asked for before it, the op may be divided by now.
-    if (!isIdle(best.program.getOps()[index], current->getPlacement(index), axis))
+    if (!current->isIdle(index, axis))
       continue;
     std::optional<Trial> chosen;
     for (const auto &segment : dim)

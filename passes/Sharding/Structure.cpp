@@ -64,7 +64,7 @@ public:
       firstLoop.push_back(structures.size());
       for (const ShardingRule::Loop &loop : loops.rule.loops)
         structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});
-      result.ops.push_back(std::move(loops));
+      result.ops.push_back(std::make_shared<OpLoops>(std::move(loops)));
     }
     touched.assign(structures.size(), 0);
     visited.assign(result.ops.size(), 0);
@@ -119,7 +119,7 @@ private:
   bool refineOnce(ProgramLoops &result) {
     changed = false;
     auto visit = [&](unsigned index) {
-      OpLoops &loops = result.ops[index];
+      OpLoops &loops = *result.ops[index];
       if (!isStale(index, loops))
         return;
       visited[index] = ++clock;
@@ -259,7 +259,7 @@ private:
     for (unsigned i = 0; i < parent.size(); ++i)
       parent[i] = i;
     for (unsigned index = 0; index < result.ops.size(); ++index) {
-      OpLoops &loops = result.ops[index];
+      OpLoops &loops = *result.ops[index];
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&
@@ -289,12 +289,12 @@ private:
       SmallVector<AtomDim, 4> dims;
       for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
         dims.push_back(atomsOf(firstDim[value] + d));
-      result.dims[value] = std::move(dims);
+      result.table->dims[value] = std::move(dims);
     }
     for (unsigned index = 0; index < result.ops.size(); ++index)
-      for (unsigned l = 0; l < result.ops[index].rule.loops.size(); ++l)
-        result.ops[index].loops.push_back(atomsOf(firstLoop[index] + l));
-    result.values = values;
+      for (unsigned l = 0; l < result.ops[index]->rule.loops.size(); ++l)
+        result.ops[index]->loops.push_back(atomsOf(firstLoop[index] + l));
+    result.table->values = values;
     result.describeOps();
   }
 

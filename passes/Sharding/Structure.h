@@ -3,10 +3,12 @@
 
 #include "dialects/Dist/IR/DimStructure.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "passes/Sharding/LoopCollisions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/iterator.h"
 
 #include <memory>
 
@@ -20,6 +22,8 @@ struct OpLoops {
   mlir::Operation *op;
   ShardingRule rule;
   llvm::SmallVector<AtomDim> loops;
+  /// Which loops of the rule may not share an axis.
+  std::shared_ptr<const LoopCollisions> collisions;
   /// Dimensions (value index, operands then results; dimension) whose
   /// structure does not fit the rule's loops: they, and the loops in them, are
   /// replicated here.
@@ -49,6 +53,21 @@ struct OpLoops {
   bool isUncut(unsigned loop) const { return llvm::is_contained(uncut, loop); }
 };
 
+/// The ops of a program, in their order.
+class OpList {
+public:
+  using iterator = llvm::pointee_iterator<const std::shared_ptr<OpLoops> *, const OpLoops>;
+
+  explicit OpList(llvm::ArrayRef<std::shared_ptr<OpLoops>> ops) : ops(ops) {}
+  size_t size() const { return ops.size(); }
+  const OpLoops &operator[](size_t index) const { return *ops[index]; }
+  iterator begin() const { return iterator(ops.begin()); }
+  iterator end() const { return iterator(ops.end()); }
+
+private:
+  llvm::ArrayRef<std::shared_ptr<OpLoops>> ops;
+};
+
 /// The loops of a whole function, made one: an atom is a class of loop factors
 /// that run together through every op they meet (an atom is to a program what
 /// a letter is to an einsum). Cutting an atom over an axis cuts every value
@@ -56,6 +75,8 @@ struct OpLoops {
 ///
 /// Found by refining the structure of every dimension until all ops agree, then
 /// by uniting the factors that each op's rule pairs.
+///
+/// Copies share what they have in common: a copy costs a pointer per op.
 class ProgramLoops {
 public:
   /// Analyses `function`. `seeds` gives dimensions (value, dimension) a
@@ -67,16 +88,16 @@ public:
 
   /// The atoms of dimension `dim` of `value`.
   const AtomDim &getDim(mlir::Value value, unsigned dim) const {
-    return dims.find(value)->second[dim];
+    return table->dims.find(value)->second[dim];
   }
   int64_t getSize(unsigned atom) const { return sizes[atom]; }
   unsigned getAtomCount() const { return sizes.size(); }
   /// Ops of which a loop has `atom`.
   unsigned getOpCount(unsigned atom) const { return opCounts[atom]; }
-  llvm::ArrayRef<OpLoops> getOps() const { return ops; }
+  OpList getOps() const { return OpList(ops); }
   /// All values, by number: arguments, then results of ops in their order.
-  llvm::ArrayRef<mlir::Value> getValues() const { return values; }
-  unsigned getNumber(mlir::Value value) const { return numbers.find(value)->second; }
+  llvm::ArrayRef<mlir::Value> getValues() const { return table->values; }
+  unsigned getNumber(mlir::Value value) const { return table->numbers.find(value)->second; }
 
   /// Gives the loops of `ops` (indices into getOps) that have `atom` a new atom of
   /// the same size in its place, and returns it: an axis may then cut them without
@@ -92,15 +113,23 @@ public:
 
 private:
   friend class StructureRefinement;
+  /// Its values in their order, their numbers, and the atoms of their dimensions.
+  struct ValueTable {
+    std::vector<mlir::Value> values;
+    // Looked up by key only: their order never shows.
+    llvm::DenseMap<mlir::Value, unsigned> numbers;
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
+  };
+
   void describeOps();
   void describe(OpLoops &op);
-  std::vector<OpLoops> ops;
-  // Looked up by key only: its order never shows.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
+  /// Op number `index`, to be changed: no other program has it.
+  OpLoops &own(size_t index);
+
+  std::vector<std::shared_ptr<OpLoops>> ops;
+  std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
   std::vector<int64_t> sizes;
   std::vector<unsigned> opCounts;
-  std::vector<mlir::Value> values;
-  llvm::DenseMap<mlir::Value, unsigned> numbers;
   /// Kinds and forms of ops by their text. Copies of a program number them together.
   std::shared_ptr<llvm::StringMap<unsigned>> kinds, forms;
 };

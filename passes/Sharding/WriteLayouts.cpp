@@ -3,6 +3,7 @@
 #include "passes/Sharding/WriteLayouts.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Interfaces/SignatureAttrs.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,7 +28,7 @@ public:
     writeCost();
     writeArguments();
     for (auto [index, op] : llvm::enumerate(program.getOps()))
-      writeOp(op.op, assignment.getPlacement(index));
+      writeOp(op.op, assignment.getOperands(index), assignment.getResults(index));
     writeResults();
   }
 
@@ -51,20 +52,22 @@ private:
   }
 
   void writeArguments() {
+    SignatureAttrs attributes(function);
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
       const Layout &layout = assignment.getLayout(function.getArgument(i));
-      function.setArgAttr(i, DistDialect::kLayoutAttrName, attrOf(layout));
+      attributes.setArg(i, DistDialect::kLayoutAttrName, attrOf(layout));
       if (nn::ArgAttr arg = nn::getArg(function, i))
         known.add(arg, layout);
     }
+    attributes.write();
   }
 
-  void writeOp(Operation *op, const OpPlacement &placement) {
+  void writeOp(Operation *op, ArrayRef<Layout> operands, ArrayRef<Layout> results) {
     for (OpOperand &operand : op->getOpOperands())
-      reshard(operand, placement.operands[operand.getOperandNumber()]);
-    op->setAttr(DistDialect::kOperandsAttrName, attrOf(placement.operands));
-    op->setAttr(DistDialect::kResultsAttrName, attrOf(placement.results));
-    for (auto [result, from] : llvm::zip_equal(op->getResults(), placement.results))
+      reshard(operand, operands[operand.getOperandNumber()]);
+    op->setAttr(DistDialect::kOperandsAttrName, attrOf(operands));
+    op->setAttr(DistDialect::kResultsAttrName, attrOf(results));
+    for (auto [result, from] : llvm::zip_equal(op->getResults(), results))
       if (const Layout &to = assignment.getLayout(result); !sameLayout(from, to, mesh))
         bring(result, from, to);
   }
@@ -107,6 +110,7 @@ private:
   }
 
   void writeResults() {
+    SmallVector<Attribute> layouts;
     for (OpOperand &operand : function.front().getTerminator()->getOpOperands()) {
       const unsigned number = operand.getOperandNumber();
       nn::ResultAttr attr = nn::getResult(function, number);
@@ -121,8 +125,12 @@ private:
         nn::setBatchDim(function, number, boundary.batchDimOf(program, operand.get()));
       }
       reshard(operand, to);
-      function.setResultAttr(number, DistDialect::kLayoutAttrName, attrOf(to));
+      layouts.push_back(attrOf(to));
     }
+    SignatureAttrs attributes(function);
+    for (auto [number, layout] : llvm::enumerate(layouts))
+      attributes.setResult(number, DistDialect::kLayoutAttrName, layout);
+    attributes.write();
   }
 
   const LayoutBoundary &boundary;

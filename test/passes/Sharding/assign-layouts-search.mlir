@@ -224,7 +224,7 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
 
 // Layers that repeat are one choice: some tens of plans are priced, of this one and of one of any depth, and all layers
 // are cut.
-// PRICED: layouts: {{[0-9]?[0-9]}} plans priced, 128 over model, 128 over model, 128 over model, 128 over model{{$}}
+// PRICED: layouts: {{[0-9]?[0-9]}} plans of {{[0-9]+}} cuts priced, with {{[0-9]+}} placements and {{[0-9]+}} layouts, 128 over model, 128 over model, 128 over model, 128 over model{{$}}
 // CHECK-LABEL: @infer
 func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w0: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w0">}, %v0: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v0">},
@@ -250,7 +250,7 @@ func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
 // -----
 
 // One that is wider is a choice of its own, and tells apart those before it and behind it.
-// PRICED: layouts: {{[0-9][0-9][0-9]}} plans priced, 128 over model, 128 over model, 256 over model, 128 over model{{$}}
+// PRICED: layouts: {{[0-9][0-9][0-9]}} plans of {{[0-9]+}} cuts priced, with {{[0-9]+}} placements and {{[0-9]+}} layouts, 128 over model, 128 over model, 256 over model, 128 over model{{$}}
 // CHECK-LABEL: @infer
 func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w0: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w0">}, %v0: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v0">},

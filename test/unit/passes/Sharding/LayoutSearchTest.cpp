@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace dpc;
 
 namespace {
@@ -88,6 +90,57 @@ TEST(LayoutSearchTest, ImprovesAPlanAndKeepsWhatTheProblemDoesNotKnow) {
   AxisPlan improved = improveLayouts(problem, {{0, {"a"}}, {7, {"b", "a"}}});
   EXPECT_EQ(cutAtoms(improved), (std::vector<unsigned>{1, 7}));
   EXPECT_EQ(improved.at(7), (dist::AxisNames{"b", "a"}));
+}
+
+/// One cut per parameter. Every third costs a second, the others save one each.
+static LayoutProblem makeIndependentCuts(unsigned count) {
+  std::vector<LayoutProblem::Choice> choices;
+  for (unsigned cut = 0; cut < count; ++cut)
+    choices.push_back({{cut}, 8});
+  return problemOf(count, choices, [](const auto &cut) {
+    double seconds = 1000;
+    for (size_t atom = 0; atom < cut.size(); ++atom)
+      seconds -= cut[atom] ? (atom % 3 == 2 ? -1 : 1) : 0;
+    return PlanCost{0, seconds, 0};
+  });
+}
+
+TEST(LayoutSearchTest, PricesFewPlansOfManyIndependentCuts) {
+  size_t before = 0;
+  for (unsigned count : {64, 128, 256}) {
+    LayoutChoice choice = searchLayouts(makeIndependentCuts(count));
+    EXPECT_EQ(cutAtoms(choice.plan).size(), count - count / 3);
+    EXPECT_FALSE(choice.isExhausted);
+    if (before > 0)
+      EXPECT_LE(choice.priced, 3 * before);
+    before = choice.priced;
+  }
+}
+
+TEST(LayoutSearchTest, EndsWithTheBestPlanWhenTheBudgetIsSpent) {
+  LayoutProblem problem = makeIndependentCuts(64);
+  problem.budget = 100;
+  LayoutChoice choice = searchLayouts(problem);
+  EXPECT_TRUE(choice.isExhausted);
+  EXPECT_EQ(choice.priced, 100u);
+  EXPECT_FALSE(llvm::errorToBool(choice.verify(problem)));
+  EXPECT_EQ(cutAtoms(searchLayouts(problem).plan), cutAtoms(choice.plan));
+}
+
+TEST(LayoutSearchTest, MakesTheCutsOfAWideDimensionTogether) {
+  // Each alone costs more than it saves; so do all but one.
+  const unsigned count = 40;
+  std::vector<LayoutProblem::Choice> choices = {{{}, 8}};
+  for (unsigned cut = 0; cut < count; ++cut)
+    choices[0].cuts.push_back(cut);
+  auto price = [](const auto &cut) {
+    const auto made = std::count(cut.begin(), cut.end(), true);
+    return PlanCost{0, made == count ? 1. : 2. + made, 0};
+  };
+  LayoutProblem problem = problemOf(count, choices, price);
+  EXPECT_TRUE(cutAtoms(searchLayouts(problem).plan).empty());
+  problem.groups = {choices[0].cuts};
+  EXPECT_EQ(cutAtoms(searchLayouts(problem).plan).size(), count);
 }
 
 TEST(LayoutSearchTest, TakesTheLeanerOfTwoThatAreNearlyAsFast) {

@@ -1,6 +1,6 @@
 // Reshard plans: each kind of step where it pays, and wrong plans refused.
 
-#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/ReshardPrices.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,0 +1,42 @@
+#ifndef DPC_PASSES_SHARDING_LAYOUTTABLE_H
+#define DPC_PASSES_SHARDING_LAYOUTTABLE_H
+
+#include "dialects/Dist/IR/Layout.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace dpc {
+
+/// True when every device holds the same of both, partial axes included.
+bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
+
+/// Layouts by number; equal ones have one.
+class LayoutTable {
+public:
+  /// `mesh` outlives the table.
+  explicit LayoutTable(const dist::MeshShape &mesh) : mesh(mesh) {}
+
+  unsigned getNumber(const dist::Layout &layout);
+  const dist::Layout &operator[](unsigned number) const { return layouts[number]; }
+  size_t size() const { return layouts.size(); }
+  /// Whether devices hold the same under both.
+  bool isSame(unsigned a, unsigned b);
+  /// Whether some axis of devices, not a sequential one, has left partial sums.
+  bool isPartialSum(unsigned number) const { return partialSums[number]; }
+
+private:
+  const dist::MeshShape &mesh;
+  std::deque<dist::Layout> layouts;
+  std::vector<bool> partialSums;
+  // Looked up by key only: their order never shows. `numbers` is by hash.
+  std::unordered_multimap<size_t, unsigned> numbers;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, bool> same;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_LAYOUTTABLE_H
