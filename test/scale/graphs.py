@@ -1,0 +1,57 @@
+"""Graphs of any size, of which a size is a number of equal or similar parts."""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+
+def _save(path, nodes, inputs, output, weights):
+    values = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+    graph = helper.make_graph(nodes, 'graph', values, [helper.make_tensor_value_info(output, TensorProto.FLOAT, [])],
+                              [numpy_helper.from_array(value, name) for name, value in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 18)], ir_version=8)
+    with open(path, 'wb') as file:
+        file.write(model.SerializeToString())
+
+
+def _weights(*shape):
+    return (np.random.default_rng(0).standard_normal(shape) / 4).astype(np.float32)
+
+
+def columns(path, count):
+    """`count` tables of several sizes, whose rows lie side by side in what a layer reads."""
+    weights, nodes, width = {'hidden': None, 'out': _weights(16, 1)}, [], 0
+    for column in range(count):
+        weights[f'column{column}'] = np.array(column)
+        weights[f'table{column}'] = _weights(10 + 3 * column, 4 + column % 3)
+        width += 4 + column % 3
+        nodes += [helper.make_node('Gather', ['ids', f'column{column}'], [f'id{column}'], axis=1),
+                  helper.make_node('Gather', [f'table{column}', f'id{column}'], [f'row{column}'])]
+    weights['hidden'] = _weights(width, 16)
+    nodes += [helper.make_node('Concat', [f'row{column}' for column in range(count)], ['rows'], axis=1),
+              helper.make_node('MatMul', ['rows', 'hidden'], ['product']), helper.make_node('Tanh', ['product'], ['tanh']),
+              helper.make_node('MatMul', ['tanh', 'out'], ['y']), helper.make_node('ReduceMean', ['y'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('ids', TensorProto.INT64, [8, count])], 'loss', weights)
+
+
+def chain(path, count):
+    """`count` small layers, one after the other."""
+    weights, nodes = {}, []
+    for layer in range(count):
+        before = f'y{layer - 1}' if layer else 'x'
+        weights[f'weight{layer}'], weights[f'bias{layer}'] = _weights(8, 8), np.zeros(8, np.float32)
+        nodes += [helper.make_node('MatMul', [before, f'weight{layer}'], [f'product{layer}']),
+                  helper.make_node('Add', [f'product{layer}', f'bias{layer}'], [f'sum{layer}']),
+                  helper.make_node('Relu', [f'sum{layer}'], [f'y{layer}'])]
+    nodes.append(helper.make_node('ReduceMean', [f'y{count - 1}'], ['loss'], keepdims=0))
+    _save(path, nodes, [('x', TensorProto.FLOAT, [8, 8])], 'loss', weights)
+
+
+def fan(path, count):
+    """`count` layers that read one tensor and whose results are added up."""
+    weights, nodes = {}, []
+    for layer in range(count):
+        weights[f'weight{layer}'] = _weights(8, 8)
+        nodes += [helper.make_node('MatMul', ['x', f'weight{layer}'], [f'product{layer}']),
+                  helper.make_node('Tanh', [f'product{layer}'], [f'y{layer}'])]
+    nodes += [helper.make_node('Sum', [f'y{layer}' for layer in range(count)], ['y']),
+              helper.make_node('ReduceMean', ['y'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('x', TensorProto.FLOAT, [8, 8])], 'loss', weights)
