@@ -80,7 +80,7 @@ public:
   /// for parameters to be cut over them.
   std::set<std::string> getInputAxes() const;
 
-  /// The layouts of arguments under an assignment's plan.
+  /// The layout of argument number `argument` under an assignment's plan.
   dist::Layout argumentLayout(const Assignment &assignment, unsigned argument) const;
   /// What the function returns, and how that has to lie.
   std::vector<Assignment::Returned> getReturned() const;

@@ -17,13 +17,14 @@ using namespace dpc;
 
 /// Relative difference of costs that is none.
 static const double kRounding = 1e-9;
-/// Neighbours of which the best is taken, of few cuts and of many. Many cuts seldom depend
-/// on one another: the sooner a better plan is taken, the fewer are priced.
+/// The search prices a block of neighbours and takes the best one: a large block if there
+/// are few cuts, a small one if there are many. Many cuts seldom depend on one another: the
+/// sooner the search takes a better plan, the fewer it prices.
 static const size_t kBlock = 64, kSmallBlock = 8;
-/// Cuts that are few.
+/// The most cuts that count as few.
 static const size_t kFewCuts = 24;
-/// Cuts of a choice that are tried in the place of one another. A dimension of many
-/// segments gives its parameter a choice of many cuts, which are made together instead.
+/// The search swaps cuts of a choice that has at most so many. A dimension of many segments
+/// gives its parameter a choice of many cuts, which a group makes together instead.
 static const size_t kNarrow = 8;
 /// Cheap plans that are kept beside the best one.
 static const size_t kKeptPlans = 8;
@@ -85,7 +86,7 @@ public:
             if (choice.cuts.size() <= kNarrow)
               swaps[cut].insert(other);
           }
-    // Of few cuts each is tried in the place of each.
+    // If there are few cuts, the search tries each in the place of every other.
     for (unsigned cut = 0; cut < problem.cuts.size(); ++cut)
       for (unsigned other = 0; other < problem.cuts.size(); ++other) {
         if (problem.cuts.size() <= kFewCuts && other != cut)
@@ -290,7 +291,7 @@ private:
     return here;
   }
 
-  /// What a move, the number of a cut or of a group behind those of cuts, leads to.
+  /// The plans that a move leads to. Moves number the cuts first, then the groups.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);
@@ -310,7 +311,8 @@ private:
     return neighbours;
   }
 
-  /// All cuts of a group: in the place of all alternatives to them, added, and removed.
+  /// The plans in which all cuts of a group replace their alternatives, are added, and are
+  /// removed.
   std::vector<Chosen> neighboursOf(const Chosen &here, llvm::ArrayRef<unsigned> group) const {
     Chosen replacing = here, added = here, removed = here;
     for (unsigned cut : group)

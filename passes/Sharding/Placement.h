@@ -39,8 +39,8 @@ public:
     mlir::Value value, carrier;
     bool isOutput;
   };
-  /// The layout of an argument of the function. Depends on the argument and the cuts of
-  /// its atoms alone, so it is asked for once for plans that agree there.
+  /// The layout of an argument of the function. It depends on the argument and the cuts of
+  /// its atoms alone, so plans that agree there ask for it once.
   using LayoutOfArgument = llvm::function_ref<dist::Layout(unsigned argument)>;
   /// Assigns everything, from the arguments to what is `returned`.
   void run(LayoutOfArgument layoutOf, llvm::ArrayRef<Returned> returned);
