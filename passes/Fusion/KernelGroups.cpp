@@ -255,21 +255,30 @@ std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
   auto key = [&](unsigned unit) {
     return std::make_pair(-position.lookup(units[unit].ops.back()), -int64_t(unit));
   };
-  std::vector<unsigned> missing(units.size());
   std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
-  for (auto [index, unit] : llvm::enumerate(units)) {
-    missing[index] = unit.before.count();
-    if (!unit.ops.empty() && missing[index] == 0)
-      ready.push({key(index), unsigned(index)});
-  }
+  // A unit waits for one of those that must come before it, the last that is not in the order, and then for
+  // the next: chains have squares of pairs.
+  std::vector<std::vector<unsigned>> waiting(units.size());
+  llvm::BitVector open(units.size(), true);
+  auto enter = [&](unsigned unit) {
+    llvm::BitVector missing = units[unit].before;
+    missing &= open;
+    if (int last = missing.find_last(); last >= 0)
+      waiting[last].push_back(unit);
+    else
+      ready.push({key(unit), unit});
+  };
+  for (auto [index, unit] : llvm::enumerate(units))
+    if (!unit.ops.empty())
+      enter(unsigned(index));
   std::vector<const Unit *> order;
   while (!ready.empty()) {
     unsigned next = ready.top().second;
     ready.pop();
     order.push_back(&units[next]);
-    for (auto [index, unit] : llvm::enumerate(units))
-      if (unit.before.size() > next && unit.before.test(next) && --missing[index] == 0)
-        ready.push({key(index), unsigned(index)});
+    open.reset(next);
+    for (unsigned unit : waiting[next])
+      enter(unit);
   }
   return order;
 }

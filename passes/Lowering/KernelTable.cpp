@@ -26,16 +26,19 @@ func::FuncOp KernelTable::getOrCreate(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
   function->print(os, OpPrintingFlags().useLocalScope());
-  auto [entry, isNew] = byText.try_emplace(os.str(), function);
+  auto [entry, isNew] = byText.try_emplace(os.str(), Kernel{function, {op->getLoc()}});
   if (!isNew) {
     function.erase();
-    // It is the kernel of all these nodes.
-    function = entry->second;
-    function->setLoc(FusedLoc::get(op->getContext(), {function.getLoc(), op->getLoc()}));
-    return function;
+    entry->second.locations.push_back(op->getLoc());
+    return entry->second.function;
   }
   function.setName(("kernel." + Twine(byText.size() - 1)).str());
   return function;
+}
+
+void KernelTable::nameNodes() {
+  for (auto &[text, kernel] : byText)
+    kernel.function->setLoc(FusedLoc::get(module.getContext(), kernel.locations));
 }
 
 static std::string accumulateName(RankedTensorType type) {

@@ -17,9 +17,17 @@ public:
   /// from.
   mlir::func::FuncOp getOrCreate(mlir::Operation *op);
 
+  /// Gives each kernel the locations of all ops that it serves. They are joined
+  /// once, since each joining reads all of them.
+  void nameNodes();
+
 private:
+  struct Kernel {
+    mlir::func::FuncOp function;
+    llvm::SmallVector<mlir::Location> locations;
+  };
   mlir::ModuleOp module;
-  llvm::StringMap<mlir::func::FuncOp> byText;
+  llvm::StringMap<Kernel> byText;
 };
 
 /// The kernel that adds a value of type `tensor` to a sum, both flattened; made

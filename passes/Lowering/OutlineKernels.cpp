@@ -30,6 +30,7 @@ struct OutlineKernelsPass : dpc::impl::OutlineKernelsBase<OutlineKernelsPass> {
       op->replaceAllUsesWith(call);
       op->erase();
     }
+    kernels.nameNodes();
     getOperation()->walk([&](dist::MicroOp micro) {
       for (auto [index, result] : llvm::enumerate(micro.getResults()))
         if (micro.getResultKind(index) == dist::MicroKind::summed)

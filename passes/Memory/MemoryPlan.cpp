@@ -13,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <limits>
+#include <map>
 
 using namespace dpc;
 using llvm::Error;
@@ -144,6 +145,26 @@ Error checkBuffer(const MemoryProblem &problem, size_t index) {
   return Error::success();
 }
 
+/// The buffers of one region that are live in one step, by offset. They lie
+/// apart, but for two of one offset in the step in which one takes the other's
+/// place.
+using LiveByOffset = std::multimap<int64_t, size_t>;
+
+/// Those that share a byte with [begin, end), in the order of their indices.
+template <typename EndOf>
+std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_t end,
+                                 EndOf endOf) {
+  std::vector<size_t> found;
+  auto each = live.lower_bound(begin);
+  if (each != live.begin())
+    each = live.lower_bound(std::prev(each)->first);
+  for (; each != live.end() && each->first < end; ++each)
+    if (endOf(each->second) > begin)
+      found.push_back(each->second);
+  llvm::sort(found);
+  return found;
+}
+
 /// Finds two buffers live in one step that share a byte although they may not.
 /// Only buffers for which `known` holds are looked at.
 template <typename Known, typename OffsetOf>
@@ -155,17 +176,19 @@ Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   llvm::stable_sort(order, [&](size_t a, size_t b) {
     return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
   });
-  std::vector<size_t> live;
+  auto endOf = [&](size_t i) { return offsetOf(i) + problem.buffers[i].size; };
+  std::vector<LiveByOffset> live(problem.regions.size());
+  std::multimap<int64_t, std::pair<int64_t, LiveByOffset::iterator>>
+      deaths; // by last use: region, buffer
   for (size_t i : order) {
     const LiveBuffer &buffer = problem.buffers[i];
-    llvm::erase_if(live,
-                   [&](size_t other) { return problem.buffers[other].lastUse <= buffer.firstUse; });
+    while (!deaths.empty() && deaths.begin()->first <= buffer.firstUse) {
+      auto [region, dead] = deaths.begin()->second;
+      live[region].erase(dead);
+      deaths.erase(deaths.begin());
+    }
     bool shared = false;
-    for (size_t j : live) {
-      const LiveBuffer &other = problem.buffers[j];
-      if (other.region != buffer.region || offsetOf(i) >= offsetOf(j) + other.size ||
-          offsetOf(j) >= offsetOf(i) + buffer.size)
-        continue;
+    for (size_t j : findOverlaps(live[buffer.region], offsetOf(i), endOf(i), endOf)) {
       if (!shared && buffer.inPlaceOf == static_cast<int64_t>(j) && problem.mayShare(buffer) &&
           offsetOf(i) == offsetOf(j)) {
         shared = true;
@@ -173,10 +196,9 @@ Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
       }
       return planError("buffers {0} at [{1}, {2}) and {3} at [{4}, {5}) are "
                        "both live in step {6}",
-                       j, offsetOf(j), offsetOf(j) + other.size, i, offsetOf(i),
-                       offsetOf(i) + buffer.size, buffer.firstUse);
+                       j, offsetOf(j), endOf(j), i, offsetOf(i), endOf(i), buffer.firstUse);
     }
-    live.push_back(i);
+    deaths.insert({buffer.lastUse, {buffer.region, live[buffer.region].insert({offsetOf(i), i})}});
   }
   return Error::success();
 }
@@ -242,7 +264,8 @@ Error MemoryPlan::verify(const MemoryProblem &problem) const {
       return planError("region '{0}' needs {1} bytes of {2}", problem.regions[i].name, peak,
                        problem.regions[i].capacity);
   }
-  return findClash(problem, [](size_t) { return true; }, [&](size_t i) { return offsets[i]; });
+  return findClash(
+      problem, [](size_t) { return true; }, [&](size_t i) { return offsets[i]; });
 }
 
 llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
