@@ -26,6 +26,8 @@ static const size_t kFewCuts = 24;
 /// The search swaps cuts of a choice that has at most so many. A dimension of many segments
 /// gives its parameter a choice of many cuts, which a group makes together instead.
 static const size_t kNarrow = 8;
+/// The starts, cheapest first, from which a search with many cuts descends.
+static const size_t kWideDescents = 2;
 /// Cheap plans that are kept beside the best one.
 static const size_t kKeptPlans = 8;
 
@@ -111,6 +113,9 @@ public:
     }
     llvm::stable_sort(
         order, [&](size_t a, size_t b) { return isCheaper(answer.starts[a], answer.starts[b]); });
+    // Descents in a wide problem end at plans that cost the same.
+    if (problem.cuts.size() > kFewCuts && order.size() > kWideDescents)
+      order.resize(kWideDescents);
     std::vector<Chosen> ends = starts;
     for (size_t number : order)
       ends[number] = descend(starts[number]);

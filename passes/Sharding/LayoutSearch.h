@@ -57,7 +57,7 @@ struct LayoutProblem {
   std::function<PlanCost(const AxisPlan &)> price;
   /// Plans that a search may price. A number of plans and not of seconds, so that equal
   /// inputs give equal programs.
-  size_t budget = 2048;
+  size_t budget = 1024;
 
   /// The price, and how many of the required choices the plan misses.
   PlanCost judge(const AxisPlan &plan) const;

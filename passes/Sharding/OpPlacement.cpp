@@ -26,6 +26,8 @@ static bool isPartialOver(const Layout &layout, StringRef axis) {
 }
 
 void dpc::dropAxes(DimLayout &dim, ArrayRef<std::string> axes) {
+  if (axes.empty())
+    return;
   for (Segment &segment : dim.segments)
     for (Factor &factor : segment.factors)
       llvm::erase_if(factor.axes,
@@ -124,6 +126,8 @@ public:
         sequentialAxes.push_back(axis.name);
     for (auto [place, atom] : llvm::enumerate(op.atoms))
       placeOf[atom] = place;
+    for (unsigned l = 0; l < op.loops.size(); ++l)
+      asAtoms.push_back(uncut[l] ? DimLayout::replicated(op.rule.loops[l].size) : cutAsAtoms(l));
   }
 
   OpPlacement run();
@@ -137,7 +141,8 @@ private:
   SmallVector<unsigned> findRivals(StringRef axis) const;
   /// Whether the op adds up several values that are all partial over `axis`.
   bool addsPartial(StringRef axis) const;
-  /// How loop `l` alone is cut.
+  /// How loop `l` alone is cut if nothing is restricted, and how under `restrictions`.
+  DimLayout cutAsAtoms(unsigned l) const;
   DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
   /// Whether the op takes `partial` sums in the operands of `set`, in which it is
   /// additive, and passes them on: where nothing of the op is cut over their axis,
@@ -168,6 +173,8 @@ private:
   SmallVector<std::string> sequentialAxes;
   /// Of each atom its place among `op.atoms`.
   llvm::DenseMap<unsigned, unsigned> placeOf;
+  /// What `cutAsAtoms` gives each loop; dimensions of many segments are long.
+  SmallVector<DimLayout> asAtoms;
 };
 
 } // namespace
@@ -188,7 +195,7 @@ void OpPlacer::keepIterationsWhole(OpPlacement &placement) const {
       }
 }
 
-DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const {
+DimLayout OpPlacer::cutAsAtoms(unsigned l) const {
   DimLayout dim = layOut(
       op.loops[l], [&](unsigned atom) { return op.sizes[placeOf.lookup(atom)]; },
       [&](unsigned atom) { return situation.cuts[placeOf.lookup(atom)]; }, mesh);
@@ -203,12 +210,17 @@ DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const 
       if (!llvm::all_of(dim.segments,
                         [&](const Segment &segment) { return usesAny(DimLayout{segment}, axis); }))
         dropAxes(dim, axis);
-  if (kind != LoopKind::parallel)
-    dropAxes(dim, restrictions.gathered);
-  dropAxes(dim, restrictions.passed);
   for (const auto &[loop, axis] : op.whole)
     if (loop == l)
       dropAxes(dim, axis);
+  return dim;
+}
+
+DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const {
+  DimLayout dim = asAtoms[l];
+  if (op.rule.loops[l].kind != LoopKind::parallel)
+    dropAxes(dim, restrictions.gathered);
+  dropAxes(dim, restrictions.passed);
   return dim;
 }
 
@@ -243,7 +255,7 @@ void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement
 SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   SmallVector<unsigned> wanting;
   for (unsigned l : orderOf(op))
-    if (!uncut[l] && llvm::is_contained(shardedAxes(cutLoop(l, Restrictions())), axis))
+    if (!uncut[l] && llvm::is_contained(shardedAxes(asAtoms[l]), axis))
       wanting.push_back(l);
   llvm::BitVector others(op.rule.loops.size());
   bool anyCollide = false;
