@@ -240,8 +240,17 @@ LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) 
   if (arg.getBatch() >= int64_t(shape.size()))
     return persistent.emitOpError("has batch dimension ")
            << arg.getBatch() << " of " << shape.size();
-  if (arg.getBatch() >= 0)
-    batch = shape[arg.getBatch()];
+  if (arg.getBatch() >= 0) {
+    const int64_t samples = shape[arg.getBatch()];
+    if (batched && samples != batch)
+      return emitError(persistent.getLoc())
+             << "a step has " << batch << " samples of input '" << batched.getName() << "' and "
+             << samples << " of '" << arg.getName()
+             << "': --batch-dim=NAME:K says which dimension of an input counts samples, or with -1 "
+                "that none does";
+    batched = arg;
+    batch = samples;
+  }
   dpc_input_t record = {};
   record.struct_size = sizeof(record);
   record.role = arg.getKind() == ArgKind::label ? DPC_INPUT_LABEL : DPC_INPUT_GRAPH;

@@ -80,6 +80,9 @@ private:
                              int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
+  /// The last input with a batch dimension; null before there is one.
+  nn::ArgAttr batched;
+
   mlir::ModuleOp module;
   const nn::Variables variables;
   ProgramMesh &mesh;
