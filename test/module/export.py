@@ -25,7 +25,8 @@ from torch.nn import functional as F
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import calls  # noqa: E402, beside this file
+import bags  # noqa: E402, beside this file
+import calls  # noqa: E402
 import tensors  # noqa: E402
 
 BATCH, STEPS, TOKENS, VOCABULARY = 4, 10, 6, tensors.VOCABULARY
@@ -54,6 +55,20 @@ def padding(rng, rows):
     return data
 
 
+def bagged(rng, rows):
+    ids = rng.integers(0, VOCABULARY, (rows, TOKENS))
+    ids[::3, 3:], ids[1::4] = 0, 0
+    return {'ids': ids, 'label': rng.integers(0, 5, rows)}
+
+
+def ragged(rng, rows):
+    """The offsets of a batch are among its indices; some bags are empty, and some steps have none."""
+    data = bagged(rng, rows)
+    starts = np.sort(rng.integers(0, BATCH * TOKENS - 2, (rows // BATCH, BATCH)), 1)
+    starts[:, 0], starts[::3, 2] = 0, starts[::3, 1]
+    return {'ids': data['ids'], 'starts': starts.reshape(-1), 'label': data['label']}
+
+
 def vectors(rng, rows):
     return {'x': rng.standard_normal((rows, 12)).astype(np.float32), 'label': rng.integers(0, 5, rows)}
 
@@ -77,6 +92,12 @@ MODELS = {
     'cloned': (tensors.Cloned, text, 'default', False),
     'padded': (calls.Padded, text, 'default', False),
     'frequent': (calls.Frequent, text, 'default', False),
+    'bags': (bags.Bags, bagged, 'default', False),
+    'bags-unoptimized': (bags.Bags, bagged, 'unoptimized', False),
+    'bags-torchscript': (lambda: bags.Bags(False), bagged, 'torchscript', False),
+    'ragged': (bags.Ragged, ragged, 'default', False),
+    'ragged-unoptimized': (bags.Ragged, ragged, 'unoptimized', False),
+    'ragged-torchscript': (lambda: bags.Ragged(False), ragged, 'torchscript', False),
     'named': (tensors.Named, vectors, 'default', False),
     'hidden': (calls.Hidden, padding, 'default', False),
     'hidden-torchscript': (calls.Hidden, padding, 'torchscript', False),
@@ -121,13 +142,21 @@ MODELS = {
 }
 
 
+def nodes_of(graph):
+    """The nodes of a graph and of those inside it."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            yield from nodes_of(attribute.g)
+
+
 def export(module, inputs, path, how):
     outputs = 2 if getattr(module, 'returns', False) else 1
     torch.onnx.export(module, tuple(inputs.values()), path, input_names=list(inputs), output_names=['logits', 'centre_out'][:outputs],
                       **HOWS[how])
     # Stack traces name files of the exporting machine; class names are long, and those around a maximum matter.
     model = onnx.load(path)
-    for node in model.graph.node:
+    for node in nodes_of(model.graph):
         kept = [p for p in node.metadata_props if p.key.rsplit('.', 1)[-1] in ('fx_node', 'name_scopes', 'rule_name')
                 or p.key.endswith('class_hierarchy') and node.op_type == 'ReduceMax']
         del node.metadata_props[:]

@@ -55,3 +55,28 @@ def fan(path, count):
     nodes += [helper.make_node('Sum', [f'y{layer}' for layer in range(count)], ['y']),
               helper.make_node('ReduceMean', ['y'], ['loss'], keepdims=0)]
     _save(path, nodes, [('x', TensorProto.FLOAT, [8, 8])], 'loss', weights)
+
+
+def bags(path, count):
+    """Means of `count` bags of three rows of a table, as PyTorch's default exporter writes an EmbeddingBag."""
+    integer, flag = TensorProto.INT64, TensorProto.BOOL
+    node, info = helper.make_node, helper.make_tensor_value_info
+    empty = helper.make_graph([node('Identity', ['zeros'], ['none'])], 'empty', [], [info('none', TensorProto.FLOAT, [1, 8])])
+    full = helper.make_graph([node('Slice', ['rows', 'start', 'end'], ['some']), node('ReduceMean', ['some', 'zero'], ['mean'])], 'full',
+                             [], [info('mean', TensorProto.FLOAT, [1, 8])])
+    body = helper.make_graph(
+        [node('Reshape', ['i', 'flat'], ['at']), node('Add', ['at', 'one'], ['next']), node('Add', ['at', 'two'], ['last']),
+         node('Slice', ['offsets', 'at', 'next'], ['start']), node('Slice', ['offsets', 'next', 'last'], ['end']),
+         node('Equal', ['start', 'end'], ['is_empty']), node('If', ['is_empty'], ['bag'], then_branch=empty, else_branch=full),
+         node('SequenceInsert', ['before', 'bag'], ['after']), node('Add', ['i', 'one_more'], ['j']), node('Less', ['j', 'count'], ['more'])],
+        'body', [info('trip', integer, []), info('go', flag, []), info('i', integer, []),
+                 helper.make_tensor_sequence_value_info('before', TensorProto.FLOAT, None)],
+        [info('more', flag, []), info('j', integer, []), helper.make_tensor_sequence_value_info('after', TensorProto.FLOAT, None)])
+    nodes = [node('Reshape', ['ids', 'flat'], ['all']), node('Gather', ['table', 'all'], ['rows']), node('SequenceEmpty', [], ['nothing']),
+             node('Loop', ['', 'yes', 'first', 'nothing'], ['end_i', 'sequence'], body=body),
+             node('ConcatFromSequence', ['sequence'], ['bags'], axis=0), node('MatMul', ['bags', 'out'], ['y']),
+             node('ReduceMean', ['y'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('ids', integer, [count, 3])], 'loss', {
+        'table': _weights(100, 8), 'out': _weights(8, 1), 'offsets': np.arange(0, 3 * count + 1, 3), 'zeros': np.zeros((1, 8), np.float32),
+        'flat': np.array([-1]), 'zero': np.array([0]), 'one': np.array([1]), 'two': np.array([2]), 'one_more': np.array(1),
+        'count': np.array(count), 'first': np.array(0), 'yes': np.array(True)})

@@ -82,6 +82,22 @@ LogicalResult Conversion::error(const Twine &message) {
   return emitError(loc) << describe(node) << ": " << message;
 }
 
+bool Conversion::attempt(function_ref<LogicalResult()> make) {
+  Block *block = builder.getInsertionBlock();
+  Operation *last = block->empty() ? nullptr : &block->back();
+  {
+    ScopedDiagnosticHandler silent(loc.getContext(), [](Diagnostic &) { return success(); });
+    if (succeeded(make()) && !failed)
+      return true;
+  }
+  failed = false;
+  results.assign(results.size(), {});
+  sequenceResults.clear();
+  while (!block->empty() && &block->back() != last)
+    block->back().erase();
+  return false;
+}
+
 bool Conversion::isUsed(unsigned result) const {
   ValueId id = node.output(result);
   return id != kNoValue && (!graph().values[id].uses.empty() ||

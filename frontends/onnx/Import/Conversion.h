@@ -57,6 +57,16 @@ public:
   virtual mlir::LogicalResult convertSubgraph(const Subgraph &subgraph,
                                               llvm::ArrayRef<Imported> inputs,
                                               llvm::SmallVectorImpl<Imported> &outputs) = 0;
+  /// Converts `node` alone, with `operands` in the place of what its inputs are
+  /// (null for those that are not given), and gives its results; fails after an
+  /// error.
+  virtual mlir::LogicalResult convertNode(const Node &node, llvm::ArrayRef<mlir::Value> operands,
+                                          llvm::SmallVectorImpl<mlir::Value> &nodeResults) = 0;
+  /// What the constant `id` of the file holds, also where it is so large that it
+  /// is an argument; nullptr for anything else.
+  virtual const Tensor *constantOf(ValueId id) const = 0;
+  /// How many nodes were converted so far.
+  virtual int64_t convertedNodes() const = 0;
 };
 
 /// The MLIR type of ONNX element type `type`.
@@ -199,6 +209,24 @@ public:
     failed |= mlir::failed(state.convertSubgraph(subgraph, inputs, outputs));
     return mlir::failure(failed);
   }
+  /// What a conversion of `inner`, a node inside of this one, works with.
+  Conversion inside(const Node &inner) {
+    return Conversion(inner, *Schema::find(inner.opType, inner.opset), builder, loc, state);
+  }
+  /// See ImportState.
+  mlir::LogicalResult convertNode(const Node &inner, llvm::ArrayRef<mlir::Value> operands,
+                                  llvm::SmallVectorImpl<mlir::Value> &nodeResults) {
+    return state.convertNode(inner, operands, nodeResults);
+  }
+  mlir::Value valueOf(ValueId id) { return state.valueOf(id); }
+  const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const {
+    return state.sequenceOf(id);
+  }
+  const Tensor *constantOf(ValueId id) const { return state.constantOf(id); }
+  int64_t convertedNodes() const { return state.convertedNodes(); }
+  /// Whether `make` succeeds. If not, what it made and what it said of errors is
+  /// gone, and the node can be converted in another way.
+  bool attempt(llvm::function_ref<mlir::LogicalResult()> make);
 
   llvm::SmallVector<mlir::Value> results;
   std::map<unsigned, llvm::SmallVector<mlir::Value>> sequenceResults;

@@ -62,6 +62,14 @@ public:
   int64_t randomStream() override { return nextStream++; }
   LogicalResult convertSubgraph(const Subgraph &subgraph, ArrayRef<Imported> inputs,
                                 SmallVectorImpl<Imported> &outputs) override;
+  LogicalResult convertNode(const Node &node, ArrayRef<Value> operands,
+                            SmallVectorImpl<Value> &nodeResults) override;
+  const Tensor *constantOf(ValueId id) const override {
+    const Initializer *initializer = graph.initializerOf(id);
+    bool isConstant = initializer && roles[graph.values[id].index].role == Role::Constant;
+    return isConstant ? &initializer->tensor : nullptr;
+  }
+  int64_t convertedNodes() const override { return converted; }
 
 private:
   Location named(StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
@@ -93,6 +101,7 @@ private:
   SmallVector<nn::VariableOp> variables;
   SmallVector<std::pair<ValueId, Value>> nextState;
   int64_t nextStream = 0;
+  int64_t converted = 0;
 };
 
 /// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last
@@ -231,6 +240,7 @@ LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
 }
 
 LogicalResult ModuleBuilder::convert(const Node &node) {
+  ++converted;
   ConvertFn convertNode = Registry::get().find(node.opType);
   const Schema *schema = Schema::find(node.opType, node.opset);
   Block::iterator before = body->empty() ? body->end() : std::prev(body->end());
@@ -247,18 +257,27 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
     return conversion.error("cannot be converted");
   if (failed(checkTypes(conversion)))
     return failure();
-  for (auto &[i, elements] : conversion.sequenceResults)
-    sequences[node.output(i)] = std::move(elements);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue && !conversion.results[i] &&
         !conversion.sequenceResults.count(unsigned(i)) && !graph.values[output].uses.empty())
       return conversion.error("output '" + graph.values[output].name +
                               "' is used but not supported");
   Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
-  foldConstants(builder, begin, body->end(), conversion.results);
+  // Elements of sequences may be constants too.
+  SmallVector<Value> made(conversion.results);
+  for (auto &[i, elements] : conversion.sequenceResults)
+    llvm::append_range(made, elements);
+  foldConstants(builder, begin, body->end(), made);
+  ArrayRef<Value> left(made);
   for (auto [i, output] : llvm::enumerate(node.outputs))
     if (output != kNoValue)
-      values[output] = conversion.results[i];
+      values[output] = left[i];
+  left = left.drop_front(conversion.results.size());
+  for (auto &[i, elements] : conversion.sequenceResults) {
+    if (node.output(i) != kNoValue)
+      sequences[node.output(i)].assign(left.begin(), left.begin() + elements.size());
+    left = left.drop_front(elements.size());
+  }
   return success();
 }
 
@@ -277,6 +296,23 @@ LogicalResult ModuleBuilder::convertSubgraph(const Subgraph &subgraph, ArrayRef<
     outputs.push_back(elements ? Imported{{}, *elements} : Imported{values[id], {}});
   }
   return success();
+}
+
+LogicalResult ModuleBuilder::convertNode(const Node &node, ArrayRef<Value> operands,
+                                         SmallVectorImpl<Value> &nodeResults) {
+  SmallVector<std::pair<ValueId, Value>> own;
+  for (auto [id, value] : llvm::zip_equal(node.inputs, operands)) {
+    if (id == kNoValue)
+      continue;
+    own.push_back({id, values[id]});
+    values[id] = value;
+  }
+  LogicalResult done = convert(node);
+  for (auto [id, value] : llvm::reverse(own))
+    values[id] = value;
+  for (ValueId id : node.outputs)
+    nodeResults.push_back(succeeded(done) && id != kNoValue ? values[id] : Value());
+  return done;
 }
 
 void ModuleBuilder::dropUnusedArguments() {

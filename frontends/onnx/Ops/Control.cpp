@@ -5,6 +5,7 @@
 // decides by data is an error.
 
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Ops/BatchedLoop.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -58,9 +59,13 @@ Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   return parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t iterations) {
+/// `before`: how many nodes were converted when the loop began. Those of loops inside
+/// it count.
+LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
+                            int64_t iterations) {
   int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
-  if (iterations <= kMaxUnrolledNodes / nodes)
+  if (iterations <= kMaxUnrolledNodes / nodes &&
+      c.convertedNodes() - before + nodes <= kMaxUnrolledNodes)
     return success();
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
@@ -77,6 +82,8 @@ LogicalResult convertLoop(Conversion &c) {
     return c.error("carries " + Twine(carriedCount) + " values but its body has " +
                    Twine(body->inputs.size()) + " inputs and " + Twine(body->outputs.size()) +
                    " outputs");
+  if (convertBatchedLoop(c, *body))
+    return success();
   int64_t trips = std::numeric_limits<int64_t>::max();
   if (c.has(0))
     trips = c.scalarInt(0, "the trip count");
@@ -88,8 +95,9 @@ LogicalResult convertLoop(Conversion &c) {
     carried.push_back(c.imported(i));
   }
   SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 - carriedCount);
+  const int64_t before = c.convertedNodes();
   for (int64_t i = 0; i < trips && goes; ++i) {
-    if (failed(checkUnrolled(c, *body, i + 1)))
+    if (failed(checkUnrolled(c, *body, before, i + 1)))
       return failure();
     SmallVector<Imported> inputs{{c.intConstant({}, {i}), {}}, {boolConstant(c, true), {}}},
         outputs;
@@ -168,7 +176,7 @@ LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
       return c.error("walks extents " + Twine(scan.trips) + " and " + Twine(extent) + " together");
     scan.trips = extent;
   }
-  return checkUnrolled(c, body, scan.trips);
+  return success();
 }
 
 /// Result `k` of those that are stacked, from its elements in the order in
@@ -200,7 +208,12 @@ LogicalResult convertScan(Conversion &c) {
   for (int64_t i = 0; i < scan.states; ++i)
     state.push_back(c.operand(unsigned(i)));
   SmallVector<SmallVector<Value>> stacked(scan.results);
+  const int64_t before = c.convertedNodes();
+  if (failed(checkUnrolled(c, *body, before, scan.trips)))
+    return failure();
   for (int64_t i = 0; i < scan.trips; ++i) {
+    if (failed(checkUnrolled(c, *body, before, i + 1)))
+      return failure();
     SmallVector<Imported> inputs, outputs;
     for (Value each : state)
       inputs.push_back({each, {}});

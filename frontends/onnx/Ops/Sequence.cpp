@@ -119,6 +119,23 @@ LogicalResult convertSequenceLength(Conversion &c) {
   return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
 }
 
+/// The tensor that `parts` are the slices of, one after the other along `axis`; null
+/// for others.
+Value joinSlices(ArrayRef<Value> parts, int64_t axis) {
+  Value whole;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    auto slice = part.getDefiningOp<nn::SliceOp>();
+    if (!slice || (whole && slice.getInput() != whole))
+      return {};
+    whole = slice.getInput();
+    if (slice.getStarts()[axis] != int64_t(i) || slice.getLimits()[axis] != int64_t(i) + 1)
+      return {};
+  }
+  SmallVector<int64_t> shape(shapeOf(parts[0]));
+  shape[axis] = int64_t(parts.size());
+  return shapeOf(whole) == ArrayRef(shape) ? whole : Value();
+}
+
 LogicalResult convertConcatFromSequence(Conversion &c) {
   const SmallVector<Value> *elements = c.sequence(0);
   if (!elements)
@@ -141,7 +158,10 @@ LogicalResult convertConcatFromSequence(Conversion &c) {
       shape.insert(shape.begin() + axis, 1);
     parts.push_back(c.e.reshape(element, shape));
   }
-  return c.done(parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis)));
+  if (parts.size() == 1)
+    return c.done(parts[0]);
+  Value whole = joinSlices(parts, axis);
+  return c.done(whole ? whole : Value(c.e.make<nn::ConcatOp>(parts, axis)));
 }
 
 } // namespace

@@ -180,8 +180,10 @@ LogicalResult convertSplit(Conversion &c) {
 LogicalResult convertSlice(Conversion &c) {
   Value x = c.operand(0);
   ArrayRef<int64_t> shape = shapeOf(x);
-  SmallVector<int64_t> starts = c.ints(1, "starts"), ends = c.ints(2, "ends"), axes,
-                       steps(starts.size(), 1);
+  SmallVector<int64_t> starts = c.ints(1, "starts"), ends, axes, steps(starts.size(), 1);
+  if (c.failed)
+    return failure();
+  ends = c.ints(2, "ends");
   if (c.has(3))
     axes = c.ints(3, "axes");
   else

@@ -5,6 +5,7 @@ Good models are checked by onnx itself; each bad one breaks the one rule its nam
 """
 import os
 
+from made.bags import bags
 from made.classification import classification
 from made.conversion import control, conversion, one_form
 from made.files import external, files, functions, graphs, tensors
@@ -15,4 +16,4 @@ from made.restoration import restoration
 
 os.makedirs(OUT, exist_ok=True)
 conversion(), control(), one_form(), files(), graphs(), functions(), tensors(), external(), classification(), restoration()
-halves(), kinks()
+halves(), kinks(), bags()
