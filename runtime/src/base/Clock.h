@@ -6,6 +6,9 @@ namespace dpc {
 /// Seconds of the monotonic clock.
 double monotonicSeconds();
 
+/// Seconds since 1970 of the clock on the wall.
+double wallSeconds();
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_BASE_CLOCK_H

@@ -101,7 +101,7 @@ dpc_status_t BestKeeper::save() {
   return session.agree(first ? writeRecord() : dpc_status_t(DPC_OK));
 }
 
-dpc_status_t BestKeeper::offer(const Values &evaluation, bool *outIsBest) {
+dpc_status_t BestKeeper::offer(const MetricValues &evaluation, bool *outIsBest) {
   *outIsBest = false;
   for (const auto &[name, now] : evaluation) {
     if (options.best != name || !std::isfinite(now) ||

@@ -4,9 +4,7 @@
 #include "runtime/src/checkpoint/CheckpointSaver.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/train/Options.h"
-
-#include <utility>
-#include <vector>
+#include "runtime/src/train/Report.h"
 
 namespace dpc {
 
@@ -18,8 +16,6 @@ namespace dpc {
 /// in its place.
 class BestKeeper {
 public:
-  using Values = std::vector<std::pair<const char *, double>>;
-
   BestKeeper(dpc_session &session, const Options &options, CheckpointSaver &saver)
       : session(session), options(options), saver(saver) {}
 
@@ -29,7 +25,7 @@ public:
   dpc_status_t open();
   /// Collective. Saves the present values if the evaluation is the best;
   /// `*outIsBest` says so.
-  dpc_status_t offer(const Values &evaluation, bool *outIsBest);
+  dpc_status_t offer(const MetricValues &evaluation, bool *outIsBest);
   /// Whether this run has saved something.
   bool hasSaved() const { return saved; }
   /// "loss 0.25 of step 40"

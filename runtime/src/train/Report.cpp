@@ -119,36 +119,57 @@ void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
   terminal = ::isatty(STDOUT_FILENO);
 }
 
-dpc_status_t Report::step(const StepReport &report) {
-  if (log) {
-    std::fprintf(log, "{\"step\": %llu", static_cast<unsigned long long>(report.step));
-    for (const auto &[name, value] : *report.metrics) {
-      std::fprintf(log, ", \"%s\": ", name);
-      writeNumber(log, value);
-    }
-    std::fputs(", \"seconds\": ", log);
-    writeNumber(log, report.seconds);
-    std::fputs(", \"samples_per_second\": ", log);
-    writeNumber(log, report.samplesPerSecond);
-    std::fputs(", \"learning_rate\": ", log);
-    writeNumber(log, report.learningRate);
-    for (size_t i = 0; report.evaluation && i < report.evaluation->size(); ++i) {
-      std::fprintf(log, ", \"eval_%s\": ", (*report.evaluation)[i].first);
-      writeNumber(log, (*report.evaluation)[i].second);
-    }
-    std::fputs("}\n", log);
-    if (std::fflush(log) != 0)
-      return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
+void Report::beginLine(uint64_t step, const double *epoch) {
+  std::fprintf(log, "{\"step\": %llu", static_cast<unsigned long long>(step));
+  if (epoch)
+    std::fprintf(log, ", \"epoch\": %.9g", *epoch);
+  std::fprintf(log, ", \"time\": %.6f", wallSeconds());
+}
+
+void Report::addValues(const char *prefix, const MetricValues &values) {
+  for (const auto &[name, value] : values) {
+    std::fprintf(log, ", \"%s%s\": ", prefix, name);
+    writeNumber(log, value);
   }
+}
+
+dpc_status_t Report::endLine() {
+  std::fputs("}\n", log);
+  return std::fflush(log) == 0 ? DPC_OK
+                               : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
+                                      std::strerror(errno));
+}
+
+dpc_status_t Report::evaluation(uint64_t step, const double *epoch, const MetricValues &values) {
+  if (!log)
+    return DPC_OK;
+  beginLine(step, epoch);
+  addValues("eval_", values);
+  return endLine();
+}
+
+dpc_status_t Report::step(const StepReport &report) {
+  if (!log)
+    return DPC_OK;
+  beginLine(report.step, &report.epoch);
+  addValues("", *report.metrics);
+  addValues("", {{"seconds", report.seconds},
+                 {"samples_per_second", report.samplesPerSecond},
+                 {"learning_rate", report.learningRate}});
+  if (report.evaluation)
+    addValues("eval_", *report.evaluation);
+  return endLine();
+}
+
+void Report::show(const StepReport &report) {
   const double now = monotonicSeconds();
   pace.add(report.seconds, std::max(0.0, now - lastStepAt - report.seconds));
   lastStepAt = now;
   if (report.step == lastStep ||
       now - lastShown >= (terminal ? kShowEverySeconds : kPlainEverySeconds)) {
     lastShown = now;
-    show(report);
+    draw(report);
   }
-  return DPC_OK;
 }
 
 dpc_status_t Report::syncLog() {
@@ -158,7 +179,7 @@ dpc_status_t Report::syncLog() {
   return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
 }
 
-void Report::show(const StepReport &report) {
+void Report::draw(const StepReport &report) {
   std::string text = "step " + std::to_string(report.step) + "/" + std::to_string(lastStep);
   char number[64];
   for (const auto &[name, value] : *report.metrics) {

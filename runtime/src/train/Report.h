@@ -12,15 +12,18 @@
 
 namespace dpc {
 
+/// Values of metrics by name, in the order of the program.
+using MetricValues = std::vector<std::pair<const char *, double>>;
+
 /// One step's numbers.
 struct StepReport {
   uint64_t step = 0; ///< from 1
+  double epoch = 0;  ///< passes through the data so far
   double seconds = 0;
   double samplesPerSecond = 0;
   double learningRate = 0;
-  const std::vector<std::pair<const char *, double>> *metrics = nullptr; ///< "loss" first
-  const std::vector<std::pair<const char *, double>> *evaluation =
-      nullptr; ///< null: none at this step
+  const MetricValues *metrics = nullptr;    ///< "loss" first
+  const MetricValues *evaluation = nullptr; ///< null: none at this step
 };
 
 /// Rank 0's output: the JSONL log with each step's own numbers, and a progress
@@ -32,9 +35,13 @@ public:
   /// dropped from an existing log.
   dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
   void begin(uint64_t firstStep, uint64_t lastStep, uint64_t batch);
-  /// Writes the log line and shows progress. DPC_IO when the log cannot be
-  /// written.
+  /// Shows progress.
+  void show(const StepReport &report);
+  /// Writes the log line. DPC_IO when the log cannot be written.
   dpc_status_t step(const StepReport &report);
+  /// Writes a log line of an evaluation that belongs to no step of this run.
+  /// `epoch` is null where the run has no training data. DPC_IO as above.
+  dpc_status_t evaluation(uint64_t step, const double *epoch, const MetricValues &values);
   /// Puts the log on the disk. DPC_IO when that fails.
   dpc_status_t syncLog();
   /// Prints a line of its own, past the progress bar.
@@ -43,7 +50,10 @@ public:
   dpc_status_t closeLog();
 
 private:
-  void show(const StepReport &report);
+  void beginLine(uint64_t step, const double *epoch);
+  void addValues(const char *prefix, const MetricValues &values);
+  dpc_status_t endLine();
+  void draw(const StepReport &report);
 
   std::FILE *log = nullptr;
   std::string logPath;

@@ -47,24 +47,15 @@ dpc_status_t Trainer::openData() {
     return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
                 options.data[0].c_str(), data.rows(), program.batch);
   if (!options.evalData.empty())
-    if (dpc_status_t status =
-            evalData.open(program, session.options.rank, options.evalData, memory))
-      return failWithin(status, "--eval-data");
-  const uint64_t left = evalData.rows() % program.batch;
-  if (left && !session.masksRows()) {
-    if (evalData.rows() < program.batch)
-      return fail(DPC_INVALID,
-                  "--eval-data: %s: %" PRIu64
-                  " samples, but the loss in the graph needs a whole batch of %" PRIu64,
-                  options.evalData[0].c_str(), evalData.rows(), program.batch);
-    if (first())
-      report.line("note: the loss in the graph needs whole batches: the last " +
-                  std::to_string(left) + " samples of --eval-data are left out");
+    if (dpc_status_t status = evaluation.open(options.evalData, memory, report))
+      return status;
+  if (first()) {
+    if (dpc_status_t status = data.checkValues())
+      return status;
+    if (evaluation.isOpen())
+      if (dpc_status_t status = evaluation.checkValues())
+        return status;
   }
-  if (first())
-    for (const Dataset *each : {&data, &evalData})
-      if (dpc_status_t status = each->checkValues())
-        return each == &data ? status : failWithin(status, "--eval-data");
   batchesPerEpoch = data.rows() / program.batch;
   lastStep =
       options.steps ? options.steps : batchesPerEpoch * (options.epochs ? options.epochs : 1);
@@ -158,59 +149,20 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   return DPC_OK;
 }
 
-/// Means over the evaluation data, each batch weighted by its valid rows or by
-/// the metric's own weight; over whole batches where rows cannot be masked. Where the
-/// loss is scaled, as products may overflow, batches without a finite loss are left out.
+/// Evaluates the present parameters, and keeps them if they are the best.
 dpc_status_t Trainer::evaluate() {
-  const dpc_program_t &program = session.program;
-  std::vector<double> sums(program.metric_count), weights(program.metric_count);
-  evalData.activate(session.loader);
-  const uint64_t batches =
-      (evalData.rows() + (session.masksRows() ? program.batch - 1 : 0)) / program.batch;
-  uint64_t leftOut = 0;
-  for (uint64_t b = 0; b < batches; ++b) {
-    const uint64_t valid = std::min(program.batch, evalData.rows() - b * program.batch);
-    evalData.select(session.loader, b, false, 0);
-    dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
-    if (status != DPC_OK && status != DPC_NUMERIC)
-      return status;
-    if (session.scalesLoss() && session.lossIsNotFinite()) {
-      ++leftOut;
-      continue;
-    }
-    for (uint32_t i = 0; i < program.metric_count; ++i) {
-      const dpc_metric_t &metric = program.metrics[i];
-      const double weight = metric.kind == DPC_METRIC_SUM ? 1
-                            : metric.weight == DPC_NONE   ? double(valid)
-                                                          : session.metricValues[metric.weight];
-      const double value = session.metricValues[i];
-      sums[i] += weight == 0 ? 0 : value * weight; // a batch without valid labels has no mean
-      weights[i] += weight;
-    }
-  }
-  evaluation.clear();
-  std::string text = "eval at step " + std::to_string(session.control.step) + ":";
-  for (uint32_t i = 0; i < program.metric_count; ++i) {
-    const dpc_metric_t &metric = program.metrics[i];
-    if (!(metric.entry >> DPC_ENTRY_EVAL & 1))
-      continue;
-    const double value = metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i];
-    char number[64];
-    std::snprintf(number, sizeof number, " %s %.6g", metric.name, value);
-    text += number;
-    evaluation.emplace_back(metric.name, value);
-  }
-  evaluated = true;
+  if (dpc_status_t status = evaluation.run())
+    return status;
+  isEvaluated = true;
   data.activate(session.loader);
   bool isBest = false;
-  if (dpc_status_t status = best.offer(evaluation, &isBest))
+  if (dpc_status_t status = best.offer(evaluation.getValues(), &isBest))
     return status;
   if (!first())
     return DPC_OK;
-  report.line(text + (isBest ? " (best)" : ""));
-  if (leftOut)
-    report.line("note: " + std::to_string(leftOut) + " of " + std::to_string(batches) +
-                " batches are left out: their loss is not finite");
+  report.line(evaluation.text() + (isBest ? " (best)" : ""));
+  if (const std::string note = evaluation.note(); !note.empty())
+    report.line(note);
   return DPC_OK;
 }
 
@@ -249,32 +201,46 @@ dpc_status_t Trainer::steps() {
     // periodic checkpoints are for steps that go on.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
-    const bool goesOn = !stops && !session.stopAgreed && done != lastStep;
+    const bool isLast = !stops && !session.stopAgreed && done == lastStep;
+    const bool goesOn = !stops && !session.stopAgreed && !isLast;
     dpc_status_t status = saver.poll();
     if (status)
       return status;
-    evaluated = false;
-    if (goesOn && options.evalEvery && done % options.evalEvery == 0)
-      if ((status = evaluate()))
-        return status;
+    StepReport line = {done,
+                       epochOf(done),
+                       stepSeconds,
+                       double(program.batch) / std::max(stepSeconds, 1e-9),
+                       session.control.learningRate,
+                       &metrics};
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
       if (isSkipped && !stepsSkipped++)
         report.line("note: step " + std::to_string(done) +
                     ": the loss is not finite: the step is skipped and the loss scale halved");
-      StepReport line = {done,
-                         stepSeconds,
-                         double(program.batch) / std::max(stepSeconds, 1e-9),
-                         session.control.learningRate,
-                         &metrics,
-                         evaluated ? &evaluation : nullptr};
+      report.show(line);
+    }
+    // Whoever kills the last evaluation, or whatever it fails of, leaves the checkpoint.
+    if (isLast && evaluation.isOpen() && !options.checkpoint.empty()) {
+      if ((status = save()) || (status = saver.finish()))
+        return status;
+      isSaved = true;
+    }
+    dpc_status_t evaluated = DPC_OK;
+    isEvaluated = false;
+    if (evaluation.isOpen() &&
+        (isLast || (goesOn && options.evalEvery && done % options.evalEvery == 0)))
+      evaluated = evaluate();
+    if (isEvaluated)
+      line.evaluation = &evaluation.getValues();
+    if (first())
       if ((status = report.step(line)))
         return session.failed(status);
-    }
+    if (evaluated)
+      return evaluated;
     if (stops)
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
-    if (session.stopAgreed)
+    if (session.stopAgreed && !isLast)
       return DPC_INTERRUPTED;
     if (goesOn && options.checkpointEvery && done % options.checkpointEvery == 0)
       if ((status = save()))
@@ -284,9 +250,15 @@ dpc_status_t Trainer::steps() {
 }
 
 dpc_status_t Trainer::results() {
-  if (!options.evalData.empty())
+  if (evaluation.isOpen() && !isEvaluated) { // a resumed run that had no step left
     if (dpc_status_t status = evaluate())
       return status;
+    const double epoch = epochOf(session.control.step);
+    if (first())
+      if (dpc_status_t status =
+              report.evaluation(session.control.step, &epoch, evaluation.getValues()))
+        return session.failed(status);
+  }
   if (best.isActive()) {
     // The best values are where they belong already.
     if (first())
@@ -339,7 +311,8 @@ dpc_status_t Trainer::run() {
   }
   if (status != DPC_OK && status != DPC_INTERRUPTED)
     return status;
-  if (!options.checkpoint.empty() && (session.control.step != begin || resumedElsewhere))
+  if (!options.checkpoint.empty() && !isSaved &&
+      (session.control.step != begin || resumedElsewhere))
     if (dpc_status_t saved = save())
       return saved;
   if (dpc_status_t saved = saver.finish())

@@ -6,11 +6,11 @@
 #include "runtime/src/data/Prefetcher.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/train/BestKeeper.h"
+#include "runtime/src/train/Evaluation.h"
 #include "runtime/src/train/Options.h"
 #include "runtime/src/train/Report.h"
 
-#include <utility>
-#include <vector>
+#include <memory>
 
 namespace dpc {
 
@@ -19,12 +19,11 @@ namespace dpc {
 class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
-      : session(session), options(options), saver(session), best(session, options, saver) {}
+      : session(session), options(options), evaluation(session), saver(session),
+        best(session, options, saver) {}
   dpc_status_t run();
 
 private:
-  using Values = BestKeeper::Values;
-
   dpc_status_t openOutputs();
   dpc_status_t openData();
   dpc_status_t initParameters();
@@ -35,18 +34,21 @@ private:
   dpc_status_t evaluate();
   dpc_status_t save();
   dpc_status_t results();
+  double epochOf(uint64_t step) const { return double(step) / double(batchesPerEpoch); }
   bool first() const { return session.options.rank == 0; }
 
   dpc_session &session;
   const Options &options;
-  Dataset data, evalData;
+  Dataset data;
+  Evaluation evaluation;
   std::unique_ptr<Prefetcher> prefetcher;
   Report report;
   CheckpointSaver saver;
   BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
-  Values metrics, evaluation;
-  bool evaluated = false;
+  MetricValues metrics;
+  bool isEvaluated = false;      ///< the present parameters are
+  bool isSaved = false;          ///< the last checkpoint has begun
   bool resumedElsewhere = false; ///< the state is in no checkpoint of this run yet
   uint64_t stepsSkipped = 0;     ///< of rank 0: those whose loss was not finite
   double stepSeconds = 0;

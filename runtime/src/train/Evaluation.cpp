@@ -1,0 +1,95 @@
+// Evaluates the present parameters: exact means over all samples of the held-out
+// data, batch by batch.
+
+#include "runtime/src/train/Evaluation.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+namespace dpc {
+
+dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker &memory,
+                              Report &report) {
+  const dpc_program_t &program = session.program;
+  if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
+    return failWithin(status, "--eval-data");
+  const uint64_t left = data.rows() % program.batch;
+  if (!left || session.masksRows())
+    return DPC_OK;
+  if (data.rows() < program.batch)
+    return fail(DPC_INVALID,
+                "--eval-data: %s: %" PRIu64
+                " samples, but the loss in the graph needs a whole batch of %" PRIu64,
+                specs[0].c_str(), data.rows(), program.batch);
+  if (session.options.rank == 0)
+    report.line("note: the loss in the graph needs whole batches: the last " +
+                std::to_string(left) + " samples of --eval-data are left out");
+  return DPC_OK;
+}
+
+dpc_status_t Evaluation::checkValues() const {
+  const dpc_status_t status = data.checkValues();
+  return status ? failWithin(status, "--eval-data") : DPC_OK;
+}
+
+/// Only whole ones where rows cannot be masked.
+uint64_t Evaluation::batchCount() const {
+  const uint64_t batch = session.program.batch;
+  return (data.rows() + (session.masksRows() ? batch - 1 : 0)) / batch;
+}
+
+/// Each batch is weighted by its valid rows or by the metric's own weight. Where the
+/// loss is scaled, as products may overflow, batches without a finite loss are left out.
+dpc_status_t Evaluation::run() {
+  const dpc_program_t &program = session.program;
+  std::vector<double> sums(program.metric_count), weights(program.metric_count);
+  data.activate(session.loader);
+  leftOut = 0;
+  for (uint64_t b = 0, count = batchCount(); b < count; ++b) {
+    const uint64_t valid = std::min(program.batch, data.rows() - b * program.batch);
+    data.select(session.loader, b, false, 0);
+    const dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
+    if (status != DPC_OK && status != DPC_NUMERIC)
+      return status;
+    if (session.scalesLoss() && session.lossIsNotFinite()) {
+      ++leftOut;
+      continue;
+    }
+    for (uint32_t i = 0; i < program.metric_count; ++i) {
+      const dpc_metric_t &metric = program.metrics[i];
+      const double weight = metric.kind == DPC_METRIC_SUM ? 1
+                            : metric.weight == DPC_NONE   ? double(valid)
+                                                          : session.metricValues[metric.weight];
+      const double value = session.metricValues[i];
+      sums[i] += weight == 0 ? 0 : value * weight; // a batch without valid labels has no mean
+      weights[i] += weight;
+    }
+  }
+  values.clear();
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (const dpc_metric_t &metric = program.metrics[i]; metric.entry >> DPC_ENTRY_EVAL & 1)
+      values.emplace_back(metric.name,
+                          metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i]);
+  return DPC_OK;
+}
+
+std::string Evaluation::text() const {
+  std::string text = "eval at step " + std::to_string(session.control.step) + ":";
+  for (const auto &[name, value] : values) {
+    char number[64];
+    std::snprintf(number, sizeof number, " %.6g", value);
+    text += std::string(" ") + name + number;
+  }
+  return text;
+}
+
+std::string Evaluation::note() const {
+  return leftOut ? "note: " + std::to_string(leftOut) + " of " + std::to_string(batchCount()) +
+                       " batches are left out: their loss is not finite"
+                 : "";
+}
+
+} // namespace dpc
