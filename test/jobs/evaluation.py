@@ -55,8 +55,56 @@ class Evaluation:
         expect(os.path.exists(self.suite.path('failed/step-4')), 'no checkpoint')
         expect([line['step'] for line in self.suite.log('failed.jsonl')] == [1, 2, 3, 4], 'a step is not in the log')
 
+    def alone(self, mesh):
+        """--evaluate prints and logs what an evaluation in training does, of the same parameters, and writes nothing else."""
+        flags = mesh.split()
+        program, folder = self.suite.trainer('mlp', *flags), 'alone' + re.sub(r'\W', '', mesh)
+        held_out = self.suite.path(f'{folder}.npz')
+        np.savez(held_out, **{name: array[:37] for name, array in np.load(data_of('mlp')).items()})
+        trained = self.suite.train(program, 'mlp', '--steps=7', f'--eval-data={held_out}', f'--checkpoint={folder}',
+                                   f'--save-params={folder}.st', f'--log={folder}.jsonl').done()
+        want = {key: value for key, value in self.suite.log(f'{folder}.jsonl')[-1].items() if key.startswith('eval_')}
+        before = self.suite.listing()
+        for source, step in (([f'--init-params={folder}.st'], 0), ([f'--init-params={folder}/step-7'], 0),
+                             ([f'--checkpoint={folder}', '--resume'], 7), ([f'--checkpoint={folder}', '--resume', '--seed=3'], 7)):
+            kept = self.suite.log(f'{folder}.jsonl')
+            run = self.suite.run(program, '--evaluate', f'--eval-data={held_out}', *source, f'--log={folder}.jsonl').done()
+            line = f'eval at step {step}:'
+            expect(re.findall(f'{line}(.*)', run.out) == re.findall('eval at step 7:(.*)', trained.out), f'{run.out} after {trained.out}')
+            *lines, last = self.suite.log(f'{folder}.jsonl')
+            expect(lines == kept and last.pop('time') > 0 and last == {'step': step, **want}, f'{last}, not {want}')
+        after = self.suite.listing()
+        after.pop(self.suite.path(f'{folder}.jsonl')), before.pop(self.suite.path(f'{folder}.jsonl'))
+        expect(after == before, f'{sorted(set(after) ^ set(before))} changed')
+        # Another batch than that of the run that wrote the checkpoint.
+        other = self.suite.compiled('mlp', '--shape=x:16x16', '--loss=cross-entropy', '--optimizer=adam,lr=0.01', shapes=[])
+        run = self.suite.run(other, '--evaluate', f'--eval-data={held_out}', f'--checkpoint={folder}', '--resume').done()
+        for name, value in self.evaluated(run)[7].items():
+            expect(math.isclose(value, want['eval_' + name], rel_tol=1e-5), f'{name} {value} of other batches, not {want}')
+
+    def alone_usage(self):
+        program, data = self.suite.trainer('mlp'), data_of('mlp')
+        before = self.suite.listing()
+
+        for option in ('--data=x.npz', '--steps=3', '--epochs=2', '--eval-every=4', '--checkpoint-every=2', '--save-params=p',
+                       '--save-onnx=o', '--best=loss', '--lr=1', '--nan=warn', '--no-shuffle', '--nan=stop'):
+            run = self.suite.run(program, '--evaluate', f'--eval-data={data}', option)
+            run.refused(f'--evaluate excludes {option.split("=")[0]}:', code=2)
+        self.suite.run(program, '--evaluate').refused('--evaluate needs --eval-data', code=2)
+        self.suite.run(program, '--evaluate', f'--eval-data={data}', '--checkpoint=none').refused('needs --resume', code=2)
+        self.suite.run(program, '--evaluate', f'--eval-data={data}', '--checkpoint=none', '--resume').refused(
+            'none holds no checkpoint to evaluate')
+        self.suite.run(self.suite.compiled('mlp'), '--evaluate', f'--eval-data={data}').refused('--evaluate', code=2)
+        unset = self.suite.compiled('mlp', '--loss=cross-entropy', '--optimizer=sgd,lr=1', '--params=none')
+        self.suite.run(unset, '--evaluate', f'--eval-data={data}').refused('--init-params or --resume')
+        changed = set(self.suite.listing()) - set(before) - set(self.suite.made.values())
+        expect(not changed, f'{changed} were written')
+
 
 def checks(suite):
     tests = Evaluation(suite)
     yield 'daily log', tests.log
     yield 'daily log of a failed evaluation', tests.log_keeps_checkpoint
+    for mesh in ('', '--mesh=data=2 --zero=3', '--mesh=model=2 --accumulate=2'):
+        yield f'daily evaluation alone {mesh or "one rank"}', lambda mesh=mesh: tests.alone(mesh)
+    yield 'daily evaluation alone usage', tests.alone_usage

@@ -91,12 +91,12 @@ class Programs:
     def tool(self, name, *arguments):
         return Run([os.path.join(self.tools, name), *arguments], self.folder)
 
-    def compiled(self, case, *flags, model=None):
-        """The program of these flags, compiled once."""
+    def compiled(self, case, *flags, model=None, shapes=None):
+        """The program of these flags, compiled once; of the case's shapes, unless others are given."""
         key = (model or case, *flags)
         if key not in self.made:
             self.made[key] = self.path(f'program{len(self.made)}')
-            self.tool('dpc-compile', model or model_of(case), '-o', self.made[key], *SHAPES.get(case, []), *flags).done()
+            self.tool('dpc-compile', model or model_of(case), '-o', self.made[key], *(SHAPES.get(case, []) if shapes is None else shapes), *flags).done()
         return self.made[key]
 
     def trainer(self, case, *flags, model=None, optimizer='adam,lr=0.01'):

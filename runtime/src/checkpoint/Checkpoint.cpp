@@ -27,6 +27,8 @@ struct Opened {
 /// the same random numbers, and the same samples in each step.
 dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
                           const std::string &path) {
+  if (session.checkpointRun.isOnlyRead)
+    return DPC_OK;
   if (manifest.seed != session.control.seed)
     return fail(DPC_INVALID, "%s was written with --seed=%llu, this run has --seed=%llu",
                 path.c_str(), static_cast<unsigned long long>(manifest.seed),

@@ -19,6 +19,9 @@ struct CheckpointRun {
   std::string id; ///< empty: nothing written or resumed yet
   /// How the run orders samples; null: whoever embeds the program decides.
   const char *order = nullptr;
+  /// No step follows: the values are wanted, whatever the seed, batch and order of
+  /// samples were.
+  bool isOnlyRead = false;
   /// State files whose checksum was right: a file that is unchanged since is
   /// not read again.
   std::set<FileState> sound;

@@ -43,7 +43,7 @@ uint64_t Evaluation::batchCount() const {
 
 /// Each batch is weighted by its valid rows or by the metric's own weight. Where the
 /// loss is scaled, as products may overflow, batches without a finite loss are left out.
-dpc_status_t Evaluation::run() {
+dpc_status_t Evaluation::run(bool mayStop) {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);
   data.activate(session.loader);
@@ -54,6 +54,9 @@ dpc_status_t Evaluation::run() {
     const dpc_status_t status = session.runEntry(DPC_ENTRY_EVAL, valid);
     if (status != DPC_OK && status != DPC_NUMERIC)
       return status;
+    if (mayStop && session.stopAgreed)
+      return fail(DPC_INTERRUPTED, "interrupted after %" PRIu64 " of %" PRIu64 " batches", b + 1,
+                  count);
     if (session.scalesLoss() && session.lossIsNotFinite()) {
       ++leftOut;
       continue;

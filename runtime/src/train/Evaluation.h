@@ -22,8 +22,8 @@ public:
   /// See Dataset::checkValues.
   dpc_status_t checkValues() const;
   /// Collective. Leaves the loader with this data. A loss that is not finite is
-  /// a value like others.
-  dpc_status_t run();
+  /// a value like others. DPC_INTERRUPTED if it `mayStop` and was asked to.
+  dpc_status_t run(bool mayStop);
   /// Of the latest run, the same on all ranks, in the order of the program.
   const MetricValues &getValues() const { return values; }
   /// "eval at step 40: loss 0.25 accuracy 0.875"

@@ -21,6 +21,7 @@ Data
   --no-shuffle               take samples in file order (default: shuffled by the seed, anew each epoch)
   --eval-data=...            held-out data, same forms; evaluated at the end
   --eval-every=N             and every N steps
+  --evaluate                 evaluate --eval-data and do nothing else, with --checkpoint and --resume, or --init-params
 
 Training
   --steps=N                  train to step N, counted from the start of training

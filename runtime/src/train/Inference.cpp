@@ -35,12 +35,16 @@ std::string outputNames(const dpc_program_t &program) {
 
 /// Options that only mean something to a training program.
 dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) {
-  const std::pair<const char *, bool> unfit[] = {
-      {"--data", !options.data.empty()},  {"--eval-data", !options.evalData.empty()},
-      {"--steps", options.steps != 0},    {"--epochs", options.epochs != 0},
-      {"--log", !options.log.empty()},    {"--checkpoint", !options.checkpoint.empty()},
-      {"--no-shuffle", !options.shuffle}, {"--lr", options.learningRate != 0},
-      {"--nan=warn", options.warnOnNan}};
+  const std::pair<const char *, bool> unfit[] = {{"--evaluate", options.evaluate},
+                                                 {"--data", !options.data.empty()},
+                                                 {"--eval-data", !options.evalData.empty()},
+                                                 {"--steps", options.steps != 0},
+                                                 {"--epochs", options.epochs != 0},
+                                                 {"--log", !options.log.empty()},
+                                                 {"--checkpoint", !options.checkpoint.empty()},
+                                                 {"--no-shuffle", !options.shuffle},
+                                                 {"--lr", options.learningRate != 0},
+                                                 {"--nan=warn", options.warnOnNan}};
   for (const auto &[name, given] : unfit)
     if (given)
       return fail(DPC_USAGE,

@@ -109,6 +109,7 @@ struct Parser {
                    : name == kVersionOption    ? &out->version
                    : name == kPrintRanksOption ? &out->printRanks
                    : name == kVerifyOption     ? &out->verify
+                   : name == "--evaluate"      ? &out->evaluate
                                                : nullptr;
     if (target)
       *target = name != "--no-shuffle";
@@ -193,10 +194,26 @@ bool takesValue(Parser &parser, const std::string &name) {
   return parser.text(name) || parser.count(name);
 }
 
+/// Options that only mean something to a run that trains or saves.
+dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
+  for (const char *unfit :
+       {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",
+        "--checkpoint-every", "--save-params", "--save-onnx", "--best"})
+    for (const std::string &name : given)
+      if (name == unfit)
+        return fail(DPC_USAGE, "--evaluate excludes %s: it neither trains nor saves", unfit);
+  if (options.evalData.empty())
+    return fail(DPC_USAGE, "--evaluate needs --eval-data");
+  if (!options.checkpoint.empty() && !options.resume)
+    return fail(DPC_USAGE, "--evaluate with --checkpoint needs --resume, which reads the newest");
+  return DPC_OK;
+}
+
 } // namespace
 
 dpc_status_t parseOptions(int argc, char **argv, Options *out) {
   Parser parser{out};
+  std::vector<std::string> given;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.rfind("--", 0) != 0)
@@ -206,6 +223,7 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
                   argument.c_str());
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
+    given.push_back(name);
     if (equals == std::string::npos && parser.flag(name))
       continue;
     if (equals == std::string::npos && takesValue(parser, name))
@@ -214,6 +232,9 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
             parser.valued(name, equals == std::string::npos ? "" : argument.substr(equals + 1)))
       return status;
   }
+  if (out->evaluate)
+    if (dpc_status_t status = checkEvaluate(*out, given))
+      return status;
   if (out->steps && out->epochs)
     return fail(DPC_USAGE, "--steps and --epochs exclude each other");
   if (out->checkpoint.empty() && (out->resume || out->checkpointEvery))

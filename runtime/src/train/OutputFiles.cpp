@@ -125,7 +125,7 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &optio
       return fail(DPC_INVALID, "%s and %s both write %s", other->second->option.c_str(),
                   output.option.c_str(), output.path.c_str());
   }
-  if (!options.checkpoint.empty())
+  if (!options.checkpoint.empty() && !options.evaluate)
     if (dpc_status_t status = checkDirectory(options.checkpoint))
       return failWithin(status, "--checkpoint");
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK) : checkOnnx(program);

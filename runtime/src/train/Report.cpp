@@ -102,14 +102,19 @@ Report::~Report() {
 }
 
 dpc_status_t Report::openLog(const std::string &path, bool resume, uint64_t resumedStep) {
-  logPath = path;
   if (resume)
     if (dpc_status_t status = keepUpTo(path, resumedStep))
       return status;
-  log = std::fopen(path.c_str(), resume ? "ae" : "we");
-  if (!log)
-    return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
-  return DPC_OK;
+  return open(path, resume ? "ae" : "we");
+}
+
+dpc_status_t Report::extendLog(const std::string &path) { return open(path, "ae"); }
+
+dpc_status_t Report::open(const std::string &path, const char *mode) {
+  logPath = path;
+  log = std::fopen(path.c_str(), mode);
+  return log ? DPC_OK
+             : fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
 }
 
 void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
@@ -135,9 +140,9 @@ void Report::addValues(const char *prefix, const MetricValues &values) {
 
 dpc_status_t Report::endLine() {
   std::fputs("}\n", log);
-  return std::fflush(log) == 0 ? DPC_OK
-                               : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(),
-                                      std::strerror(errno));
+  return std::fflush(log) == 0
+             ? DPC_OK
+             : fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
 }
 
 dpc_status_t Report::evaluation(uint64_t step, const double *epoch, const MetricValues &values) {

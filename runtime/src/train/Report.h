@@ -31,9 +31,11 @@ struct StepReport {
 class Report {
 public:
   ~Report();
-  /// Opens the log. When resuming at `resumedStep`, lines of later steps are
-  /// dropped from an existing log.
+  /// Opens the log: a new one, or, after `resumedStep` steps that other runs have
+  /// logged, one from which lines of later steps are dropped.
   dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
+  /// Opens the log to write behind what is there.
+  dpc_status_t extendLog(const std::string &path);
   void begin(uint64_t firstStep, uint64_t lastStep, uint64_t batch);
   /// Shows progress.
   void show(const StepReport &report);
@@ -50,6 +52,7 @@ public:
   dpc_status_t closeLog();
 
 private:
+  dpc_status_t open(const std::string &path, const char *mode);
   void beginLine(uint64_t step, const double *epoch);
   void addValues(const char *prefix, const MetricValues &values);
   dpc_status_t endLine();

@@ -30,7 +30,7 @@ dpc_status_t Trainer::openOutputs() {
                 "%s is for inference programs: this one was compiled with "
                 "--loss and takes --data",
                 options.inputs.empty() ? "--output" : "--input");
-  if (options.data.empty())
+  if (options.data.empty() && !options.evaluate)
     return fail(DPC_USAGE, "--data is missing (--help shows its forms)");
   if (first())
     if (dpc_status_t status = checkOutputFiles(session.program, options))
@@ -41,21 +41,25 @@ dpc_status_t Trainer::openOutputs() {
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
   RankZeroMemory memory(session);
-  if (dpc_status_t status = data.open(program, session.options.rank, options.data, memory))
-    return status;
-  if (data.rows() < program.batch)
-    return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
-                options.data[0].c_str(), data.rows(), program.batch);
+  if (!options.evaluate) {
+    if (dpc_status_t status = data.open(program, session.options.rank, options.data, memory))
+      return status;
+    if (data.rows() < program.batch)
+      return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
+                  options.data[0].c_str(), data.rows(), program.batch);
+  }
   if (!options.evalData.empty())
     if (dpc_status_t status = evaluation.open(options.evalData, memory, report))
       return status;
-  if (first()) {
+  if (first() && !options.evaluate)
     if (dpc_status_t status = data.checkValues())
       return status;
-    if (evaluation.isOpen())
-      if (dpc_status_t status = evaluation.checkValues())
-        return status;
-  }
+  if (first() && evaluation.isOpen())
+    if (dpc_status_t status = evaluation.checkValues())
+      return status;
+  session.checkpointRun.isOnlyRead = options.evaluate;
+  if (options.evaluate)
+    return DPC_OK;
   batchesPerEpoch = data.rows() / program.batch;
   lastStep =
       options.steps ? options.steps : batchesPerEpoch * (options.epochs ? options.epochs : 1);
@@ -97,6 +101,9 @@ dpc_status_t Trainer::openState() {
                                "): add --resume, or name another directory",
                                options.checkpoint.c_str(), newest[1]));
   if (!resumes) {
+    if (options.evaluate)
+      return session.failed(
+          fail(DPC_INVALID, "%s holds no checkpoint to evaluate", options.checkpoint.c_str()));
     if (options.resume && first())
       report.line("note: " + options.checkpoint +
                   " holds no checkpoint yet: starting from the beginning");
@@ -151,7 +158,7 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
 
 /// Evaluates the present parameters, and keeps them if they are the best.
 dpc_status_t Trainer::evaluate() {
-  if (dpc_status_t status = evaluation.run())
+  if (dpc_status_t status = evaluation.run(/*mayStop=*/false))
     return status;
   isEvaluated = true;
   data.activate(session.loader);
@@ -271,6 +278,34 @@ dpc_status_t Trainer::results() {
   return writeModelFiles(session, options);
 }
 
+/// --evaluate: prints and logs what an evaluation in training would.
+dpc_status_t Trainer::evaluateAlone() {
+  if (first() && !options.log.empty())
+    if (dpc_status_t status = report.extendLog(options.log))
+      return session.failed(status);
+  if (dpc_status_t status = evaluation.run(/*mayStop=*/true))
+    return status;
+  if (!first())
+    return DPC_OK;
+  report.line(evaluation.text());
+  if (const std::string note = evaluation.note(); !note.empty())
+    report.line(note);
+  return session.failed(report.evaluation(session.control.step, nullptr, evaluation.getValues()));
+}
+
+/// The first line of a run.
+void Trainer::introduce() {
+  const dpc_program_t &program = session.program;
+  uint64_t peak = 0;
+  for (uint32_t r = 0; r < program.world_size; ++r)
+    peak = std::max(peak, program.ranks[r].peak_bytes);
+  report.line(std::string(program.name) + ": " + std::to_string(program.world_size) +
+              (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
+              std::to_string(program.batch) + ", " +
+              std::to_string(options.evaluate ? evaluation.rows() : data.rows()) +
+              " samples, planned memory " + bytesText(peak) + " a rank");
+}
+
 dpc_status_t Trainer::run() {
   const dpc_program_t &program = session.program;
   if (dpc_status_t status = openOutputs())
@@ -279,20 +314,18 @@ dpc_status_t Trainer::run() {
     return session.failed(status);
   if (dpc_status_t status = openState())
     return status;
-  if (first()) {
-    uint64_t peak = 0;
-    for (uint32_t r = 0; r < program.world_size; ++r)
-      peak = std::max(peak, program.ranks[r].peak_bytes);
-    report.line(std::string(program.name) + ": " + std::to_string(program.world_size) +
-                (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
-                std::to_string(program.batch) + ", " + std::to_string(data.rows()) +
-                " samples, planned memory " + bytesText(peak) + " a rank");
-    if (data.rows() % program.batch && lastStep - session.control.step >= batchesPerEpoch)
-      report.line("note: the last " + std::to_string(data.rows() % program.batch) +
-                  " samples of an epoch do not fill a batch and are dropped");
-    if (session.control.step)
-      report.line("resumed at step " + std::to_string(session.control.step));
+  if (first())
+    introduce();
+  if (options.evaluate) {
+    if (dpc_status_t status = evaluateAlone())
+      return status;
+    return finish();
   }
+  if (first() && data.rows() % program.batch && lastStep - session.control.step >= batchesPerEpoch)
+    report.line("note: the last " + std::to_string(data.rows() % program.batch) +
+                " samples of an epoch do not fill a batch and are dropped");
+  if (first() && session.control.step)
+    report.line("resumed at step " + std::to_string(session.control.step));
   const uint64_t begin = session.control.step;
   dpc_status_t status = steps();
   if (first())
@@ -323,9 +356,14 @@ dpc_status_t Trainer::run() {
                                            : ", checkpoint written");
   if ((status = results()))
     return status;
-  if (first() && (status = report.closeLog()))
-    return session.failed(status);
-  return program.world_size > 1 ? dpc_comm_barrier(session.comm) : DPC_OK;
+  return finish();
+}
+
+dpc_status_t Trainer::finish() {
+  if (first())
+    if (dpc_status_t status = report.closeLog())
+      return session.failed(status);
+  return session.program.world_size > 1 ? dpc_comm_barrier(session.comm) : DPC_OK;
 }
 
 } // namespace dpc

@@ -15,7 +15,7 @@
 namespace dpc {
 
 /// The training of one produced program: resume, steps, evaluation,
-/// checkpoints, results.
+/// checkpoints, results; or, with --evaluate, an evaluation alone.
 class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
@@ -32,8 +32,11 @@ private:
   dpc_status_t oneStep(uint64_t index);
   void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
+  dpc_status_t evaluateAlone();
+  void introduce();
   dpc_status_t save();
   dpc_status_t results();
+  dpc_status_t finish();
   double epochOf(uint64_t step) const { return double(step) / double(batchesPerEpoch); }
   bool first() const { return session.options.rank == 0; }
 
