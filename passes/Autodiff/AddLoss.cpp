@@ -101,21 +101,29 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return function.getArgument(index);
   }
 
+  /// Number of the result that the loss is of.
+  FailureOr<unsigned> findOutput(func::FuncOp function) {
+    StringRef wanted = lossOutput;
+    const bool isInGraph = StringRef(loss).starts_with("output:");
+    if (isInGraph)
+      wanted = StringRef(loss).substr(7);
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (ResultAttr attr = nn::getResult(function, i);
+          attr && attr.getKind() == ResultKind::output &&
+          ((wanted.empty() && !isInGraph) || attr.getName() == wanted))
+        return i;
+    return function.emitError("loss ")
+               << loss << (lossOutput.empty() ? "" : ",of=") << lossOutput
+               << ": the graph has no such output; it has " << outputNames(function),
+           failure();
+  }
+
   FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder, bool training) {
     Operation *terminator = function.front().getTerminator();
     StringRef name = loss;
-    std::optional<unsigned> chosen;
-    for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      ResultAttr attr = nn::getResult(function, i);
-      if (!attr || attr.getKind() != ResultKind::output)
-        continue;
-      if (name.starts_with("output:") ? attr.getName() == name.substr(7) : !chosen)
-        chosen = i;
-    }
-    if (!chosen)
-      return function.emitError("loss ")
-                 << name << ": the graph has no such output; it has " << outputNames(function),
-             failure();
+    FailureOr<unsigned> chosen = findOutput(function);
+    if (failed(chosen))
+      return failure();
     Value output = terminator->getOperand(*chosen);
     StringRef outputName = nn::getResult(function, *chosen).getName();
     RankedTensorType type = typeOf(output);

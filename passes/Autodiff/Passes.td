@@ -11,8 +11,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     the host weighs batches) and, for a classification, `accuracy`. In `@eval`
     the rows from the control `valid_rows` on do not count.
 
-    A loss that is not in the graph reads the first output, a float, and a new
-    argument `label`. The mean is over the whole batch: over all labels that are
+    A loss that is not in the graph reads one output, a float, and a new argument
+    `label`. It is the first output, or `loss-output`. The mean is over the whole batch: over all labels that are
     not `ignore-index` for a cross-entropy, over all elements otherwise.
 
     A cross-entropy has its classes along `class-axis`, else along the axis whose
@@ -46,6 +46,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
   let options = [
     Option<"loss", "loss", "std::string", "",
            "cross-entropy, mse, l1, bce-with-logits or output:NAME">,
+    Option<"lossOutput", "loss-output", "std::string", "",
+           "The output that the loss is of (default: the first); not with output:NAME">,
     Option<"labelSmoothing", "label-smoothing", "double", "0.0",
            "Share of the target spread over all classes, in [0, 1]">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100",

@@ -117,6 +117,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
 
   AddLossOptions loss;
   loss.loss = options.loss;
+  loss.lossOutput = options.lossOutput;
   loss.labelSmoothing = options.labelSmoothing;
   loss.ignoreIndex = options.ignoreIndex;
   loss.classAxis = listOf<int64_t>(options.classAxis);

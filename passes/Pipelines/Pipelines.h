@@ -46,6 +46,9 @@ struct StepOptions : LevelOptions<StepOptions> {
                            llvm::cl::desc("cross-entropy, mse, l1, bce-with-logits or output:NAME; "
                                           "empty for inference, to which nothing below but the "
                                           "precision applies")};
+  Option<std::string> lossOutput{*this, "loss-output",
+                                 llvm::cl::desc("The output that the loss is of (default: the "
+                                                "first); not with output:NAME")};
   Option<double> labelSmoothing{*this, "label-smoothing", llvm::cl::init(0)};
   Option<int64_t> ignoreIndex{*this, "ignore-index", llvm::cl::init(-100)};
   ListOption<int64_t> classAxis{

@@ -5,13 +5,41 @@ import re
 import time
 
 import numpy as np
+import onnx
 
 from programs import data_of, expect
+
+
+CLASSES = 10
+
+
+def several(path, outputs, batch=8):
+    """A model with several outputs: hidden values, logits of classes, the mean square of each sample's, and of all."""
+    node, rng = onnx.helper.make_node, np.random.default_rng(11)
+    shapes = {'hidden': [batch, 12], 'logits': [batch, CLASSES], 'energy': [batch], 'energies': [batch, 1], 'power': [],
+              'ids': [batch]}
+    tensors = {'w': rng.standard_normal((16, 12)).astype(np.float32) / 4,
+               'v': rng.standard_normal((12, CLASSES)).astype(np.float32)}
+    nodes = [node('MatMul', ['x', 'w'], ['m']), node('Tanh', ['m'], ['hidden']), node('MatMul', ['hidden', 'v'], ['logits']),
+             node('Mul', ['hidden', 'hidden'], ['s']), node('ReduceMean', ['s'], ['energy'], axes=[1], keepdims=0),
+             node('ReduceMean', ['s'], ['energies'], axes=[1], keepdims=1), node('ReduceMean', ['s'], ['power'], keepdims=0),
+             node('ArgMax', ['logits'], ['ids'], axis=1, keepdims=0)]
+    types = {name: onnx.TensorProto.INT64 if name == 'ids' else onnx.TensorProto.FLOAT for name in shapes}
+    graph = onnx.helper.make_graph(
+        nodes, 'several', [onnx.helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, [batch, 16])],
+        [onnx.helper.make_tensor_value_info(name, types[name], shapes[name]) for name in outputs],
+        [onnx.numpy_helper.from_array(array, name) for name, array in tensors.items()])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), path)
+    return path
 
 
 class Evaluation:
     def __init__(self, suite):
         self.suite = suite
+
+    def several(self, *outputs):
+        path = self.suite.path('-'.join(outputs) + '.onnx')
+        return path if os.path.exists(path) else several(path, outputs)
 
     def evaluated(self, run):
         """The values of each evaluation that was printed, by step."""
@@ -100,6 +128,31 @@ class Evaluation:
         changed = set(self.suite.listing()) - set(before) - set(self.suite.made.values())
         expect(not changed, f'{changed} were written')
 
+    def loss_of(self, kind):
+        """A loss of another output than the first is the loss of that output."""
+        data, labels = self.suite.path(f'{kind}.npz'), np.load(data_of('mlp'))['label']
+        if kind != 'cross-entropy':
+            labels = np.eye(CLASSES, dtype=np.float32)[labels]
+        np.savez(data, x=np.load(data_of('mlp'))['x'], label=labels)
+        found = []
+        for outputs, loss in ((['logits', 'hidden'], kind), (['hidden', 'logits'], f'{kind},of=logits')):
+            program = self.suite.compiled('several', f'--loss={loss}', '--optimizer=adam,lr=0.01', model=self.several(*outputs))
+            self.suite.train(program, 'mlp', '--steps=4', '--log=of.jsonl', data=data).done()
+            found.append([line['loss'] for line in self.suite.log('of.jsonl')])
+        expect(found[0] == found[1] and found[0][3] < found[0][0], f'losses {found}')
+
+    def loss_of_usage(self):
+        model = self.several('hidden', 'logits', 'ids', 'power')
+
+        def refused(loss, *words, code=1):
+            self.suite.tool('dpc-compile', model, '-o', 'refused', f'--loss={loss}', '--optimizer=sgd,lr=1').refused(*words, code=code)
+        refused('mse,of=absent', 'loss mse,of=absent: the graph has no such output; it has hidden, logits, ids, power')
+        refused('mse,of=ids', 'output ids has type', 'not a float')
+        refused('output:power,of=logits', "output:power has no option 'of'", code=2)
+        refused('mse,of=', 'of= names no output', code=2)
+        refused('mse,of=logits,of=hidden', 'of=hidden: the loss is of one output', code=2)
+        expect(not os.path.exists(self.suite.path('refused')), 'a program was written')
+
 
 def checks(suite):
     tests = Evaluation(suite)
@@ -108,3 +161,6 @@ def checks(suite):
     for mesh in ('', '--mesh=data=2 --zero=3', '--mesh=model=2 --accumulate=2'):
         yield f'daily evaluation alone {mesh or "one rank"}', lambda mesh=mesh: tests.alone(mesh)
     yield 'daily evaluation alone usage', tests.alone_usage
+    for kind in ('cross-entropy', 'mse', 'l1', 'bce-with-logits'):
+        yield f'daily {kind} of an output', lambda kind=kind: tests.loss_of(kind)
+    yield 'daily loss of an output usage', tests.loss_of_usage

@@ -120,6 +120,11 @@ static void parseLoss(StringRef text, StepOptions &step) {
       if (value.getAsInteger(10, axis))
         usageError("--loss: axis=" + value + " is not a whole number");
       step.classAxis.push_back(axis);
+    } else if (key == "of" && !StringRef(step.loss).starts_with("output:")) {
+      if (value.empty() || !step.lossOutput.empty())
+        usageError("--loss: of=" + value +
+                   (value.empty() ? " names no output" : ": the loss is of one output"));
+      step.lossOutput = value.str();
     } else {
       usageError("--loss: " + step.loss + " has no option '" + key + "'");
     }

@@ -17,7 +17,7 @@ def help : Flag<["--"], "help">, HelpText<"Show this help">;
 def version : Flag<["--"], "version">, HelpText<"Show the version">;
 def o : Separate<["-"], "o">, MetaVarName<"OUT">, HelpText<"The program to write">;
 
-def loss : Value<"loss", "LOSS", "cross-entropy[,axis=K,label-smoothing=X,ignore-index=N], mse, l1 or bce-with-logits of the first output, or output:NAME (default: none, a program that infers); docs/compiling.md says where classes lie", training>;
+def loss : Value<"loss", "LOSS", "cross-entropy[,axis=K,label-smoothing=X,ignore-index=N], mse, l1 or bce-with-logits of the first output (,of=NAME: of another), or output:NAME, a scalar of the graph (default: none, a program that infers); docs/compiling.md says where classes lie", training>;
 def optimizer : Value<"optimizer", "NAME,..", "The optimizer and its options, such as adamw,lr=3e-4; all of them are listed below", training>;
 def param_group : Repeated<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name; a later one changes what it names", training>;
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together (default 0: do not)", training>;

@@ -30,6 +30,9 @@
 // RUN: dpc-opt %t/sequence.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,5' | FileCheck %t/sequence.mlir --check-prefix=AXIS1
 // RUN: dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/in-graph.mlir
 // RUN: not dpc-opt %t/in-graph.mlir --dpc-add-loss=loss=output:count 2>&1 | FileCheck %s --check-prefix=FLOAT
+// RUN: dpc-opt %t/several.mlir --dpc-add-loss='loss=cross-entropy loss-output=second' | FileCheck %t/several.mlir
+// RUN: not dpc-opt %t/several.mlir --dpc-add-loss='loss=mse loss-output=third' 2>&1 | FileCheck %s --check-prefix=NO-OUTPUT
+// RUN: not dpc-opt %t/several.mlir --dpc-add-loss='loss=output:' 2>&1 | FileCheck %s --check-prefix=NO-NAME
 // RUN: dpc-opt %t/modes.mlir --dpc-add-loss=loss=output:loss | FileCheck %t/modes.mlir
 // RUN: not dpc-opt %t/nothing.mlir --dpc-add-loss=loss=mse 2>&1 | FileCheck %s --check-prefix=FORWARD
 
@@ -46,6 +49,8 @@
 // ABSENT: error: loss output:absent: the graph has no such output; it has logits
 // SCALAR: error: loss output:logits: output has type 'tensor<8x4xf32>', which is not a scalar
 // FLOAT: error: loss output:count: output count has type 'tensor<i64>', which is not a float
+// NO-OUTPUT: error: loss mse,of=third: the graph has no such output; it has first, second
+// NO-NAME: error: loss output:: the graph has no such output; it has first, second
 // FORWARD: error: has no function @forward
 
 //--- values.mlir
@@ -178,6 +183,19 @@ func.func @forward(%w: tensor<1xf32> {nn.arg = #nn.arg<parameter "w">}, %n: tens
   %0 = nn.exp %w : tensor<1xf32>
   %1 = nn.mul %w, %w : tensor<1xf32>
   return %0, %1, %n : tensor<1xf32>, tensor<1xf32>, tensor<i64>
+}
+
+//--- several.mlir
+// The loss is of the output that is named; what only the first needs goes.
+// CHECK: nn.loss = #nn.loss<"cross-entropy" of "second" : tensor<8x5xf32>, classAxis = 1>
+// CHECK: func.func @step
+// CHECK-NOT: nn.exp
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<8x5xf32>, tensor<8xi64>
+func.func @forward(%a: tensor<8x4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<8x5xf32> {nn.arg = #nn.arg<parameter "b">})
+    -> (tensor<8x4xf32> {nn.result = #nn.result<output "first">}, tensor<8x5xf32> {nn.result = #nn.result<output "second">}) {
+  %0 = nn.exp %a : tensor<8x4xf32>
+  %1 = nn.tanh %b : tensor<8x5xf32>
+  return %0, %1 : tensor<8x4xf32>, tensor<8x5xf32>
 }
 
 //--- modes.mlir
