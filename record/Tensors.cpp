@@ -337,21 +337,27 @@ LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) 
   if (persistent.getBufferType().getNumElements() != 1)
     return persistent.emitOpError("is a metric of ")
            << persistent.getBufferType().getNumElements() << " elements";
+  FailureOr<nn::MetricMean> mean = nn::meanFrom(persistent->getAttr(nn::kMeanAttrName));
+  if (failed(mean))
+    return persistent.emitOpError("has ") << nn::kMeanAttrName << " of another form";
+  const bool countsLabels = *mean == nn::MetricMean::labels || *mean == nn::MetricMean::geometric;
   uint32_t weight = DPC_NONE, position = 0;
   for (auto other : module.getOps<PersistentOp>()) {
     auto result = dyn_cast<nn::ResultAttr>(other.getBinding());
     if (!result || result.getKind() != nn::ResultKind::metric)
       continue;
-    if (result.getName() == "count" && name != "count")
+    if (result.getName() == "count" && name != "count" && countsLabels)
       weight = position;
     ++position;
   }
   dpc_metric_t record = {};
   record.struct_size = sizeof(record);
-  record.kind = name == "loss"               ? DPC_METRIC_LOSS
-                : name == "count"            ? DPC_METRIC_SUM
-                : name == nn::kLossScaleName ? DPC_METRIC_SCALE
-                                             : DPC_METRIC_MEAN;
+  record.kind = name == "loss"                       ? DPC_METRIC_LOSS
+                : name == "count"                    ? DPC_METRIC_SUM
+                : name == nn::kLossScaleName         ? DPC_METRIC_SCALE
+                : *mean == nn::MetricMean::geometric ? DPC_METRIC_GEOMETRIC
+                : *mean == nn::MetricMean::batches   ? DPC_METRIC_WHOLE
+                                                     : DPC_METRIC_MEAN;
   record.dtype = *dtype;
   record.entry = writtenBy.lookup(persistent);
   record.holder = DPC_NONE;

@@ -2,7 +2,7 @@
 // each op that training needs.
 
 #include "passes/Autodiff/FunctionForms.h"
-#include "passes/Autodiff/Loss.h"
+#include "passes/Autodiff/Metrics.h"
 #include "passes/Autodiff/Passes.h"
 
 #include "dialects/Interfaces/NodeNames.h"
@@ -65,15 +65,23 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     Operation *terminator = function.front().getTerminator();
     OpBuilder builder(terminator);
     FunctionResults results;
-    FailureOr<LossValue> loss = buildLoss(function, builder, training);
+    FailureOr<EvaluatedLoss> loss = buildLoss(function, builder, training);
     if (failed(loss))
       return failure();
-    results.add(ResultKind::metric, "loss", loss->loss);
+    results.add(ResultKind::metric, "loss", loss->value.loss);
+    SmallVector<MetricMean> means = {MetricMean::labels};
     if (!training) {
-      if (loss->count)
-        results.add(ResultKind::metric, "count", loss->count);
-      if (loss->accuracy)
-        results.add(ResultKind::metric, "accuracy", loss->accuracy);
+      if (loss->value.count) {
+        results.add(ResultKind::metric, "count", loss->value.count);
+        means.push_back(MetricMean::labels);
+      }
+      for (StringRef name : metricsOf(*loss)) {
+        FailureOr<MetricValue> metric = buildMetric(function, builder, name, *loss);
+        if (failed(metric))
+          return failure();
+        results.add(ResultKind::metric, metric->name, metric->value);
+        means.push_back(metric->mean);
+      }
     }
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
       ResultAttr attr = nn::getResult(function, index);
@@ -81,7 +89,20 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
         results.add(ResultKind::state, attr.getName(), value);
     }
     results.setOn(function);
+    for (auto [index, mean] : llvm::enumerate(means))
+      setMean(function, index, mean);
     return success();
+  }
+
+  /// The metrics that are asked for, after the accuracy, which every classification has.
+  SmallVector<StringRef> metricsOf(const EvaluatedLoss &loss) {
+    SmallVector<StringRef> names;
+    if (findMetricDefect("accuracy", loss.kind).empty())
+      names.push_back("accuracy");
+    for (const std::string &name : metrics)
+      if (!llvm::is_contained(names, name))
+        names.push_back(name);
+    return names;
   }
 
   Value addControl(func::FuncOp function, StringRef name) {
@@ -114,11 +135,11 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
         return i;
     return function.emitError("loss ")
                << loss << (lossOutput.empty() ? "" : ",of=") << lossOutput
-               << ": the graph has no such output; it has " << outputNames(function),
+               << ": the graph has no such output; it has " << getOutputNames(function),
            failure();
   }
 
-  FailureOr<LossValue> buildLoss(func::FuncOp function, OpBuilder &builder, bool training) {
+  FailureOr<EvaluatedLoss> buildLoss(func::FuncOp function, OpBuilder &builder, bool training) {
     Operation *terminator = function.front().getTerminator();
     StringRef name = loss;
     FailureOr<unsigned> chosen = findOutput(function);
@@ -138,7 +159,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                    << name << ": output has type " << type << ", which is not a scalar",
                failure();
       recordLoss("in graph", outputName, type, -1);
-      return LossValue{e.reshape(output, {}), Value(), Value()};
+      return EvaluatedLoss{name, output, outputName, -1, {e.reshape(output, {}), {}, {}, {}},
+                           {},   {}};
     }
 
     std::string known;
@@ -170,18 +192,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     Value labels = addArgument(function, ArgKind::label, "label", label->type,
                                label->type.getRank() > 0 ? 0 : -1);
     Value validRows = training ? Value() : addControl(function, "valid_rows");
-    return kind->build(builder, lossLocation(output.getLoc()), output, labels, label->classAxis,
-                       validRows, options);
-  }
-
-  /// "a, b": the graph's outputs, for messages.
-  static std::string outputNames(func::FuncOp function) {
-    std::string names;
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (ResultAttr attr = nn::getResult(function, i);
-          attr && attr.getKind() == ResultKind::output)
-        names += (names.empty() ? "" : ", ") + attr.getName().str();
-    return names;
+    LossValue value = kind->build(builder, lossLocation(output.getLoc()), output, labels,
+                                  label->classAxis, validRows, options);
+    return EvaluatedLoss{name, output, outputName, label->classAxis, value, options, validRows};
   }
 
   /// Leaves on the module what the loss is of, for reports and for the host.

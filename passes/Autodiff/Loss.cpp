@@ -6,19 +6,17 @@
 #include "dialects/NN/IR/Loss.h"
 #include "passes/Autodiff/ClassAxis.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// All dimensions of `value`.
-static SmallVector<int64_t> allDims(Value value) {
-  return llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+Value dpc::sumAll(Expressions e, Value x) {
+  return e.sum(x, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank())));
 }
 
-/// i1 tensor of `shape`: whether the sample (dimension 0) is below `validRows`.
-static Value rowIsValid(Expressions e, ArrayRef<int64_t> shape, Value validRows) {
+Value dpc::rowIsValid(Expressions e, ArrayRef<int64_t> shape, Value validRows) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
   Value limit = e.broadcastScalar(validRows, shape);
   return e.compare(Comparison::lt, e.make<IotaOp>(type, 0), limit);
@@ -56,17 +54,9 @@ public:
                                           builder.getF64FloatAttr(options.labelSmoothing));
     Type element = typeOf(output).getElementType();
     Value counts = e.compare(Comparison::ne, label, double(options.ignoreIndex));
-    Value count = e.sum(e.convert(counts, element), allDims(label));
-    Value loss = e.div(e.sum(entropy.getLosses(), allDims(label)), count);
-    if (!validRows)
-      return {loss, count, Value()};
-    auto indexType = RankedTensorType::get(shape, builder.getI64Type());
-    Value guess = e.make<ArgReduceOp>(indexType, ReduceKind::max, output, axis,
-                                      /*selectLast=*/false);
-    // The ignored label may be a class that is guessed.
-    Value right = e.make<AndOp>(e.compare(Comparison::eq, guess, label), counts);
-    right = e.convert(right, element);
-    return {loss, count, e.div(e.sum(right, allDims(label)), count)};
+    Value count = sumAll(e, e.convert(counts, element));
+    Value loss = e.div(sumAll(e, entropy.getLosses()), count);
+    return {loss, count, label, counts};
   }
 };
 
@@ -93,12 +83,13 @@ public:
     label = e.convert(label, type.getElementType());
     Value terms = element(e, output, label);
     Value count = e.splat(scalar, type.getNumElements());
+    Value valid;
     if (validRows && type.getRank() > 0) {
-      Value valid = rowIsValid(e, type.getShape(), validRows);
+      valid = rowIsValid(e, type.getShape(), validRows);
       terms = e.select(valid, terms, e.splatLike(terms, 0));
-      count = e.sum(e.convert(valid, type.getElementType()), allDims(terms));
+      count = sumAll(e, e.convert(valid, type.getElementType()));
     }
-    return {e.div(e.sum(terms, allDims(terms)), count), count, Value()};
+    return {e.div(sumAll(e, terms), count), count, label, valid};
   }
 
 protected:

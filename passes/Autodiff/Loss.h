@@ -1,6 +1,7 @@
 #ifndef DPC_PASSES_AUTODIFF_LOSS_H
 #define DPC_PASSES_AUTODIFF_LOSS_H
 
+#include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include <memory>
@@ -16,10 +17,19 @@ struct LossValue {
   mlir::Value loss;
   /// Rank-0 float: how many labels or elements the mean is over.
   mlir::Value count;
-  /// Rank-0 float: the fraction of right answers; null where there is no such
-  /// thing.
-  mlir::Value accuracy;
+  /// What the output is compared with, in the type that the loss computes in;
+  /// null for a loss in the graph.
+  mlir::Value label;
+  /// i1 of the labels' shape: which of them count; null: all.
+  mlir::Value counts;
 };
+
+/// The sum of all elements, rank-0.
+mlir::Value sumAll(nn::Expressions e, mlir::Value x);
+
+/// i1 tensor of `shape`: whether the sample (dimension 0) is below `validRows`,
+/// a rank-0 i64.
+mlir::Value rowIsValid(nn::Expressions e, llvm::ArrayRef<int64_t> shape, mlir::Value validRows);
 
 /// One kind of loss outside the graph.
 class LossFunction {

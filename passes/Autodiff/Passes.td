@@ -8,8 +8,11 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
   let description = [{
     `@step` holds the training form of the model and the metric `loss`; `@eval`
     its evaluation form and the metrics `loss`, `count` (counted labels, by which
-    the host weighs batches) and, for a classification, `accuracy`. In `@eval`
-    the rows from the control `valid_rows` on do not count.
+    the host weighs batches), for a classification `accuracy`, and those that
+    `metrics` lists. In `@eval` the rows from the control `valid_rows` on do not
+    count. A metric whose batches are not weighed by `count` says by `nn.mean` how
+    they are: `perplexity` is a geometric mean, `output:NAME` a mean over samples,
+    or over whole batches where the output is one number.
 
     A loss that is not in the graph reads one output, a float, and a new argument
     `label`. It is the first output, or `loss-output`. The mean is over the whole batch: over all labels that are
@@ -58,6 +61,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
                "Global shape of the labels (default: from the output's)">,
     Option<"labelType", "label-type", "std::string", "",
            "Element type of the labels, such as i64 or f32 (default: by the loss)">,
+    ListOption<"metrics", "metrics", "std::string",
+               "accuracy, top-5, binary-accuracy, perplexity or output:NAME, beside the loss in @eval">,
     Option<"batchGroups", "batch-groups", "int64_t", "1",
            "Consecutive groups of samples that batch normalisation treats apart">,
   ];

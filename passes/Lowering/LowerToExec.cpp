@@ -112,8 +112,9 @@ private:
                                       function.getResultAttr(index, DistDialect::kLayoutAttrName));
     if (failed(persistent))
       return failure();
-    if (Attribute dim = function.getResultAttr(index, nn::kBatchDimAttrName))
-      (*persistent)->setAttr(nn::kBatchDimAttrName, dim);
+    for (llvm::StringRef fact : {nn::kBatchDimAttrName, nn::kMeanAttrName})
+      if (Attribute value = function.getResultAttr(index, fact))
+        (*persistent)->setAttr(fact, value);
     return get(*persistent);
   }
 

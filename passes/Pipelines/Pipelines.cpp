@@ -123,6 +123,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   loss.classAxis = listOf<int64_t>(options.classAxis);
   loss.labelShape = listOf<int64_t>(options.labelShape);
   loss.labelType = options.labelType;
+  loss.metrics = listOf<std::string>(options.metrics);
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
 

@@ -57,6 +57,7 @@ struct StepOptions : LevelOptions<StepOptions> {
                      "negative; without one it follows from the shapes")};
   ListOption<int64_t> labelShape{*this, "label-shape", llvm::cl::desc("See dpc-add-loss")};
   Option<std::string> labelType{*this, "label-type", llvm::cl::desc("See dpc-add-loss")};
+  ListOption<std::string> metrics{*this, "metrics", llvm::cl::desc("See dpc-add-loss")};
   Option<std::string> optimizer{*this, "optimizer", llvm::cl::desc("NAME[,OPTION=VALUE..]")};
   ListOption<std::string> parameterGroups{*this, "groups", llvm::cl::desc("GLOB[;OPTION=VALUE..]")};
   Option<double> clipGradNorm{*this, "clip-grad-norm", llvm::cl::init(0)};

@@ -153,6 +153,124 @@ class Evaluation:
         refused('mse,of=logits,of=hidden', 'of=hidden: the loss is of one output', code=2)
         expect(not os.path.exists(self.suite.path('refused')), 'a program was written')
 
+    METRICS = {'cross-entropy': 'top-5,perplexity,output:energy,output:energies,output:power,output:hidden,output:ids',
+               'bce-with-logits': 'binary-accuracy,output:energies', 'output:power': 'output:energy,output:power'}
+
+    def want(self, kind, x, label, batch=8):
+        """What evaluation says of these samples, in f64; one number of a batch is a mean over whole batches."""
+        rng = np.random.default_rng(11)
+        w, v = (rng.standard_normal(shape).astype(np.float32) for shape in ((16, 12), (12, CLASSES)))
+        hidden = np.tanh(x.astype(float) @ (w / 4).astype(float))
+        logits, energy = hidden @ v, (hidden ** 2).mean(1)
+        whole = len(x) // batch * batch
+        found = {'output:energy': energy.mean(), 'output:energies': energy.mean(), 'output:power': energy[:whole].mean(),
+                 'output:hidden': hidden.mean(), 'output:ids': logits.argmax(1).mean()}
+        if kind == 'output:power':
+            return {'loss': found['output:power'], 'output:power': found['output:power'], 'output:energy': energy[:whole].mean()}
+        if kind == 'bce-with-logits':
+            losses = np.logaddexp(0, logits) - logits * label
+            return {'loss': losses.mean(), 'count': label.size, 'binary_accuracy': ((logits > 0) == (label > 0.5)).mean(),
+                    'output:energies': found['output:energies']}
+        counts = label != -100
+        entropy = np.log(np.exp(logits).sum(1)) - logits[np.arange(len(x)), np.where(counts, label, 0)]
+        order = np.argsort(-logits, axis=1, kind='stable')
+        found.update(loss=entropy[counts].mean(), count=counts.sum(), accuracy=(order[:, 0] == label)[counts].mean(),
+                     top_5=(order[:, :5] == label[:, None]).any(1)[counts].mean(), perplexity=np.exp(entropy[counts].mean()))
+        return found
+
+    def held_out(self, kind, rows):
+        """Inputs and labels of which some do not count, a whole batch of them too."""
+        rng = np.random.default_rng(5)
+        x = rng.standard_normal((rows, 16)).astype(np.float32)
+        label = rng.integers(0, CLASSES, rows)
+        label[rng.random(rows) < 0.2] = -100
+        label[8:16] = -100
+        label = {'cross-entropy': label, 'output:power': None,
+                 'bce-with-logits': (rng.random((rows, CLASSES)) < 0.3).astype(np.float32)}[kind]
+        path = self.suite.path(f'{kind.replace(":", "-")}-{rows}.npz')
+        np.savez(path, x=x, **({} if label is None else {'label': label}))
+        return path, x, label
+
+    def metric(self, kind, flags):
+        """Every metric is the exact mean over all samples, whatever the layout; padding rows and ignored labels do not count."""
+        outputs = ['hidden', 'logits', 'energy', 'energies', 'power', 'ids']
+        loss = kind if kind.startswith('output:') else f'{kind},of=logits'
+        program = self.suite.compiled('several', f'--loss={loss}', '--optimizer=sgd,lr=0.1', f'--metric={self.METRICS[kind]}',
+                                      *flags.split(), model=self.several(*outputs))
+        data, x, label = self.held_out(kind, 37)
+        run = self.suite.run(program, '--evaluate', f'--eval-data={data}', '--log=metrics.jsonl').done()
+        last = self.suite.log('metrics.jsonl')[-1]
+        got = {key[5:]: value for key, value in last.items() if key.startswith('eval_')}
+        want = self.want(kind, x, label)
+        expect(sorted(got) == sorted(want), f'metrics {sorted(got)}, not {sorted(want)}')
+        close = 1e-12 if 'f64' in flags else 2e-2 if 'bf16' in flags else 2e-6
+        for name, value in want.items():
+            expect(math.isclose(got[name], value, rel_tol=close, abs_tol=close), f'{name} is {got[name]}, not {value}')
+        expect(self.evaluated(run)[0] == {name: float(f'{value:.6g}') for name, value in got.items()}, f'printed {run.out}')
+        whole = 'the loss in the graph' if kind == 'output:power' else 'output:power'
+        if 'output:power' in self.METRICS[kind]:
+            run.says(f'note: {whole} needs whole batches: the last 5 samples of --eval-data are left out')
+            small, _, _ = self.held_out(kind, 7)
+            self.suite.run(program, '--evaluate', f'--eval-data={small}').refused(
+                f'7 samples, but {whole} needs a whole batch of 8')
+
+    def metric_smoothed(self):
+        """Perplexity is of the cross-entropy without smoothing."""
+        data, x, label = self.held_out('cross-entropy', 37)
+        for loss in ('cross-entropy,of=logits,label-smoothing=0.2', 'cross-entropy,of=logits'):
+            program = self.suite.compiled('several', f'--loss={loss}', '--optimizer=sgd,lr=0.1', '--metric=perplexity',
+                                          model=self.several('hidden', 'logits'))
+            values = self.evaluated(self.suite.run(program, '--evaluate', f'--eval-data={data}').done())[0]
+            want = self.want('cross-entropy', x, label)
+            expect(math.isclose(values['perplexity'], want['perplexity'], rel_tol=1e-5), f'{loss}: {values}, not {want}')
+
+    def metric_ties(self):
+        """Of equal logits the one of the lower index comes first; a logit that is no number is infinite."""
+        path, data, rng = self.suite.path('ties.onnx'), self.suite.path('ties.npz'), np.random.default_rng(2)
+        node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            [node('Add', ['x', 'b'], ['logits'])], 'ties', [value('x', onnx.TensorProto.FLOAT, [8, 9])],
+            [value('logits', onnx.TensorProto.FLOAT, [8, 9])], [onnx.numpy_helper.from_array(np.zeros(9, np.float32), 'b')])
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), path)
+        x, label = rng.integers(0, 3, (203, 9)).astype(np.float32), rng.integers(0, 9, 203)
+        x[::5, 3], x[1::5, 8], x[2::5, 2] = np.nan, np.inf, -np.inf
+        np.savez(data, x=x, label=label)
+        order = np.argsort(-np.where(np.isnan(x), np.inf, x), axis=1, kind='stable')
+        want = (order[:, :5] == label[:, None]).any(1).mean()
+        for flags in ('', '--mesh=model=2', '--mesh=data=2'):
+            program = self.suite.compiled('ties', '--loss=cross-entropy', '--optimizer=sgd,lr=0.1', '--metric=top-5', '--trainable=b',
+                                          *flags.split(), model=path)
+            values = self.evaluated(self.suite.run(program, '--evaluate', f'--eval-data={data}').done())[0]
+            expect(math.isclose(values['top_5'], want, rel_tol=1e-5), f'{values}, not {want}')
+
+    def metric_usage(self):
+        model = self.several('hidden', 'logits', 'energy', 'power')
+
+        def refused(loss, metric, *words, code=2, model=model):
+            self.suite.tool('dpc-compile', model, '-o', 'refused', *([f'--loss={loss}', '--optimizer=sgd,lr=1'] if loss else []),
+                            f'--metric={metric}').refused(*words, code=code)
+        known = 'known: accuracy, top-5, binary-accuracy, perplexity, output:NAME'
+        refused('cross-entropy', 'bleu', f"--metric: unknown metric 'bleu'; {known}")
+        refused('cross-entropy', 'top-5,', "unknown metric ''")
+        refused('mse', 'accuracy', 'accuracy needs a loss that has classes, --loss=cross-entropy, not --loss=mse')
+        refused('output:power', 'perplexity', 'perplexity needs', 'not --loss=output:power')
+        refused('cross-entropy', 'binary-accuracy', 'binary-accuracy needs', '--loss=bce-with-logits, not --loss=cross-entropy')
+        refused('cross-entropy', 'top-5,top-5', "'top-5' is given twice")
+        refused('', 'accuracy', '--metric needs --loss')
+        refused('cross-entropy', 'output:absent', 'metric output:absent: the graph has no such output; it has hidden, logits, energy, power',
+                code=1)
+        few = self.suite.path('few.onnx')
+        value = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph(
+            [onnx.helper.make_node('MatMul', ['x', 'w'], ['y'])], 'few', [value('x', onnx.TensorProto.FLOAT, [8, 4])],
+            [value('y', onnx.TensorProto.FLOAT, [8, 5]), value('w', onnx.TensorProto.FLOAT, [4, 5])],
+            [onnx.numpy_helper.from_array(np.ones((4, 5), np.float32), 'w')])
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid('', 17)], ir_version=8), few)
+        refused('cross-entropy', 'top-5', 'metric top-5 needs at least 6 classes, but output y has 5 along axis 1', code=1, model=few)
+        refused('cross-entropy', 'output:w', 'output has type', 'neither one number nor has a sample in each row of a batch of 8',
+                code=1, model=few)
+        expect(not os.path.exists(self.suite.path('refused')), 'a program was written')
+
 
 def checks(suite):
     tests = Evaluation(suite)
@@ -164,3 +282,10 @@ def checks(suite):
     for kind in ('cross-entropy', 'mse', 'l1', 'bce-with-logits'):
         yield f'daily {kind} of an output', lambda kind=kind: tests.loss_of(kind)
     yield 'daily loss of an output usage', tests.loss_of_usage
+    for kind in Evaluation.METRICS:
+        for flags in ('', '--mesh=data=2', '--mesh=data=4 --zero=3', '--mesh=model=2', '--microbatches=4',
+                      '--mesh=data=2,model=2 --microbatches=2 --zero=2 --precision=f64', '--mesh=data=2 --precision=bf16'):
+            yield f'daily metrics of {kind} {flags or "one rank"}', lambda a=(kind, flags): tests.metric(*a)
+    yield 'daily metrics of smoothed labels', tests.metric_smoothed
+    yield 'daily metrics of ties', tests.metric_ties
+    yield 'daily metrics usage', tests.metric_usage

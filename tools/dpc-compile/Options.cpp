@@ -2,6 +2,7 @@
 
 #include "tools/dpc-compile/Options.h"
 
+#include "passes/Autodiff/Metrics.h"
 #include "passes/Optimize/Optimizer.h"
 #include "targets/Objects/ObjectCache.h"
 #include "targets/Target.h"
@@ -128,6 +129,21 @@ static void parseLoss(StringRef text, StepOptions &step) {
     } else {
       usageError("--loss: " + step.loss + " has no option '" + key + "'");
     }
+  }
+}
+
+/// NAME[,NAME..]: what evaluation reports beside the loss.
+static void parseMetrics(StringRef text, StepOptions &step) {
+  if (step.loss.empty())
+    usageError("--metric needs --loss: a program that infers evaluates nothing");
+  SmallVector<StringRef> names;
+  text.split(names, ',');
+  for (StringRef name : names) {
+    if (const std::string defect = findMetricDefect(name, step.loss); !defect.empty())
+      usageError("--metric: " + defect);
+    if (llvm::is_contained(step.metrics, name))
+      usageError("--metric: '" + name + "' is given twice");
+    step.metrics.push_back(name.str());
   }
 }
 
@@ -417,14 +433,10 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
     step.labelShape = parseShape(arg->getValue(), "--label-shape");
   step.labelType = args.getLastArgValue(OPT_label_type).str();
   step.optimizer = args.getLastArgValue(OPT_optimizer).str();
-  if (const Arg *arg = args.getLastArg(OPT_metric)) {
-    if (StringRef(arg->getValue()) != "accuracy")
-      usageError("--metric: unknown metric '" + Twine(arg->getValue()) + "'; known: accuracy");
-    if (step.loss != "cross-entropy")
-      usageError("--metric=accuracy needs --loss=cross-entropy");
-  }
   if (step.loss.empty() != step.optimizer.empty())
     usageError(step.loss.empty() ? "--optimizer needs --loss" : "--loss needs --optimizer");
+  if (const Arg *arg = args.getLastArg(OPT_metric))
+    parseMetrics(arg->getValue(), step);
   for (std::string text : args.getAllArgValues(OPT_param_group)) {
     std::replace(text.begin(), text.end(), ',', ';');
     step.parameterGroups.push_back(text);

@@ -22,7 +22,7 @@ def optimizer : Value<"optimizer", "NAME,..", "The optimizer and its options, su
 def param_group : Repeated<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X for the parameters of that name; a later one changes what it names", training>;
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together (default 0: do not)", training>;
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
-def metric : Value<"metric", "accuracy", "What evaluation reports beside the loss (a cross-entropy always reports it)", training>;
+def metric : Value<"metric", "NAME,..", "What evaluation reports beside the loss: accuracy (a cross-entropy always has it), top-5 or perplexity of a cross-entropy, binary-accuracy of bce-with-logits, output:NAME, the mean of an output", training>;
 def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
 def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda); what a file has in 16 bits trains in f32", training>;
 def grad_reduce : Value<"grad-reduce", "TYPE", "The type in which ranks sum gradients: f32 (default, that of the parameters) or bf16", training>;

@@ -1,10 +1,11 @@
-// Reads and writes the attributes by which the host knows batches and the range
-// of integers.
+// Reads and writes the attributes by which the host knows batches, the range of
+// integers and the means of metrics.
 
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -37,6 +38,24 @@ void dpc::nn::setBatchDim(FunctionOpInterface function, unsigned index, int64_t 
   auto type = IntegerType::get(function->getContext(), 64);
   if (dim >= 0)
     function.setResultAttr(index, kBatchDimAttrName, IntegerAttr::get(type, dim));
+}
+
+void dpc::nn::setMean(FunctionOpInterface function, unsigned index, MetricMean mean) {
+  static constexpr llvm::StringLiteral names[] = {"", "geometric", "samples", "batches"};
+  if (mean != MetricMean::labels)
+    function.setResultAttr(index, kMeanAttrName,
+                           StringAttr::get(function->getContext(), names[unsigned(mean)]));
+}
+
+FailureOr<MetricMean> dpc::nn::meanFrom(Attribute attribute) {
+  if (!attribute)
+    return MetricMean::labels;
+  auto name = llvm::dyn_cast<StringAttr>(attribute);
+  return llvm::StringSwitch<FailureOr<MetricMean>>(name ? name.getValue() : "")
+      .Case("geometric", MetricMean::geometric)
+      .Case("samples", MetricMean::samples)
+      .Case("batches", MetricMean::batches)
+      .Default(failure());
 }
 
 /// [low, high] or [low, high, ignored] after `prefix`.

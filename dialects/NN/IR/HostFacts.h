@@ -23,6 +23,20 @@ constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 /// The argument's exec.persistent has it after the function is gone.
 constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 
+/// Keyword of a result of @eval that is a metric, by which the host makes one
+/// value of those of many batches (MetricMean); absent for a mean over labels
+/// that count, and for counts. The metric's exec.persistent has it after the
+/// function is gone.
+constexpr llvm::StringLiteral kMeanAttrName = "nn.mean";
+
+/// What a metric of several batches is.
+enum class MetricMean {
+  labels,    ///< the mean, weighted by the labels that count
+  geometric, ///< e to the mean of the logarithms, weighted by the labels that count
+  samples,   ///< the mean, weighted by the samples that count
+  batches,   ///< the mean over whole batches: it is one number of all rows
+};
+
 /// Unit attribute of an nn.variable: it is a parameter that is not trained. In
 /// the program it is a buffer, whose value nothing is computed from before the
 /// program runs; to the host it is a parameter that a file of weights brings.
@@ -57,6 +71,11 @@ struct BoundsRun {
 
 /// Sets kBatchDimAttrName on result `index`, unless `dim` is -1.
 void setBatchDim(mlir::FunctionOpInterface function, unsigned index, int64_t dim);
+/// Sets kMeanAttrName on result `index`, unless it is the usual mean over labels.
+void setMean(mlir::FunctionOpInterface function, unsigned index, MetricMean mean);
+/// The mean that such an attribute stands for; `labels` for null. Fails where the
+/// attribute has another form.
+mlir::FailureOr<MetricMean> meanFrom(mlir::Attribute attribute);
 /// Sets kBoundsAttrName on argument `index`.
 void setBounds(mlir::FunctionOpInterface function, unsigned index, llvm::ArrayRef<BoundsRun> runs);
 /// The bounds in such an attribute; none for null. Fails where the attribute

@@ -75,6 +75,12 @@ LogicalResult NNDialect::verifyRegionResultAttribute(Operation *op, unsigned, un
     return op->emitError("result ") << index << " has " << attr.getName() << " " << attr.getValue()
                                     << ", which is no dimension of it";
   }
+  if (attr.getName() == kMeanAttrName) {
+    if (succeeded(meanFrom(attr.getValue())))
+      return success();
+    return op->emitError("result ") << index << " has " << attr.getName() << " " << attr.getValue()
+                                    << ", which is not geometric, samples or batches";
+  }
   if (attr.getName() != kResultAttrName)
     return op->emitError("result ") << index << " has the unknown attribute " << attr.getName();
   if (!isa<ResultAttr>(attr.getValue()))

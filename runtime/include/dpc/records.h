@@ -187,11 +187,14 @@ typedef struct dpc_output_t {
 } dpc_output_t;
 
 enum {
-  DPC_METRIC_LOSS = 0, /**< the number reported as `loss`; must be finite where there is no
+  DPC_METRIC_LOSS = 0,      /**< the number reported as `loss`; must be finite where there is no
                           DPC_METRIC_SCALE */
-  DPC_METRIC_MEAN = 1, /**< any other mean (accuracy, ...) */
-  DPC_METRIC_SUM = 2,  /**< a count or sum; added over eval batches */
-  DPC_METRIC_SCALE = 3 /**< the loss scale after the step; at least DPC_LEAST_LOSS_SCALE */
+  DPC_METRIC_MEAN = 1,      /**< any other mean (accuracy, ...) */
+  DPC_METRIC_SUM = 2,       /**< a count or sum; added over eval batches */
+  DPC_METRIC_SCALE = 3,     /**< the loss scale after the step; at least DPC_LEAST_LOSS_SCALE */
+  DPC_METRIC_GEOMETRIC = 4, /**< e to a mean (perplexity): of eval batches, the logarithms have
+                               a mean */
+  DPC_METRIC_WHOLE = 5      /**< one number of all rows of a batch; the mean is over whole ones */
 };
 
 /** A loss scale below this, the least normal number of f16, says that gradients

@@ -18,7 +18,7 @@ extern "C" {
 /** Version of every struct in types.h, action.h, device.h, records.h and
  * program.h. A program built for another one is refused. Files that programs
  * write (checkpoints, parameters) do not depend on it. */
-#define DPC_ABI_VERSION 6u
+#define DPC_ABI_VERSION 7u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS 8u /**< most dimensions a tensor of the host API may have */

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 
 namespace dpc {
@@ -16,17 +17,21 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   const dpc_program_t &program = session.program;
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
+  // Rows of a part of a batch cannot be masked out of what the graph makes of all.
+  std::string whole = session.masksRows() ? "" : "the loss in the graph";
+  for (uint32_t i = 0; i < program.metric_count && session.masksRows(); ++i)
+    if (program.metrics[i].kind == DPC_METRIC_WHOLE)
+      whole += (whole.empty() ? "" : ", ") + std::string(program.metrics[i].name);
   const uint64_t left = data.rows() % program.batch;
-  if (!left || session.masksRows())
+  if (!left || whole.empty())
     return DPC_OK;
   if (data.rows() < program.batch)
     return fail(DPC_INVALID,
-                "--eval-data: %s: %" PRIu64
-                " samples, but the loss in the graph needs a whole batch of %" PRIu64,
-                specs[0].c_str(), data.rows(), program.batch);
+                "--eval-data: %s: %" PRIu64 " samples, but %s needs a whole batch of %" PRIu64,
+                specs[0].c_str(), data.rows(), whole.c_str(), program.batch);
   if (session.options.rank == 0)
-    report.line("note: the loss in the graph needs whole batches: the last " +
-                std::to_string(left) + " samples of --eval-data are left out");
+    report.line("note: " + whole + " needs whole batches: the last " + std::to_string(left) +
+                " samples of --eval-data are left out" + (session.masksRows() ? " of it" : ""));
   return DPC_OK;
 }
 
@@ -63,19 +68,26 @@ dpc_status_t Evaluation::run(bool mayStop) {
     }
     for (uint32_t i = 0; i < program.metric_count; ++i) {
       const dpc_metric_t &metric = program.metrics[i];
-      const double weight = metric.kind == DPC_METRIC_SUM ? 1
-                            : metric.weight == DPC_NONE   ? double(valid)
-                                                          : session.metricValues[metric.weight];
-      const double value = session.metricValues[i];
+      const double weight = metric.kind == DPC_METRIC_SUM     ? 1
+                            : metric.kind == DPC_METRIC_WHOLE ? double(valid == program.batch)
+                            : metric.weight == DPC_NONE       ? double(valid)
+                                                              : session.metricValues[metric.weight];
+      const double value = metric.kind == DPC_METRIC_GEOMETRIC ? std::log(session.metricValues[i])
+                                                               : session.metricValues[i];
       sums[i] += weight == 0 ? 0 : value * weight; // a batch without valid labels has no mean
       weights[i] += weight;
     }
   }
   values.clear();
-  for (uint32_t i = 0; i < program.metric_count; ++i)
-    if (const dpc_metric_t &metric = program.metrics[i]; metric.entry >> DPC_ENTRY_EVAL & 1)
-      values.emplace_back(metric.name,
-                          metric.kind == DPC_METRIC_SUM ? sums[i] : sums[i] / weights[i]);
+  for (uint32_t i = 0; i < program.metric_count; ++i) {
+    const dpc_metric_t &metric = program.metrics[i];
+    if (!(metric.entry >> DPC_ENTRY_EVAL & 1))
+      continue;
+    const double mean = sums[i] / weights[i];
+    values.emplace_back(metric.name, metric.kind == DPC_METRIC_SUM         ? sums[i]
+                                     : metric.kind == DPC_METRIC_GEOMETRIC ? std::exp(mean)
+                                                                           : mean);
+  }
   return DPC_OK;
 }
 

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@ void writeNumber(std::FILE *file, double value) {
     std::fprintf(file, "%.17g", value);
   else
     std::fputs("null", file);
+}
+
+/// A string of JSON: names of outputs may have any characters.
+std::string quoted(const std::string &text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Number after `"step": ` in a log line; 0 if there is none.
@@ -133,7 +139,7 @@ void Report::beginLine(uint64_t step, const double *epoch) {
 
 void Report::addValues(const char *prefix, const MetricValues &values) {
   for (const auto &[name, value] : values) {
-    std::fprintf(log, ", \"%s%s\": ", prefix, name);
+    std::fprintf(log, ", %s: ", quoted(std::string(prefix) + name).c_str());
     writeNumber(log, value);
   }
 }

@@ -169,3 +169,10 @@ func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.role = "y"}) {
 func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.result = "y"}) {
   return %a : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{result 0 has "nn.mean" "rows", which is not geometric, samples or batches}}
+func.func @f(%a: tensor<f32>) -> (tensor<f32> {nn.result = #nn.result<metric "m">, nn.mean = "rows"}) {
+  return %a : tensor<f32>
+}
