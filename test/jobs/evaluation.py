@@ -271,6 +271,94 @@ class Evaluation:
                 code=1, model=few)
         expect(not os.path.exists(self.suite.path('refused')), 'a program was written')
 
+    def noisy(self):
+        """Labels that the inputs say little of: what is learned gets worse elsewhere."""
+        paths, rng = [], np.random.default_rng(8)
+        for name in ('noisy', 'unseen'):
+            paths.append(self.suite.path(name + '.npz'))
+            x = rng.standard_normal((40, 16)).astype(np.float32)
+            np.savez(paths[-1], x=x, label=np.where(rng.random(40) < 0.5, np.digitize(x[:, 0], (-1, 0, 1)), rng.integers(0, CLASSES, 40)))
+        return paths
+
+    def overfitting(self, best, *arguments, flags=()):
+        """A run that gets worse at some time, with metrics of every kind."""
+        data, unseen = self.noisy()
+        program = self.suite.compiled('several', '--loss=cross-entropy,of=logits', '--optimizer=adam,lr=0.05',
+                                      '--metric=top-5,perplexity,output:energy,output:power', *flags,
+                                      model=self.several('hidden', 'logits', 'energy', 'power'))
+        return self.suite.train(program, 'several', f'--eval-data={unseen}', *([f'--best={best}'] if best else []), *arguments, data=data)
+
+    def evaluations(self, log, metric):
+        return {line['step']: line['eval_' + metric] for line in self.suite.log(log) if 'eval_' + metric in line}
+
+    def best(self, best, key, pick):
+        """--best takes each metric in its direction."""
+        name = re.sub(r'\W', '', best)
+        run = self.overfitting(best, '--steps=24', '--eval-every=2', f'--save-params={name}.st', f'--log={name}.jsonl').done()
+        found = self.evaluations(f'{name}.jsonl', key)
+        step = next(s for s, v in found.items() if v == pick(found.values()))
+        run.says(f'kept: {key} {found[step]:.6g} of step {step}\n')
+        expect(len(set(found.values())) > 1, f'nothing to choose from: {found}')
+        self.overfitting('', f'--steps={step}', f'--save-params={name}-short.st').done()
+        got, want = (open(self.suite.path(f'{name}{more}.st'), 'rb').read() for more in ('', '-short'))
+        expect(got == want, f'the file is not that of step {step}')
+
+    def patience(self):
+        """A run stops after N evaluations without a better one; a resumed one goes on with the count."""
+        ends = [60]
+        for name in ('at-once', 'in-parts'):
+            full = ['--eval-every=2', '--patience=3', f'--checkpoint={name}', f'--log={name}.jsonl', f'--save-params={name}.st']
+            for number, steps in enumerate(ends):
+                run = self.overfitting('loss', f'--steps={steps}', *full, *(['--resume'] if number else [])).done()
+            found = self.evaluations(f'{name}.jsonl', 'loss')
+            step, stop = min(found, key=found.get), max(found)
+            expect(stop == step + 6 and stop < 60, f'{name} stopped at {stop}, the best was {step}: {found}')
+            run.says(f'stopped at step {stop} of 60: 3 evaluations without a better loss than {found[step]:.6g} of step {step} '
+                     '(--patience=3)\n', f'of step {step}\n')
+            expect(run.out.count('stopped at') == 1, run.out)
+            lines = self.suite.log(f'{name}.jsonl')
+            expect([line['step'] for line in lines] == list(range(1, stop + 1)), f'{name}: the log has not each step once')
+            for folder in (f'{name}/step-{stop}', f'{name}/best/step-{step}'):
+                expect(os.path.isdir(self.suite.path(folder)), f'{folder} is not there')
+            ends = [step + 3, 60]  # the first part ends between two evaluations after the best
+        one, other = (open(self.suite.path(f'{name}.st'), 'rb').read() for name in ('at-once', 'in-parts'))
+        expect(one == other, 'the run in parts kept something else')
+        self.overfitting('loss', '--steps=60', '--eval-every=2', '--patience=3', flags=['--mesh=data=2', '--zero=3']).done().says(
+            f'stopped at step {stop} of 60: 3 evaluations')
+        # Out of patience already: nothing is trained. With more patience it goes on, and with other steps the count begins anew.
+        before = self.suite.listing()
+        full = ['--steps=60', '--eval-every=2', '--checkpoint=at-once', '--resume']
+        self.overfitting('loss', *full, '--patience=3').done().says(f'stopped at step {stop} of 60: 3 evaluations')
+        expect(self.suite.listing() == before, 'a run without a step wrote something')
+        self.overfitting('loss', *full, '--patience=4').done().says(f'stopped at step {stop + 2} of 60: 4 evaluations')
+        self.overfitting('loss', '--steps=60', '--eval-every=1', '--checkpoint=at-once', '--resume', '--patience=3').done().says(
+            f'stopped at step {stop + 5} of 60: 3 evaluations')
+
+    def patience_alone(self):
+        """Without files --best says what is better; a metric that is never finite is never better."""
+        run = self.overfitting('perplexity', '--steps=60', '--eval-every=2', '--patience=2').done().says('stopped at step ', '\nbest: perplexity ')
+        expect('kept' not in run.out, run.out)
+        run = self.overfitting('loss', '--steps=60', '--eval-every=3', '--patience=2', '--nan=warn', '--lr=1e38').done()
+        run.says('stopped at step 6 of 60: 2 evaluations without a finite loss (--patience=2)\n', 'best: no finite loss\n')
+
+    def best_usage(self):
+        def refused(*arguments, code=2):
+            words = arguments[-1]
+            self.overfitting('', '--steps=4', '--eval-every=2', *arguments[:-1]).refused(words, code=code)
+        refused('--patience=2', '--patience needs --best=METRIC')
+        refused('--best=loss', '--patience=0', '--patience must be at least 1')
+        refused('--best=loss', '--patience=x', '--patience')
+        refused('--best=loss,max', '--save-params=p', '--best=loss,max: only output:NAME takes ,max')
+        refused('--best=accuracy,min', '--save-params=p', 'only output:NAME takes ,min')
+        refused('--best=output:hidden', '--save-params=p', 'but: loss, accuracy, top-5, perplexity, output:energy, output:power '
+                '(others are in programs of dpc-compile --metric)', code=1)
+        refused('--best=output:energy,more', '--save-params=p', '--best=output:energy,more: evaluation has no such metric', code=1)
+        full = ['--steps=4', '--eval-every=2', '--checkpoint=direction']
+        self.overfitting('output:energy,max', *full).done()
+        full[0] = '--steps=6'
+        self.overfitting('output:energy', *full, '--resume').refused('is of --best=output:energy,max, this run has --best=output:energy')
+        self.overfitting('output:energy,max', *full, '--resume').done()
+
 
 def checks(suite):
     tests = Evaluation(suite)
@@ -289,3 +377,10 @@ def checks(suite):
     yield 'daily metrics of smoothed labels', tests.metric_smoothed
     yield 'daily metrics of ties', tests.metric_ties
     yield 'daily metrics usage', tests.metric_usage
+    for best, key, pick in (('loss', 'loss', min), ('accuracy', 'accuracy', max), ('top-5', 'top_5', max), ('top_5', 'top_5', max),
+                            ('perplexity', 'perplexity', min), ('output:energy', 'output:energy', min),
+                            ('output:power,min', 'output:power', min), ('output:energy,max', 'output:energy', max)):
+        yield f'daily best {best}', lambda a=(best, key, pick): tests.best(*a)
+    yield 'daily patience', tests.patience
+    yield 'daily patience alone', tests.patience_alone
+    yield 'daily best usage', tests.best_usage

@@ -10,8 +10,10 @@
 #include "runtime/src/program/StateNames.h"
 #include "runtime/src/train/OutputFiles.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -19,24 +21,61 @@
 
 namespace dpc {
 
+namespace {
+constexpr const char *kOutput = "output:";
+
+bool isOutput(const std::string &metric) { return metric.rfind(kOutput, 0) == 0; }
+
+/// top-5 and the log's top_5 are one name.
+std::string exchanged(std::string name, char from, char to) {
+  if (!isOutput(name))
+    std::replace(name.begin(), name.end(), from, to);
+  return name;
+}
+
+std::string numberText(double value) {
+  char number[64];
+  std::snprintf(number, sizeof number, "%.6g", value);
+  return number;
+}
+} // namespace
+
+/// METRIC, or output:NAME[,min|,max].
+dpc_status_t BestKeeper::parse() {
+  const size_t comma = options.best.rfind(',');
+  const std::string direction = comma == std::string::npos ? "" : options.best.substr(comma);
+  const bool hasDirection = direction == ",min" || direction == ",max";
+  metric = exchanged(hasDirection ? options.best.substr(0, comma) : options.best, '-', '_');
+  if (hasDirection && !isOutput(metric))
+    return fail(DPC_USAGE, "--best=%s: only output:NAME takes %s", options.best.c_str(),
+                direction.c_str());
+  isMaximum = direction == ",max";
+  return DPC_OK;
+}
+
 dpc_status_t BestKeeper::open() {
   if (!isActive())
     return DPC_OK;
+  if (dpc_status_t status = parse())
+    return status;
   std::vector<std::string> known;
   bool isKnown = false;
   for (uint32_t i = 0; i < session.program.metric_count; ++i) {
-    const dpc_metric_t &metric = session.program.metrics[i];
-    if (!(metric.entry >> DPC_ENTRY_EVAL & 1) ||
-        (metric.kind != DPC_METRIC_LOSS && metric.kind != DPC_METRIC_MEAN))
+    const dpc_metric_t &each = session.program.metrics[i];
+    if (!(each.entry >> DPC_ENTRY_EVAL & 1) || each.kind == DPC_METRIC_SUM ||
+        each.kind == DPC_METRIC_SCALE)
       continue;
-    known.push_back(metric.name);
-    if (options.best != metric.name)
+    known.push_back(exchanged(each.name, '_', '-'));
+    if (metric != each.name)
       continue;
     isKnown = true;
-    isLowest = metric.kind == DPC_METRIC_LOSS;
+    isLowest = isOutput(metric) ? !isMaximum
+                                : each.kind == DPC_METRIC_LOSS || each.kind == DPC_METRIC_GEOMETRIC;
   }
   if (!isKnown)
-    return fail(DPC_INVALID, "--best=%s: evaluation has no such metric, but: %s",
+    return fail(DPC_INVALID,
+                "--best=%s: evaluation has no such metric, but: %s (others are in programs of "
+                "dpc-compile --metric)",
                 options.best.c_str(), listNames(known).c_str());
   if (options.checkpoint.empty())
     return DPC_OK;
@@ -64,17 +103,19 @@ dpc_status_t BestKeeper::readRecord() {
       !json.contains("value") || !json["value"].is_number() || !json.contains("step") ||
       !json["step"].is_number_unsigned())
     return fail(DPC_INVALID, "%s: does not say what was best: remove it", path.c_str());
-  if (json["metric"].get<std::string>() != options.best)
+  if (json["metric"].get<std::string>() != record())
     return fail(DPC_INVALID, "%s is of --best=%s, this run has --best=%s", path.c_str(),
                 json["metric"].get<std::string>().c_str(), options.best.c_str());
   value = json["value"].get<double>();
   step = json["step"].get<uint64_t>();
   hasValue = true;
+  countsOn = json.value("eval_every", nlohmann::json()) == options.evalEvery;
   return DPC_OK;
 }
 
 dpc_status_t BestKeeper::writeRecord() const {
-  const nlohmann::ordered_json json = {{"metric", options.best}, {"value", value}, {"step", step}};
+  const nlohmann::ordered_json json = {
+      {"metric", record()}, {"value", value}, {"step", step}, {"eval_every", options.evalEvery}};
   const std::string text = json.dump() + "\n";
   AtomicFile file;
   if (dpc_status_t status = file.create(folder() + "/best.json"))
@@ -104,7 +145,7 @@ dpc_status_t BestKeeper::save() {
 dpc_status_t BestKeeper::offer(const MetricValues &evaluation, bool *outIsBest) {
   *outIsBest = false;
   for (const auto &[name, now] : evaluation) {
-    if (options.best != name || !std::isfinite(now) ||
+    if (metric != name || !std::isfinite(now) ||
         (hasValue && (isLowest ? now >= value : now <= value)))
       continue;
     value = now;
@@ -115,10 +156,40 @@ dpc_status_t BestKeeper::offer(const MetricValues &evaluation, bool *outIsBest) 
   return DPC_OK;
 }
 
+bool BestKeeper::hasFiles() const {
+  return !options.checkpoint.empty() || !options.saveParams.empty() || !options.saveOnnx.empty();
+}
+
+uint64_t BestKeeper::countSinceBest() const {
+  uint64_t from = hasValue ? step : firstStep;
+  if (!countsOn)
+    from = std::max(from, firstStep);
+  const uint64_t now = session.control.step;
+  return now > from ? now / options.evalEvery - from / options.evalEvery : 0;
+}
+
+bool BestKeeper::isOutOfPatience() const {
+  return options.patience && countSinceBest() >= options.patience;
+}
+
+std::string BestKeeper::patienceText() const {
+  const uint64_t count = countSinceBest();
+  return std::to_string(count) + (count == 1 ? " evaluation" : " evaluations") + " without a " +
+         (hasValue ? "better " + metric + " than " + numberText(value) + " of step " +
+                         std::to_string(step)
+                   : "finite " + metric);
+}
+
 std::string BestKeeper::text() const {
-  char number[64];
-  std::snprintf(number, sizeof number, " %.6g of step ", value);
-  return hasValue ? options.best + number + std::to_string(step) : "no finite " + options.best;
+  return hasValue ? metric + " " + numberText(value) + " of step " + std::to_string(step)
+                  : "no finite " + metric;
+}
+
+std::string BestKeeper::result() const {
+  if (!hasFiles())
+    return "best: " + text();
+  return saved ? "kept: " + text()
+               : "note: nothing is written: no evaluation of this run was better than " + text();
 }
 
 } // namespace dpc

@@ -38,7 +38,9 @@ Results
   --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER
   --save-params=FILE         parameters and buffers as safetensors, at the end
   --save-onnx=FILE           the model with its trained parameters
-  --best=loss|accuracy       write these two, and DIR/best, at each evaluation that is the best so far, not at the end
+  --best=METRIC              write these two, and DIR/best, at each evaluation that is the best so far, not at the end: loss,
+                             accuracy, .., or output:NAME[,max]; what dpc-compile --metric names is there
+  --patience=N               stop after N evaluations without a better one; needs --best
   --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
 )";
 

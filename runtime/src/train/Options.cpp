@@ -133,6 +133,7 @@ struct Parser {
            : name == "--seed"             ? &out->seed
            : name == "--eval-every"       ? &out->evalEvery
            : name == "--checkpoint-every" ? &out->checkpointEvery
+           : name == "--patience"         ? &out->patience
                                           : nullptr;
   }
 
@@ -198,7 +199,7 @@ bool takesValue(Parser &parser, const std::string &name) {
 dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
   for (const char *unfit :
        {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",
-        "--checkpoint-every", "--save-params", "--save-onnx", "--best"})
+        "--checkpoint-every", "--save-params", "--save-onnx", "--best", "--patience"})
     for (const std::string &name : given)
       if (name == unfit)
         return fail(DPC_USAGE, "--evaluate excludes %s: it neither trains nor saves", unfit);
@@ -244,10 +245,12 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     return fail(DPC_USAGE, "--eval-every needs --eval-data");
   if (!out->best.empty() && !out->evalEvery)
     return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
-  if (!out->best.empty() && out->checkpoint.empty() && out->saveParams.empty() &&
+  if (out->patience && out->best.empty())
+    return fail(DPC_USAGE, "--patience needs --best=METRIC, which says what is better");
+  if (!out->best.empty() && !out->patience && out->checkpoint.empty() && out->saveParams.empty() &&
       out->saveOnnx.empty())
     return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
-                           "--save-params, --save-onnx or --checkpoint");
+                           "--save-params, --save-onnx or --checkpoint (or --patience=N)");
   return DPC_OK;
 }
 

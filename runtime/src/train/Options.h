@@ -15,7 +15,7 @@ namespace dpc {
 struct Options {
   std::vector<std::string> data, evalData;
   uint64_t steps = 0, epochs = 0; ///< both 0: one epoch
-  uint64_t evalEvery = 0, checkpointEvery = 0, seed = 0;
+  uint64_t evalEvery = 0, checkpointEvery = 0, patience = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
   bool evaluate = false;                   ///< evaluates, and neither trains nor saves

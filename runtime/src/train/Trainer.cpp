@@ -193,13 +193,14 @@ dpc_status_t Trainer::steps() {
         return session.failed(status);
     report.begin(session.control.step, lastStep, program.batch);
   }
-  if (session.control.step < lastStep) {
+  best.begin();
+  if (session.control.step < lastStep && !best.isOutOfPatience()) {
     prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);
     data.activate(prefetcher->next());
     select(prefetcher->next(), session.control.step);
     prefetcher->begin();
   }
-  while (session.control.step < lastStep) {
+  while (session.control.step < lastStep && !best.isOutOfPatience()) {
     if (dpc_status_t status = oneStep(session.control.step))
       return status;
     const uint64_t done = session.control.step;
@@ -249,10 +250,15 @@ dpc_status_t Trainer::steps() {
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
     if (session.stopAgreed && !isLast)
       return DPC_INTERRUPTED;
-    if (goesOn && options.checkpointEvery && done % options.checkpointEvery == 0)
+    if (goesOn && options.checkpointEvery && !best.isOutOfPatience() &&
+        done % options.checkpointEvery == 0)
       if ((status = save()))
         return status;
   }
+  if (first() && session.control.step < lastStep)
+    report.line("stopped at step " + std::to_string(session.control.step) + " of " +
+                std::to_string(lastStep) + ": " + best.patienceText() +
+                " (--patience=" + std::to_string(options.patience) + ")");
   return DPC_OK;
 }
 
@@ -269,10 +275,7 @@ dpc_status_t Trainer::results() {
   if (best.isActive()) {
     // The best values are where they belong already.
     if (first())
-      report.line(best.hasSaved() ? "kept: " + best.text()
-                                  : "note: nothing is written: no evaluation of this run "
-                                    "was better than " +
-                                        best.text());
+      report.line(best.result());
     return DPC_OK;
   }
   return writeModelFiles(session, options);
