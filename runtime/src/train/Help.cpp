@@ -32,7 +32,7 @@ Training
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4); f16 skips the step
 
 Results
-  --log=FILE.jsonl           one object a step: step, epoch, time, loss, seconds, samples_per_second, learning_rate, eval_loss
+  --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate, epoch, time, eval_loss
   --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
   --checkpoint-every=N       every N steps; the three newest of this run stay
   --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER

@@ -130,11 +130,8 @@ void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
   terminal = ::isatty(STDOUT_FILENO);
 }
 
-void Report::beginLine(uint64_t step, const double *epoch) {
+void Report::beginLine(uint64_t step) {
   std::fprintf(log, "{\"step\": %llu", static_cast<unsigned long long>(step));
-  if (epoch)
-    std::fprintf(log, ", \"epoch\": %.9g", *epoch);
-  std::fprintf(log, ", \"time\": %.6f", wallSeconds());
 }
 
 void Report::addValues(const char *prefix, const MetricValues &values) {
@@ -154,7 +151,10 @@ dpc_status_t Report::endLine() {
 dpc_status_t Report::evaluation(uint64_t step, const double *epoch, const MetricValues &values) {
   if (!log)
     return DPC_OK;
-  beginLine(step, epoch);
+  beginLine(step);
+  if (epoch)
+    addValues("", {{"epoch", *epoch}});
+  addValues("", {{"time", wallSeconds()}});
   addValues("eval_", values);
   return endLine();
 }
@@ -162,11 +162,13 @@ dpc_status_t Report::evaluation(uint64_t step, const double *epoch, const Metric
 dpc_status_t Report::step(const StepReport &report) {
   if (!log)
     return DPC_OK;
-  beginLine(report.step, &report.epoch);
+  beginLine(report.step);
   addValues("", *report.metrics);
   addValues("", {{"seconds", report.seconds},
                  {"samples_per_second", report.samplesPerSecond},
-                 {"learning_rate", report.learningRate}});
+                 {"learning_rate", report.learningRate},
+                 {"epoch", report.epoch},
+                 {"time", wallSeconds()}});
   if (report.evaluation)
     addValues("eval_", *report.evaluation);
   return endLine();

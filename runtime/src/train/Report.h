@@ -53,7 +53,7 @@ public:
 
 private:
   dpc_status_t open(const std::string &path, const char *mode);
-  void beginLine(uint64_t step, const double *epoch);
+  void beginLine(uint64_t step);
   void addValues(const char *prefix, const MetricValues &values);
   dpc_status_t endLine();
   void draw(const StepReport &report);
