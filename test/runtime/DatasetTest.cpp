@@ -187,6 +187,49 @@ TEST_F(DatasetTest, TimeMajorInput) {
         EXPECT_EQ(x[(t * 4 + b) * 2 + k], b * 6 + t * 2 + k);
 }
 
+// Samples are counted over all files; an empty file, first, between or last, has none. Types may
+// differ from file to file.
+TEST_F(DatasetTest, FilesFollowEachOther) {
+  TwoInputs inputs("x", DPC_I64, {4, 1}, {4});
+  const std::string none = file("none", npyOf<int64_t>("<i8", "0, 1", {}));
+  const std::string wide = file("wide", npyOf<int64_t>("<i8", "3, 1", {0, 1, 2}));
+  const std::string narrow = file("narrow", npyOf<int32_t>("<i4", "5, 1", {3, 4, 5, 6, 7}));
+  const std::string label = file("label", npyOf<int64_t>("<i8", "8,", {0, 1, 2, 3, 4, 5, 6, 7}));
+  std::vector<std::string> specs = {"label=" + label};
+  for (const std::string &each : {none, wide, none, narrow, none})
+    specs.push_back("x=" + each);
+  ASSERT_EQ(data.open(inputs.program, 0, specs, memory), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(data.rows(), 8u);
+  InputLoader loader(inputs.program, 0);
+  data.activate(loader);
+  for (int64_t batch : {1, 0}) {
+    data.select(loader, uint64_t(batch), false, 0);
+    int64_t x[4];
+    ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(x)), DPC_OK);
+    for (int64_t b = 0; b < 4; ++b)
+      EXPECT_EQ(x[b], batch * 4 + b);
+  }
+}
+
+// An array without samples is one for all files.
+TEST_F(DatasetTest, WholeArrayInSeveralFiles) {
+  TwoInputs inputs("table", DPC_F32, {2}, {4});
+  inputs.inputs[0].batch_dim = -1;
+  auto part = [&](const char *name, std::vector<float> table) {
+    return file(name, zipOf({{"table.npy", npyOf("<f4", "2,", table)},
+                             {"label.npy", npyOf<int64_t>("<i8", "2,", {0, 1})}}));
+  };
+  const std::string first = part("first", {7, 8}), same = part("same", {7, 8}),
+                    other = part("other", {7, 9});
+  ASSERT_EQ(data.open(inputs.program, 0, {first, same}, memory), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(data.rows(), 4u);
+  Dataset differs;
+  EXPECT_EQ(differs.open(inputs.program, 0, {first, other}, memory), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error()).find("other: array \"table\": differs from"),
+            std::string::npos)
+      << dpc_last_error();
+}
+
 TEST_F(DatasetTest, WholeArrayInputIsNotCutIntoRows) {
   TwoInputs inputs("table", DPC_F32, {3}, {4});
   inputs.inputs[0].batch_dim = -1;

@@ -46,7 +46,7 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
     InputLoader loader(linear_2, rank);
     Prefetcher prefetcher(linear_2, rank);
     ASSERT_EQ(loader.bind(kLabel, labels.array, "labels"), DPC_OK);
-    prefetcher.next().setBinding(kLabel, loader.binding(kLabel));
+    prefetcher.next().setBindings(kLabel, loader.allBindings(kLabel));
     bindX(prefetcher.next());
     select(prefetcher.next(), 0);
     prefetcher.begin();

@@ -23,16 +23,6 @@ uint64_t mix(uint64_t x) { // splitmix64's finaliser
   return x ^ (x >> 31);
 }
 
-std::vector<std::string> splitAtCommas(const std::string &text) {
-  std::vector<std::string> parts(1);
-  for (char c : text)
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  return parts;
-}
-
 /// A number or a fraction such as 1/255.
 bool parseNumber(const std::string &text, double *out) {
   char *end = nullptr;
@@ -55,27 +45,7 @@ constexpr uint64_t kCheckedBytes = uint64_t(1) << 30;
 
 bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
 
-bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
-
-/// Where NAME=FILE.npy has its "="; npos for the name of a file alone.
-size_t endOfName(const std::string &spec) {
-  const size_t equals = spec.find('='), slash = spec.find('/');
-  return equals > 0 && (slash == std::string::npos || equals < slash) ? equals : std::string::npos;
-}
-
 } // namespace
-
-std::vector<std::string> filesOfData(const std::string &spec) {
-  const size_t equals = endOfName(spec);
-  if (startsWith(spec, "idx:")) {
-    std::vector<std::string> parts = splitAtCommas(spec.substr(4));
-    parts.resize(std::min<size_t>(parts.size(), 2));
-    return parts;
-  }
-  if (startsWith(spec, "tokens:"))
-    return {splitAtCommas(spec.substr(7))[0]};
-  return {equals == std::string::npos ? spec : spec.substr(equals + 1)};
-}
 
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   uint32_t half = 1;
@@ -93,14 +63,17 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// The names of all arrays that were opened.
-std::string Dataset::arrayNames() const {
+/// What to say of the input that has no data, last in dpc_last_error(): which arrays
+/// the file that was opened last has, and which inputs there are.
+dpc_status_t Dataset::lacks(const std::string &source) const {
+  const std::string cause = dpc_last_error();
   std::string names;
-  for (const File &file : files)
-    for (const dpc_array_t &array : file->arrays)
-      if (*array.name)
-        names += (names.empty() ? "" : ", ") + std::string(array.name);
-  return names.empty() ? "no named arrays" : names;
+  for (const dpc_array_t &array : files.back()->arrays)
+    if (*array.name)
+      names += (names.empty() ? "" : ", ") + std::string(array.name);
+  return fail(DPC_INVALID, "%s: %s; it has %s, the program's inputs are %s", source.c_str(),
+              cause.c_str(), names.empty() ? "no named arrays" : names.c_str(),
+              inputNames(*program).c_str());
 }
 
 dpc_status_t Dataset::openNpz(const std::string &path) {
@@ -114,12 +87,15 @@ dpc_status_t Dataset::openNpz(const std::string &path) {
     const char *name = input.name;
     if (!array && input.role == DPC_INPUT_LABEL)
       array = dpc_array_file_find(opened, name = "label");
-    if (!array)
-      continue;
-    if (dpc_status_t status = bindings->bind(i, *array, path + ": array \"" + name + "\""))
-      return status;
+    if (array) {
+      if (dpc_status_t status = bindings->append(i, *array, path + ": array \"" + name + "\""))
+        return status;
+    } else if (input.batch_dim >= 0 || bindings->allBindings(i).empty()) {
+      fail(DPC_INVALID, "no data for input \"%s\"", input.name);
+      return lacks(path);
+    }
   }
-  return DPC_OK;
+  return checkLastFile();
 }
 
 dpc_status_t Dataset::openNpy(const std::string &name, const std::string &path) {
@@ -131,25 +107,23 @@ dpc_status_t Dataset::openNpy(const std::string &name, const std::string &path) 
   if (dpc_status_t status = dpc_npy_open(path.c_str(), &opened))
     return status;
   files.emplace_back(opened, dpc_array_file_close);
-  return bindings->bind(input, *dpc_array_file_at(opened, 0), path);
+  return bindings->append(input, *dpc_array_file_at(opened, 0), path);
 }
 
-dpc_status_t Dataset::openIdx(const std::string &spec) {
-  const std::vector<std::string> parts = splitAtCommas(spec.substr(4));
+dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile,
+                              const std::string &labelFile) {
   double scale = 1, mean = 0, deviation = 1;
-  if (parts.size() < 2)
-    return fail(DPC_USAGE, "data \"%s\": needs idx:IMAGES,LABELS", spec.c_str());
-  for (size_t k = 2; k < parts.size(); ++k) {
-    const size_t equals = parts[k].find('=');
-    const std::string key = parts[k].substr(0, equals),
-                      value = equals == std::string::npos ? "" : parts[k].substr(equals + 1);
+  for (const std::string &setting : spec.settings) {
+    const size_t equals = setting.find('=');
+    const std::string key = setting.substr(0, equals),
+                      value = equals == std::string::npos ? "" : setting.substr(equals + 1);
     double *to = key == "scale"  ? &scale
                  : key == "mean" ? &mean
                  : key == "std"  ? &deviation
                                  : nullptr;
     if (!to || !parseNumber(value, to) || deviation == 0)
       return fail(DPC_USAGE, "data \"%s\": \"%s\" is not scale=, mean= or std= with a number",
-                  spec.c_str(), parts[k].c_str());
+                  spec.text.c_str(), setting.c_str());
   }
   uint32_t images = DPC_NONE, labels = DPC_NONE;
   for (uint32_t i = program->input_count; i-- > 0;) {
@@ -160,42 +134,41 @@ dpc_status_t Dataset::openIdx(const std::string &spec) {
       images = i;
   }
   const uint32_t targets[] = {images, labels};
+  const std::string *const paths[] = {&imageFile, &labelFile};
   for (size_t k = 0; k < 2; ++k) {
     if (targets[k] == DPC_NONE)
       continue; // an inference or label-free program
     dpc_array_file_t *opened = nullptr;
-    if (dpc_status_t status = dpc::openIdx(parts[k].c_str(), *maker, &opened))
+    if (dpc_status_t status = dpc::openIdx(paths[k]->c_str(), *maker, &opened))
       return status;
     files.emplace_back(opened, dpc_array_file_close);
     // An image file has no channel dimension; a graph usually has one of
     // extent 1.
     if (dpc_status_t status =
-            bindings->bind(targets[k], *dpc_array_file_at(opened, 0), parts[k], true))
+            bindings->append(targets[k], *dpc_array_file_at(opened, 0), *paths[k], true))
       return status;
     if (k == 0 && (scale != 1 || mean != 0 || deviation != 1)) {
-      Binding binding = bindings->binding(images);
+      Binding &binding = bindings->allBindings(images).back();
       binding.scaled = true;
       binding.scale = scale / deviation;
       binding.shift = -mean / deviation;
-      bindings->setBinding(images, std::move(binding));
     }
   }
-  return DPC_OK;
+  return checkLastFile();
 }
 
-dpc_status_t Dataset::openTokens(const std::string &spec) {
+dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) {
   static const std::map<std::string, uint32_t> types = {{"uint8", DPC_U8},
                                                         {"uint16", DPC_U16},
                                                         {"uint32", DPC_U32},
                                                         {"int32", DPC_I32},
                                                         {"int64", DPC_I64}};
-  const std::vector<std::string> parts = splitAtCommas(spec.substr(7));
   uint32_t dtype = DPC_U16;
   double length = 0;
-  for (size_t k = 1; k < parts.size(); ++k) {
-    const size_t equals = parts[k].find('=');
-    const std::string key = parts[k].substr(0, equals),
-                      value = equals == std::string::npos ? "" : parts[k].substr(equals + 1);
+  for (const std::string &setting : spec.settings) {
+    const size_t equals = setting.find('=');
+    const std::string key = setting.substr(0, equals),
+                      value = equals == std::string::npos ? "" : setting.substr(equals + 1);
     auto type = types.find(value);
     if (key == "dtype" && type != types.end())
       dtype = type->second;
@@ -203,10 +176,10 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
       return fail(DPC_USAGE,
                   "data \"%s\": \"%s\" is not "
                   "dtype=uint8|uint16|uint32|int32|int64 or length=N",
-                  spec.c_str(), parts[k].c_str());
+                  spec.text.c_str(), setting.c_str());
   }
   dpc_array_file_t *opened = nullptr;
-  if (dpc_status_t status = dpc_raw_open(parts[0].c_str(), dtype, &opened))
+  if (dpc_status_t status = dpc_raw_open(path.c_str(), dtype, &opened))
     return status;
   files.emplace_back(opened, dpc_array_file_close);
   const dpc_array_t &tokens = *dpc_array_file_at(opened, 0);
@@ -218,7 +191,7 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
       return fail(DPC_INVALID,
                   "data \"%s\": %s is %s, whose header would be read as tokens: "
                   "use %s%s, or write the ids without a header",
-                  spec.c_str(), parts[0].c_str(), kind, instead, parts[0].c_str());
+                  spec.text.c_str(), path.c_str(), kind, instead, path.c_str());
   bool first = true, shifted = false;
   for (uint32_t i = 0; i < program->input_count; ++i)
     shifted = shifted || program->inputs[i].role == DPC_INPUT_LABEL;
@@ -233,7 +206,7 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
     const uint64_t sample = elementCount(input.shape, input.dim_count) / program->batch;
     if (length != 0 && double(sample) != length)
       return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %llu tokens",
-                  spec.c_str(), length, input.name, static_cast<unsigned long long>(sample));
+                  spec.text.c_str(), length, input.name, static_cast<unsigned long long>(sample));
     const uint64_t count = static_cast<uint64_t>(tokens.shape[0]);
     Binding binding;
     binding.data = static_cast<const char *>(tokens.data);
@@ -241,51 +214,89 @@ dpc_status_t Dataset::openTokens(const std::string &spec) {
     binding.rows = count > (shifted ? 1 : 0) ? (count - (shifted ? 1 : 0)) / sample : 0;
     binding.rowStride = sample;
     binding.rowOffset = label ? 1 : 0; // a loss outside the graph is given the next token
-    binding.source = parts[0];
+    binding.source = path;
     if (binding.rows == 0)
-      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu", parts[0].c_str(),
+      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu", path.c_str(),
                   static_cast<unsigned long long>(count), static_cast<unsigned long long>(sample));
-    bindings->setBinding(i, std::move(binding));
+    bindings->append(i, std::move(binding));
+  }
+  return DPC_OK;
+}
+
+/// All inputs have as many samples in the file that was opened last.
+dpc_status_t Dataset::checkLastFile() const {
+  const Binding *first = nullptr;
+  for (uint32_t i = 0; i < program->input_count; ++i) {
+    if (program->inputs[i].batch_dim < 0 || bindings->allBindings(i).empty())
+      continue;
+    const Binding &last = bindings->allBindings(i).back();
+    if (first && last.rows != first->rows)
+      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu", last.source.c_str(),
+                  static_cast<unsigned long long>(last.rows), first->source.c_str(),
+                  static_cast<unsigned long long>(first->rows));
+    first = &last;
   }
   return DPC_OK;
 }
 
 dpc_status_t Dataset::countRows() {
-  const char *first = nullptr;
+  bool isFirst = true;
+  std::string first;
   for (uint32_t i = 0; i < program->input_count; ++i) {
-    const Binding &binding = bindings->binding(i);
     if (program->inputs[i].batch_dim < 0)
       continue;
-    if (first && binding.rows != sampleCount)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu", binding.source.c_str(),
-                  static_cast<unsigned long long>(binding.rows), first,
-                  static_cast<unsigned long long>(sampleCount));
-    first = binding.source.c_str();
-    sampleCount = binding.rows;
+    const uint64_t rows = bindings->sampleCount(i);
+    if (!isFirst && rows != sampleCount)
+      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu",
+                  bindings->sourceOf(i).c_str(), static_cast<unsigned long long>(rows),
+                  first.c_str(), static_cast<unsigned long long>(sampleCount));
+    first = bindings->sourceOf(i);
+    sampleCount = rows;
+    isFirst = false;
+  }
+  return DPC_OK;
+}
+
+std::string Dataset::source() const {
+  const size_t count = files.size();
+  return count > 1 ? firstFile + " and " + std::to_string(count - 1) +
+                         (count == 2 ? " more file" : " more files")
+                   : firstFile;
+}
+
+dpc_status_t Dataset::openFiles(const DataSpec &spec) {
+  for (const std::vector<std::string> &together : spec.files) {
+    const std::string &file = together[0];
+    if (firstFile.empty())
+      firstFile = file;
+    const dpc_status_t status = spec.form == DataForm::idx      ? openIdx(spec, file, together[1])
+                                : spec.form == DataForm::tokens ? openTokens(spec, file)
+                                : spec.form == DataForm::npy    ? openNpy(spec.name, file)
+                                                                : openNpz(file);
+    if (status)
+      return status;
   }
   return DPC_OK;
 }
 
 dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
-                           const std::vector<std::string> &specs, MemoryMaker &memory) {
+                           const std::vector<std::string> &texts, MemoryMaker &memory) {
   maker = &memory;
   program = &forProgram;
   bindings = std::make_unique<InputLoader>(forProgram, rank);
-  for (const std::string &spec : specs) {
-    const size_t equals = endOfName(spec);
-    dpc_status_t status = startsWith(spec, "idx:")      ? openIdx(spec)
-                          : startsWith(spec, "tokens:") ? openTokens(spec)
-                          : equals != std::string::npos
-                              ? openNpy(spec.substr(0, equals), spec.substr(equals + 1))
-                              : openNpz(spec);
-    if (status)
+  std::vector<DataSpec> specs(texts.size());
+  for (size_t k = 0; k < texts.size(); ++k) {
+    if (dpc_status_t status = parseDataSpec(texts[k], &specs[k]))
       return status;
+    if (specs[k].form != specs[0].form)
+      return fail(DPC_USAGE, "data \"%s\" and \"%s\" have two forms: give all in one",
+                  texts[0].c_str(), texts[k].c_str());
   }
+  for (const DataSpec &spec : specs)
+    if (dpc_status_t status = openFiles(spec))
+      return status;
   if (dpc_status_t status = bindings->checkAllBound())
-    return specs.empty() ? status
-                         : fail(status, "%s: %s; it has %s, the program's inputs are %s",
-                                specs[0].c_str(), std::string(dpc_last_error()).c_str(),
-                                arrayNames().c_str(), inputNames(*program).c_str());
+    return files.empty() ? status : lacks(texts[0]);
   return countRows();
 }
 
@@ -298,7 +309,7 @@ dpc_status_t Dataset::checkValues() const {
 
 void Dataset::activate(InputLoader &loader) const {
   for (uint32_t i = 0; i < program->input_count; ++i)
-    loader.setBinding(i, bindings->binding(i));
+    loader.setBindings(i, bindings->allBindings(i));
 }
 
 void Dataset::select(InputLoader &loader, uint64_t index, bool shuffle, uint64_t key) const {

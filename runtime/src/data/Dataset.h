@@ -1,6 +1,7 @@
 #ifndef DPC_RUNTIME_SRC_DATA_DATASET_H
 #define DPC_RUNTIME_SRC_DATA_DATASET_H
 
+#include "runtime/src/data/DataSpec.h"
 #include "runtime/src/data/InputLoader.h"
 #include "runtime/src/data/MemoryMaker.h"
 
@@ -15,22 +16,21 @@ namespace dpc {
 /// lands inside (cycle walking). Nothing is stored, so any step can be resumed.
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 
-/// The files that a specification of data names (Dataset::open), whether or not
-/// they are there.
-std::vector<std::string> filesOfData(const std::string &spec);
-
 /// The data of --data or --eval-data: files opened and bound to the program's
 /// inputs.
 class Dataset {
 public:
-  /// Collective where `maker` shares. Opens the specifications: FILE.npz,
-  /// NAME=FILE.npy, idx:IMAGES,LABELS[,scale=,mean=,std=],
-  /// tokens:FILE,dtype=,length=. DPC_USAGE for a malformed one, DPC_INVALID
-  /// when data does not fit the program.
+  /// Collective where `maker` shares. Opens the files of the specifications
+  /// (parseDataSpec), which all have one form; their samples follow each other in
+  /// that order, of npy for each input. DPC_USAGE for a malformed specification,
+  /// DPC_INVALID when data does not fit the program.
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 
+  /// Samples of all files.
   uint64_t rows() const { return sampleCount; }
+  /// The files, for messages.
+  std::string source() const;
   /// DPC_INVALID for the first value that is outside its input's range, of the
   /// inputs that have one and whose values are few enough to be read at once;
   /// what is not looked at here is checked as it is loaded.
@@ -44,16 +44,19 @@ public:
 private:
   dpc_status_t openNpz(const std::string &path);
   dpc_status_t openNpy(const std::string &name, const std::string &path);
-  dpc_status_t openIdx(const std::string &spec);
-  dpc_status_t openTokens(const std::string &spec);
+  dpc_status_t openIdx(const DataSpec &spec, const std::string &images, const std::string &labels);
+  dpc_status_t openTokens(const DataSpec &spec, const std::string &path);
+  dpc_status_t openFiles(const DataSpec &spec);
+  dpc_status_t checkLastFile() const;
   dpc_status_t countRows();
-  std::string arrayNames() const;
+  dpc_status_t lacks(const std::string &source) const;
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
   const dpc_program_t *program = nullptr;
   MemoryMaker *maker = nullptr;
   std::unique_ptr<InputLoader> bindings;
   std::vector<File> files;
+  std::string firstFile;
   uint64_t sampleCount = 0;
 };
 

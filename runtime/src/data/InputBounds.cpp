@@ -40,7 +40,7 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
 }
 
 dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
-                         const char *data, uint64_t first, uint64_t count, uint64_t row) {
+                         const char *data, uint64_t first, uint64_t count, SampleNumber sample) {
   const uint64_t size = dpc_dtype_size(dtype);
   uint64_t begin = 0; // of the run in the sample
   for (uint64_t r = 0; r < input.bounds_count && begin < first + count; ++r) {
@@ -58,9 +58,12 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, ui
     double value = 0;
     dpc_convert(DPC_F64, &value, dtype, part + bad * size, 1);
     return fail(DPC_INVALID,
-                "%s: value %.0f in sample %llu%s is outside [%lld, %lld], the "
+                "%s: value %.0f in sample %llu%s%s is outside [%lld, %lld], the "
                 "range of input %s%s",
-                source.c_str(), value, static_cast<unsigned long long>(row),
+                source.c_str(), value, static_cast<unsigned long long>(sample.inAll),
+                sample.inAll == sample.inFile
+                    ? ""
+                    : (" (" + std::to_string(sample.inFile) + " of this file)").c_str(),
                 placeText(input, from + bad).c_str(), static_cast<long long>(bounds.lo),
                 static_cast<long long>(bounds.hi), input.name,
                 input.bounds_count > 1 ? " there" : "");

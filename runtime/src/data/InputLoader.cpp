@@ -18,6 +18,14 @@ namespace {
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
+/// The file that has a sample.
+const Binding &fileOf(const Bindings &all, uint64_t row) {
+  const auto next =
+      std::upper_bound(all.begin(), all.end(), row,
+                       [](uint64_t at, const Binding &each) { return at < each.firstRow; });
+  return *(next - 1);
+}
+
 } // namespace
 
 uint32_t findInput(const dpc_program_t &program, const char *name) {
@@ -42,8 +50,9 @@ InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)
   std::iota(batchRows.begin(), batchRows.end(), uint64_t(0));
 }
 
-dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array, const std::string &source,
-                               bool flexible) {
+dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
+                                      const std::string &source, bool flexible,
+                                      Binding *out) const {
   const dpc_input_t &input = program.inputs[index];
   const std::vector<int64_t> want = sampleShape(input);
   const uint32_t skip = input.batch_dim >= 0 ? 1 : 0;
@@ -64,7 +73,7 @@ dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array, const s
     return fail(DPC_INVALID, "%s: its type is %s, but %s of the program needs integers (%s)",
                 source.c_str(), dpc_dtype_name(array.dtype), input.name,
                 dpc_dtype_name(input.dtype));
-  Binding binding;
+  Binding &binding = *out;
   binding.data = static_cast<const char *>(array.data);
   binding.dtype = array.dtype;
   binding.rows = skip ? static_cast<uint64_t>(array.shape[0]) : 1;
@@ -73,30 +82,79 @@ dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array, const s
   static const char empty[8] = {};
   if (!binding.data)
     binding.data = empty; // no elements
-  bindings[index] = std::move(binding);
   return DPC_OK;
+}
+
+dpc_status_t InputLoader::bind(uint32_t index, const dpc_array_t &array,
+                               const std::string &source) {
+  Binding binding;
+  if (dpc_status_t status = makeBinding(index, array, source, false, &binding))
+    return status;
+  bindings[index] = {std::move(binding)};
+  return DPC_OK;
+}
+
+dpc_status_t InputLoader::append(uint32_t index, const dpc_array_t &array,
+                                 const std::string &source, bool flexible) {
+  const dpc_input_t &input = program.inputs[index];
+  Binding binding;
+  if (dpc_status_t status = makeBinding(index, array, source, flexible, &binding))
+    return status;
+  if (input.batch_dim >= 0 || bindings[index].empty()) {
+    append(index, std::move(binding));
+    return DPC_OK;
+  }
+  const Binding &before = bindings[index].front();
+  const uint64_t bytes = elementCount(input.shape, input.dim_count) * dpc_dtype_size(binding.dtype);
+  if (before.dtype == binding.dtype && std::memcmp(before.data, binding.data, bytes) == 0)
+    return DPC_OK;
+  return fail(DPC_INVALID, "%s: differs from %s, but input %s has no samples: one array is for all",
+              source.c_str(), before.source.c_str(), input.name);
+}
+
+void InputLoader::append(uint32_t index, Binding binding) {
+  binding.firstRow = sampleCount(index);
+  bindings[index].push_back(std::move(binding));
+}
+
+uint64_t InputLoader::sampleCount(uint32_t index) const {
+  const Bindings &all = bindings[index];
+  return all.empty() ? 0 : all.back().firstRow + all.back().rows;
+}
+
+std::string InputLoader::sourceOf(uint32_t index) const {
+  const Bindings &all = bindings[index];
+  return all.empty()       ? "no data"
+         : all.size() == 1 ? all[0].source
+                           : all[0].source + " and " + std::to_string(all.size() - 1) +
+                                 (all.size() == 2 ? " more file" : " more files");
 }
 
 dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
   const dpc_input_t &input = program.inputs[index];
-  const Binding &binding = bindings[index];
   const bool batched = input.batch_dim >= 0;
-  const uint64_t rows = batched ? binding.rows : 1,
-                 count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count),
-                 size = dpc_dtype_size(binding.dtype);
-  if (count && rows > mostBytes / size / count)
-    return DPC_OK;
-  for (uint64_t row = 0; row < rows; ++row)
-    if (dpc_status_t status =
-            checkBounds(input, binding.source, binding.dtype,
-                        binding.data + (binding.rowOffset + row * count) * size, 0, count, row))
-      return status;
+  for (const Binding &binding : bindings[index]) {
+    const uint64_t count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count);
+    const uint64_t rowBytes = count * dpc_dtype_size(binding.dtype);
+    if (rowBytes && binding.rows > mostBytes / rowBytes)
+      return DPC_OK;
+    mostBytes -= binding.rows * rowBytes;
+  }
+  for (const Binding &binding : bindings[index]) {
+    const uint64_t count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count);
+    const uint64_t size = dpc_dtype_size(binding.dtype);
+    for (uint64_t row = 0; row < binding.rows; ++row)
+      if (dpc_status_t status = checkBounds(input, binding.source, binding.dtype,
+                                            binding.data + (binding.rowOffset + row * count) * size,
+                                            0, count, {binding.firstRow + row, row}))
+        return status;
+  }
   return DPC_OK;
 }
 
 dpc_status_t InputLoader::checkAllBound() const {
   for (uint32_t i = 0; i < program.input_count; ++i)
-    if (!bindings[i].data)
+    if (bindings[i].empty())
       return fail(DPC_INVALID, "no data for input \"%s\"", program.inputs[i].name);
   return DPC_OK;
 }
@@ -105,8 +163,8 @@ dpc_status_t InputLoader::copyPiece(const dpc_input_t &input, const Binding &bin
                                     uint64_t element, uint64_t within, uint64_t count, uint64_t row,
                                     char *to) {
   const char *from = binding.data + element * dpc_dtype_size(binding.dtype);
-  if (dpc_status_t status =
-          checkBounds(input, binding.source, binding.dtype, from, within, count, row))
+  if (dpc_status_t status = checkBounds(input, binding.source, binding.dtype, from, within, count,
+                                        {binding.firstRow + row, row}))
     return status;
   if (!binding.scaled)
     return dpc_convert(input.dtype, to, binding.dtype, from, count);
@@ -124,8 +182,8 @@ dpc_status_t InputLoader::copyPiece(const dpc_input_t &input, const Binding &bin
 
 dpc_status_t InputLoader::load(uint32_t index, uint64_t micro, char *destination) {
   const dpc_input_t &input = program.inputs[index];
-  const Binding &binding = bindings[index];
-  if (!binding.data)
+  const Bindings &all = bindings[index];
+  if (all.empty())
     return fail(DPC_INVALID, "no data for input \"%s\"", input.name);
   const uint64_t size = dpc_dtype_size(input.dtype);
   const bool batched = input.batch_dim >= 0;
@@ -143,10 +201,12 @@ dpc_status_t InputLoader::load(uint32_t index, uint64_t micro, char *destination
                          outer = global / inner / part;
           const uint64_t count = std::min(length, inner - within);
           const uint64_t dataRow = batched ? batchRows[micro * part + row] : 0;
+          const Binding &binding = fileOf(all, dataRow);
+          const uint64_t fileRow = dataRow - binding.firstRow;
           const uint64_t element =
-              dataRow * binding.rowStride + binding.rowOffset + outer * inner + within;
+              fileRow * binding.rowStride + binding.rowOffset + outer * inner + within;
           if (dpc_status_t status = copyPiece(input, binding, element, outer * inner + within,
-                                              count, dataRow, destination + local * size))
+                                              count, fileRow, destination + local * size))
             return status;
           local += count, global += count, length -= count;
         }

@@ -9,12 +9,13 @@
 
 namespace dpc {
 
-/// Where an input's values lie: sample s of the data is the elements at s *
+/// Where an input's values lie in one file: its sample s is the elements at s *
 /// rowStride + rowOffset.
 struct Binding {
-  const char *data = nullptr; ///< null: not bound
+  const char *data = nullptr;
   uint32_t dtype = 0;
   uint64_t rows = 0;
+  uint64_t firstRow = 0; ///< samples in the files before it
   uint64_t rowStride = 0;
   uint64_t rowOffset = 0;
   bool scaled = false; ///< value = x * scale + shift, for float inputs
@@ -23,6 +24,10 @@ struct Binding {
   std::string source; ///< for messages: "train.npz: array x"
 };
 
+/// The files of an input's values, one after the other: the samples are those of
+/// the first, then those of the second, and so on. None: not bound.
+using Bindings = std::vector<Binding>;
+
 /// Fills a rank's input buffers with its share of the batch, converting and
 /// checking on the way. Global batch row b is data row rows()[b].
 class InputLoader {
@@ -30,14 +35,24 @@ public:
   InputLoader(const dpc_program_t &program, uint32_t rank);
 
   /// Binds an array whose first dimension is the sample (or the whole array,
-  /// without a batch dimension). `flexible` accepts samples of another shape
-  /// with as many elements. DPC_INVALID names source, input and both shapes.
-  dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source,
-                    bool flexible = false);
-  void setBinding(uint32_t input, Binding binding) { bindings[input] = std::move(binding); }
-  const Binding &binding(uint32_t input) const { return bindings[input]; }
-  /// DPC_INVALID for the first value of the whole binding that is outside the
-  /// input's range. Looks at nothing where there are more than `mostBytes`.
+  /// without a batch dimension) in place of what was bound. DPC_INVALID names
+  /// source, input and both shapes.
+  dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source);
+  /// Binds what such an array has beside what is bound: its samples follow. A
+  /// whole array may be given again, if it is the same. `flexible` accepts
+  /// samples of another shape with as many elements.
+  dpc_status_t append(uint32_t input, const dpc_array_t &array, const std::string &source,
+                      bool flexible = false);
+  void append(uint32_t input, Binding binding);
+  void setBindings(uint32_t input, Bindings all) { bindings[input] = std::move(all); }
+  Bindings &allBindings(uint32_t input) { return bindings[input]; }
+  const Bindings &allBindings(uint32_t input) const { return bindings[input]; }
+  /// Samples of an input in all its files.
+  uint64_t sampleCount(uint32_t input) const;
+  /// "a.npz: array x", or "a.npz: array x and 2 more files".
+  std::string sourceOf(uint32_t input) const;
+  /// DPC_INVALID for the first value of the input's data that is outside its
+  /// range. Looks at nothing where there are more than `mostBytes`.
   dpc_status_t checkAll(uint32_t input, uint64_t mostBytes) const;
   /// Names the first input without binding; DPC_OK if there is none.
   dpc_status_t checkAllBound() const;
@@ -49,14 +64,16 @@ public:
   dpc_status_t load(uint32_t input, uint64_t micro, char *destination);
 
 private:
-  /// Checks, converts and copies `count` elements: those of the data from
-  /// `element` on, which are those of sample `row` from `within` on.
+  dpc_status_t makeBinding(uint32_t input, const dpc_array_t &array, const std::string &source,
+                           bool flexible, Binding *out) const;
+  /// Checks, converts and copies `count` elements: those of the file from
+  /// `element` on, which are those of its sample `row` from `within` on.
   dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding, uint64_t element,
                          uint64_t within, uint64_t count, uint64_t row, char *to);
 
   const dpc_program_t &program;
   uint32_t rank;
-  std::vector<Binding> bindings;
+  std::vector<Bindings> bindings; ///< by input
   std::vector<uint64_t> batchRows;
 };
 

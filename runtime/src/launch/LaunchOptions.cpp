@@ -25,10 +25,16 @@ dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest,
 
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   constexpr uint32_t kMaxRanks = 1024, kMaxRestarts = 1000000;
+  GivenOptions given;
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; ++i) {
     const std::string argument = argv[i];
     dpc_status_t status = DPC_OK;
+    // "-n 2" is "-n2".
+    const bool isRanks = argument.rfind("-n", 0) == 0;
+    const std::string whole = argument == "-n" && i + 1 < argc ? argument + argv[i + 1] : argument;
+    if ((status = given.add(isRanks ? "-n" : argument.substr(0, argument.find('=')), whole)))
+      return status;
     if (argument == kHelpOption || argument == "-h")
       out->help = true;
     else if (argument == kVersionOption)

@@ -28,7 +28,7 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   if (data.rows() < program.batch)
     return fail(DPC_INVALID,
                 "--eval-data: %s: %" PRIu64 " samples, but %s needs a whole batch of %" PRIu64,
-                specs[0].c_str(), data.rows(), whole.c_str(), program.batch);
+                data.source().c_str(), data.rows(), whole.c_str(), program.batch);
   if (session.options.rank == 0)
     report.line("note: " + whole + " needs whole batches: the last " + std::to_string(left) +
                 " samples of --eval-data are left out" + (session.masksRows() ? " of it" : ""));

@@ -18,6 +18,7 @@ Data
   --data=NAME=FILE.npy       one array; repeat for each input
   --data=idx:IMAGES,LABELS[,scale=1/255][,mean=M][,std=S]     MNIST's format, gzip-compressed or not
   --data=tokens:FILE[,dtype=uint16][,length=T]                headerless token ids
+                             several --data, or a pattern (part-*.npz): the samples of one after those of the other
   --no-shuffle               take samples in file order (default: shuffled by the seed, anew each epoch)
   --eval-data=...            held-out data, same forms; evaluated at the end
   --eval-every=N             and every N steps

@@ -8,6 +8,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/Session.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -185,6 +186,14 @@ struct Parser {
   }
 };
 
+/// Whether an option may be given several times, each time for something else.
+bool isRepeatable(const std::string &name) {
+  static const char *const names[] = {"--data", "--eval-data", "--init-params", "--input",
+                                      "--output"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char *each) { return name == each; });
+}
+
 bool takesValue(Parser &parser, const std::string &name) {
   static const char *const others[] = {"--data",  "--eval-data", "--timeout", "--comm",
                                        "--input", "--output",    "--nan",     "--init-params",
@@ -214,7 +223,8 @@ dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string
 
 dpc_status_t parseOptions(int argc, char **argv, Options *out) {
   Parser parser{out};
-  std::vector<std::string> given;
+  GivenOptions given;
+  std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.rfind("--", 0) != 0)
@@ -224,7 +234,10 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
                   argument.c_str());
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
-    given.push_back(name);
+    names.push_back(name);
+    if (!isRepeatable(name))
+      if (dpc_status_t status = given.add(name, argument))
+        return status;
     if (equals == std::string::npos && parser.flag(name))
       continue;
     if (equals == std::string::npos && takesValue(parser, name))
@@ -234,7 +247,7 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
       return status;
   }
   if (out->evaluate)
-    if (dpc_status_t status = checkEvaluate(*out, given))
+    if (dpc_status_t status = checkEvaluate(*out, names))
       return status;
   if (out->steps && out->epochs)
     return fail(DPC_USAGE, "--steps and --epochs exclude each other");

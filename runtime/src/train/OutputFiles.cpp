@@ -4,7 +4,7 @@
 
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/data/Dataset.h"
+#include "runtime/src/data/DataSpec.h"
 #include "runtime/src/session/StateFiles.h"
 #include "runtime/src/trace/Trace.h"
 
@@ -80,8 +80,9 @@ std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &op
   for (const std::string &spec : options.evalData)
     for (const std::string &path : filesOfData(spec))
       out.push_back({"--eval-data", path});
-  for (const auto &[name, path] : options.inputs)
-    out.push_back({"--input=" + name, path});
+  for (const auto &[name, pattern] : options.inputs)
+    for (const std::string &path : filesOfData(name + "=" + pattern))
+      out.push_back({"--input=" + name, path});
   char self[PATH_MAX] = {};
   if (::readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
     const std::string executable = self,

@@ -46,7 +46,7 @@ dpc_status_t Trainer::openData() {
       return status;
     if (data.rows() < program.batch)
       return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
-                  options.data[0].c_str(), data.rows(), program.batch);
+                  data.source().c_str(), data.rows(), program.batch);
   }
   if (!options.evalData.empty())
     if (dpc_status_t status = evaluation.open(options.evalData, memory, report))
