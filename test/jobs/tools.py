@@ -24,6 +24,26 @@ class Tools:
             for option in foreign:
                 expect(option not in text, f'{option} in the help of the other kind of program')
 
+    def help_fits(self):
+        """Options that cannot work for a program are not in its help, and are refused by name."""
+        images, tokens, infers = self.suite.trainer('mlp'), self.suite.trainer('gpt2'), self.suite.compiled('mlp')
+        texts = {program: Run([program, '--help'], self.suite.folder).done().out for program in (images, tokens, infers)}
+        for program, there, absent in ((images, '--data=idx:', '--data=tokens:'), (tokens, '--data=tokens:', '--data=idx:')):
+            expect(there in texts[program], f'{there} is not in the help')
+            expect(absent not in texts[program], f'{absent} is in the help of a program without such an input')
+        for option in ('--cuda-graph', '--tune'):
+            for program, text in texts.items():
+                expect(option not in text and 'CUDA' not in text, f'{option} is in the help of a program for the CPU')
+                self.suite.run(program, f'{option}=on').refused(f'{option}: this program is not for CUDA devices', code=2)
+        for option in ('--seed=1', '--lr=1', '--steps=1', '--no-shuffle'):
+            self.suite.run(infers, option, '--output=logits=y.npy').refused(f'not {option.split("=")[0]}', code=2)
+        # Whatever a program's help shows, it knows.
+        for program, text in texts.items():
+            for option in sorted(set(re.findall(r'^  (--[a-z-]+)', text, re.M))):
+                run = self.suite.run(program, option + '=')
+                expect('unknown option' not in run.err or 'unknown option' not in self.suite.run(program, option).err,
+                       f'{option} of the help is unknown: {run.err}')
+
     def versions(self):
         for tool in ('dpc-compile', 'dpc-interp', 'dpc-opt', 'dpc-run'):
             run = self.suite.tool(tool, '--version').done()
@@ -63,6 +83,7 @@ class Tools:
 def checks(suite):
     tests = Tools(suite)
     yield 'help', tests.help
+    yield 'daily help fits the program', tests.help_fits
     yield 'version', tests.versions
     yield 'installed tools', tests.installed
     yield 'docs/training.md', tests.page

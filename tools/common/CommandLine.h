@@ -16,7 +16,9 @@ enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 /// Flags of options in Options.td, beside LLVM's own.
 enum OptionFlag : unsigned {
   /// May be given more than once, each time for something else.
-  Repeatable = 1 << 4
+  Repeatable = 1 << 4,
+  /// Refused by name, and not in the help.
+  NotYetAvailable = 1 << 5
 };
 
 /// The first option that is given twice with different values, though it is not
@@ -74,6 +76,12 @@ inline llvm::opt::InputArgList parseCommandLine(const llvm::opt::OptTable &table
     llvm::errs() << tool << ": option '" << args.getArgString(missingIndex) << "' needs a value\n";
     exit(exitUsage);
   }
+  for (const llvm::opt::Arg *arg : args)
+    if (arg->getOption().hasFlag(NotYetAvailable)) {
+      llvm::errs() << tool << ": " << llvm::StringRef(arg->getSpelling()).rtrim('=')
+                   << " is not available yet\n";
+      exit(exitUsage);
+    }
   const llvm::opt::Arg *first = nullptr;
   if (const llvm::opt::Arg *second = findContradiction(args, unknownOption, first)) {
     llvm::errs() << tool << ": " << first->getAsString(args) << " and " << second->getAsString(args)

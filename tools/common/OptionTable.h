@@ -26,8 +26,10 @@ enum OptionId {
 #undef PREFIX
 
 // Named by the table.
+using dpc::NotYetAvailable;
 using dpc::Repeatable;
 using llvm::opt::DefaultVis;
+using llvm::opt::HelpHidden;
 
 constexpr llvm::opt::OptTable::Info optionInfos[] = {
 #define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),

@@ -22,14 +22,6 @@ using namespace llvm;
 using namespace llvm::opt;
 using namespace dpc;
 
-namespace {
-/// Frozen names whose work has not been done: refused, never ignored.
-constexpr unsigned notYetAvailable[] = {
-    OPT_devices,        OPT_schedule, OPT_chunks, OPT_stages,
-    OPT_optimizer_sync, OPT_topology, OPT_tune,   OPT_report,
-};
-} // namespace
-
 [[noreturn]] static void usageError(const Twine &message) {
   errs() << "dpc-compile: " << message << "\n";
   exit(exitUsage);
@@ -566,10 +558,6 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices",
       "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll());
-  for (unsigned id : notYetAvailable)
-    if (const Arg *arg = args.getLastArg(id))
-      usageError(arg->getSpelling().rtrim('=') + " is not available yet");
-
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
     usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));

@@ -1,6 +1,7 @@
 include "llvm/Option/OptParser.td"
 
 def Repeatable : OptionFlag;
+def NotYetAvailable : OptionFlag;
 
 class Value<string name, string meta, string help, OptionGroup group = ?>
     : Joined<["--"], name # "=">, MetaVarName<meta>, HelpText<help>, Group<group>;
@@ -12,6 +13,10 @@ def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
 
 class Repeated<string name, string meta, string help, OptionGroup group = ?>
     : Value<name, meta, help # " (repeatable)", group>, Flags<[Repeatable]>;
+
+/// A name that is kept for what is not done yet.
+class Planned<string name, string meta, string help>
+    : Value<name, meta, help, ?>, Flags<[NotYetAvailable, HelpHidden]>;
 
 def help : Flag<["--"], "help">, HelpText<"Show this help">;
 def version : Flag<["--"], "version">, HelpText<"Show the version">;
@@ -41,21 +46,21 @@ def frozen : Repeated<"frozen", "GLOB", "Initializers that do not train", model>
 
 def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (default: one device)", layout>;
 def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data, replica)", layout>;
-def devices : Value<"devices", "N", "Let dpc choose the mesh", layout>;
+def devices : Planned<"devices", "N", "Let dpc choose the mesh">;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters are gathered once a step, and kept until all have read them", layout>;
-def schedule : Value<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble", layout>;
-def chunks : Value<"chunks", "N", "Chunks of a stage of an interleaved schedule", layout>;
-def stages : Value<"stages", "GLOB,..", "First node of each later stage", layout>;
-def optimizer_sync : Value<"optimizer-sync", "WHEN", "before or deferred", layout>;
+def schedule : Planned<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble">;
+def chunks : Planned<"chunks", "N", "Chunks of a stage of an interleaved schedule">;
+def stages : Planned<"stages", "GLOB,..", "First node of each later stage">;
+def optimizer_sync : Planned<"optimizer-sync", "WHEN", "before or deferred">;
 def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
 def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit); where a program needs more, state is divided and activations are computed again, as far as --zero, --bucket-mib and --remat leave open", layout>;
-def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>;
+def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>, Flags<[HelpHidden]>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
 def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;
-def topology : Value<"topology", "FILE", "Devices and links to plan for", layout>;
+def topology : Planned<"topology", "FILE", "Devices and links to plan for">;
 def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE (KiB, MiB, GiB; default: no limit)", layout>;
 
 def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to compare with) or cuda", output>;
@@ -67,9 +72,9 @@ def recompute : Value<"recompute", "on|off", "Repeat short computations instead 
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
 def products : Value<"products", "WHO", "Who multiplies matrices for --target=cuda: auto (default: cuBLASLt where they are large), library (wherever it can) or generated (kernels)", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
-def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Group<output>;
+def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Flags<[NotYetAvailable, HelpHidden]>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;
 def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, reshards, communication, memory">, Group<output>;
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
 def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;
-def report : Value<"report", "FILE.html", "A page about the plan", output>;
+def report : Planned<"report", "FILE.html", "A page about the plan">;

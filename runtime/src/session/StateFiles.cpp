@@ -187,7 +187,7 @@ dpc_status_t checkOnnx(const dpc_program_t &program) {
   if (program.onnx_template)
     return DPC_OK;
   if (!program.onnx_template_bytes)
-    return fail(DPC_INVALID, "the program holds no ONNX model to save");
+    return fail(DPC_INVALID, "--save-onnx: the program holds no ONNX model to save");
   return fail(DPC_INVALID,
               "--save-onnx: the model needs %llu bytes, but an ONNX file holds "
               "at most 2147483647: use --save-params",

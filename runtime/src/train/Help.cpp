@@ -58,12 +58,14 @@ Results
   --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
 )";
 
-const char *const kBoth = R"(
+const char *const kCuda = R"(
 On a CUDA device
   --cuda-graph=on|off        off: each launch by itself, not a whole step as one graph (default on, but with --trace off)
   --tune=FILE                make each product of matrices in the way that FILE says is fastest; what it lacks is measured
                              first, and added to it
+)";
 
+const char *const kBoth = R"(
 Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREFIX][,add=PREFIX][,partial]
   only=GLOB, except=GLOB     the parameters and buffers that are loaded; each may be given several times
   strip=PREFIX, add=PREFIX   what the file's names begin with and the program's do not (module.), or the other way round
@@ -89,6 +91,20 @@ void addTensor(std::string &text, bool isFirst, const char *name, uint32_t dtype
   text += "]";
 }
 
+/// Takes the lines away that begin with `option`, which does not work for this program.
+void hide(std::string &text, const std::string &option) {
+  for (size_t at = 0; (at = text.find("\n  " + option)) != std::string::npos;)
+    text.erase(at, text.find('\n', at + 1) - at);
+}
+
+bool hasSamplesOf(const dpc_program_t &program, bool integers) {
+  return std::any_of(program.inputs, program.inputs + program.input_count,
+                     [&](const dpc_input_t &input) {
+                       return input.role == DPC_INPUT_GRAPH && input.batch_dim >= 0 &&
+                              (input.dtype >= DPC_I64 && input.dtype <= DPC_BOOL) == integers;
+                     });
+}
+
 } // namespace
 
 std::string helpText(const char *executable, const dpc_program_t &program) {
@@ -109,13 +125,19 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
     addTensor(text, i == 0, program.outputs[i].name, program.outputs[i].dtype,
               program.outputs[i].shape, program.outputs[i].dim_count);
   text += trains ? kTraining : kInference;
-  text += kBoth;
+  const bool isOnCuda = runsOnCuda(program);
+  text += isOnCuda ? std::string(kCuda) + kBoth : kBoth;
+  if (!hasSamplesOf(program, true))
+    hide(text, "--data=tokens:");
+  if (!hasSamplesOf(program, false))
+    hide(text, "--data=idx:");
+  if (!program.onnx_template)
+    hide(text, "--save-onnx=");
   auto addTransport = [&](const std::string &name, const std::string &summary) {
     std::string option = "  --comm=" + name;
     option.resize(std::max<size_t>(option.size() + 2, 29), ' ');
     text += option + summary + "\n";
   };
-  const bool isOnCuda = runsOnCuda(program);
   if (isOnCuda)
     addTransport(dpc_session::kNccl, "default: NCCL, with a device for each rank");
   for (uint32_t i = 0; const dpc_transport_t *way = dpc_transport_at(i); ++i)

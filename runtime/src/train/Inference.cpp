@@ -44,7 +44,8 @@ dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) 
                                                  {"--checkpoint", !options.checkpoint.empty()},
                                                  {"--no-shuffle", !options.shuffle},
                                                  {"--lr", options.learningRate != 0},
-                                                 {"--nan=warn", options.warnOnNan}};
+                                                 {"--nan=warn", options.warnOnNan},
+                                                 {"--seed", options.seed != 0}};
   for (const auto &[name, given] : unfit)
     if (given)
       return fail(DPC_USAGE,
