@@ -241,7 +241,10 @@ double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
     return 0;
   const double base = rate.getBase().getValueAsDouble();
   const double low = rate.getMinimum().getValueAsDouble();
-  const int64_t warmup = rate.getWarmup(), total = rate.getTotal() ? rate.getTotal() : steps;
+  const int64_t total = rate.getTotal() ? rate.getTotal() : steps;
+  const int64_t warmup = rate.getWarmupPpm()
+                             ? int64_t(std::ceil(double(total) * double(rate.getWarmupPpm()) / 1e6))
+                             : rate.getWarmup();
   if (stepsDone < warmup)
     return base * double(stepsDone) / double(warmup);
   if (rate.getDecay() == DecayKind::constant)

@@ -59,6 +59,7 @@ static dpc_schedule_t scheduleOf(ModuleOp module) {
   schedule.learning_rate = rate.getBase().getValueAsDouble();
   schedule.min_learning_rate = rate.getMinimum().getValueAsDouble();
   schedule.warmup = rate.getWarmup();
+  schedule.warmup_ppm = static_cast<uint32_t>(rate.getWarmupPpm());
   schedule.total = rate.getTotal();
   return schedule;
 }

@@ -61,6 +61,9 @@ static void addTraining(Report &report, ModuleOp module) {
   os << nn::stringifyDecayKind(rate.getDecay());
   if (rate.getWarmup())
     os << ", warm-up over " << rate.getWarmup() << " steps";
+  if (rate.getWarmupPpm())
+    os << ", warm-up over " << llvm::format("%g", rate.getWarmupPpm() / 1e4)
+       << "% of the run's steps";
   if (rate.getDecay() != nn::DecayKind::constant) {
     os << ", down to " << llvm::format("%g", rate.getMinimum().getValueAsDouble());
     if (rate.getTotal())

@@ -118,7 +118,9 @@ private:
 
   LearningRateAttr parseSchedule(std::string &error) {
     static const OptionInfo known[] = {
-        {"warmup", 0, 0, 1e18, false, true}, {"total", 0, 0, 1e18, false, true}, {"min-lr", 0}};
+        {"warmup", 0, 0, 1e18, false, true, /*mayBePercentage=*/true},
+        {"total", 0, 0, 1e18, false, true},
+        {"min-lr", 0}};
     std::optional<OptionSpec> spec = OptionSpec::parse(schedule, known, "lr-schedule", error);
     if (!spec)
       return {};
@@ -127,11 +129,17 @@ private:
       error = "unknown lr-schedule '" + spec->name + "'; known: constant, linear, cosine";
       return {};
     }
-    int64_t warmup = (*spec)["warmup"], total = (*spec)["total"];
+    int64_t warmup = (*spec)["warmup"], total = (*spec)["total"], share = 0;
+    if (auto given = spec->millionths.find("warmup"); given != spec->millionths.end())
+      share = given->second;
     // Without a total the host takes the last step of the run.
     if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
+      return {};
+    }
+    if (*decay != DecayKind::constant && share == 1000000) {
+      error = "lr-schedule " + spec->name + ": warmup=100% leaves no step to fall in";
       return {};
     }
     const double lowest = (*spec)["min-lr"], base = options["lr"];
@@ -143,7 +151,7 @@ private:
     }
     Builder builder(&getContext());
     return LearningRateAttr::get(&getContext(), builder.getF64FloatAttr(options["lr"]), *decay,
-                                 warmup, total, builder.getF64FloatAttr((*spec)["min-lr"]));
+                                 warmup, total, builder.getF64FloatAttr((*spec)["min-lr"]), share);
   }
 
   void apply(const Optimizer &algorithm) {
@@ -357,7 +365,7 @@ private:
   /// Attributes of arguments that the block has and the signature does not.
   SmallVector<DictionaryAttr> addedAttrs;
   OptionSpec options;
-  SmallVector<Group> groups;
+  std::vector<Group> groups;
 };
 
 } // namespace

@@ -1,3 +1,6 @@
+// Parses the numbers, and percentages of a total, behind the name of an optimizer,
+// a group or a schedule.
+
 #include "passes/Optimize/OptionSpec.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,7 +32,17 @@ std::optional<OptionSpec> OptionSpec::parse(StringRef text, ArrayRef<OptionInfo>
       return std::nullopt;
     }
     double number;
-    if (value.getAsDouble(number) || !std::isfinite(number)) {
+    if (option->mayBePercentage && value.ends_with("%")) {
+      constexpr double perPercent = 1e4;
+      if (value.drop_back().getAsDouble(number) || !(number >= 0 && number <= 100) ||
+          std::abs(number * perPercent - std::round(number * perPercent)) > 1e-6) {
+        os << what << ": " << key << "=" << value
+           << " is not a percentage from 0 to 100 with at most four decimals";
+        return std::nullopt;
+      }
+      spec.millionths[key.str()] = std::llround(number * perPercent);
+      number = option->defaultValue;
+    } else if (value.getAsDouble(number) || !std::isfinite(number)) {
       os << what << ": " << key << "='" << value << "' is not a number";
       return std::nullopt;
     }

@@ -20,6 +20,8 @@ struct OptionInfo {
   /// The upper end itself is not allowed (a decay rate below 1).
   bool belowHighest = false;
   bool integer = false;
+  /// P% is a value too, with P from 0 to 100 and at most four decimals.
+  bool mayBePercentage = false;
 };
 
 /// A parsed `NAME[,OPTION=VALUE..]`: every option of the table has a value.
@@ -28,6 +30,9 @@ struct OptionSpec {
   std::map<std::string, double, std::less<>> values;
   /// Options that were written out.
   std::map<std::string, double, std::less<>> given;
+  /// Millionths that options given as percentages are; `values` has their
+  /// defaults.
+  std::map<std::string, int64_t, std::less<>> millionths;
 
   double operator[](llvm::StringRef option) const {
     return values.find(std::string_view(option))->second;

@@ -64,7 +64,7 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     Option<"gradientType", "gradient-type", "std::string", "",
            "Type that gradients are converted to: bf16, or empty for that of their parameters">,
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"",
-           "constant|linear|cosine[,warmup=N,total=N,min-lr=X]">,
+           "constant|linear|cosine[,warmup=N|P%,total=N,min-lr=X]">,
   ];
 }
 

@@ -43,6 +43,36 @@ class Results:
         expect(np.allclose(rates, want), f'rates {rates}, not {want}')
         run.says(f'  lr {rates[-1]:.4g}  ')
 
+    def warmup_share(self):
+        """warmup=P% is of total=, else of the steps of the run: the same rates as that many steps."""
+        for given, steps, want in (('cosine,warmup=25%', 8, 'cosine,warmup=2'), ('cosine,warmup=30%', 8, 'cosine,warmup=3'),
+                                   ('linear,warmup=30%,total=10', 8, 'linear,warmup=3,total=10'),
+                                   ('constant,warmup=50%', 8, 'constant,warmup=4')):
+            rates = [[rate for _, rate in self.losses(self.suite.trainer('mlp', f'--lr-schedule={schedule}'), 'mlp',
+                                                      'share.jsonl', f'--steps={steps}')] for schedule in (given, want)]
+            expect(rates[0] == rates[1] and len(set(rates[0])) > 3, f'{given}: rates {rates[0]}, not {rates[1]}')
+        for given, text in (('cosine,warmup=101%', 'warmup=101% is not a percentage'),
+                            ('linear,warmup=100%', 'warmup=100% leaves no step'), ('cosine,min-lr=5%', "min-lr='5%'")):
+            self.suite.tool('dpc-compile', model_of('mlp'), '-o', 'no', '--shape=x:8x16', '--loss=cross-entropy',
+                            '--optimizer=sgd,lr=0.1', f'--lr-schedule={given}').refused(text)
+
+    def curve_changes(self):
+        """A run that goes on for longer than it was to tells what becomes of its schedule, if that depends on it."""
+        def note(schedule, first, second, folder, *more):
+            program = self.suite.trainer('mlp', *([f'--lr-schedule={schedule}'] if schedule else []), *more)
+            self.suite.train(program, 'mlp', f'--steps={first}', f'--checkpoint={folder}').done()
+            out = self.suite.train(program, 'mlp', f'--steps={second}', f'--checkpoint={folder}', '--resume').done().out
+            return [line for line in out.splitlines() if 'curve' in line]
+        want = ['note: the learning rates were those of a run of 4 steps and are now those of one of 6: the curve changes; '
+                'a program of --lr-schedule=..,total=4 keeps it']
+        for k, schedule in enumerate(('cosine', 'linear,warmup=1', 'constant,warmup=50%')):
+            expect(note(schedule, 4, 6, f'curve-{k}') == want, f'{schedule}: no note, or another')
+        expect(note('cosine', 4, 6, 'curve-mesh', '--mesh=data=2') == want, 'no note on two ranks')
+        for k, schedule in enumerate(('', 'cosine,total=6', 'constant,warmup=2')):
+            expect(not note(schedule, 4, 6, f'same-{k}'), f'{schedule}: a note')
+        # The same steps as before, as after an interrupt.
+        expect(not note('cosine', 4, 4, 'same-steps'), 'a note where nothing changes')
+
     def usage(self):
         program = self.suite.trainer('mlp')
         for rate in ('0', '-1', 'fast', 'nan', ''):
@@ -244,6 +274,8 @@ def checks(suite):
     for schedule in ('', 'cosine,warmup=2', 'linear,total=5'):
         yield f'learning rate {schedule or "constant"}', lambda schedule=schedule: tests.rate(schedule)
     yield 'learning rate in the log', tests.effective_rate
+    yield 'daily learning rate warm-up in percent', tests.warmup_share
+    yield 'daily learning rate of a longer run', tests.curve_changes
     yield 'learning rate usage', tests.usage
     for mesh, more in (('', []), ('data=2', []), ('model=2', []), ('data=2', ['--accumulate=2'])):
         for clips in (False, True):

@@ -249,6 +249,21 @@ TEST(Schedule, WarmUpThenFall) {
   EXPECT_EQ(dpc_learning_rate(&constant, 4, 100), 0.3);
 }
 
+// A share of the schedule's own total, else of the run's, rounded up.
+TEST(Schedule, WarmUpIsAShare) {
+  dpc_schedule_t schedule = {DPC_LR_CONSTANT, 50000, 1.0, 0, 0, 0};
+  EXPECT_FALSE(dpc_schedule_has_end(&schedule, 0));
+  EXPECT_TRUE(dpc_schedule_has_end(&schedule, 100));
+  EXPECT_EQ(dpc_warmup_steps(&schedule, 100), 5u);
+  EXPECT_EQ(dpc_warmup_steps(&schedule, 101), 6u);
+  EXPECT_EQ(dpc_warmup_steps(&schedule, uint64_t(1) << 62), 230584300921369396u);
+  EXPECT_EQ(dpc_learning_rate(&schedule, 100, 2), 0.4);
+  EXPECT_EQ(dpc_learning_rate(&schedule, 100, 5), 1);
+  schedule.kind = DPC_LR_LINEAR, schedule.total = 40;
+  EXPECT_EQ(dpc_warmup_steps(&schedule, 100), 2u);
+  EXPECT_EQ(dpc_learning_rate(&schedule, 100, 21), 0.5);
+}
+
 /// A copy of the two-rank program whose tables may be changed.
 struct Mutable {
   Mutable()

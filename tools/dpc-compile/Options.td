@@ -28,7 +28,7 @@ def param_group : Repeated<"param-group", "GLOB,..", "weight-decay=X, lr-scale=X
 def clip_grad_norm : Value<"clip-grad-norm", "X", "Scale all gradients down to a norm of X together (default 0: do not)", training>;
 def log_grad_norm : Flag<["--"], "log-grad-norm">, HelpText<"Log the norm of all gradients (always with --clip-grad-norm)">, Group<training>;
 def metric : Value<"metric", "NAME,..", "What evaluation reports beside the loss: accuracy (a cross-entropy always has it), top-5 or perplexity of a cross-entropy, binary-accuracy of bce-with-logits, output:NAME, the mean of an output", training>;
-def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
+def lr_schedule : Value<"lr-schedule", "KIND,..", "constant (default), linear or cosine, with warmup=N or warmup=P% of the total (default 0), total=N (default: --steps of the run), min-lr=X (default 0)", training>;
 def precision : Value<"precision", "TYPE", "f32 (default); bf16 or f16: f32 with products of 16-bit factors (mixed precision; f16 scales the loss); f64; or tf32: f32 whose products round their factors to 10 bits (--target=cuda); what a file has in 16 bits trains in f32", training>;
 def grad_reduce : Value<"grad-reduce", "TYPE", "The type in which ranks sum gradients: f32 (default, that of the parameters) or bf16", training>;
 def microbatches : Value<"microbatches", "M", "Cut each batch into M parts, one after the other (default 1)", training>;

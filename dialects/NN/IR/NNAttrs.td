@@ -104,8 +104,10 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
     With s steps done before: base * s / warmup while s < warmup, then from
     `base` down to `minimum` at step `total` (linearly or along half a cosine),
     `minimum` afterwards; `base` for ever with `constant`. A `total` of 0 stands
-    for the last step of the run, which the host knows. The host computes the
-    rate each step and passes it in the control `learning_rate`.
+    for the last step of the run, which the host knows. Where `warmup_ppm` is
+    given, it stands for the warm-up: so many millionths of the total, rounded up
+    to whole steps. The host computes the rate each step and passes it in the
+    control `learning_rate`.
 
     ```mlir
     module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = cosine,
@@ -114,7 +116,8 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   }];
   let parameters = (ins "::mlir::FloatAttr":$base, EnumParameter<NN_DecayKind>:$decay,
                         "int64_t":$warmup, "int64_t":$total,
-                        "::mlir::FloatAttr":$minimum);
+                        "::mlir::FloatAttr":$minimum,
+                        DefaultValuedParameter<"int64_t", "0">:$warmup_ppm);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -223,10 +223,11 @@ enum { DPC_LR_CONSTANT = 0, DPC_LR_LINEAR = 1, DPC_LR_COSINE = 2 };
 
 /** Learning rate of step s (from 0): during warm-up lr * s / warmup; then
  * constant, or falling from lr to min_lr over the steps from warmup to total,
- * linearly or by half a cosine; min_lr after total. total 0 means --steps. */
+ * linearly or by half a cosine; min_lr after total. total 0 means --steps.
+ * warmup_ppm other than 0 stands for warmup: so many millionths of the total. */
 typedef struct dpc_schedule_t {
   uint32_t kind;
-  uint32_t reserved;
+  uint32_t warmup_ppm;
   double learning_rate;
   double min_learning_rate;
   uint64_t warmup;

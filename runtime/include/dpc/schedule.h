@@ -12,10 +12,19 @@
 extern "C" {
 #endif
 
-/** 0 when the schedule falls until the end of the training and neither it nor
+/** 0 when the schedule depends on the end of the training and neither it nor
  * `total` (steps of the whole training; 0: not known) says where that is. */
 static inline int dpc_schedule_has_end(const dpc_schedule_t *schedule, uint64_t total) {
-  return schedule->kind == DPC_LR_CONSTANT || schedule->total || total;
+  return (schedule->kind == DPC_LR_CONSTANT && !schedule->warmup_ppm) || schedule->total || total;
+}
+
+/** Steps of the warm-up; a share of the total is rounded up. */
+static inline uint64_t dpc_warmup_steps(const dpc_schedule_t *schedule, uint64_t total) {
+  const uint64_t million = 1000000, ppm = schedule->warmup_ppm;
+  if (!ppm)
+    return schedule->warmup;
+  total = schedule->total ? schedule->total : total;
+  return total / million * ppm + (total % million * ppm + million - 1) / million;
 }
 
 /** The schedule with another base rate: what the rate falls to scales with it,
@@ -34,15 +43,16 @@ static inline double dpc_learning_rate(const dpc_schedule_t *schedule, uint64_t 
                                        uint64_t done) {
   const double pi = 3.14159265358979323846;
   const double base = schedule->learning_rate, low = schedule->min_learning_rate;
+  const uint64_t warmup = dpc_warmup_steps(schedule, total);
   double progress;
-  if (done < schedule->warmup)
-    return base * (double)done / (double)schedule->warmup;
+  if (done < warmup)
+    return base * (double)done / (double)warmup;
   if (schedule->kind == DPC_LR_CONSTANT)
     return base;
   total = schedule->total ? schedule->total : total;
-  if (done >= total || total <= schedule->warmup)
+  if (done >= total || total <= warmup)
     return low;
-  progress = (double)(done - schedule->warmup) / (double)(total - schedule->warmup);
+  progress = (double)(done - warmup) / (double)(total - warmup);
   return low + (base - low) * (schedule->kind == DPC_LR_COSINE ? 0.5 * (1 + cos(pi * progress))
                                                                : 1 - progress);
 }

@@ -156,6 +156,7 @@ dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory
     if (session.options.rank == 0)
       std::fputs(notes.c_str(), stderr);
     session.checkpointRun.id = checkpoint.manifest.run;
+    session.checkpointRun.scheduleTotal = checkpoint.manifest.scheduleTotal;
     if (dpc_status_t status = loadAllStates(session, checkpoint.sources))
       return session.failed(status);
     session.control.step = step;

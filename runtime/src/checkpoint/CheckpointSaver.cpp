@@ -2,6 +2,7 @@
 // own pieces into it, rank 0 last of all what they are.
 #include "runtime/src/checkpoint/CheckpointSaver.h"
 
+#include "dpc/schedule.h"
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Rotation.h"
@@ -129,6 +130,8 @@ dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
   manifest.batch = session.program.batch;
   if (session.checkpointRun.order)
     manifest.order = session.checkpointRun.order;
+  if (!dpc_schedule_has_end(&session.schedule, 0))
+    manifest.scheduleTotal = session.options.schedule_total;
   manifest.run = session.checkpointRun.id;
   manifest.program = session.program.name;
   manifest.command = session.program.command;

@@ -76,6 +76,7 @@ public:
       return refuse(": it lacks step or seed");
     getNumber(json, "batch", &out->batch);
     getText(json, "order", &out->order);
+    getNumber(json, "schedule_total", &out->scheduleTotal);
     getText(json, "run", &out->run);
     getText(json, "program", &out->program);
     getText(json, "command", &out->command);
@@ -187,6 +188,8 @@ std::string manifestText(const Manifest &manifest) {
       {"batch", manifest.batch}};
   if (!manifest.order.empty())
     json["order"] = manifest.order;
+  if (manifest.scheduleTotal)
+    json["schedule_total"] = manifest.scheduleTotal;
   json["files"] = nlohmann::ordered_json::array();
   for (const ManifestFile &file : manifest.files)
     json["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"crc32", file.crc}});

@@ -35,7 +35,9 @@ struct Manifest {
   uint64_t step = 0, seed = 0;
   uint64_t batch = 0; ///< samples of a step; 0: it does not say
   std::string order;  ///< of the samples (CheckpointRun); empty: it does not say
-  std::string run;    ///< of the run that wrote it; empty: it does not say
+  /// The last step of the run, where its learning rates depend on that; else 0.
+  uint64_t scheduleTotal = 0;
+  std::string run; ///< of the run that wrote it; empty: it does not say
   std::string program, command;
   std::vector<ManifestFile> files;
   /// Version 1 lists none: its one file has every tensor whole.

@@ -22,6 +22,9 @@ struct CheckpointRun {
   /// No step follows: the values are wanted, whatever the seed, batch and order of
   /// samples were.
   bool isOnlyRead = false;
+  /// The last step that the run was to have when the checkpoint was written from which
+  /// it goes on, where its learning rates depend on that; 0: nothing is known.
+  uint64_t scheduleTotal = 0;
   /// State files whose checksum was right: a file that is unchanged since is
   /// not read again.
   std::set<FileState> sound;

@@ -298,10 +298,12 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))
       return failed(fail(DPC_USAGE,
-                         "the learning-rate schedule falls until the training's last step, "
+                         "the learning-rate schedule depends on the training's last step, "
                          "which is not known: set schedule_total in the session's options, or "
                          "compile with --lr-schedule=%s,total=N",
-                         schedule.kind == DPC_LR_COSINE ? "cosine" : "linear"));
+                         schedule.kind == DPC_LR_COSINE   ? "cosine"
+                         : schedule.kind == DPC_LR_LINEAR ? "linear"
+                                                          : "constant"));
     control.learningRate = dpc_learning_rate(&schedule, options.schedule_total, control.step);
   }
   if (dpc_status_t status = executor->run(entry))

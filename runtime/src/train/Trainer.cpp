@@ -3,6 +3,7 @@
 
 #include "runtime/src/train/Trainer.h"
 
+#include "dpc/schedule.h"
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
@@ -355,6 +356,12 @@ dpc_status_t Trainer::run() {
     return saved;
   if (status == DPC_INTERRUPTED)
     return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s", session.control.step,
+    const uint64_t before = session.checkpointRun.scheduleTotal;
+    if (before && before != lastStep && !dpc_schedule_has_end(&session.schedule, 0))
+      report.line("note: the learning rates were those of a run of " + std::to_string(before) +
+                  " steps and are now those of one of " + std::to_string(lastStep) +
+                  ": the curve changes; a program of --lr-schedule=..,total=" +
+                  std::to_string(before) + " keeps it");
                 options.checkpoint.empty() ? " (no --checkpoint: nothing is kept)"
                                            : ", checkpoint written");
   if ((status = results()))

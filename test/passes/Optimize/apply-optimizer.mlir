@@ -9,6 +9,7 @@
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer=optimizer=lamb | FileCheck %t/one.mlir --check-prefix=LAMB
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=cosine,warmup=10,total=100,min-lr=1e-5' | FileCheck %t/one.mlir --check-prefix=COSINE
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,total=1' | FileCheck %t/one.mlir --check-prefix=LINEAR
+// RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=cosine,warmup=2.5%' | FileCheck %t/one.mlir --check-prefix=SHARE
 // RUN: dpc-opt %t/one.mlir --dpc-apply-optimizer='optimizer=sgd lr-schedule=linear,warmup=5' | FileCheck %t/one.mlir --check-prefix=RUN-END
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd clip-grad-norm=2' | FileCheck %t/two.mlir --check-prefix=CLIP
 // RUN: dpc-opt %t/two.mlir --dpc-apply-optimizer='optimizer=sgd log-grad-norm' | FileCheck %t/two.mlir --check-prefix=LOGGED
@@ -110,6 +111,7 @@
 
 // COSINE: #nn.learning_rate<base = 1.000000e-03 : f64, decay = cosine, warmup = 10, total = 100, minimum = 1.000000e-05 : f64>
 // LINEAR: decay = linear, warmup = 0, total = 1,
+// SHARE: decay = cosine, warmup = 0, total = 0, minimum = 0.000000e+00 : f64, warmup_ppm = 25000>
 // RUN-END: decay = linear, warmup = 5, total = 0,
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %g: tensor<4xf32> {nn.arg = #nn.arg<input "g">},

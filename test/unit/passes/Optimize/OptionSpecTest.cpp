@@ -13,7 +13,7 @@ const OptionInfo kOptions[] = {
     {"lr", 1e-3},
     {"beta", 0.9, 0, 1, /*belowHighest=*/true},
     {"share", 0.5, 0, 1},
-    {"warmup", 0, 0, 1e18, false, /*integer=*/true},
+    {"warmup", 0, 0, 1e18, false, /*integer=*/true, /*mayBePercentage=*/true},
 };
 
 /// The error of parsing `text`; "" if there is none.
@@ -100,6 +100,21 @@ TEST(OptionSpec, WholeNumbersOnlyWhereAsked) {
   std::string error = errorOf("x,warmup=1.5");
   EXPECT_NE(error.find("warmup=1.5 is not a whole number"), std::string::npos) << error;
   EXPECT_EQ(parsed("x,warmup=1e3")["warmup"], 1000);
+}
+
+TEST(OptionSpec, PercentagesOnlyWhereAsked) {
+  OptionSpec spec = parsed("x,warmup=0.25%");
+  EXPECT_EQ(spec.millionths.at("warmup"), 2500);
+  EXPECT_EQ(spec["warmup"], 0);
+  EXPECT_TRUE(parsed("x,warmup=5").millionths.empty());
+  for (const char *text : {"101%", "-1%", "%", "five%", "nan%", "0.00001%"})
+    EXPECT_NE(errorOf(std::string("x,warmup=") + text)
+                  .find(std::string("warmup=") + text +
+                        " is not a percentage from 0 to 100 with at most four decimals"),
+              std::string::npos)
+        << text;
+  EXPECT_EQ(errorOf("x,share=5%"), "optimizer x: share='5%' is not a number");
+  EXPECT_EQ(errorOf("x,warmup=5%,warmup=5"), "optimizer x: warmup is given twice");
 }
 
 TEST(OptionSpec, OptionGivenTwiceIsAnError) {
