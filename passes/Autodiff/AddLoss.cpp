@@ -4,9 +4,11 @@
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Metrics.h"
 #include "passes/Autodiff/Passes.h"
+#include "passes/Autodiff/SampleDim.h"
 
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Normalization.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/IRMapping.h"
@@ -189,12 +191,57 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     if (failed(label))
       return failure();
     recordLoss(name, outputName, type, label->classAxis);
-    Value labels = addArgument(function, ArgKind::label, "label", label->type,
-                               label->type.getRank() > 0 ? 0 : -1);
+    if (training && label->classAxis >= 0)
+      noteLogits(output, label->classAxis);
+    FailureOr<int64_t> samples = findSamples(function, output, *label);
+    if (failed(samples))
+      return failure();
+    options.sampleDim = *samples;
+    Value labels = addArgument(function, ArgKind::label, "label", label->type, *samples);
     Value validRows = training ? Value() : addControl(function, "valid_rows");
     LossValue value = kind->build(builder, lossLocation(output.getLoc()), output, labels,
                                   label->classAxis, validRows, options);
     return EvaluatedLoss{name, output, outputName, label->classAxis, value, options, validRows};
+  }
+
+  /// Says so where a cross-entropy is of what it was hardly meant to be of.
+  static void noteLogits(Value output, int64_t classAxis) {
+    if (typeOf(output).getDimSize(classAxis) == 1)
+      emitRemark(output.getLoc()) << "a cross-entropy of one class is always 0: labels that are 0 "
+                                     "or 1 go with --loss=bce-with-logits";
+    auto softmax = output.getDefiningOp<SoftmaxOp>();
+    if (softmax && int64_t(softmax.getDimension()) == classAxis)
+      emitRemark(output.getLoc()) << "the output is a softmax, and a cross-entropy takes the "
+                                     "softmax of its logits: export the model without its last "
+                                     "softmax";
+  }
+
+  /// The labels' dimension that counts samples: the one that is asked for, or that of the
+  /// output, or else the first; -1 for labels without dimensions.
+  FailureOr<int64_t> findSamples(func::FuncOp function, Value output,
+                                 const LossFunction::Labels &label) {
+    ArrayRef<int64_t> shape = label.type.getShape();
+    const int64_t rank = shape.size();
+    if (rank == 0 && labelBatchDim.empty())
+      return -1;
+    int64_t dim = 0;
+    if (!labelBatchDim.empty()) {
+      dim = labelBatchDim[0];
+      if (dim < 0 || dim >= rank)
+        return emitError(output.getLoc())
+                   << "--batch-dim=label:" << dim << ": the labels have rank " << rank,
+               failure();
+    } else if (std::optional<int64_t> own = findSampleDim(function, output, label.classAxis)) {
+      dim = label.classAxis >= 0 && label.classAxis < *own ? *own - 1 : *own;
+    }
+    const std::optional<int64_t> batch = getBatch(function);
+    if (batch && shape[dim] != *batch)
+      return emitError(output.getLoc())
+                 << "dimension " << dim << " of the labels, of type " << label.type
+                 << ", has extent " << shape[dim] << ", but the batch has " << *batch
+                 << " samples: --batch-dim=label:K says which dimension counts them",
+             failure();
+    return dim;
   }
 
   /// Leaves on the module what the loss is of, for reports and for the host.

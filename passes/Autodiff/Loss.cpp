@@ -16,10 +16,10 @@ Value dpc::sumAll(Expressions e, Value x) {
   return e.sum(x, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank())));
 }
 
-Value dpc::rowIsValid(Expressions e, ArrayRef<int64_t> shape, Value validRows) {
+Value dpc::rowIsValid(Expressions e, ArrayRef<int64_t> shape, Value validRows, int64_t dim) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
   Value limit = e.broadcastScalar(validRows, shape);
-  return e.compare(Comparison::lt, e.make<IotaOp>(type, 0), limit);
+  return e.compare(Comparison::lt, e.make<IotaOp>(type, dim), limit);
 }
 
 namespace {
@@ -46,7 +46,7 @@ public:
     label = e.convert(label, builder.getI64Type());
     if (validRows && !shape.empty()) {
       Value ignored = e.splatLike(label, options.ignoreIndex);
-      Value valid = rowIsValid(e, shape, validRows);
+      Value valid = rowIsValid(e, shape, validRows, options.sampleDim);
       label = e.select(valid, label, ignored);
     }
     auto entropy = e.make<CrossEntropyOp>(output, label, builder.getI64IntegerAttr(axis),
@@ -76,7 +76,7 @@ public:
   }
 
   LossValue build(OpBuilder &builder, Location loc, Value output, Value label, int64_t,
-                  Value validRows, const Options &) const override {
+                  Value validRows, const Options &options) const override {
     Expressions e{builder, loc};
     RankedTensorType type = typeOf(output);
     auto scalar = RankedTensorType::get({}, type.getElementType());
@@ -85,7 +85,7 @@ public:
     Value count = e.splat(scalar, type.getNumElements());
     Value valid;
     if (validRows && type.getRank() > 0) {
-      valid = rowIsValid(e, type.getShape(), validRows);
+      valid = rowIsValid(e, type.getShape(), validRows, options.sampleDim);
       terms = e.select(valid, terms, e.splatLike(terms, 0));
       count = sumAll(e, e.convert(valid, type.getElementType()));
     }

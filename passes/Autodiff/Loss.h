@@ -27,9 +27,10 @@ struct LossValue {
 /// The sum of all elements, rank-0.
 mlir::Value sumAll(nn::Expressions e, mlir::Value x);
 
-/// i1 tensor of `shape`: whether the sample (dimension 0) is below `validRows`,
-/// a rank-0 i64.
-mlir::Value rowIsValid(nn::Expressions e, llvm::ArrayRef<int64_t> shape, mlir::Value validRows);
+/// i1 tensor of `shape`: whether the sample (the index along `dim`) is below
+/// `validRows`, a rank-0 i64.
+mlir::Value rowIsValid(nn::Expressions e, llvm::ArrayRef<int64_t> shape, mlir::Value validRows,
+                       int64_t dim);
 
 /// One kind of loss outside the graph.
 class LossFunction {
@@ -43,6 +44,8 @@ public:
     std::optional<llvm::ArrayRef<int64_t>> labelShape;
     /// Null: the loss's default.
     mlir::Type labelType;
+    /// The labels' dimension that counts samples.
+    int64_t sampleDim = 0;
   };
 
   /// What an output is compared with.

@@ -2,6 +2,7 @@
 // in which padding rows and ignored labels do not count, and perplexity.
 
 #include "passes/Autodiff/Metrics.h"
+#include "passes/Autodiff/SampleDim.h"
 
 #include "dialects/NN/IR/Indexing.h"
 #include "dialects/NN/IR/Loss.h"
@@ -123,15 +124,6 @@ std::string dpc::getOutputNames(func::FuncOp function) {
   return names;
 }
 
-/// How many samples a batch has; 0 where no input says so.
-static int64_t batchOf(func::FuncOp function) {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (ArgAttr arg = nn::getArg(function, i);
-        arg && arg.getKind() == ArgKind::input && arg.getBatch() >= 0)
-      return typeOf(function.getArgument(i)).getDimSize(arg.getBatch());
-  return 0;
-}
-
 /// The mean of an output: of one number a batch over whole batches, of others over the
 /// samples that count and whatever dimensions follow.
 static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &builder,
@@ -150,8 +142,10 @@ static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &
   Expressions e{builder, output.getLoc()};
   if (type.getNumElements() == 1)
     return MetricValue{name.str(), e.convert(e.reshape(output, {}), element), MetricMean::batches};
-  const int64_t batch = batchOf(function);
-  if (type.getRank() == 0 || batch == 0 || type.getDimSize(0) != batch || !type.getNumElements())
+  const int64_t batch = getBatch(function).value_or(0);
+  const int64_t dim = findSampleDim(function, output, /*except=*/-1).value_or(0);
+  if (dim >= type.getRank() || batch == 0 || type.getDimSize(dim) != batch ||
+      !type.getNumElements())
     return function.emitError("metric ")
                << name << ": output has type " << type
                << ", which is neither one number nor has a sample in each row of a batch of "
@@ -160,7 +154,8 @@ static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &
   Value terms = e.convert(output, element);
   Value rows = e.splat(RankedTensorType::get({}, element), batch);
   if (loss.validRows) {
-    terms = e.select(rowIsValid(e, type.getShape(), loss.validRows), terms, e.splatLike(terms, 0));
+    Value valid = rowIsValid(e, type.getShape(), loss.validRows, dim);
+    terms = e.select(valid, terms, e.splatLike(terms, 0));
     rows = e.convert(loss.validRows, element);
   }
   Value mean = e.div(sumAll(e, terms), e.mul(rows, double(type.getNumElements() / batch)));

@@ -21,7 +21,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     A cross-entropy has its classes along `class-axis`, else along the axis whose
     removal leaves `label-shape`, else along axis 1 for outputs of rank 4 and more
     and along the last for others (ClassAxis). What is chosen stays on the module
-    as `nn.loss`.
+    as `nn.loss`. The labels' samples are along `label-batch-dim`, else where the
+    output has those of the inputs, else along the first dimension.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 
@@ -55,6 +56,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
            "Share of the target spread over all classes, in [0, 1]">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100",
            "Label that does not count">,
+    ListOption<"labelBatchDim", "label-batch-dim", "int64_t",
+               "The dimension of the labels that counts samples (default: that of the output)">,
     ListOption<"classAxis", "class-axis", "int64_t",
                "Axis of the classes of a cross-entropy (at most one; default: by the shapes)">,
     ListOption<"labelShape", "label-shape", "int64_t",

@@ -121,6 +121,7 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   loss.labelSmoothing = options.labelSmoothing;
   loss.ignoreIndex = options.ignoreIndex;
   loss.classAxis = listOf<int64_t>(options.classAxis);
+  loss.labelBatchDim = listOf<int64_t>(options.labelBatchDim);
   loss.labelShape = listOf<int64_t>(options.labelShape);
   loss.labelType = options.labelType;
   loss.metrics = listOf<std::string>(options.metrics);

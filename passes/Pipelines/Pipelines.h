@@ -51,6 +51,8 @@ struct StepOptions : LevelOptions<StepOptions> {
                                                 "first); not with output:NAME")};
   Option<double> labelSmoothing{*this, "label-smoothing", llvm::cl::init(0)};
   Option<int64_t> ignoreIndex{*this, "ignore-index", llvm::cl::init(-100)};
+  ListOption<int64_t> labelBatchDim{
+      *this, "label-batch-dim", llvm::cl::desc("The dimension of the labels that counts samples")};
   ListOption<int64_t> classAxis{
       *this, "class-axis",
       llvm::cl::desc("Axis of a cross-entropy's classes, from the end where "

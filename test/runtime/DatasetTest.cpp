@@ -187,6 +187,61 @@ TEST_F(DatasetTest, TimeMajorInput) {
         EXPECT_EQ(x[(t * 4 + b) * 2 + k], b * 6 + t * 2 + k);
 }
 
+// Where the samples are not first in the file, they are where the input has them.
+TEST_F(DatasetTest, TimeMajorFile) {
+  TwoInputs inputs("x", DPC_I64, {3, 4, 2}, {3, 4});
+  inputs.inputs[0].batch_dim = inputs.inputs[1].batch_dim = 1;
+  const dpc_bounds_t bounds[] = {{5, 0, 59, 0, 0, 0}, {1, 0, 58, 0, 0, 0}};
+  inputs.inputs[0].bounds = bounds;
+  inputs.inputs[0].bounds_count = 2;
+  // Element [t, s, k] of x is 20 t + 2 s + k, of ten samples.
+  std::vector<int64_t> x(60), label(30);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = int64_t(i);
+  for (size_t i = 0; i < label.size(); ++i)
+    label[i] = int64_t(i);
+  auto open = [&](Dataset &opened) {
+    return opened.open(inputs.program, 0,
+                       {file("t.npz", zipOf({{"x.npy", npyOf("<i8", "3, 10, 2", x)},
+                                             {"label.npy", npyOf("<i8", "3, 10", label)}}))},
+                       memory);
+  };
+  ASSERT_EQ(open(data), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(data.rows(), 10u);
+  EXPECT_TRUE(data.notes().empty());
+  InputLoader loader(inputs.program, 0);
+  data.activate(loader);
+  data.select(loader, 1, false, 0); // samples 4 to 7
+  int64_t batch[24], labels[12];
+  ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(batch)), DPC_OK);
+  ASSERT_EQ(loader.load(1, 0, reinterpret_cast<char *>(labels)), DPC_OK);
+  for (int t = 0; t < 3; ++t)
+    for (int b = 0; b < 4; ++b) {
+      EXPECT_EQ(labels[t * 4 + b], t * 10 + 4 + b);
+      for (int k = 0; k < 2; ++k)
+        EXPECT_EQ(batch[(t * 4 + b) * 2 + k], t * 20 + (4 + b) * 2 + k);
+    }
+  // The last element of the last sample alone is out of its bounds.
+  EXPECT_EQ(data.checkValues(), DPC_INVALID);
+  EXPECT_NE(std::string(dpc_last_error()).find("value 59 in sample 9 at [2, 1] is outside"),
+            std::string::npos)
+      << dpc_last_error();
+}
+
+// As many samples as steps: the first dimension is the sample, and a note says so.
+TEST_F(DatasetTest, TimeMajorOrNot) {
+  TwoInputs inputs("x", DPC_F32, {4, 4}, {4});
+  inputs.inputs[0].batch_dim = 1;
+  const std::string path =
+      file("d.npz", zipOf({{"x.npy", npyOf("<f4", "4, 4", std::vector<float>(16))},
+                           {"label.npy", npyOf<int64_t>("<i8", "4,", {0, 1, 2, 3})}}));
+  ASSERT_EQ(data.open(inputs.program, 0, {path}, memory), DPC_OK) << dpc_last_error();
+  ASSERT_EQ(data.notes().size(), 1u);
+  EXPECT_NE(data.notes()[0].find("from dimension 0; the array would also fit with them in "
+                                 "dimension 1"),
+            std::string::npos);
+}
+
 // Samples are counted over all files; an empty file, first, between or last, has none. Types may
 // differ from file to file.
 TEST_F(DatasetTest, FilesFollowEachOther) {

@@ -357,6 +357,12 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
     if (name.empty() || dim.getAsInteger(10, value) || value < -1)
       usageError("--batch-dim: '" + text + "' is not NAME:K");
     if (!options.import.batchDims.try_emplace(name.str(), value).second)
+/// Whether the loss is of an output and labels that the data brings.
+static bool readsLabels(const InputArgList &args) {
+  const StringRef loss = args.getLastArgValue(OPT_loss);
+  return !loss.empty() && !loss.starts_with("output:");
+}
+
       usageError("--batch-dim: '" + name + "' is given twice");
   }
   options.import.explain = options.explain == Explain::all;
@@ -367,6 +373,14 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
 
 /// What gradients are rounded to before ranks sum them.
 static void parseGradReduce(const InputArgList &args, CompileOptions &options) {
+    if (name == "label" && readsLabels(args)) {
+      if (value < 0)
+        usageError("--batch-dim: '" + text + "': every sample has a label");
+      if (!options.step.labelBatchDim.empty() && options.step.labelBatchDim[0] != value)
+        usageError("--batch-dim: 'label' is given twice");
+      options.step.labelBatchDim = {value};
+      continue;
+    }
   const Arg *arg = args.getLastArg(OPT_grad_reduce);
   if (!arg)
     return;

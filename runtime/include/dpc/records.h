@@ -121,8 +121,8 @@ typedef struct dpc_bounds_t {
  * `micro_count` equal consecutive parts along batch_dim, and placements
  * describe the local buffer of one such part (shape with B / micro_count at
  * batch_dim). In a data file the sample is the first dimension whatever
- * batch_dim is. The runtime fills the
- * buffers of all parts before the first action of an entry. */
+ * batch_dim is, or where that does not fit it is batch_dim. The runtime fills
+ * the buffers of all parts before the first action of an entry. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */

@@ -87,10 +87,11 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
     if (dpc_status_t status = session->loader.bind(input, *array, source))
       return status;
     const bool batched = session->program.inputs[input].batch_dim >= 0;
-    if (batched && session->loader.sampleCount(input) < session->program.batch) {
+    const uint64_t samples = session->loader.sampleCount(input);
+    if (batched && samples < session->program.batch) {
       session->loader.setBindings(input, {});
-      return fail(DPC_INVALID, "%s has %lld samples, the batch is %llu", source.c_str(),
-                  static_cast<long long>(array->shape[0]),
+      return fail(DPC_INVALID, "%s has %llu samples, the batch is %llu", source.c_str(),
+                  static_cast<unsigned long long>(samples),
                   static_cast<unsigned long long>(session->program.batch));
     }
     return DPC_OK;

@@ -307,6 +307,39 @@ dpc_status_t Dataset::checkValues() const {
   return DPC_OK;
 }
 
+/// Whether the first samples have more than 0 and 1.
+static bool hasLargeBytes(const Binding &binding) {
+  constexpr uint64_t mostSamples = 64;
+  const auto *values = reinterpret_cast<const unsigned char *>(binding.data) + binding.rowOffset;
+  return std::any_of(values, values + std::min(binding.rows, mostSamples) * binding.rowStride,
+                     [](unsigned char value) { return value > 1; });
+}
+
+std::vector<std::string> Dataset::notes() const {
+  std::vector<std::string> notes;
+  for (uint32_t i = 0; program && i < program->input_count; ++i) {
+    const dpc_input_t &input = program->inputs[i];
+    const Bindings &all = bindings->allBindings(i);
+    // Steps and samples are as many: nothing tells which are which.
+    for (const Binding &binding : all)
+      if (binding.isSquare)
+        notes.push_back(binding.source + ": the samples of input " + input.name +
+                        " are read from dimension 0; the "
+                        "array would also fit with them in dimension " +
+                        std::to_string(input.batch_dim));
+    if (input.role != DPC_INPUT_GRAPH || input.batch_dim < 0 || isInteger(input.dtype))
+      continue;
+    const auto found = std::find_if(all.begin(), all.end(), [](const Binding &binding) {
+      return binding.dtype == DPC_U8 && !binding.scaled && hasLargeBytes(binding);
+    });
+    if (found != all.end())
+      notes.push_back(found->source + ": uint8 is read as 0..255 into input " + input.name + " (" +
+                      dpc_dtype_name(input.dtype) +
+                      "); --data=idx:..,scale=1/255 scales, other forms need the file scaled");
+  }
+  return notes;
+}
+
 void Dataset::activate(InputLoader &loader) const {
   for (uint32_t i = 0; i < program->input_count; ++i)
     loader.setBindings(i, bindings->allBindings(i));

@@ -35,6 +35,8 @@ public:
   /// inputs that have one and whose values are few enough to be read at once;
   /// what is not looked at here is checked as it is loaded.
   dpc_status_t checkValues() const;
+  /// What may be meant otherwise, a line each: bytes that go into floats as they are.
+  std::vector<std::string> notes() const;
   /// Makes `loader` read from this data.
   void activate(InputLoader &loader) const;
   /// Fills the loader's rows with batch `index` of an epoch, in file order or

@@ -74,11 +74,16 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, ui
 std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
   if (input.role != DPC_INPUT_LABEL)
     return "";
-  // The first axis counts samples; labels lack it and the classes' axis.
-  for (uint32_t axis = 1; axis < input.logits_dim_count; ++axis) {
-    std::vector<int64_t> labels(input.logits_shape + 1,
-                                input.logits_shape + input.logits_dim_count);
-    labels.erase(labels.begin() + axis - 1);
+  // Labels lack the classes' axis, and a sample of them the axis of the samples.
+  const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
+  const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
+  for (uint32_t axis = 0; axis < input.logits_dim_count; ++axis) {
+    if (axis == sampleAxis)
+      continue;
+    std::vector<int64_t> labels;
+    for (uint32_t d = 0; d < input.logits_dim_count; ++d)
+      if (d != axis && d != sampleAxis)
+        labels.push_back(input.logits_shape[d]);
     if (labels == have)
       return " (they fit logits " + shapeText(input.logits_shape, input.logits_dim_count) +
              " with the classes along axis " + std::to_string(axis) +

@@ -18,6 +18,17 @@ namespace {
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
+/// Whether an array has the input's extents, with any number of samples where the input
+/// has them.
+bool isLaidOutAs(const dpc_input_t &input, const dpc_array_t &array) {
+  if (input.batch_dim <= 0 || array.dim_count != input.dim_count)
+    return false;
+  for (uint32_t d = 0; d < input.dim_count; ++d)
+    if (d != static_cast<uint32_t>(input.batch_dim) && array.shape[d] != input.shape[d])
+      return false;
+  return true;
+}
+
 /// The file that has a sample.
 const Binding &fileOf(const Bindings &all, uint64_t row) {
   const auto next =
@@ -59,9 +70,10 @@ dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
   const std::vector<int64_t> have(array.shape + std::min(skip, array.dim_count),
                                   array.shape + array.dim_count);
   const uint64_t elements = elementCount(want.data(), static_cast<uint32_t>(want.size()));
+  const bool isAsInput = have != want && isLaidOutAs(input, array);
   const bool fits =
       array.dim_count >= skip &&
-      (have == want ||
+      (have == want || isAsInput ||
        (flexible && elementCount(have.data(), static_cast<uint32_t>(have.size())) == elements));
   if (!fits)
     return fail(DPC_INVALID, "%s: %s shape %s, but %s of the program needs %s%s", source.c_str(),
@@ -78,6 +90,13 @@ dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
   binding.dtype = array.dtype;
   binding.rows = skip ? static_cast<uint64_t>(array.shape[0]) : 1;
   binding.rowStride = skip ? elements : 0;
+  if (isAsInput) {
+    const auto dim = static_cast<uint32_t>(input.batch_dim);
+    binding.rows = static_cast<uint64_t>(array.shape[dim]);
+    binding.rowStride = elementCount(array.shape + dim + 1, array.dim_count - dim - 1);
+    binding.outerStride = binding.rows * binding.rowStride;
+  }
+  binding.isSquare = !isAsInput && isLaidOutAs(input, array);
   binding.source = source;
   static const char empty[8] = {};
   if (!binding.data)
@@ -133,21 +152,25 @@ std::string InputLoader::sourceOf(uint32_t index) const {
 dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {
   const dpc_input_t &input = program.inputs[index];
   const bool batched = input.batch_dim >= 0;
+  const uint64_t count = elementCount(input.shape, input.dim_count) / (batched ? program.batch : 1);
   for (const Binding &binding : bindings[index]) {
-    const uint64_t count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count);
     const uint64_t rowBytes = count * dpc_dtype_size(binding.dtype);
     if (rowBytes && binding.rows > mostBytes / rowBytes)
       return DPC_OK;
     mostBytes -= binding.rows * rowBytes;
   }
   for (const Binding &binding : bindings[index]) {
-    const uint64_t count = batched ? binding.rowStride : elementCount(input.shape, input.dim_count);
     const uint64_t size = dpc_dtype_size(binding.dtype);
+    const uint64_t piece = binding.outerStride ? binding.rowStride : count;
     for (uint64_t row = 0; row < binding.rows; ++row)
-      if (dpc_status_t status = checkBounds(input, binding.source, binding.dtype,
-                                            binding.data + (binding.rowOffset + row * count) * size,
-                                            0, count, {binding.firstRow + row, row}))
-        return status;
+      for (uint64_t at = 0; at < count; at += piece) {
+        const uint64_t element =
+            binding.rowOffset + row * binding.rowStride + at / piece * binding.outerStride;
+        if (dpc_status_t status =
+                checkBounds(input, binding.source, binding.dtype, binding.data + element * size, at,
+                            piece, {binding.firstRow + row, row}))
+          return status;
+      }
   }
   return DPC_OK;
 }
@@ -203,8 +226,9 @@ dpc_status_t InputLoader::load(uint32_t index, uint64_t micro, char *destination
           const uint64_t dataRow = batched ? batchRows[micro * part + row] : 0;
           const Binding &binding = fileOf(all, dataRow);
           const uint64_t fileRow = dataRow - binding.firstRow;
-          const uint64_t element =
-              fileRow * binding.rowStride + binding.rowOffset + outer * inner + within;
+          const uint64_t element = fileRow * binding.rowStride + binding.rowOffset +
+                                   outer * (binding.outerStride ? binding.outerStride : inner) +
+                                   within;
           if (dpc_status_t status = copyPiece(input, binding, element, outer * inner + within,
                                               count, fileRow, destination + local * size))
             return status;

@@ -9,7 +9,7 @@
 
 namespace dpc {
 
-/// Where an input's values lie in one file: its sample s is the elements at s *
+/// Where an input's values lie in one file: its sample s begins at the element s *
 /// rowStride + rowOffset.
 struct Binding {
   const char *data = nullptr;
@@ -18,6 +18,11 @@ struct Binding {
   uint64_t firstRow = 0; ///< samples in the files before it
   uint64_t rowStride = 0;
   uint64_t rowOffset = 0;
+  /// From one index of the dimensions before the input's batch dimension to the next; 0: a
+  /// sample's elements follow each other.
+  uint64_t outerStride = 0;
+  /// The array would fit with its samples where the input has them, too.
+  bool isSquare = false;
   bool scaled = false; ///< value = x * scale + shift, for float inputs
   double scale = 1;
   double shift = 0;
@@ -35,8 +40,9 @@ public:
   InputLoader(const dpc_program_t &program, uint32_t rank);
 
   /// Binds an array whose first dimension is the sample (or the whole array,
-  /// without a batch dimension) in place of what was bound. DPC_INVALID names
-  /// source, input and both shapes.
+  /// without a batch dimension) in place of what was bound. Where that does not
+  /// fit, the samples may be where the input has them: [steps, samples, ..].
+  /// DPC_INVALID names source, input and both shapes.
   dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source);
   /// Binds what such an array has beside what is bound: its samples follow. A
   /// whole array may be given again, if it is the same. `flexible` accepts

@@ -21,6 +21,8 @@ public:
   uint64_t rows() const { return data.rows(); }
   /// See Dataset::checkValues.
   dpc_status_t checkValues() const;
+  /// See Dataset::notes.
+  std::vector<std::string> notes() const { return data.notes(); }
   /// Collective. Leaves the loader with this data. A loss that is not finite is
   /// a value like others. DPC_INTERRUPTED if it `mayStop` and was asked to.
   dpc_status_t run(bool mayStop);

@@ -146,6 +146,9 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
     status = findOutputs(program, options, rows, first, &outputs);
   if (status)
     return session.failed(status);
+  for (const std::string &note : data.notes())
+    if (first)
+      std::printf("note: %s\n", note.c_str());
   if (runs)
     data.activate(session.loader);
   for (uint64_t begin = 0; begin < rows && runs; begin += program.batch) {

@@ -22,6 +22,21 @@ namespace dpc {
 namespace {
 /// Key of an epoch's shuffle.
 uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
+
+/// Ranks that hold no sample of any input.
+uint32_t countIdleRanks(const dpc_program_t &program) {
+  uint32_t idle = 0;
+  for (uint32_t r = 0; r < program.world_size; ++r) {
+    bool counts = false, holds = false;
+    for (uint32_t i = 0; i < program.input_count; ++i)
+      if (program.inputs[i].batch_dim >= 0) {
+        counts = true;
+        holds |= program.inputs[i].placements[r].run_count != 0;
+      }
+    idle += counts && !holds;
+  }
+  return idle;
+}
 } // namespace
 
 /// What is wrong with the request is said before any work is done.
@@ -58,6 +73,12 @@ dpc_status_t Trainer::openData() {
   if (first() && evaluation.isOpen())
     if (dpc_status_t status = evaluation.checkValues())
       return status;
+  if (first())
+    for (const std::string &note : options.evaluate ? std::vector<std::string>() : data.notes())
+      report.line("note: " + note);
+  if (first())
+    for (const std::string &note : evaluation.notes())
+      report.line("note: --eval-data: " + note);
   session.checkpointRun.isOnlyRead = options.evaluate;
   if (options.evaluate)
     return DPC_OK;
@@ -308,6 +329,13 @@ void Trainer::introduce() {
               std::to_string(program.batch) + ", " +
               std::to_string(options.evaluate ? evaluation.rows() : data.rows()) +
               " samples, planned memory " + bytesText(peak) + " a rank");
+  if (const uint32_t idle = countIdleRanks(program))
+    report.line("note: " + std::to_string(idle) + " of " + std::to_string(program.world_size) +
+                " ranks have no samples: a batch" +
+                (program.microbatches > 1
+                     ? ", in " + std::to_string(program.microbatches) + " microbatches,"
+                     : std::string()) +
+                " has " + std::to_string(program.batch));
 }
 
 dpc_status_t Trainer::run() {
@@ -330,6 +358,12 @@ dpc_status_t Trainer::run() {
                 " samples of an epoch do not fill a batch and are dropped");
   if (first() && session.control.step)
     report.line("resumed at step " + std::to_string(session.control.step));
+  const uint64_t before = session.checkpointRun.scheduleTotal;
+  if (first() && before && before != lastStep && !dpc_schedule_has_end(&session.schedule, 0))
+    report.line("note: the learning rates were those of a run of " + std::to_string(before) +
+                " steps and are now those of one of " + std::to_string(lastStep) +
+                ": the curve changes; a program of --lr-schedule=..,total=" +
+                std::to_string(before) + " keeps it");
   const uint64_t begin = session.control.step;
   dpc_status_t status = steps();
   if (first())
@@ -356,12 +390,6 @@ dpc_status_t Trainer::run() {
     return saved;
   if (status == DPC_INTERRUPTED)
     return fail(DPC_INTERRUPTED, "interrupted after step %" PRIu64 "%s", session.control.step,
-    const uint64_t before = session.checkpointRun.scheduleTotal;
-    if (before && before != lastStep && !dpc_schedule_has_end(&session.schedule, 0))
-      report.line("note: the learning rates were those of a run of " + std::to_string(before) +
-                  " steps and are now those of one of " + std::to_string(lastStep) +
-                  ": the curve changes; a program of --lr-schedule=..,total=" +
-                  std::to_string(before) + " keeps it");
                 options.checkpoint.empty() ? " (no --checkpoint: nothing is kept)"
                                            : ", checkpoint written");
   if ((status = results()))

@@ -1,0 +1,144 @@
+// Follows the samples from the inputs of a function to one of its values, through
+// the loops that ops say they have.
+
+#include "passes/Autodiff/SampleDim.h"
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+/// A part of a dimension: so many indices, which may be (a part of) the samples.
+struct Factor {
+  int64_t size;
+  bool isSamples;
+};
+
+using Factors = SmallVector<Factor, 2>; ///< of a dimension or a loop, major to minor
+using ValueFactors = SmallVector<Factors, 4>;
+
+bool hasSamples(const Factors &factors) {
+  return llvm::any_of(factors, [](const Factor &factor) { return factor.isSamples; });
+}
+
+/// Divides the factors of a dimension among the loops that it is the product of. Leaves
+/// out what does not divide.
+void divide(const Factors &dim, ArrayRef<unsigned> loops, const ShardingRule &rule,
+            DenseMap<unsigned, Factors> &out) {
+  auto add = [&](unsigned loop, const Factors &its) {
+    if (hasSamples(its))
+      out.try_emplace(loop, its);
+  };
+  if (loops.size() == 1)
+    return add(loops[0], dim);
+  Factors rest = llvm::to_vector<2>(llvm::reverse(dim));
+  for (unsigned loop : loops) {
+    Factors its;
+    for (int64_t left = rule.loops[loop].size; left > 1;) {
+      if (rest.empty())
+        return;
+      Factor &next = rest.back();
+      const int64_t taken = std::min(left, next.size);
+      if (taken < 1 || left % taken || next.size % taken)
+        return;
+      its.push_back({taken, next.isSamples});
+      left /= taken;
+      next.size /= taken;
+      if (next.size == 1)
+        rest.pop_back();
+    }
+    add(loop, its);
+  }
+}
+
+class Samples {
+public:
+  explicit Samples(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments()) {
+      nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+      if (!arg || arg.getKind() != nn::ArgKind::input || arg.getBatch() < 0)
+        continue;
+      ValueFactors dims;
+      for (int64_t extent : nn::typeOf(argument).getShape())
+        dims.push_back({{extent, int64_t(dims.size()) == arg.getBatch()}});
+      known.try_emplace(argument, std::move(dims));
+    }
+    for (Operation &op : function.front())
+      follow(op);
+  }
+
+  /// Null where no dimension is known to count samples.
+  const ValueFactors *find(Value value) const {
+    auto found = known.find(value);
+    return found == known.end() ? nullptr : &found->second;
+  }
+
+private:
+  void follow(Operation &op) {
+    auto shardable = dyn_cast<ShardableOpInterface>(op);
+    if (!shardable || llvm::none_of(op.getOperands(), [&](Value each) { return find(each); }))
+      return;
+    const ShardingRule rule = shardable.getShardingRule();
+    DenseMap<unsigned, Factors> loops;
+    for (auto [operand, dims] : llvm::zip(op.getOperands(), rule.operands))
+      if (const ValueFactors *its = find(operand))
+        for (auto [factors, segments] : llvm::zip(*its, dims))
+          if (segments.size() == 1)
+            divide(factors, segments[0], rule, loops);
+    for (auto [result, dims] : llvm::zip(op.getResults(), rule.results)) {
+      ValueFactors made;
+      bool counts = false;
+      for (const ShardingRule::DimLoops &segments : dims) {
+        Factors &dim = made.emplace_back();
+        if (segments.size() == 1)
+          for (unsigned loop : segments[0]) {
+            auto its = loops.find(loop);
+            if (its == loops.end())
+              dim.push_back({rule.loops[loop].size, false});
+            else
+              dim.append(its->second);
+          }
+        counts |= hasSamples(dim);
+      }
+      if (counts)
+        known.try_emplace(result, std::move(made));
+    }
+  }
+
+  DenseMap<Value, ValueFactors> known;
+};
+
+} // namespace
+
+std::optional<int64_t> dpc::getBatch(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+    if (arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0)
+      return nn::typeOf(argument).getDimSize(arg.getBatch());
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> dpc::findSampleDim(func::FuncOp function, Value value, int64_t except) {
+  const std::optional<int64_t> batch = getBatch(function);
+  const Samples samples(function);
+  const ValueFactors *dims = samples.find(value);
+  if (!batch || !dims)
+    return std::nullopt;
+  for (auto [d, factors] : llvm::enumerate(*dims)) {
+    int64_t count = 1;
+    for (const Factor &factor : factors) {
+      if (!factor.isSamples)
+        break;
+      count *= factor.size;
+    }
+    if (int64_t(d) != except && hasSamples(factors) && count == *batch)
+      return d;
+  }
+  return std::nullopt;
+}

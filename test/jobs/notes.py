@@ -1,0 +1,101 @@
+"""Notes of a line each, where something is allowed and hardly meant."""
+import gzip
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from programs import data_of, expect
+
+
+def notes_of(text):
+    return [line for line in text.splitlines() if 'note: ' in line]
+
+
+class Notes:
+    def __init__(self, suite):
+        self.suite = suite
+
+    def classifier(self, name, classes, *last):
+        """x @ w, and nodes behind it."""
+        w = np.random.default_rng(2).standard_normal((6, classes)).astype(np.float32)
+        names = ['product', *(f'{kind}_out' for kind, _ in last)]
+        nodes = [helper.make_node('MatMul', ['x', 'w'], ['product'], name='product')]
+        for k, (kind, attributes) in enumerate(last):
+            nodes.append(helper.make_node(kind, [names[k]], [names[k + 1]], name=f'last_{kind}', **attributes))
+        graph = helper.make_graph(nodes, 'model', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [4, 6])],
+                                  [helper.make_tensor_value_info(names[-1], TensorProto.FLOAT, [4, classes])],
+                                  [numpy_helper.from_array(w, 'w')])
+        path = self.suite.path(f'{name}.onnx')
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 18)], ir_version=9), path)
+        return path
+
+    def compiled(self, model, loss='cross-entropy'):
+        run = self.suite.tool('dpc-compile', model, '-o', 'noted', f'--loss={loss}', '--optimizer=sgd,lr=0.1').done()
+        return [line for line in notes_of(run.err) if ': note: loss ' not in line]
+
+    def cross_entropy(self):
+        """A softmax along the classes, or one class; not log-softmax, nor along something else, nor another loss."""
+        softmax = self.classifier('softmax', 3, ('Softmax', {'axis': -1}))
+        want = ["dpc-compile: note: node 'last_Softmax': the output is a softmax, and a cross-entropy takes the softmax of its "
+                'logits: export the model without its last softmax']
+        expect(self.compiled(softmax) == want, f'{self.compiled(softmax)}, not {want}')
+        one = self.compiled(self.classifier('one', 1))
+        expect(len(one) == 1 and 'a cross-entropy of one class is always 0: labels that are 0 or 1 go with '
+               '--loss=bce-with-logits' in one[0], f'{one}')
+        for model, loss in ((self.classifier('plain', 3), 'cross-entropy'), (softmax, 'mse'), (self.classifier('one', 1), 'mse'),
+                            (self.classifier('log', 3, ('LogSoftmax', {'axis': -1})), 'cross-entropy'),
+                            (self.classifier('batch', 3, ('Softmax', {'axis': 0})), 'cross-entropy')):
+            expect(not self.compiled(model, loss), f'{model} {loss}: {self.compiled(model, loss)}')
+
+    def ranks(self):
+        """More ranks than samples of a batch."""
+        arrays = dict(np.load(data_of('mlp')))
+        np.savez(self.suite.path('mlp.npz'), **arrays)
+
+        def notes(*flags, batch=2):
+            program = self.suite.compiled('ranks', f'--shape=x:{batch}x16', '--loss=cross-entropy', '--optimizer=sgd,lr=0.1',
+                                          *flags, model=data_of('mlp').replace('data.npz', 'model.onnx'))
+            return notes_of(self.suite.run(program, '--data=mlp.npz', '--steps=1').done().out)
+        want = ['note: 2 of 4 ranks have no samples: a batch has 2']
+        expect(notes('--mesh=data=4') == want, f'{notes("--mesh=data=4")}, not {want}')
+        want = ['note: 2 of 4 ranks have no samples: a batch, in 2 microbatches, has 4']
+        got = notes('--mesh=data=4', '--microbatches=2', batch=4)
+        expect(got == want, f'{got}, not {want}')
+        for flags in (('--mesh=data=2',), ('--mesh=data=2,model=2',), ()):
+            expect(not notes(*flags), f'{flags}: {notes(*flags)}')
+
+    def bytes_of_images(self):
+        """uint8 in a float input, unless it is scaled or has only 0 and 1."""
+        program, rng = self.suite.trainer('mlp'), np.random.default_rng(4)
+        label = dict(np.load(data_of('mlp')))['label'][:16]
+
+        def notes(x, *more):
+            np.savez(self.suite.path('bytes.npz'), x=x, label=label)
+            return notes_of(self.suite.run(program, '--data=bytes.npz', '--steps=1', *more).done().out)
+        raw = rng.integers(0, 256, (16, 16)).astype(np.uint8)
+        want = ['note: bytes.npz: array "x": uint8 is read as 0..255 into input x (f32); --data=idx:..,scale=1/255 scales, other '
+                'forms need the file scaled']
+        expect(notes(raw) == want, f'{notes(raw)}, not {want}')
+        np.savez(self.suite.path('held.npz'), x=raw, label=label)
+        held = notes((raw / 255).astype(np.float32), '--eval-data=held.npz')
+        expect(held == [want[0].replace('bytes.npz', '--eval-data: held.npz')], f'{held}')
+        for x in ((raw > 99).astype(np.uint8), raw.astype(np.float32), raw.astype(np.int32)):
+            expect(not notes(x), f'{x.dtype}: {notes(x)}')
+        np.save(self.suite.path('bytes.npy'), raw)
+        run = self.suite.run(self.suite.compiled('mlp'), '--input=x=bytes.npy', '--output=logits=bytes-out.npy').done()
+        expect(len(notes_of(run.out)) == 1 and 'bytes.npy: uint8 is read as 0..255' in run.out, f'inference: {run.out}')
+        for name, value in (('images.gz', raw), ('labels.gz', label.astype(np.uint8))):
+            head = bytes([0, 0, 8, value.ndim]) + b''.join(int(n).to_bytes(4, 'big') for n in value.shape)
+            with gzip.open(self.suite.path(name), 'wb') as file:
+                file.write(head + value.tobytes())
+        for scale, count in (('', 1), (',scale=1/255', 0), (',mean=128,std=64', 0)):
+            run = self.suite.run(program, f'--data=idx:images.gz,labels.gz{scale}', '--steps=1').done()
+            expect(len(notes_of(run.out)) == count, f'idx{scale}: {run.out}')
+
+
+def checks(suite):
+    tests = Notes(suite)
+    yield 'daily note of a softmax or of one class', tests.cross_entropy
+    yield 'daily note of ranks without samples', tests.ranks
+    yield 'daily note of uint8 images', tests.bytes_of_images

@@ -1,0 +1,94 @@
+"""Models whose samples are not in the first dimension: labels have theirs where the logits have them."""
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from programs import expect
+
+BATCH, FEATURES, CLASSES = 4, 3, 5
+
+
+class TimeMajor:
+    def __init__(self, suite):
+        self.suite = suite
+
+    def model(self, name, steps, time_major, flattens=False):
+        """x @ w + b over [samples, steps] or [steps, samples], and the same through [steps * samples] rows."""
+        rng = np.random.default_rng(5)
+        parameters = [numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), key)
+                      for key, shape in (('w', (FEATURES, CLASSES)), ('b', (CLASSES,)))]
+        outer = [steps, BATCH] if time_major else [BATCH, steps]
+        nodes = [helper.make_node('MatMul', ['rows' if flattens else 'x', 'w'], ['product']),
+                 helper.make_node('Add', ['product', 'b'], ['sums' if flattens else 'logits'])]
+        if flattens:
+            for key, shape in (('flat', [-1, FEATURES]), ('whole', [*outer, CLASSES])):
+                parameters.append(numpy_helper.from_array(np.array(shape, np.int64), key))
+            nodes = [helper.make_node('Reshape', ['x', 'flat'], ['rows']), *nodes,
+                     helper.make_node('Reshape', ['sums', 'whole'], ['logits'])]
+        graph = helper.make_graph(nodes, 'model', [helper.make_tensor_value_info('x', TensorProto.FLOAT, [*outer, FEATURES])],
+                                  [helper.make_tensor_value_info('logits', TensorProto.FLOAT, [*outer, CLASSES])], parameters)
+        path = self.suite.path(f'{name}.onnx')
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 18)], ir_version=9), path)
+        return path
+
+    def data(self, steps, loss, as_input=False):
+        """Samples first, or where the input has them."""
+        rng, path = np.random.default_rng(6), self.suite.path(f'steps{steps}-{loss}-{as_input}.npz')
+        x = rng.standard_normal((11, steps, FEATURES)).astype(np.float32)
+        if loss == 'cross-entropy':
+            label = rng.integers(0, CLASSES, (11, steps))
+            label[3, 1] = -100
+        else:
+            label = rng.random((11, steps, CLASSES)).astype(np.float32)
+        np.savez(path, **{key: value.swapaxes(0, 1) if as_input else value for key, value in (('x', x), ('label', label))})
+        return path
+
+    def run(self, model, steps, loss, *flags, as_input=False):
+        """Losses of the steps, and what the last evaluation prints, over 11 samples: the last batch is not full."""
+        program = self.suite.compiled('time-major', f'--loss={loss}', '--optimizer=sgd,lr=0.3', '--precision=f64', *flags,
+                                      model=model)
+        data = self.data(steps, loss, as_input)
+        run = self.suite.run(program, f'--data={data}', f'--eval-data={data}', '--epochs=3', '--log=time.jsonl').done()
+        return ([line['loss'] for line in self.suite.log('time.jsonl')],
+                [float(word) for line in run.out.splitlines() if line.startswith('eval ') for word in line.split()[5::2]])
+
+    def same(self, steps, loss, *flags):
+        """The same training as with samples first, also where there are as many steps as samples."""
+        first = self.model(f'first{steps}', steps, time_major=False)
+        want, evaluated = self.run(first, steps, loss)
+        for flattens, as_input in ((False, False), (True, False), (True, True)):
+            model = self.model(f'time{steps}{flattens}', steps, True, flattens)
+            got, evaluation = self.run(model, steps, loss, '--batch-dim=x:1', *flags, as_input=as_input)
+            expect(len(got) == len(want) == 6 and np.allclose(got, want, rtol=1e-12, atol=0), f'losses {got}, not {want}')
+            expect(len(evaluation) == len(evaluated) > 1 and np.allclose(evaluation, evaluated, rtol=1e-5),
+                   f'evaluation {evaluation}, not {evaluated}')
+
+    def asked_for(self):
+        """--batch-dim=label:K decides; what cannot be is refused, with both extents."""
+        model = self.model('asked', 7, True)
+        compiled = [model, '-o', 'asked', '--loss=cross-entropy', '--optimizer=sgd,lr=0.3', '--batch-dim=x:1']
+        self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:1').done()
+        self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:0').refused(
+            'dimension 0 of the labels, of type', 'has extent 7, but the batch has 4 samples: --batch-dim=label:K')
+        self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:2').refused('--batch-dim=label:2: the labels have rank 2')
+        self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:-1').refused('every sample has a label', code=2)
+        self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:1', '--batch-dim=label:0').refused('twice', code=2)
+        # As many steps as samples: what is asked for goes before what the graph says.
+        square = self.model('square', BATCH, True)
+        program = self.suite.compiled('time-major', '--loss=cross-entropy', '--optimizer=sgd,lr=0.3', '--precision=f64',
+                                      '--batch-dim=x:1', '--batch-dim=label:0', model=square)
+        data = self.data(BATCH, 'cross-entropy')
+        self.suite.run(program, f'--data={data}', '--steps=2', '--log=square.jsonl').done()
+        own, _ = self.run(square, BATCH, 'cross-entropy', '--batch-dim=x:1')
+        expect(self.suite.log('square.jsonl')[0]['loss'] != own[0], 'label:0 changes nothing')
+
+
+def checks(suite):
+    tests = TimeMajor(suite)
+    for steps in (7, BATCH):
+        for flags in ((), ('--mesh=data=2',), ('--microbatches=2',), ('--mesh=data=2', '--microbatches=2', '--zero=3')):
+            yield (f'daily time-major {steps} steps {" ".join(flags)}',
+                   lambda steps=steps, flags=flags: tests.same(steps, 'cross-entropy', *flags))
+    for loss in ('mse', 'bce-with-logits'):
+        yield f'daily time-major {loss}', lambda loss=loss: tests.same(7, loss, '--mesh=data=2')
+    yield 'daily time-major as asked for', tests.asked_for

@@ -1,0 +1,54 @@
+// The labels' samples are where the output has those of the inputs: through transposes, and through rows that several
+// dimensions make up. What counts in the evaluation goes by that dimension.
+// RUN: rm -rf %t && split-file %s %t
+// RUN: dpc-opt %t/transposed.mlir --dpc-add-loss=loss=cross-entropy | FileCheck %s --check-prefixes=CHECK,SECOND
+// RUN: dpc-opt %t/rows.mlir --dpc-add-loss=loss=cross-entropy | FileCheck %s --check-prefixes=CHECK,SECOND
+// RUN: dpc-opt %t/rows.mlir --dpc-add-loss='loss=cross-entropy label-batch-dim=1' | FileCheck %s --check-prefixes=CHECK,SECOND
+// RUN: dpc-opt %t/first.mlir --dpc-add-loss=loss=cross-entropy | FileCheck %s --check-prefixes=CHECK,FIRST
+// RUN: dpc-opt %t/first.mlir --dpc-add-loss='loss=cross-entropy label-batch-dim=1' | FileCheck %s --check-prefixes=CHECK,SECOND
+// RUN: dpc-opt %t/first.mlir --dpc-add-loss=loss=mse | FileCheck %s --check-prefix=ALL
+// RUN: dpc-opt %t/transposed.mlir --dpc-add-loss='loss=cross-entropy class-axis=0' | FileCheck %s --check-prefix=CLASSES
+// RUN: not dpc-opt %t/lost.mlir --dpc-add-loss=loss=cross-entropy 2>&1 | FileCheck %s --check-prefix=LOST
+// RUN: not dpc-opt %t/rows.mlir --dpc-add-loss='loss=cross-entropy label-batch-dim=0' 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not dpc-opt %t/rows.mlir --dpc-add-loss='loss=cross-entropy label-batch-dim=2' 2>&1 | FileCheck %s --check-prefix=RANK
+
+// CHECK: func.func @step
+// SECOND-SAME: nn.arg = #nn.arg<label "label", batch = 1>
+// FIRST-SAME: nn.arg = #nn.arg<label "label", batch = 0>
+// CHECK: func.func @eval
+// SECOND: nn.iota dim 1
+// FIRST: nn.iota dim 0
+// ALL: nn.arg = #nn.arg<label "label", batch = 0>
+// CLASSES: nn.arg = #nn.arg<label "label", batch = 0>
+// LOST: dimension 0 of the labels, of type 'tensor<3xi64>', has extent 3, but the batch has 4 samples: --batch-dim=label:K says which dimension counts them
+// ZERO: dimension 0 of the labels, of type 'tensor<3x4xi64>', has extent 3, but the batch has 4 samples
+// RANK: --batch-dim=label:2: the labels have rank 2
+
+//--- transposed.mlir
+func.func @forward(%x: tensor<4x3x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<3x4x5xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.transpose %x [1, 0, 2] : tensor<4x3x5xf32> -> tensor<3x4x5xf32>
+  return %0 : tensor<3x4x5xf32>
+}
+
+//--- rows.mlir
+func.func @forward(%x: tensor<3x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 1>})
+    -> (tensor<3x4x5xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reshape %x : tensor<3x4x5xf32> -> tensor<12x5xf32>
+  %1 = nn.add %0, %0 : tensor<12x5xf32>
+  %2 = nn.reshape %1 : tensor<12x5xf32> -> tensor<3x4x5xf32>
+  return %2 : tensor<3x4x5xf32>
+}
+
+//--- first.mlir
+func.func @forward(%x: tensor<4x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<4x4x5xf32> {nn.result = #nn.result<output "y">}) {
+  return %x : tensor<4x4x5xf32>
+}
+
+//--- lost.mlir
+func.func @forward(%x: tensor<4x3x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
+    -> (tensor<3x5xf32> {nn.result = #nn.result<output "y">}) {
+  %0 = nn.reduce sum %x [0] : tensor<4x3x5xf32> -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}
