@@ -218,8 +218,7 @@ static void addMemory(Report &report, ModuleOp module) {
     section.addRow({what, bytesText(bytes)});
   if (auto live = module->getAttrOfType<LiveBytesAttr>(ExecDialect::kLiveBytesAttrName);
       live && live.getAfterForward())
-    section.addRow(
-        {"live at the end of the forward pass", countText(live.getAfterForward()) + " bytes"});
+    section.addRow({"live at the end of the forward pass", bytesText(live.getAfterForward())});
 }
 
 void dpc::addProgram(Report &report, ModuleOp module, const ReshardTable *reshards) {

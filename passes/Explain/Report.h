@@ -1,6 +1,8 @@
 #ifndef DPC_PASSES_EXPLAIN_REPORT_H
 #define DPC_PASSES_EXPLAIN_REPORT_H
 
+#include "planning/SizeText.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,11 +42,6 @@ public:
 private:
   std::vector<ReportSection> sections;
 };
-
-/// "1.5 MiB", "12 bytes": three digits at least where they say something.
-std::string bytesText(int64_t bytes);
-/// "1,234,567".
-std::string countText(int64_t count);
 
 } // namespace dpc
 

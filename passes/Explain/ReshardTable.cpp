@@ -231,8 +231,8 @@ std::optional<std::string> dpc::findReshardAbove(const ReshardTable &table, int6
   std::string times = row.count > 1 ? " in " + std::to_string(row.count) + " reshards" : "";
   std::string request =
       row.request == "-" ? "no request is known to help" : row.request + " helps against it";
-  return "a rank sends " + std::to_string(bytes) + " bytes (" + bytesText(bytes) + ")" + times +
-         " a step where " + std::to_string(limit) + " (" + bytesText(limit) +
-         ") are allowed: " + row.steps + " of '" + row.value + "', read by '" + row.reader +
-         "' in the " + row.pass + " pass: " + row.cause + "; " + request;
+  return "a rank sends " + exactBytesText(bytes) + times + " a step where " +
+         exactBytesText(limit) + " are allowed: " + row.steps + " of '" + row.value +
+         "', read by '" + row.reader + "' in the " + row.pass + " pass: " + row.cause + "; " +
+         request;
 }

@@ -7,6 +7,7 @@
 
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "planning/SizeText.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -155,16 +156,17 @@ private:
         MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
-      module.emitRemark("needs ") << peak << " bytes a rank; no plan needs "
-                                  << "less than " << lowerBound;
+      module.emitRemark("needs ") << exactBytesText(peak) << " a rank; no plan needs less than "
+                                  << exactBytesText(lowerBound);
   }
 
   void checkCapacity(ModuleOp module) {
     const int64_t peak = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName).getPeak();
     if (capacityBytes == 0 || peak <= capacityBytes)
       return;
-    module.emitError("needs ") << peak << " bytes a rank, but " << int64_t(capacityBytes)
-                               << " are allowed; " << describeLargest(module);
+    module.emitError("needs ") << exactBytesText(peak) << " a rank, but "
+                               << exactBytesText(capacityBytes) << " are allowed; "
+                               << describeLargest(module);
     signalPassFailure();
   }
 };

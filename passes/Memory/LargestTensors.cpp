@@ -1,6 +1,7 @@
 #include "passes/Memory/LargestTensors.h"
 
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "planning/SizeText.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,7 +27,7 @@ std::string dpc::describeLargest(ModuleOp module) {
         if (!tensor.getName().empty())
           os << "'" << tensor.getName() << "' ";
         print(os, tensor.getType());
-        os << " of " << tensor.getBytes() << " bytes";
+        os << " of " << bytesText(tensor.getBytes());
       },
       ", ");
   return text;

@@ -9,6 +9,8 @@
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Program.h"
 
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -122,40 +124,68 @@ void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t
   problem.buffers.push_back(buffer);
 }
 
+Liveness::Bytes Liveness::bytesOf(Value buffer) {
+  const Place place = placeOf(buffer, symbols);
+  auto type = cast<MemRefType>(buffer.getType());
+  // The bytes of all microbatches, and of all members of a group.
+  const bool isOne = place.stride == 0 && !place.shardAxes;
+  const int64_t end = isOne ? place.offset + bufferBytes(type) : INT64_MAX;
+  return {place.root, isOne ? place.offset : 0, end,
+          bufferBytes(type) / std::max<int64_t>(type.getNumElements(), 1)};
+}
+
+/// Which inputs of a launch a result of its kernel is computed from.
+static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned result) {
+  llvm::BitVector inputs(launch.getInputs().size(), /*t=*/!body);
+  if (!body)
+    return inputs;
+  Block &block = body.getBodyBlock();
+  llvm::DenseSet<Value> seen; // looked up by key only
+  SmallVector<Value> left = {block.getTerminator()->getOperand(result)};
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (Operation *op = value.getDefiningOp())
+      llvm::append_range(left, op->getOperands());
+    else if (auto outer = dyn_cast<BlockArgument>(
+                 body.getInputs()[cast<BlockArgument>(value).getArgNumber()]))
+      inputs.set(outer.getArgNumber());
+  }
+  return inputs;
+}
+
 /// Notes what `op` reads and writes, but for loops, whose ops do.
 void Liveness::record(Operation *op) {
-  Access access;
-  access.step = step;
-  auto reads = [&](Value value) { access.reads.push_back(placeOf(value, symbols).root); };
-  auto writes = [&](Value value, Location maker) {
-    Operation *root = placeOf(value, symbols).root;
-    access.writes.push_back(root);
-    access.writesTensor |= cast<MemRefType>(value.getType()).getNumElements() > 1;
-    makers.insert({root, maker});
+  auto add = [&](Value written, Location maker) -> Access & {
+    Access &access = accesses.emplace_back();
+    access.step = step;
+    access.written = bytesOf(written);
+    makers.insert({access.written.root, maker});
+    return access;
   };
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     auto body = dyn_cast_or_null<nn::KernelOp>(findKernelBody(launch, symbols));
-    llvm::for_each(launch.getInputs(), reads);
     for (auto [index, output] : llvm::enumerate(launch.getOutputs())) {
       Location maker = launch.getLoc();
       if (body)
         if (Operation *made =
-                body.getBody().front().getTerminator()->getOperand(index).getDefiningOp())
+                body.getBodyBlock().getTerminator()->getOperand(index).getDefiningOp())
           maker = made->getLoc();
-      writes(output, maker);
+      Access &access = add(output, maker);
+      for (unsigned input : inputsOf(launch, body, index).set_bits())
+        access.reads.push_back(bytesOf(launch.getInputs()[input]));
     }
     for (Value scratch : launch.getScratch())
       makers.insert({placeOf(scratch, symbols).root, launch.getLoc()});
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
-    reads(copy.getInput());
-    writes(copy.getOutput(), op->getLoc());
+    add(copy.getOutput(), op->getLoc()).reads = {bytesOf(copy.getInput())};
   } else if (auto start = dyn_cast<StartOp>(op)) {
-    reads(start.getInput());
-    writes(start.getOutput(), op->getLoc());
-  } else {
-    return;
+    // What is replaced by a sum over ranks, element by element, is made before.
+    Access &access = add(start.getOutput(), op->getLoc());
+    if (const Bytes input = bytesOf(start.getInput()); input.root != access.written.root)
+      access.reads = {input};
   }
-  accesses.push_back(std::move(access));
 }
 
 int64_t Liveness::countForwardBytes() const {
@@ -164,19 +194,27 @@ int64_t Liveness::countForwardBytes() const {
     auto result = persistent ? dyn_cast<nn::ResultAttr>(persistent.getBinding()) : nn::ResultAttr();
     return result && result.getKind() == nn::ResultKind::metric && result.getName() == "loss";
   };
-  llvm::DenseSet<Operation *> wanted; // looked up by key only
+  // What the loss is computed from, in parts of buffers; looked up by key only.
+  llvm::DenseMap<Operation *, SmallVector<Bytes, 1>> wanted;
   int64_t last = -1;
   for (const Access &access : llvm::reverse(accesses)) {
-    const bool isWanted = llvm::any_of(
-        access.writes, [&](Operation *root) { return isLoss(root) || wanted.contains(root); });
+    const Bytes &written = access.written;
+    bool isWanted = isLoss(written.root), isTensor = false;
+    if (auto parts = wanted.find(written.root); parts != wanted.end())
+      for (const Bytes &part : parts->second) {
+        const int64_t common =
+            std::min(part.end, written.end) - std::max(part.begin, written.begin);
+        isWanted |= common > 0;
+        isTensor |= common > part.elementSize;
+      }
     if (!isWanted)
       continue;
-    // State that is written in place is of another step.
-    for (Operation *root : access.reads)
-      if (isa<BufferOp>(root))
-        wanted.insert(root);
-    if (access.writesTensor)
+    if (isTensor)
       last = std::max(last, access.step);
+    // State that is written in place is of another step.
+    for (const Bytes &read : access.reads)
+      if (isa<BufferOp>(read.root))
+        wanted[read.root].push_back(read);
   }
   int64_t bytes = 0;
   for (auto [op, buffer] : llvm::zip_equal(owners, problem.buffers))

@@ -26,17 +26,24 @@ public:
   llvm::SmallVector<exec::LiveTensorAttr> findLargest(int64_t step, size_t most) const;
 
 private:
-  /// An op of the entry `step`, and what it reads and writes.
+  /// Bytes of a buffer, which may be a part of it: a loss lies in the bucket of the
+  /// gradients that are summed with it.
+  struct Bytes {
+    mlir::Operation *root;
+    int64_t begin, end;
+    int64_t elementSize;
+  };
+  /// What an op of the entry `step` writes, and what that is computed from.
   struct Access {
     int64_t step;
-    llvm::SmallVector<mlir::Operation *, 4> reads, writes;
-    /// Whether it writes more than single numbers.
-    bool writesTensor = false;
+    Bytes written;
+    llvm::SmallVector<Bytes, 4> reads;
   };
 
   void visit(mlir::Block &block);
   void visitLaunch(exec::LaunchOp launch);
   void record(mlir::Operation *op);
+  Bytes bytesOf(mlir::Value buffer);
   void use(mlir::Operation *root, int64_t at);
   void add(mlir::Operation *op, mlir::Type type, exec::Space space, int64_t first, int64_t last);
   std::string nameOf(mlir::Operation *owner) const;

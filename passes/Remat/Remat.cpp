@@ -10,6 +10,7 @@
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
+#include "planning/SizeText.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -115,9 +116,9 @@ public:
     // Without a plan nothing is repeated.
     if (isPlanned && (plan.countRepeated(problem) > 0 || !copies.empty()))
       block.getParentOp()->emitRemark("keeps ")
-          << plan.keptBytes << " bytes of the forward pass, in " << plan.cuts.size() + 1
+          << exactBytesText(plan.keptBytes) << " of the forward pass, in " << plan.cuts.size() + 1
           << " segments, and computes " << plan.countRepeated(problem) << " of " << ops.size()
-          << " ops again: " << std::abs(plan.plainBytes - plan.peakBytes) << " bytes "
+          << " ops again: " << exactBytesText(std::abs(plan.plainBytes - plan.peakBytes)) << " "
           << (plan.peakBytes > plan.plainBytes ? "more" : "fewer") << " at the most";
   }
 

@@ -1,4 +1,4 @@
-"""What a layer of a transformer leaves live at the end of the forward pass, by what --explain says: programs of two
+"""What a layer of a transformer leaves live at the end of the forward pass, by the plan of memory: programs of two
 depths, so that all but the layers drops out.
 
 Limits are those of Korthikanti et al., "Reducing activation recomputation in large transformer models" (2022), without
@@ -84,14 +84,14 @@ def count(compiler, layers, flags):
     if not os.path.exists(model):
         export(model, layers)
     command = [os.path.join(compiler.tools, 'dpc-compile'), model, '--loss=cross-entropy', '--optimizer=adamw,lr=0.001',
-               '--zero=0', '--explain', '-o', os.path.join(compiler.folder, 'decoder'), *flags]
+               '--zero=0', '--stop-after=exec', *flags]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise Failed(f'dpc-compile exits {done.returncode}: {done.stderr.strip()[-500:]}')
-    found = re.search(r'live at the end of the forward pass +([\d,]+) bytes', done.stdout)
+    found = re.search(r'#exec\.live_bytes<afterForward = (\d+)', done.stdout)
     if not found:
-        raise Failed('--explain does not say what is live at the end of the forward pass')
-    return int(found.group(1).replace(',', ''))
+        raise Failed('the program does not say what is live at the end of the forward pass')
+    return int(found.group(1))
 
 
 def expect(flags, limit):

@@ -73,7 +73,7 @@ class Requests:
 
     def refuse(self, words, model, *flags):
         done = self.run('dpc-compile', self.path(model), '-o', self.path('none'), *flags)
-        lines = [line for line in done.stderr.splitlines() if not line.startswith('note:')]
+        lines = [line for line in done.stderr.splitlines() if not line.startswith('dpc-compile: note:')]
         expect(done.returncode in (1, 2) and len(lines) == 1, f'exit {done.returncode}, {lines}')
         for word in words:
             expect(word in lines[0], f'no {word!r} in {lines[0]!r}')

@@ -66,26 +66,27 @@ inline llvm::opt::InputArgList parseCommandLine(const llvm::opt::OptTable &table
   }
   for (const llvm::opt::Arg *arg : args.filtered(unknownOption)) {
     std::string text = arg->getAsString(args), nearest;
-    llvm::errs() << tool << ": unknown option '" << text << "'";
+    llvm::errs() << tool << ": error: unknown option '" << text << "'";
     if (table.findNearest(text, nearest) < 3)
       llvm::errs() << "; did you mean '" << nearest << "'?";
     llvm::errs() << "\n";
     exit(exitUsage);
   }
   if (missingCount) {
-    llvm::errs() << tool << ": option '" << args.getArgString(missingIndex) << "' needs a value\n";
+    llvm::errs() << tool << ": error: option '" << args.getArgString(missingIndex)
+                 << "' needs a value\n";
     exit(exitUsage);
   }
   for (const llvm::opt::Arg *arg : args)
     if (arg->getOption().hasFlag(NotYetAvailable)) {
-      llvm::errs() << tool << ": " << llvm::StringRef(arg->getSpelling()).rtrim('=')
+      llvm::errs() << tool << ": error: " << llvm::StringRef(arg->getSpelling()).rtrim('=')
                    << " is not available yet\n";
       exit(exitUsage);
     }
   const llvm::opt::Arg *first = nullptr;
   if (const llvm::opt::Arg *second = findContradiction(args, unknownOption, first)) {
-    llvm::errs() << tool << ": " << first->getAsString(args) << " and " << second->getAsString(args)
-                 << " contradict each other: give one\n";
+    llvm::errs() << tool << ": error: " << first->getAsString(args) << " and "
+                 << second->getAsString(args) << " contradict each other: give one\n";
     exit(exitUsage);
   }
   return args;
@@ -102,8 +103,8 @@ inline int64_t integerOption(const llvm::opt::InputArgList &args, unsigned optio
   llvm::StringRef text = arg->getValue();
   if (!text.getAsInteger(10, value) && value >= lowest)
     return value;
-  llvm::errs() << tool << ": " << arg->getSpelling() << text << " is not a whole number from "
-               << lowest << " up\n";
+  llvm::errs() << tool << ": error: " << arg->getSpelling() << text
+               << " is not a whole number from " << lowest << " up\n";
   exit(exitUsage);
 }
 

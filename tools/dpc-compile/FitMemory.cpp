@@ -4,6 +4,7 @@
 
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Memory/LargestTensors.h"
+#include "planning/SizeText.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -160,16 +161,18 @@ private:
       module = std::move(trial);
     }
     if (!last.how.empty())
-      llvm::errs() << "dpc-compile: note: needs " << last.peak << " bytes a rank, of " << capacity
-                   << " allowed, with " << last.how << "; " << *asAsked << " without\n";
+      llvm::errs() << "dpc-compile: note: needs " << exactBytesText(last.peak) << " a rank, of "
+                   << exactBytesText(capacity) << " allowed, with " << last.how << "; "
+                   << exactBytesText(*asAsked) << " without\n";
     return Outcome::fits;
   }
 
   void refuse() const {
-    llvm::errs() << "dpc-compile: error: --device-memory: needs " << least.peak << " bytes a rank";
+    llvm::errs() << "dpc-compile: error: --device-memory: needs " << exactBytesText(least.peak)
+                 << " a rank";
     if (!least.how.empty())
-      llvm::errs() << " with " << least.how << ", and " << *asAsked << " without";
-    llvm::errs() << ", but " << capacity << " are allowed; ";
+      llvm::errs() << " with " << least.how << ", and " << exactBytesText(*asAsked) << " without";
+    llvm::errs() << ", but " << exactBytesText(capacity) << " are allowed; ";
     if (options.scheduled.zeroStage != 3)
       llvm::errs() << "state of many ranks takes less with --zero=3, ";
     llvm::errs() << "activations with --microbatches or more ranks; " << least.largest << "\n";

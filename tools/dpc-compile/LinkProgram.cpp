@@ -35,7 +35,8 @@ static std::string runtimeDirectory(const char *argv0) {
 }
 
 /// Runs the linker driver.
-static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporaries) {
+static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporaries,
+                     StringRef output, StringRef place) {
   std::string linker = DPC_LINKER;
   if (!sys::fs::can_execute(linker)) {
     ErrorOr<std::string> found = sys::findProgramByName(sys::path::filename(linker));
@@ -55,11 +56,15 @@ static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporar
   if (message.empty())
     message = code < 0 ? "'" + linker + "' was killed"
                        : "'" + linker + "' exits with " + std::to_string(code);
-  return failToLink("linking failed: " + message, exitIO);
+  // It writes to a file beside the program's place, whose name says nothing.
+  if (const size_t at = message.find(output.str()); at != std::string::npos)
+    message.replace(at, output.size(), place.str());
+  return failToLink("cannot link " + place + ": " + message, exitIO);
 }
 
 int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission emission,
-                     StringRef output, const WorkFolder &temporaries, const char *argv0) {
+                     StringRef output, StringRef place, const WorkFolder &temporaries,
+                     const char *argv0) {
   std::vector<std::string> arguments(objects.begin(), objects.end());
   // A build id would be a hash over all parameters.
   arguments.insert(arguments.end(), {"-Wl,--whole-archive", archive.str(), "-Wl,--no-whole-archive",
@@ -87,5 +92,5 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
     arguments.insert(arguments.end(), {"-r", "-nostdlib"});
     break;
   }
-  return runLinker(arguments, temporaries);
+  return runLinker(arguments, temporaries, output, place);
 }

@@ -16,11 +16,12 @@ enum class Emission {
 };
 
 /// Links object files and all of an archive into `output`, with the linker's
-/// own files in `temporaries`. `argv0` is how the tool was called: the runtime
-/// lies beside it, in ../lib. Returns 0, or the exit code after one line on
-/// stderr.
+/// own files in `temporaries`. `place` is the name of the output in messages.
+/// `argv0` is how the tool was called: the runtime lies beside it, in ../lib.
+/// Returns 0, or the exit code after one line on stderr.
 int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive, Emission emission,
-                llvm::StringRef output, const WorkFolder &temporaries, const char *argv0);
+                llvm::StringRef output, llvm::StringRef place, const WorkFolder &temporaries,
+                const char *argv0);
 
 } // namespace dpc
 

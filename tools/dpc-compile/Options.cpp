@@ -23,7 +23,7 @@ using namespace llvm::opt;
 using namespace dpc;
 
 [[noreturn]] static void usageError(const Twine &message) {
-  errs() << "dpc-compile: " << message << "\n";
+  errs() << "dpc-compile: error: " << message << "\n";
   exit(exitUsage);
 }
 
@@ -68,16 +68,27 @@ static bool parseSwitch(const InputArgList &args, OptionId id, StringRef name) {
   return value == "on";
 }
 
-/// A number of bytes: 1024, 64KiB, 1.5GiB, ..
+/// A number of bytes: 1024, 64KiB, 1.5GiB, 80GB, ..
 static int64_t parseBytes(const Arg &arg) {
   StringRef text = arg.getValue(), number = text;
   double unit = 1, value;
-  for (auto [name, factor] :
-       {std::pair<StringRef, double>{"KiB", 1024.}, {"MiB", 1048576.}, {"GiB", 1073741824.}})
-    if (number.consume_back(name))
+  for (auto [name, factor] : {std::pair<StringRef, double>{"KiB", 1024.},
+                              {"MiB", 1048576.},
+                              {"GiB", 1073741824.},
+                              {"TiB", 1099511627776.},
+                              {"KB", 1e3},
+                              {"MB", 1e6},
+                              {"GB", 1e9},
+                              {"TB", 1e12}})
+    if (number.consume_back(name)) {
+      number = number.rtrim();
       unit = factor;
+      break;
+    }
   if (number.getAsDouble(value) || !std::isfinite(value) || value * unit < 1 || value * unit > 9e18)
-    usageError(arg.getSpelling() + text + " is not a number of bytes, KiB, MiB or GiB");
+    usageError(arg.getSpelling() + text +
+               " is not a number of bytes, or one with KiB, MiB, GiB, TiB, KB, MB, GB or "
+               "TB");
   return value * unit;
 }
 
@@ -346,6 +357,12 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   }
 }
 
+/// Whether the loss is of an output and labels that the data brings.
+static bool readsLabels(const InputArgList &args) {
+  const StringRef loss = args.getLastArgValue(OPT_loss);
+  return !loss.empty() && !loss.starts_with("output:");
+}
+
 /// How the model is read, and what of it is trained.
 static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
@@ -356,13 +373,15 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
     int64_t value;
     if (name.empty() || dim.getAsInteger(10, value) || value < -1)
       usageError("--batch-dim: '" + text + "' is not NAME:K");
+    if (name == "label" && readsLabels(args)) {
+      if (value < 0)
+        usageError("--batch-dim: '" + text + "': every sample has a label");
+      if (!options.step.labelBatchDim.empty() && options.step.labelBatchDim[0] != value)
+        usageError("--batch-dim: 'label' is given twice");
+      options.step.labelBatchDim = {value};
+      continue;
+    }
     if (!options.import.batchDims.try_emplace(name.str(), value).second)
-/// Whether the loss is of an output and labels that the data brings.
-static bool readsLabels(const InputArgList &args) {
-  const StringRef loss = args.getLastArgValue(OPT_loss);
-  return !loss.empty() && !loss.starts_with("output:");
-}
-
       usageError("--batch-dim: '" + name + "' is given twice");
   }
   options.import.explain = options.explain == Explain::all;
@@ -373,14 +392,6 @@ static bool readsLabels(const InputArgList &args) {
 
 /// What gradients are rounded to before ranks sum them.
 static void parseGradReduce(const InputArgList &args, CompileOptions &options) {
-    if (name == "label" && readsLabels(args)) {
-      if (value < 0)
-        usageError("--batch-dim: '" + text + "': every sample has a label");
-      if (!options.step.labelBatchDim.empty() && options.step.labelBatchDim[0] != value)
-        usageError("--batch-dim: 'label' is given twice");
-      options.step.labelBatchDim = {value};
-      continue;
-    }
   const Arg *arg = args.getLastArg(OPT_grad_reduce);
   if (!arg)
     return;

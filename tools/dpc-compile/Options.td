@@ -49,19 +49,19 @@ def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the b
 def devices : Planned<"devices", "N", "Let dpc choose the mesh">;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;
-def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters are gathered once a step, and kept until all have read them", layout>;
+def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters, such as 2GiB, are gathered once a step, and kept until all have read them", layout>;
 def schedule : Planned<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble">;
 def chunks : Planned<"chunks", "N", "Chunks of a stage of an interleaved schedule">;
 def stages : Planned<"stages", "GLOB,..", "First node of each later stage">;
 def optimizer_sync : Planned<"optimizer-sync", "WHEN", "before or deferred">;
 def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
-def device_memory : Value<"device-memory", "SIZE", "Memory of a device (KiB, MiB, GiB; default: no limit); where a program needs more, state is divided and activations are computed again, as far as --zero, --bucket-mib and --remat leave open", layout>;
+def device_memory : Value<"device-memory", "SIZE", "Memory of a device, such as 80GiB or 80GB (default: no limit); where a program needs more, state is divided and activations are computed again, as far as --zero, --bucket-mib and --remat leave open", layout>;
 def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>, Flags<[HelpHidden]>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
 def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;
 def topology : Planned<"topology", "FILE", "Devices and links to plan for">;
-def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE (KiB, MiB, GiB; default: no limit)", layout>;
+def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE, such as 64MiB (default: no limit)", layout>;
 
 def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to compare with) or cuda", output>;
 def cpu : Value<"cpu", "NAME", "The processor of --target=cpu: native (default), x86-64-v3 or x86-64-v4", output>;

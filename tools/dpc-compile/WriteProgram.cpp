@@ -251,7 +251,8 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
         return isWritten(writeValuesObject(values, record->getTargetTriple(), stream));
       }))
     return code;
-  return linkProgram({object, initial}, archive, options.emission, output, temporaries, argv0);
+  return linkProgram({object, initial}, archive, options.emission, output, options.output,
+                     temporaries, argv0);
 }
 
 /// Initial values up to this many bytes travel inside the program.

@@ -14,6 +14,7 @@
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/PrefixStream.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/FileLayouts.h"
 #include "tools/dpc-compile/FitMemory.h"
@@ -125,7 +126,7 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
     return;
   const bool isOne = halves.parameters == 1;
   const char *const wide = precision == "f64" ? "f64" : "f32";
-  notes << "dpc-compile: note: ";
+  notes << "note: ";
   if (halves.parameters == 0)
     notes << "the file computes in " << halves.types << " in part, the program in " << wide
           << "; --as-exported keeps the file's types\n";
@@ -164,17 +165,18 @@ int main(int argc, char **argv) {
   // What an export lost matters to training.
   bool trains = !options.step.loss.empty() || options.explain != Explain::none ||
                 options.stopAfter == Level::import;
+  PrefixStream notes("dpc-compile: ");
   std::unique_ptr<onnx::OnnxModel> source;
   onnx::ImportSummary summary;
-  OwningOpRef<ModuleOp> module =
-      onnx::importOnnx(options.model, &context, options.import,
-                       trains ? llvm::errs() : llvm::nulls(), &source, &summary);
+  OwningOpRef<ModuleOp> module = onnx::importOnnx(
+      options.model, &context, options.import,
+      trains ? static_cast<llvm::raw_ostream &>(notes) : llvm::nulls(), &source, &summary);
   if (!module)
     return exitInvalid;
   if (trains && options.import.widensHalves)
-    noteHalves(summary.halves, options.step.precision, llvm::errs());
+    noteHalves(summary.halves, options.step.precision, notes);
   if (options.stopAfter >= Level::placed)
-    if (llvm::Error error = addFileLayouts(*source, options, llvm::errs())) {
+    if (llvm::Error error = addFileLayouts(*source, options, notes)) {
       llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";
       return exitInvalid;
     }

@@ -19,7 +19,7 @@ using namespace dpc;
 using namespace llvm::opt;
 
 static int fail(const llvm::Twine &message, int code = exitInvalid) {
-  llvm::errs() << "dpc-interp: " << message << "\n";
+  llvm::errs() << "dpc-interp: error: " << message << "\n";
   return code;
 }
 
@@ -147,5 +147,10 @@ int main(int argc, char **argv) {
       runSteps(*session, entry, data, steps, seed, log ? *log : llvm::outs());
   if (failed(results))
     return exitInvalid;
+  if (log && log->has_error()) {
+    const std::string cause = log->error().message();
+    log->clear_error();
+    return fail(args.getLastArgValue(OPT_log) + ": cannot be written: " + cause, exitIO);
+  }
   return finish(args, *session, entry, data, steps, *results);
 }

@@ -46,7 +46,7 @@ static llvm::LogicalResult run(const std::string &input, const std::string &outp
   std::unique_ptr<llvm::ToolOutputFile> target =
       source ? mlir::openOutputFile(output, &error) : nullptr;
   if (!target) {
-    llvm::errs() << error << "\n";
+    llvm::errs() << "dpc-opt: error: " << error << "\n";
     return llvm::failure();
   }
   auto given = mlir::MlirOptMainConfig::createFromCLOptions();
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
   }
   for (llvm::StringRef argument : llvm::ArrayRef(argv + 1, argc - 1))
     if (char missing = argument.starts_with("-") ? missingPartner(argument) : 0) {
-      llvm::errs() << "dpc-opt: option '" << argument << "' lacks a '" << missing << "'\n";
+      llvm::errs() << "dpc-opt: error: option '" << argument << "' lacks a '" << missing << "'\n";
       return 2;
     }
   mlir::DialectRegistry registry;

@@ -193,7 +193,7 @@ int launch(const LaunchOptions &options) {
       return code;
     if (hasOption(command, kCheckpointOption) && !hasOption(command, kResumeOption))
       command.push_back(kResumeOption);
-    std::fprintf(stderr, "dpc-run: a rank died; start %u of %u\n", restart + 2,
+    std::fprintf(stderr, "dpc-run: note: a rank died; start %u of %u\n", restart + 2,
                  options.maxRestarts + 1);
   }
 }

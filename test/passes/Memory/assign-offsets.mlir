@@ -1,6 +1,6 @@
 // RUN: dpc-opt %s --dpc-assign-offsets --split-input-file | FileCheck %s
 // RUN: not dpc-opt %s --split-input-file --dpc-assign-offsets="capacity-bytes=64" 2>&1 | FileCheck %s --check-prefix=CAP
-// CAP: needs 192 bytes a rank, but 64 are allowed
+// CAP: needs 192 bytes a rank, but 64 bytes are allowed
 
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 
