@@ -419,7 +419,7 @@ TEST_F(ReshardTables, LayersAreOneRow) {
   std::optional<std::string> defect = findReshardAbove({"step", {row}, {}, 0, 0, 0, 0}, 1024);
   ASSERT_TRUE(defect);
   EXPECT_EQ(*defect,
-            "a rank sends 2048 bytes (2.00 KiB) in 2 reshards a step where 1024 (1.00 KiB) "
+            "a rank sends 2048 bytes (2.00 KiB) in 2 reshards a step where 1024 bytes (1.00 KiB) "
             "are allowed: all-reduce model of 'down*_7', read by 'relu' in the forward "
             "pass: sum over 64; --shard=fc.b*=-,- helps against it");
 }
