@@ -182,6 +182,8 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   }
   record.changes =
       arg.getKind() != ArgKind::optimizer && (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
+  record.unsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);
+  record.reordered = variable && variable->hasAttr(nn::kReorderedAttrName);
   uint64_t at = states.append(record);
   states.setPointer(at + offsetof(dpc_state_t, name), pool.getString(arg.getName()));
   states.setPointer(at + offsetof(dpc_state_t, shape), pool.addIntegers(shape, "shape"));

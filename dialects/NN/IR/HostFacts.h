@@ -42,6 +42,15 @@ enum class MetricMean {
 /// program runs; to the host it is a parameter that a file of weights brings.
 constexpr llvm::StringLiteral kFrozenAttrName = "nn.frozen";
 
+/// Unit attribute of an nn.variable: the module's own list of state does not have
+/// it (a buffer that is not persistent, a constant of the graph), so a file of
+/// parameters leaves it out. Checkpoints have it.
+constexpr llvm::StringLiteral kUnsavedAttrName = "nn.unsaved";
+
+/// Unit attribute of an nn.variable: its rows are in the order in which the graph
+/// looks them up, which need not be the module's.
+constexpr llvm::StringLiteral kReorderedAttrName = "nn.reordered";
+
 /// Which integers something may be: any, unless made narrower.
 struct IntegerBounds {
   int64_t low = std::numeric_limits<int64_t>::min();

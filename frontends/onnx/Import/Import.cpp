@@ -16,10 +16,13 @@
 #include "frontends/onnx/Restore/RewriteModel.h"
 #include "frontends/onnx/Restore/TiedNames.h"
 
+#include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -89,6 +92,8 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
 struct Restored {
   std::vector<std::array<std::string, 4>> rows;
   std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
+  /// Tables whose rows are in the order of the file's lookups.
+  std::set<std::string> reordered;
 };
 
 struct Prepared {
@@ -137,7 +142,9 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
           << "; --explain lists them, --as-exported leaves them\n";
   if (std::string detached = plan.detachedSummary(); !detached.empty())
     notes << "note: no gradient passes " << detached << ", as in PyTorch\n";
-  if (std::vector<std::string> tables = plan.reorderedTables(); !tables.empty())
+  const std::vector<std::string> tables = plan.reorderedTables();
+  restored.reordered.insert(tables.begin(), tables.end());
+  if (!tables.empty())
     notes
         << "note: rows of '" << tables.front() << "'"
         << (tables.size() > 1 ? " and " + std::to_string(tables.size() - 1) + " other tables" : "")
@@ -291,10 +298,13 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
   OwningOpRef<ModuleOp> module = buildModule(prepared->graph, prepared->roles, options, context);
   if (!module)
     return {};
-  for (auto variable : module->getOps<nn::VariableOp>())
+  for (auto variable : module->getOps<nn::VariableOp>()) {
+    if (prepared->restored.reordered.count(variable.getTensorName().str()))
+      variable->setAttr(nn::kReorderedAttrName, UnitAttr::get(context));
     if (auto found = prepared->restored.fileTensors.find(variable.getTensorName().str());
         found != prepared->restored.fileTensors.end())
       nn::setFileTensors(variable, found->second);
+  }
   if (failed(verify(*module)))
     return {};
   if (outSummary)

@@ -76,7 +76,7 @@ private:
   Location locationOf(const Node &node);
   int64_t batchDim(const GraphInput &input) const;
   void addArguments();
-  void addInitializer(const Initializer &initializer, Role role);
+  void addInitializer(const Initializer &initializer, const Classified &classified);
   LogicalResult checkTypes(Conversion &conversion) const;
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
@@ -140,8 +140,10 @@ int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
 }
 
 /// Constants that importing may compute with, or that are small, stay in the
-/// function; the rest are arguments.
-void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
+/// function; the rest are arguments. So is each that files of the module's
+/// parameters have, although nothing may read it.
+void ModuleBuilder::addInitializer(const Initializer &initializer, const Classified &classified) {
+  const Role role = classified.role;
   bool used = !graph.values[initializer.value].uses.empty() ||
               llvm::any_of(graph.outputs, [&](const GraphOutput &output) {
                 return output.value == initializer.value;
@@ -149,8 +151,10 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
   const bool isParameter = role == Role::Parameter || role == Role::Frozen;
   const Tensor &tensor = initializer.tensor;
   const Type element = convertElementType(builder.getContext(), computedType(tensor.type));
-  if (!used && !isParameter)
+  const bool isKept = isParameter || (classified.isOfModule && tensor.numElements() != 0);
+  if (!used && !isKept)
     return;
+  Value inlined;
   if (!isParameter && role != Role::Buffer) {
     Value constant;
     if (tensor.numElements() <= kMaxFoldedElements)
@@ -161,13 +165,16 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
                                              : cast<nn::ConstantOp>(op);
       auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
       if ((dense && dense.isSplat()) || source.getValue().getNumElements() <= kMaxInlineElements) {
-        values[initializer.value] = constant;
-        return;
+        inlined = constant;
+      } else {
+        op->erase();
+        if (op != source)
+          source.erase();
       }
-      op->erase();
-      if (op != source)
-        source.erase();
     }
+    values[initializer.value] = inlined;
+    if (inlined && !isKept)
+      return;
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(function);
@@ -183,16 +190,20 @@ void ModuleBuilder::addInitializer(const Initializer &initializer, Role role) {
                                               : nn::ArgKind::buffer;
   if (role == Role::Frozen)
     variable->setAttr(nn::kFrozenAttrName, builder.getUnitAttr());
+  if (!classified.isOfModule)
+    variable->setAttr(nn::kUnsavedAttrName, builder.getUnitAttr());
   variables.push_back(variable);
   arguments.push_back(nn::ArgAttr::get(builder.getContext(), kind, initializer.name, -1, ""));
-  values[initializer.value] = body->addArgument(variable.getType(), named(initializer.name));
+  Value argument = body->addArgument(variable.getType(), named(initializer.name));
+  if (!inlined)
+    values[initializer.value] = argument;
 }
 
 void ModuleBuilder::addArguments() {
   for (Role role : {Role::Parameter, Role::Frozen, Role::Buffer, Role::Constant})
     for (auto [initializer, classified] : llvm::zip(graph.initializers, roles))
       if (classified.role == role)
-        addInitializer(initializer, role);
+        addInitializer(initializer, classified);
   for (const GraphInput &input : graph.inputs) {
     auto type = RankedTensorType::get(
         input.shape, convertElementType(builder.getContext(), computedType(input.type)));
@@ -317,7 +328,8 @@ LogicalResult ModuleBuilder::convertNode(const Node &node, ArrayRef<Value> opera
 
 void ModuleBuilder::dropUnusedArguments() {
   for (unsigned i = body->getNumArguments(); i-- > 0;) {
-    if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty())
+    if (arguments[i].getKind() != nn::ArgKind::constant || !body->getArgument(i).use_empty() ||
+        !variables[i]->hasAttr(nn::kUnsavedAttrName))
       continue;
     body->eraseArgument(i);
     variables[i].erase();

@@ -248,6 +248,20 @@ std::vector<Classified> Classifier::run() {
   return roles;
 }
 
+/// Says which tensors the module's state_dict has: all that it trains, its
+/// persistent buffers, and constants that the signature lists as one of these.
+void markModuleState(const Graph &graph, std::vector<Classified> &roles) {
+  const GraphSignature signature = graphSignature(graph);
+  for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {
+    const SignatureEntry *entry = signature.findTarget(initializer.name);
+    const bool isListed = entry && (entry->kind == "PARAMETER" || entry->kind == "BUFFER");
+    if (classified.role == Role::Buffer)
+      classified.isOfModule = !isListed || entry->isPersistent;
+    else if (classified.role == Role::Constant)
+      classified.isOfModule = isListed && entry->isPersistent;
+  }
+}
+
 } // namespace
 
 StringRef roleName(Role role) {
@@ -293,6 +307,7 @@ llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
     classified.reason =
         verdict == TrainingRequests::Verdict::frozen ? "--frozen" : "not named by --trainable";
   }
+  markModuleState(graph, roles);
   return roles;
 }
 

@@ -37,6 +37,9 @@ struct Classified {
   /// The module parameters it stands for under another name, as far as metadata
   /// says.
   std::vector<std::string> sources;
+  /// The module's state_dict has it, as far as the file says: what is saved of
+  /// the module has it too.
+  bool isOfModule = true;
 
   Classified() = default;
   Classified(Role role, std::string reason, std::vector<std::string> sources = {})

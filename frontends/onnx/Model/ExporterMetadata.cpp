@@ -43,6 +43,7 @@ GraphSignature parseGraphSignature(StringRef text) {
     entry.kind = rest.take_until([](char c) { return c == ' '; }).str();
     if (size_t at = rest.find("target='"); at != StringRef::npos)
       entry.target = rest.drop_front(at + 8).take_until([](char c) { return c == '\''; }).str();
+    entry.isPersistent = !rest.contains("persistent=False");
     section->push_back(std::move(entry));
   }
   return signature;

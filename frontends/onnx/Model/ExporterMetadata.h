@@ -20,6 +20,8 @@ struct SignatureEntry {
   std::string placeholder;
   std::string kind;
   std::string target;
+  /// False for a buffer that the module's state_dict leaves out.
+  bool isPersistent = true;
 };
 
 /// The exported program's signature, as the default (dynamo) exporter writes it

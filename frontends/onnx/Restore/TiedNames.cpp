@@ -10,39 +10,119 @@
 
 namespace dpc::onnx {
 
-std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph) {
-  GraphSignature signature = graphSignature(graph);
-  if (signature.empty())
-    return {};
-  std::set<std::string> present;
-  for (const Initializer &initializer : graph.initializers) {
-    present.insert(initializer.name);
-    present.insert(initializer.aliases.begin(), initializer.aliases.end());
+namespace {
+
+/// A name that the module may have for the tensor called another one, where no
+/// call of the graph tells: "m.cls.predictions.bias" ends in `ending`, and stands
+/// for the tensor with `instead` in its place.
+struct Convention {
+  llvm::StringLiteral ending, instead;
+};
+
+/// How transformers names what it ties beside the modules that it calls
+/// (_tied_weights_keys of its models).
+constexpr Convention kConventions[] = {
+    {"shared.weight", "encoder.embed_tokens.weight"},
+    {"shared.weight", "decoder.embed_tokens.weight"},
+    {"shared.weight", "text_encoder.embed_tokens.weight"},
+    {"shared.weight", "text_decoder.embed_tokens.weight"},
+    {"encoder.embed_tokens.weight", "shared.weight"},
+    {"decoder.embed_tokens.weight", "shared.weight"},
+    {"predictions.bias", "predictions.decoder.bias"},
+    {"lm_head.bias", "lm_head.decoder.bias"},
+};
+
+class TiedNames {
+public:
+  explicit TiedNames(const Graph &graph) : graph(graph), signature(graphSignature(graph)) {
+    for (const Initializer &initializer : graph.initializers)
+      holder[initializer.name] = initializer.name;
+    for (const Initializer &initializer : graph.initializers)
+      for (const std::string &alias : initializer.aliases)
+        holder.try_emplace(alias, initializer.name);
   }
-  // The parameters of the list that nodes of their module take from elsewhere.
-  std::map<std::string, std::set<std::string>> taken;
-  for (const Node &node : graph.nodes) {
-    // The last scope is the call itself, the one before it the module.
-    std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
-    if (scopes.size() < 2)
-      continue;
-    const std::string &module = scopes[scopes.size() - 2];
-    for (ValueId input : node.inputs) {
-      const Initializer *initializer = graph.initializerOf(input);
-      if (!initializer)
+
+  std::map<std::string, std::vector<std::string>> run() {
+    addAliases();
+    addCalledModules();
+    addConventions();
+    return std::move(others);
+  }
+
+private:
+  /// A name of the file's Identity nodes that is the module's.
+  void addAliases() {
+    const bool isTorchScript = exporterOf(graph) == Exporter::TorchScript;
+    for (const Initializer &initializer : graph.initializers)
+      for (const std::string &alias : initializer.aliases) {
+        const SignatureEntry *entry = signature.findTarget(alias);
+        const bool isOfModule = entry ? entry->kind == "PARAMETER"
+                                      : isTorchScript && !isGeneratedName(initializer.name) &&
+                                            !isGeneratedName(alias);
+        if (isOfModule && holder[alias] == initializer.name)
+          others[initializer.name].push_back(alias);
+      }
+  }
+
+  /// The parameters of the list that nodes of their module take from elsewhere.
+  void addCalledModules() {
+    std::map<std::string, std::set<std::string>> taken;
+    for (const Node &node : graph.nodes) {
+      // The last scope is the call itself, the one before it the module.
+      std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
+      if (scopes.size() < 2)
         continue;
-      const SignatureEntry *own = signature.findTarget(initializer->name);
-      std::string name = within(module, lastName(initializer->name));
-      const SignatureEntry *other = signature.findTarget(name);
-      if (own && other && own->kind == other->kind && !present.count(name))
-        taken[name].insert(initializer->name);
+      const std::string &module = scopes[scopes.size() - 2];
+      for (ValueId input : node.inputs) {
+        const Initializer *initializer = graph.initializerOf(input);
+        if (!initializer)
+          continue;
+        const SignatureEntry *own = signature.findTarget(initializer->name);
+        std::string name = within(module, lastName(initializer->name));
+        const SignatureEntry *other = signature.findTarget(name);
+        if (own && other && own->kind == other->kind && !holder.count(name))
+          taken[name].insert(initializer->name);
+      }
+    }
+    for (const auto &[name, initializers] : taken)
+      if (initializers.size() == 1)
+        add(name, *initializers.begin());
+  }
+
+  void addConventions() {
+    for (const SignatureEntry &entry : signature.inputs) {
+      if (entry.kind != "PARAMETER" || holder.count(entry.target))
+        continue;
+      std::set<std::string> found;
+      for (const Convention &convention : kConventions) {
+        llvm::StringRef stem = entry.target;
+        if (!stem.consume_back(convention.ending) || (!stem.empty() && !stem.ends_with(".")))
+          continue;
+        auto known = holder.find(stem.str() + convention.instead.str());
+        if (known != holder.end())
+          found.insert(known->second);
+      }
+      if (found.size() == 1)
+        add(entry.target, *found.begin());
     }
   }
+
+  void add(const std::string &name, const std::string &initializer) {
+    others[initializer].push_back(name);
+    holder[name] = initializer;
+  }
+
+  const Graph &graph;
+  const GraphSignature signature;
+  /// The tensor of each name that the module or the file has for one.
+  std::map<std::string, std::string> holder;
   std::map<std::string, std::vector<std::string>> others;
-  for (const auto &[name, initializers] : taken)
-    if (initializers.size() == 1)
-      others[*initializers.begin()].push_back(name);
-  return others;
+};
+
+} // namespace
+
+std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph) {
+  return TiedNames(graph).run();
 }
 
 } // namespace dpc::onnx

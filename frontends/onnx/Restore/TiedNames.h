@@ -17,7 +17,11 @@ namespace dpc::onnx {
 /// all uses the name of one. So `wte.weight` is another name of
 /// `lm_head.weight` if the graph has no such tensor, and a node of the module
 /// `wte` takes `lm_head.weight` and no other tensor whose name ends in
-/// `.weight`. A name that two tensors could have is left out.
+/// `.weight`. Where no call tells, the names that transformers gives decide:
+/// `shared.weight` is `encoder.embed_tokens.weight` (T5, BART), and
+/// `cls.predictions.bias` is `cls.predictions.decoder.bias` (BERT). A name that
+/// two tensors could have is left out. TorchScript writes other names as those of
+/// Identity nodes.
 std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph);
 
 } // namespace dpc::onnx

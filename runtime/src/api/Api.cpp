@@ -7,6 +7,7 @@
 #include "runtime/src/session/Environment.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/session/SaveParameters.h"
 #include "runtime/src/session/StateFiles.h"
 
 #include <cstring>
@@ -173,7 +174,7 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
 
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path) {
   return guarded([&]() -> dpc_status_t {
-    ParameterSource source;
+    ParameterSpec source;
     source.path = path;
     std::vector<std::string> notes;
     return loadParameters(*session, source, &notes);
@@ -181,7 +182,11 @@ dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path) {
 }
 
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path) {
-  return guarded([&] { return saveParameters(*session, path); });
+  return guarded([&]() -> dpc_status_t {
+    ParameterSpec spec;
+    spec.path = path;
+    return saveParameters(*session, spec);
+  });
 }
 
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path) {

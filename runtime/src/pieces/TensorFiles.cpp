@@ -4,9 +4,11 @@
 
 #include "dpc/safetensors.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/pieces/ShardIndex.h"
 
 #include <cstring>
 #include <map>
+#include <set>
 #include <sys/stat.h>
 
 namespace dpc {
@@ -17,6 +19,16 @@ namespace {
 constexpr uint64_t kMostKept = 8u << 20;
 /// A page fault brings in what lies around, too.
 constexpr uint64_t kPerRead = 64u << 10;
+
+bool exists(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+bool isFolder(const std::string &path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
 
 /// One piece of a tensor against the array that its file has for it.
 dpc_status_t checkPiece(const ManifestTensor &tensor, const ManifestPiece &piece,
@@ -76,14 +88,17 @@ void TensorFiles::addWhole(const dpc_array_file_t &file) {
 }
 
 dpc_status_t TensorFiles::openPath(const std::string &path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-    files.emplace_back();
-    if (dpc_status_t status = dpc_safetensors_open(path.c_str(), &files.back()))
-      return status;
-    addWhole(*files.back());
-    return DPC_OK;
+  if (!isFolder(path))
+    return isShardIndexName(path) ? openShards(path) : openFile(path);
+  if (!exists(path + "/" + kManifest)) {
+    if (exists(path + "/" + kShardIndex))
+      return openShards(path + "/" + kShardIndex);
+    if (exists(path + "/" + kWholeModel))
+      return openFile(path + "/" + kWholeModel);
+    return fail(DPC_INVALID, "%s has neither %s (a checkpoint) nor %s nor %s", path.c_str(),
+                kManifest, kShardIndex, kWholeModel);
   }
+  ofCheckpoint = true;
   std::string folderPath = path;
   while (folderPath.size() > 1 && folderPath.back() == '/')
     folderPath.pop_back();
@@ -98,6 +113,38 @@ dpc_status_t TensorFiles::openPath(const std::string &path) {
   if (dpc_status_t status = folder.readManifest(&manifest))
     return status;
   return openFolder(folder, manifest);
+}
+
+dpc_status_t TensorFiles::openFile(const std::string &path) {
+  files.emplace_back();
+  if (dpc_status_t status = dpc_safetensors_open(path.c_str(), &files.back()))
+    return status;
+  addWhole(*files.back());
+  return DPC_OK;
+}
+
+dpc_status_t TensorFiles::openShards(const std::string &index) {
+  std::map<std::string, std::string> shardOf;
+  if (dpc_status_t status = readShardIndex(index, &shardOf))
+    return status;
+  const size_t slash = index.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : index.substr(0, slash + 1);
+  std::map<std::string, std::set<std::string>> shards;
+  for (const auto &[tensor, shard] : shardOf)
+    shards[shard].insert(tensor);
+  for (auto &[shard, tensors] : shards) {
+    if (!exists(folder + shard))
+      return fail(DPC_IO, "%s: No such file, but %s lists it", (folder + shard).c_str(),
+                  index.c_str());
+    if (dpc_status_t status = openFile(folder + shard))
+      return status;
+    for (const dpc_array_t &array : files.back()->arrays)
+      tensors.erase(array.name);
+    if (!tensors.empty())
+      return fail(DPC_INVALID, "%s lacks tensor \"%s\", which %s says is in it",
+                  (folder + shard).c_str(), tensors.begin()->c_str(), index.c_str());
+  }
+  return DPC_OK;
 }
 
 dpc_status_t TensorFiles::openFolder(const StepFolder &folder, const Manifest &manifest) {

@@ -38,7 +38,8 @@ struct FileTensor {
   const TensorFiles *files = nullptr; ///< which forget what was read; may be null
 };
 
-/// The tensors of a safetensors file, or of a checkpoint's folder. Of what is
+/// The tensors of a safetensors file, of the shards of one, or of a checkpoint's
+/// folder. Of what is
 /// read at most some MiB stay in memory.
 class TensorFiles {
 public:
@@ -47,23 +48,29 @@ public:
   TensorFiles(const TensorFiles &) = delete;
   TensorFiles &operator=(const TensorFiles &) = delete;
 
-  /// A safetensors file, or the folder of one checkpoint (directory/step-N).
+  /// A safetensors file, the folder of one checkpoint (directory/step-N), or a
+  /// model of Hugging Face: its folder, or the index of its shards.
   dpc_status_t openPath(const std::string &path);
   /// DPC_INVALID, with the file or tensor, when the files are not what the
   /// manifest says, or a tensor's pieces lack an element or have one twice.
   /// Checksums are StepFolder::checkFile's.
   dpc_status_t openFolder(const StepFolder &folder, const Manifest &manifest);
+  /// What was opened is the folder of a checkpoint.
+  bool isCheckpoint() const { return ofCheckpoint; }
   const std::deque<FileTensor> &all() const { return tensors; }
   /// Tells that so many bytes of the files came into memory.
   void wasRead(uint64_t bytes) const;
 
 private:
+  dpc_status_t openFile(const std::string &path);
+  dpc_status_t openShards(const std::string &index);
   dpc_status_t openPieces(const StepFolder &folder, const Manifest &manifest);
   void addWhole(const dpc_array_file_t &file);
 
   std::deque<dpc_array_file_t *> files;
   std::deque<std::string> names;
   std::deque<FileTensor> tensors;
+  bool ofCheckpoint = false;
   mutable uint64_t unforgotten = 0;
 };
 

@@ -17,24 +17,21 @@ namespace {
 /// Names in one message.
 constexpr size_t kMostNames = 8;
 
-bool startsWith(const std::string &text, const std::string &prefix) {
-  return text.compare(0, prefix.size(), prefix) == 0;
-}
-
 bool endsWith(const std::string &text, const std::string &suffix) {
   return text.size() >= suffix.size() &&
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 /// Buffers that training does not change may be the exporter's own; then no
-/// other file has them.
+/// other file has them. No file has what the module does not save.
 bool mustBeGiven(const dpc_state_t &state) {
-  return state.kind == DPC_STATE_PARAMETER || (state.kind == DPC_STATE_BUFFER && state.changes);
+  return state.kind == DPC_STATE_PARAMETER ||
+         (state.kind == DPC_STATE_BUFFER && state.changes && !state.unsaved);
 }
 
 class Loader {
 public:
-  Loader(dpc_session &session, const ParameterSource &source, const TensorFiles &files)
+  Loader(dpc_session &session, const ParameterSpec &source, const TensorFiles &files)
       : session(session), program(session.program), source(source), files(files) {}
 
   dpc_status_t run(std::vector<std::string> *notes) {
@@ -61,38 +58,23 @@ private:
   bool isLoaded(uint32_t index) const {
     return (*found)[index].tensor && isWanted(program.states[index]);
   }
-  /// By the state's name, or by one that only the ONNX file has for it.
-  bool matches(const std::string &glob, const dpc_state_t &state) const {
-    if (matchesGlob(glob, state.name))
-      return true;
-    for (uint64_t i = 0; i < state.file_tensor_count; ++i)
-      if (findState(program, state.file_tensors[i].name) == DPC_NONE &&
-          matchesGlob(glob, state.file_tensors[i].name))
-        return true;
-    return false;
-  }
   bool matchesAny(const std::vector<std::string> &globs, const dpc_state_t &state) const {
     return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string &glob) { return matches(glob, state); });
+                       [&](const std::string &glob) { return matchesState(program, glob, state); });
   }
 
   /// Finds the array of every state.
   dpc_status_t match() {
-    bool anyStripped = source.strip.empty();
+    Renaming renaming(source);
     for (const FileTensor &tensor : files.all()) {
-      std::string name = tensor.array.name;
-      if (!source.strip.empty() && startsWith(name, source.strip)) {
-        name.erase(0, source.strip.size());
-        anyStripped = true;
-      }
-      name = source.add + name;
+      const std::string name = renaming.apply(tensor.array.name);
       auto [known, isNew] = tensors.try_emplace(name, &tensor);
       if (!isNew)
         return fail(DPC_INVALID, "\"%s\" and \"%s\" are both %s", known->second->array.name,
                     tensor.array.name, name.c_str());
     }
-    if (!anyStripped)
-      return fail(DPC_INVALID, "no tensor's name begins with \"%s\"", source.strip.c_str());
+    if (dpc_status_t status = renaming.finish())
+      return status;
     found = std::make_unique<StateSources>(program, tensors);
     for (const auto &[name, tensor] : tensors)
       if (!found->isUsed(name))
@@ -102,6 +84,12 @@ private:
       if (!(*found)[i].tensor)
         continue;
       optimizerCount += state.kind == DPC_STATE_OPTIMIZER;
+      if (state.reordered && !files.isCheckpoint() && isWanted(state) && !(*found)[i].view &&
+          tensors.count(nameInFiles(state)) == 0)
+        return fail(DPC_INVALID,
+                    "%s: the export looked up its rows and lost the module's order of them; "
+                    "torch.onnx.export(..., optimize=False) keeps it",
+                    state.name);
       if (state.kind == DPC_STATE_CONSTANT && isAskedFor(state))
         if (dpc_status_t status = checkConstant(state, (*found)[i]))
           return status;
@@ -114,7 +102,7 @@ private:
       for (const std::string &glob : *globs) {
         bool any = false;
         for (uint32_t i = 0; i < program.state_count && !any; ++i)
-          any = isOfModel(program.states[i]) && matches(glob, program.states[i]);
+          any = isOfModel(program.states[i]) && matchesState(program, glob, program.states[i]);
         if (!any)
           return fail(DPC_INVALID, "%s=%s: the program has no parameter of this name",
                       globs == &source.only ? "only" : "except", glob.c_str());
@@ -183,7 +171,7 @@ private:
     size_t loaded = 0, all = 0;
     std::vector<std::string> kept;
     for (uint32_t i = 0; i < program.state_count; ++i) {
-      if (!isOfModel(program.states[i]))
+      if (!isOfModel(program.states[i]) || (program.states[i].unsaved && !(*found)[i].tensor))
         continue;
       ++all;
       loaded += isLoaded(i);
@@ -209,7 +197,7 @@ private:
 
   dpc_session &session;
   const dpc_program_t &program;
-  const ParameterSource &source;
+  const ParameterSpec &source;
   const TensorFiles &files;
   TensorsByName tensors;
   std::unique_ptr<StateSources> found;
@@ -219,39 +207,7 @@ private:
 
 } // namespace
 
-dpc_status_t parseParameterSource(const std::string &text, ParameterSource *out) {
-  size_t at = std::min(text.find(','), text.size());
-  out->path = text.substr(0, at);
-  if (out->path.empty())
-    return fail(DPC_USAGE, "--init-params: \"%s\" names no file", text.c_str());
-  while (at < text.size()) {
-    const size_t next = std::min(text.find(',', at + 1), text.size());
-    const std::string part = text.substr(at + 1, next - at - 1);
-    const size_t equals = std::min(part.find('='), part.size());
-    const std::string key = part.substr(0, equals);
-    const std::string value = equals < part.size() ? part.substr(equals + 1) : std::string();
-    if (part == "partial")
-      out->isPartial = true;
-    else if (value.empty())
-      return fail(DPC_USAGE,
-                  "--init-params: \"%s\" is not only=GLOB, except=GLOB, "
-                  "strip=PREFIX, add=PREFIX or partial",
-                  part.c_str());
-    else if (key == "only" || key == "except")
-      (key == "only" ? out->only : out->except).push_back(value);
-    else if (key == "strip" || key == "add")
-      (key == "strip" ? out->strip : out->add) = value;
-    else
-      return fail(DPC_USAGE,
-                  "--init-params: unknown setting \"%s\" (only=, except=, "
-                  "strip=, add= and partial are known)",
-                  part.c_str());
-    at = next;
-  }
-  return DPC_OK;
-}
-
-dpc_status_t loadParameters(dpc_session &session, const ParameterSource &source,
+dpc_status_t loadParameters(dpc_session &session, const ParameterSpec &source,
                             std::vector<std::string> *notes) {
   TensorFiles files;
   if (dpc_status_t status = files.openPath(source.path))

@@ -1,16 +1,12 @@
-// Files of whole tensors, which rank 0 writes from their beginning to their end
-// while the ranks that have the next elements send them: parameters, the
-// patched ONNX template.
+// Whole tensors, which rank 0 writes from their beginning to their end while the
+// ranks that have the next elements send them; the patched ONNX template.
 #include "runtime/src/session/StateFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/data/SafetensorsWriter.h"
-#include "runtime/src/pieces/WritePlan.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace dpc {
 
@@ -19,70 +15,9 @@ namespace {
 /// Elements that rank 0 has in its memory at a time are of so many bytes.
 constexpr uint64_t kMostBytes = 1u << 20;
 
-/// Takes a part of a tensor, on rank 0.
-using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
-
-/// Collective. Calls write(elements, count) on rank 0 for part after part of a
-/// state, which those send that would write it into a checkpoint.
-dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
-                         uint32_t index, const WritePart &write) {
-  const bool first = session.options.rank == 0;
-  const dpc_state_t &state = session.program.states[index];
-  std::vector<dpc_placement_t> places(state.placements,
-                                      state.placements + session.options.world_size);
-  for (dpc_placement_t &place : places)
-    place.owner = 0;
-  for (const PlannedPiece &piece : plan)
-    if (piece.state == index)
-      places[piece.rank].owner = 1;
-  const uint64_t size = dpc_dtype_size(state.dtype),
-                 count = elementCount(state.shape, state.dim_count), most = kMostBytes / size;
-  std::vector<char> part(first ? std::min(count, most) * size : 0);
-  for (uint64_t at = 0; at < count; at += most) {
-    const uint64_t end = std::min(count, at + most);
-    if (dpc_status_t status = session.gather(places.data(), state.dtype, part.data(), 0, at, end))
-      return status;
-    if (first)
-      if (dpc_status_t status = write(part.data(), end - at))
-        return status;
-  }
-  return DPC_OK;
-}
-
 /// Calls `write` on rank 0; on others it does nothing.
 template <typename Write> dpc_status_t onRankZero(const dpc_session &session, Write write) {
   return session.options.rank == 0 ? write() : dpc_status_t(DPC_OK);
-}
-
-dpc_status_t writeParameters(dpc_session &session, const char *path) {
-  std::vector<dpc_array_t> arrays;
-  std::vector<uint32_t> states;
-  std::vector<PlannedPiece> plan;
-  if (dpc_status_t status = planWriting(session.program, &plan))
-    return status;
-  for (uint32_t i = 0; i < session.program.state_count; ++i) {
-    const dpc_state_t &state = session.program.states[i];
-    if (state.kind == DPC_STATE_OPTIMIZER)
-      continue;
-    dpc_array_t array = {state.name, state.dtype, state.dim_count, {}, nullptr};
-    std::copy(state.shape, state.shape + state.dim_count, array.shape);
-    arrays.push_back(array);
-    states.push_back(i);
-  }
-  SafetensorsWriter file;
-  const dpc_metadata_t metadata = {"program", session.program.name};
-  if (dpc_status_t status =
-          onRankZero(session, [&] { return file.create(path, arrays, &metadata, 1); }))
-    return status;
-  for (size_t i : SafetensorsWriter::orderOf(arrays)) {
-    const uint64_t size = dpc_dtype_size(arrays[i].dtype);
-    if (dpc_status_t status =
-            forEachPart(session, plan, states[i], [&](const void *elements, uint64_t count) {
-              return file.write(elements, count * size);
-            }))
-      return status;
-  }
-  return onRankZero(session, [&] { return file.commit(); });
 }
 
 /// Writes the template with the values of the states in it, one for each patch.
@@ -136,6 +71,31 @@ bool isOfLossScale(const std::string &name) {
 }
 
 } // namespace
+
+dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                         uint32_t index, const WritePart &write) {
+  const bool first = session.options.rank == 0;
+  const dpc_state_t &state = session.program.states[index];
+  std::vector<dpc_placement_t> places(state.placements,
+                                      state.placements + session.options.world_size);
+  for (dpc_placement_t &place : places)
+    place.owner = 0;
+  for (const PlannedPiece &piece : plan)
+    if (piece.state == index)
+      places[piece.rank].owner = 1;
+  const uint64_t size = dpc_dtype_size(state.dtype),
+                 count = elementCount(state.shape, state.dim_count), most = kMostBytes / size;
+  std::vector<char> part(first ? std::min(count, most) * size : 0);
+  for (uint64_t at = 0; at < count; at += most) {
+    const uint64_t end = std::min(count, at + most);
+    if (dpc_status_t status = session.gather(places.data(), state.dtype, part.data(), 0, at, end))
+      return status;
+    if (first)
+      if (dpc_status_t status = write(part.data(), end - at))
+        return status;
+  }
+  return DPC_OK;
+}
 
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
                        bool exactType) {
@@ -198,10 +158,6 @@ dpc_status_t saveOnnx(dpc_session &session, const char *path) {
   if (dpc_status_t status = checkOnnx(session.program))
     return session.failed(status);
   return session.agree(writeOnnx(session, path));
-}
-
-dpc_status_t saveParameters(dpc_session &session, const char *path) {
-  return session.agree(writeParameters(session, path));
 }
 
 } // namespace dpc

@@ -1,16 +1,23 @@
 #ifndef DPC_RUNTIME_SRC_SESSION_STATEFILES_H
 #define DPC_RUNTIME_SRC_SESSION_STATEFILES_H
 
+#include "runtime/src/pieces/WritePlan.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/session/StateSources.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace dpc {
 
-/// Collective. Writes parameters and buffers as safetensors.
-dpc_status_t saveParameters(dpc_session &session, const char *path);
+/// Takes a part of a tensor, on rank 0.
+using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
+
+/// Collective. Calls write(elements, count) on rank 0 for part after part of a
+/// state, which those send that would write it into a checkpoint.
+dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
+                         uint32_t index, const WritePart &write);
 
 /// Sets a state from what a file has of it, of the same shape (and, if asked,
 /// the same type).

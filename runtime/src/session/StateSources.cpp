@@ -14,6 +14,11 @@ namespace dpc {
 
 namespace {
 
+/// Why a state may differ from the module's.
+constexpr const char *kFoldedByExport =
+    ": the export computed with it, and kept a part or another shape of it; "
+    "torch.onnx.export(..., optimize=False) keeps all of it";
+
 /// "exp_avg|" of "exp_avg|fc.weight"; empty for what is no optimizer state.
 std::string slotOf(const dpc_state_t &state) {
   if (state.kind != DPC_STATE_OPTIMIZER)
@@ -56,6 +61,10 @@ bool giveTheSame(const dpc_state_t &state, const StateSource &a, const StateSour
 
 bool isOfModel(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER || state.kind == DPC_STATE_BUFFER;
+}
+
+std::string nameInFiles(const dpc_state_t &state) {
+  return std::string(state.name) + (state.reordered ? "/rows" : "");
 }
 
 StateSources::StateSources(const dpc_program_t &program, const TensorsByName &tensors)
@@ -116,6 +125,8 @@ void StateSources::findUnderOwnNames(uint32_t index) {
     used[name] = true;
     take(index, {tensor->second, nullptr});
   };
+  if (state.reordered)
+    look(nameInFiles(state));
   look(state.name);
   for (uint64_t k = 0; k < parameter.file_tensor_count; ++k)
     if (parameter.file_tensors[k].holds == DPC_HOLDS_TIED)
@@ -152,14 +163,26 @@ void StateSources::take(uint32_t index, const StateSource &other) {
                   ", and differ: the first is read");
 }
 
+/// Whether two shapes are equal but for extents of 1, which move no element.
+static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, uint32_t bDims) {
+  std::vector<int64_t> ofA, ofB;
+  std::copy_if(a, a + aDims, std::back_inserter(ofA), [](int64_t extent) { return extent != 1; });
+  std::copy_if(b, b + bDims, std::back_inserter(ofB), [](int64_t extent) { return extent != 1; });
+  return ofA == ofB;
+}
+
 dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType) {
   const dpc_array_t &array = source.tensor->array;
   const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
   const int64_t *shape = source.view ? source.view->shape : state.shape;
-  if (array.dim_count != dims || !std::equal(shape, shape + dims, array.shape))
-    return fail(DPC_INVALID, "%s has shape %s, the program needs %s",
+  const bool fits =
+      exactType ? array.dim_count == dims && std::equal(shape, shape + dims, array.shape)
+                : haveEqualOrder(shape, dims, array.shape, array.dim_count);
+  if (!fits)
+    return fail(DPC_INVALID, "%s has shape %s, the program needs %s%s",
                 source.view ? array.name : state.name,
-                shapeText(array.shape, array.dim_count).c_str(), shapeText(shape, dims).c_str());
+                shapeText(array.shape, array.dim_count).c_str(), shapeText(shape, dims).c_str(),
+                isReplaced(state) && !source.view ? kFoldedByExport : "");
   if (exactType && array.dtype != state.dtype)
     return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
                 dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));

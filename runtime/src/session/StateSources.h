@@ -13,6 +13,11 @@ namespace dpc {
 /// What a model's file of weights holds: parameters and buffers.
 bool isOfModel(const dpc_state_t &state);
 
+/// The name of a state in files of parameters. One whose rows are in another order
+/// than the module's has a name of its own there, so that neither takes it for
+/// the other.
+std::string nameInFiles(const dpc_state_t &state);
+
 /// The tensors of a file by the names that they have for a program.
 using TensorsByName = std::map<std::string, const FileTensor *>;
 
@@ -61,8 +66,9 @@ private:
   std::vector<std::string> notes;
 };
 
-/// DPC_INVALID, naming the state and both, where the source has not the shape
-/// (or, if asked, the type) that the state is read from.
+/// DPC_INVALID, naming the state and both, where the source has not the shape that
+/// the state is read from, but for extents of 1; with `exactType`, where it has
+/// not exactly the shape and type.
 dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType);
 
 /// Elements [begin, begin + count) of the state, in its own order and of the

@@ -29,7 +29,7 @@ Training
   --epochs=N                 or N times through the data (default: once)
   --lr=X                     learning rate in place of the compiled one; schedule and groups scale with it
   --seed=S                   shuffle and random numbers (default 0)
-  --init-params=FILE[,..]    start from a safetensors file, or the folder of a checkpoint; see below
+  --init-params=FILE[,..]    start from a safetensors file, an index or folder of shards, or a checkpoint; see below
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4); f16 skips the step
 
 Results
@@ -37,7 +37,7 @@ Results
   --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
   --checkpoint-every=N       every N steps; the three newest of this run stay
   --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER
-  --save-params=FILE         parameters and buffers as safetensors, at the end
+  --save-params=FILE[,..]    the module's state_dict as safetensors, at the end; see below
   --save-onnx=FILE           the model with its trained parameters
   --best=METRIC              write these two, and DIR/best, at each evaluation that is the best so far, not at the end: loss,
                              accuracy, .., or output:NAME[,max]; what dpc-compile --metric names is there
@@ -53,7 +53,7 @@ Data
   --init-params=FILE[,..]    compute with the parameters of a safetensors file; see below
 
 Results
-  --save-params=FILE         parameters and buffers as safetensors
+  --save-params=FILE[,..]    the module's state_dict as safetensors; see below
   --save-onnx=FILE           the model with its present parameters
   --trace=FILE.json          what ran when, for ui.perfetto.dev; one file a rank
 )";
@@ -70,6 +70,10 @@ Parameters from a file: --init-params=FILE[,only=GLOB][,except=GLOB][,strip=PREF
   only=GLOB, except=GLOB     the parameters and buffers that are loaded; each may be given several times
   strip=PREFIX, add=PREFIX   what the file's names begin with and the program's do not (module.), or the other way round
   partial                    what the file lacks stays as it is (otherwise an error)
+
+Parameters to a file: --save-params=FILE[,only=GLOB][,except=GLOB][,strip=PREFIX][,add=PREFIX]
+  only=GLOB, except=GLOB     the names of the program that are written; each may be given several times
+  strip=PREFIX, add=PREFIX   what names lose at their beginning, and get there
 
 Ranks
 )";

@@ -52,7 +52,7 @@ dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) 
                   "the program was compiled without --loss: use --input and "
                   "--output, not %s",
                   name);
-  if (options.outputs.empty() && options.saveParams.empty() && options.saveOnnx.empty())
+  if (options.outputs.empty() && options.saveParams.path.empty() && options.saveOnnx.empty())
     return fail(DPC_USAGE, "no --output=NAME=FILE.npy; the program has outputs: %s",
                 outputNames(program).c_str());
   return DPC_OK;
@@ -127,7 +127,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   if (status)
     return session.failed(status);
   std::vector<std::string> notes;
-  for (const ParameterSource &source : options.initParams)
+  for (const ParameterSpec &source : options.initParams)
     if ((status = loadParameters(session, source, &notes)))
       return status;
   for (const std::string &note : notes)

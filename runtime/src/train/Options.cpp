@@ -121,7 +121,6 @@ struct Parser {
     return name == "--log"             ? &out->log
            : name == "--best"          ? &out->best
            : name == kCheckpointOption ? &out->checkpoint
-           : name == "--save-params"   ? &out->saveParams
            : name == "--save-onnx"     ? &out->saveOnnx
            : name == "--trace"         ? &out->trace
            : name == "--tune"          ? &out->tune
@@ -160,7 +159,11 @@ struct Parser {
     }
     if (name == "--init-params") {
       out->initParams.emplace_back();
-      return parseParameterSource(value, &out->initParams.back());
+      return parseParameterSpec("--init-params", value, &out->initParams.back());
+    }
+    if (name == "--save-params") {
+      out->saveParams = {};
+      return parseParameterSpec("--save-params", value, &out->saveParams);
     }
     if (name == "--lr")
       return parsePositive("--lr", value, &out->learningRate);
@@ -197,7 +200,7 @@ bool isRepeatable(const std::string &name) {
 bool takesValue(Parser &parser, const std::string &name) {
   static const char *const others[] = {"--data",  "--eval-data", "--timeout", "--comm",
                                        "--input", "--output",    "--nan",     "--init-params",
-                                       "--lr",    "--cuda-graph"};
+                                       "--lr",    "--cuda-graph", "--save-params"};
   for (const char *other : others)
     if (name == other)
       return true;
@@ -260,7 +263,7 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
   if (out->patience && out->best.empty())
     return fail(DPC_USAGE, "--patience needs --best=METRIC, which says what is better");
-  if (!out->best.empty() && !out->patience && out->checkpoint.empty() && out->saveParams.empty() &&
+  if (!out->best.empty() && !out->patience && out->checkpoint.empty() && out->saveParams.path.empty() &&
       out->saveOnnx.empty())
     return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
                            "--save-params, --save-onnx or --checkpoint (or --patience=N)");

@@ -19,11 +19,12 @@ struct Options {
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
   bool evaluate = false;                   ///< evaluates, and neither trains nor saves
-  std::vector<ParameterSource> initParams; ///< loaded in this order
+  std::vector<ParameterSpec> initParams; ///< loaded in this order
   /// Where the first checkpoint is, while there is none in `checkpoint`; empty:
   /// nowhere.
   std::string resumeFrom;
-  std::string log, checkpoint, saveParams, saveOnnx, trace, best;
+  std::string log, checkpoint, saveOnnx, trace, best;
+  ParameterSpec saveParams; ///< no path: nothing
   std::string transport; ///< empty: the default one
   std::string cudaGraph; ///< "on", "off"; empty: on, where there is a CUDA device
   std::string tune;      ///< where to keep how products are made fastest; empty: nowhere

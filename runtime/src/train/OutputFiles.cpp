@@ -5,6 +5,7 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/DataSpec.h"
+#include "runtime/src/session/SaveParameters.h"
 #include "runtime/src/session/StateFiles.h"
 #include "runtime/src/trace/Trace.h"
 
@@ -100,7 +101,7 @@ std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &op
 
 dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options) {
   std::vector<NamedFile> outputs = {{"--log", options.log, true},
-                                    {"--save-params", options.saveParams},
+                                    {"--save-params", options.saveParams.path},
                                     {"--save-onnx", options.saveOnnx}};
   for (uint32_t r = 0; r < program.world_size && !options.trace.empty(); ++r)
     outputs.push_back({"--trace", Trace::fileOfRank(options.trace, r)});
@@ -129,12 +130,16 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &optio
   if (!options.checkpoint.empty() && !options.evaluate)
     if (dpc_status_t status = checkDirectory(options.checkpoint))
       return failWithin(status, "--checkpoint");
+  std::vector<SavedTensor> saved;
+  if (!options.saveParams.path.empty())
+    if (dpc_status_t status = listSavedTensors(program, options.saveParams, &saved))
+      return status;
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK) : checkOnnx(program);
 }
 
 dpc_status_t writeModelFiles(dpc_session &session, const Options &options) {
-  if (!options.saveParams.empty())
-    if (dpc_status_t status = dpc_session_save_params(&session, options.saveParams.c_str()))
+  if (!options.saveParams.path.empty())
+    if (dpc_status_t status = saveParameters(session, options.saveParams))
       return status;
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK)
                                   : dpc_session_save_onnx(&session, options.saveOnnx.c_str());

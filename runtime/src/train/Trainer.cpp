@@ -95,7 +95,7 @@ dpc_status_t Trainer::openData() {
 /// Parameters from --init-params.
 dpc_status_t Trainer::initParameters() {
   std::vector<std::string> notes;
-  for (const ParameterSource &source : options.initParams)
+  for (const ParameterSpec &source : options.initParams)
     if (dpc_status_t status = loadParameters(session, source, &notes))
       return status;
   for (const std::string &note : notes)
