@@ -146,7 +146,8 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   // What is computed from the graph alone never comes from elsewhere.
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
-  bool mayBeElsewhere = isParameter || arg.getKind() == ArgKind::buffer;
+  const bool isUnsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);
+  bool mayBeElsewhere = isParameter || (arg.getKind() == ArgKind::buffer && !isUnsaved);
   if (values == InitialValues::none && mayBeElsewhere)
     value->kind = DPC_INIT_NONE;
   else if (value->kind == DPC_INIT_EMBEDDED && values == InitialValues::file)
@@ -182,7 +183,7 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   }
   record.changes =
       arg.getKind() != ArgKind::optimizer && (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
-  record.unsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);
+  record.unsaved = isUnsaved;
   record.reordered = variable && variable->hasAttr(nn::kReorderedAttrName);
   uint64_t at = states.append(record);
   states.setPointer(at + offsetof(dpc_state_t, name), pool.getString(arg.getName()));

@@ -1,4 +1,5 @@
 """--init-params and --save-params: frozen parameters, buffers, parts of a file, names that differ."""
+import json
 import os
 
 import numpy as np
@@ -38,12 +39,13 @@ class Parameters:
         self.values = others('mlp')
         self.file = write_safetensors(suite.path('weights.safetensors'), self.values)
 
-    def start(self, *sources, program=None, steps=1, save='start.safetensors'):
+    def start(self, *sources, program=None, steps=1, save='start.safetensors', read=None):
         """The parameters after one step at a rate so small that it changes nothing in f32."""
         run = self.suite.train(program or self.suite.trainer('mlp', optimizer='sgd,lr=1e-30'), 'mlp',
                                f'--steps={steps}', f'--save-params={save}',
                                *(f'--init-params={source}' for source in sources))
-        return run, (read_safetensors(self.suite.path(save)) if run.code == 0 else {})
+        path = self.suite.path(read or save.split(',')[0])
+        return run, (read_safetensors(path) if run.code == 0 else {})
 
     def expect_values(self, got, want):
         expect(set(got) == set(want), f'saved are {sorted(got)}, not {sorted(want)}')
@@ -140,6 +142,89 @@ class Parameters:
                                  {'module.fc1.bias': self.values['fc1.bias'], **self.values})
         self.start(f'{both},strip=module.')[0].refused('"module.fc1.bias" and "fc1.bias" are both fc1.bias')
 
+    def saved_part(self):
+        """--save-params writes the names that are asked for, and changes them."""
+        layer = {name[4:]: value for name, value in self.values.items() if name.startswith('fc1.')}
+        for setting, want in ((',only=fc1.*,strip=fc1.', layer), (',only=fc1.*', {'fc1.' + n: v for n, v in layer.items()}),
+                              (',except=fc2.*,except=fc3.*,strip=fc1.,add=m.', {'m.' + n: v for n, v in layer.items()}),
+                              (',strip=fc,add=n', {'n' + n[2:]: v for n, v in self.values.items()})):
+            run = self.start(self.file, save='part.safetensors' + setting)[0].done()
+            self.expect_values(read_safetensors(self.suite.path('part.safetensors')), want)
+        self.start(self.file, save='wrapped,add=module.', read='wrapped')
+        _, saved = self.start('wrapped,strip=module.')
+        self.expect_values(saved, self.values)
+        before = self.suite.listing()
+        for setting, word in ((',only=fc4.*', 'only=fc4.*: the program has no parameter of this name'),
+                              (',except=fc4.*', 'except=fc4.*: the program has no parameter of this name'),
+                              (',strip=m.', 'no tensor\'s name begins with "m."'),
+                              (',only=fc2.*,strip=fc1.', 'no tensor\'s name begins with "fc1."'),
+                              (',only=fc1.bias,strip=fc1.bias', 'strip=fc1.bias leaves nothing of the name fc1.bias'),
+                              (',only=fc1.*,except=fc*', 'only= and except= leave nothing to write')):
+            run = self.start(save='refused' + setting)[0].refused('--save-params: ' + word)
+            expect('step 1' not in run.out, f'refused after a step: {run.out}')
+        for setting, word in ((',partial', 'partial is a setting of --init-params'), (',only=', '"only=" is not only=GLOB'),
+                              (',keep=x', 'unknown setting "keep=x"'), (',add=a,add=b', 'add=a and add=b exclude each other')):
+            self.start(save='refused' + setting)[0].refused('--save-params: ' + word, code=2)
+        self.start(save=',only=x')[0].refused('--save-params: ",only=x" names no file', code=2)
+        expect(self.suite.listing() == before, 'what is refused leaves files')
+
+    def saved_alike(self):
+        """Two names that become one."""
+        arrays = {name: np.ones((16, 16), np.float32) for name in ('a.weight', 'weight')}
+        graph = helper.make_graph(
+            [helper.make_node('MatMul', ['x', 'a.weight'], ['h']), helper.make_node('MatMul', ['h', 'weight'], ['y'])], 'two',
+            [helper.make_tensor_value_info('x', onnx.TensorProto.FLOAT, [8, 16])],
+            [helper.make_tensor_value_info('y', onnx.TensorProto.FLOAT, [8, 16])],
+            [numpy_helper.from_array(value, name) for name, value in arrays.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), self.suite.path('two.onnx'))
+        program = self.suite.trainer('two', model=self.suite.path('two.onnx'))
+        self.suite.train(program, 'mlp', '--steps=1', '--save-params=two.st,strip=a.').refused(
+            '--save-params: a.weight and weight are both written as weight')
+
+    def shards(self):
+        """Hugging Face's folder: an index and files beside it, or one file."""
+        folder = self.suite.path('sharded')
+        os.mkdir(folder)
+        parts = [{name: value for name, value in self.values.items() if ('fc1' in name) == first} for first in (True, False)]
+        files = [f'model-0000{i}-of-00002.safetensors' for i in (1, 2)]
+        for name, part in zip(files, parts):
+            write_safetensors(os.path.join(folder, name), part)
+
+        def index(text=None, **changed):
+            places = {name: files['fc1' not in name] for name in self.values}
+            with open(os.path.join(folder, 'model.safetensors.index.json'), 'w') as file:
+                file.write(text or json.dumps({'metadata': {'total_size': 1}, 'weight_map': {**places, **changed}}))
+        index()
+        for source in ('sharded', 'sharded/', 'sharded/model.safetensors.index.json'):
+            run, saved = self.start(source)
+            run.done().says('6 of 6 parameters and buffers loaded')
+            self.expect_values(saved, self.values)
+        _, saved = self.start('sharded,only=fc2.*')
+        self.expect_values(saved, {**initializers('mlp'), **{n: v for n, v in self.values.items() if n.startswith('fc2')}})
+        index(**{'fc9.weight': files[0]})
+        self.start('sharded')[0].refused(f'{files[0]} lacks tensor "fc9.weight", which sharded/model.safetensors.index.json')
+        index(**{'fc9.weight': 'absent.safetensors'})
+        self.start('sharded')[0].refused('sharded/absent.safetensors: No such file, but sharded/model.safetensors.index.json lists it',
+                                         code=5)
+        index(**{'fc9.weight': '../' + files[0]})
+        self.start('sharded')[0].refused('which is no file beside it')
+        for text in ('{', '[]', '{"weight_map": 1}', '{"metadata": {}}', '{"weight_map": {"a": 1}}', '[' * 100000):
+            index(text)
+            self.start('sharded')[0].refused('model.safetensors.index.json: ')
+        os.remove(os.path.join(folder, 'model.safetensors.index.json'))
+        self.start('sharded')[0].refused('sharded has neither manifest.json (a checkpoint) nor model.safetensors.index.json')
+        write_safetensors(os.path.join(folder, 'model.safetensors'), self.values)
+        _, saved = self.start('sharded')
+        self.expect_values(saved, self.values)
+
+    def extents_of_one(self):
+        """[1, 1, D] and [D] are the same elements; other extents are not."""
+        others = {name: value[None, None] if value.ndim == 1 else value[:, None] for name, value in self.values.items()}
+        _, saved = self.start(write_safetensors(self.suite.path('ones.safetensors'), others))
+        self.expect_values(saved, self.values)
+        turned = {**self.values, 'fc1.weight': np.ascontiguousarray(self.values['fc1.weight'].T)}
+        self.start(write_safetensors(self.suite.path('turned.safetensors'), turned))[0].refused('fc1.weight has shape')
+
     def checkpoint(self):
         """The state of a checkpoint is a file of parameters; its optimizer state is left out, and said so."""
         program = self.suite.trainer('mlp')
@@ -199,5 +284,5 @@ def checks(suite):
         yield f'init-params {case} {mesh or "one rank"} {precision}', \
             lambda a=(case, frozen, mesh, precision): tests.trains_alike(*a)
     for check in (tests.inference, tests.missing, tests.missing_statistics, tests.head, tests.prefixes,
-                  tests.checkpoint, tests.constants, tests.brought, tests.usage):
+                  tests.saved_part, tests.saved_alike, tests.shards, tests.extents_of_one, tests.checkpoint, tests.constants, tests.brought, tests.usage):
         yield 'init-params ' + check.__name__.replace('_', ' '), check

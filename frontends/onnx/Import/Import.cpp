@@ -107,7 +107,8 @@ struct Prepared {
 /// (requires_grad=False, which no export records).
 void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   for (Initializer &initializer : graph.initializers) {
-    if (recordedKind(initializer) != "PARAMETER" || !isFloat(initializer.tensor.type) ||
+    if (recordedKind(initializer) != "PARAMETER" || initializer.tensor.isMissing ||
+        !isFloat(initializer.tensor.type) ||
         !looksLikeSinusoids(initializer.tensor))
       continue;
     initializer.metadata[kInputKind.str()] = kFixedKind.str();
@@ -143,7 +144,9 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   if (std::string detached = plan.detachedSummary(); !detached.empty())
     notes << "note: no gradient passes " << detached << ", as in PyTorch\n";
   const std::vector<std::string> tables = plan.reorderedTables();
-  restored.reordered.insert(tables.begin(), tables.end());
+  // Rows without a name of the module's are called so already.
+  llvm::copy_if(tables, std::inserter(restored.reordered, restored.reordered.end()),
+                [](StringRef name) { return !name.ends_with("/rows"); });
   if (!tables.empty())
     notes
         << "note: rows of '" << tables.front() << "'"
@@ -232,12 +235,28 @@ void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
       notes << "note: buffer '" << entry.target << "' is updated by forward() and stays as it is\n";
 }
 
+/// Without the file of external data only what a file of parameters brings has no
+/// values.
+llvm::Error checkMissing(const Graph &graph, llvm::ArrayRef<Classified> roles) {
+  for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {
+    const bool isBrought = classified.role == Role::Parameter || classified.role == Role::Frozen ||
+                           (classified.role == Role::Buffer && classified.isOfModule);
+    if (initializer.tensor.isMissing && !isBrought)
+      return fail(llvm::formatv("'{0}' is no parameter, and its values are in the file of external "
+                                "data, which is not there: --params=none needs it too",
+                                initializer.name));
+  }
+  return llvm::Error::success();
+}
+
 /// Everything before IR: any error here is about the file or the options.
 llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
                                  llvm::raw_ostream &notes) {
   auto model = loadModel(path);
   if (!model)
     return model.takeError();
+  if (options.skipsValues)
+    (*model)->files.allowMissing();
   auto prefixed = [&](llvm::Error error) {
     return fail(llvm::formatv("{0}: {1}", path, llvm::toString(std::move(error))));
   };
@@ -246,6 +265,9 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   auto graph = buildGraph(**model);
   if (!graph)
     return prefixed(graph.takeError());
+  const bool hasAll = llvm::none_of(graph->initializers, [](const Initializer &initializer) {
+    return initializer.tensor.isMissing;
+  });
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
   Restored restored;
@@ -253,11 +275,18 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
     takeAsExported(*graph, notes);
   else if (llvm::Error error = restore(**model, *graph, restored, options, notes))
     return prefixed(std::move(error));
+  if (!hasAll && !restored.rows.empty())
+    return prefixed(fail(llvm::formatv(
+        "the file of its external data is not there, and '{0}' cannot be put back without values; "
+        "torch.onnx.export(..., optimize=False) leaves nothing to be put back",
+        restored.rows.front()[0])));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
+  if (llvm::Error error = checkMissing(*graph, *roles))
+    return prefixed(std::move(error));
   return Prepared{std::move(*model), std::move(*graph), std::move(restored), std::move(*roles)};
 }
 

@@ -41,7 +41,7 @@ struct ImportOptions {
   /// The graph is for training: what an export lost for good is an error.
   bool trains = false;
   /// Initial values of parameters are left unread, and are zeros in the module: the
-  /// program gets them when it starts.
+  /// program gets them when it starts. The file of their external data need not be there.
   bool skipsValues = false;
   /// Floats of 16 bits in the file are f32 in the module, wherever they stand: a
   /// cast to 16 bits rounds nothing then.

@@ -123,6 +123,16 @@ llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::open(StringRef pat
   return map(file.fd, path);
 }
 
+llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::zeros(size_t size, StringRef what) {
+  if (size == 0)
+    return std::shared_ptr<const MappedFile>(new MappedFile("", 0));
+  void *data =
+      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED)
+    return fail(llvm::formatv("{0}: {1} bytes: {2}", what, size, std::strerror(errno)));
+  return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const char *>(data), size));
+}
+
 MappedFile::~MappedFile() {
   if (size)
     ::munmap(const_cast<char *>(data), size);
@@ -140,6 +150,8 @@ llvm::Expected<std::shared_ptr<const MappedFile>> ExternalFiles::openFile(String
     return fail(llvm::formatv("{0}: the model's folder '{1}' cannot be opened: {2}", what, folder,
                               std::strerror(errno)));
   Descriptor file(openBeneath(base.fd, location));
+  if (file.fd < 0 && errno == ENOENT && allowsMissing)
+    return nullptr;
   if (file.fd < 0) {
     if (errno == ELOOP || errno == ENOTDIR)
       return fail(llvm::formatv("{0}: external data location '{1}' goes "
@@ -199,6 +211,15 @@ llvm::Expected<ExternalFiles::Range> ExternalFiles::read(const onnxpb::TensorPro
   auto file = openFile(location, what);
   if (!file)
     return file.takeError();
+  if (haveLength && !*file && length != expectedBytes)
+    return fail(llvm::formatv("{0}: external data has {1} bytes but its shape and type need {2}",
+                              what, length, expectedBytes));
+  if (!*file) {
+    auto zeros = MappedFile::zeros(expectedBytes, what);
+    if (!zeros)
+      return zeros.takeError();
+    return Range{*zeros, (*zeros)->bytes(), /*isMissing=*/true};
+  }
   llvm::ArrayRef<char> all = (*file)->bytes();
   if (offset > all.size() || length > all.size() - offset)
     return fail(llvm::formatv("{0}: external data [{1}, +{2}) ends past the {3} bytes of '{4}'",
@@ -216,7 +237,7 @@ llvm::Expected<ExternalFiles::Range> ExternalFiles::read(const onnxpb::TensorPro
       return fail(llvm::formatv("{0}: external data file '{1}' has SHA1 {2} but the model says {3}",
                                 what, location, digest, checksum));
   }
-  return Range{*file, all.slice(offset, length)};
+  return Range{*file, all.slice(offset, length), /*isMissing=*/false};
 }
 
 } // namespace dpc::onnx

@@ -27,6 +27,8 @@ public:
   /// Opens and maps `path`: the model file itself, where symbolic links are the
   /// user's business.
   static llvm::Expected<std::shared_ptr<const MappedFile>> open(llvm::StringRef path);
+  /// So many zero bytes, which take no memory until they are read.
+  static llvm::Expected<std::shared_ptr<const MappedFile>> zeros(size_t size, llvm::StringRef what);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
@@ -55,17 +57,23 @@ public:
   struct Range {
     std::shared_ptr<const MappedFile> file;
     llvm::ArrayRef<char> bytes;
+    /// There is no such file: the bytes are zeros.
+    bool isMissing = false;
   };
+  /// From now on a file that is not there is none of zeros, not an error.
+  void allowMissing() { allowsMissing = true; }
   /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
   /// the tensor in errors.
   llvm::Expected<Range> read(const onnxpb::TensorProto &proto, uint64_t expectedBytes,
                              llvm::StringRef what);
 
 private:
+  /// Null where no file is there and none need be.
   llvm::Expected<std::shared_ptr<const MappedFile>> openFile(llvm::StringRef location,
                                                              llvm::StringRef what);
 
   std::string folder;
+  bool allowsMissing = false;
   std::map<std::string, std::shared_ptr<const MappedFile>> opened;
   std::map<std::string, std::string> digests;
 };

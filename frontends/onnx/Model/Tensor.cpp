@@ -324,6 +324,7 @@ llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
     if (!range)
       return range.takeError();
     viewOrCopy(tensor, range->bytes, range->file);
+    tensor.isMissing = range->isMissing;
   } else if (proto.has_raw_data()) {
     if (proto.raw_data().size() != bytes)
       return fail(llvm::formatv("{0}: raw_data has {1} bytes but its shape and type need {2}", what,

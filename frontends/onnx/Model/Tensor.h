@@ -54,6 +54,8 @@ struct Tensor {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::ArrayRef<char> bytes;
   std::shared_ptr<const void> owner;
+  /// The file that has its values is not there: the bytes are zeros.
+  bool isMissing = false;
 
   int64_t numElements() const { return bytes.size() / elementBytes(type); }
   template <typename T> llvm::ArrayRef<T> as() const {

@@ -9,9 +9,19 @@
 
 namespace dpc {
 
+/// The first comma ends a path, but not one within the name of a safetensors file.
+static size_t endOfPath(const std::string &text) {
+  constexpr const char *kSuffix = ".safetensors";
+  const size_t suffix = text.find(kSuffix);
+  const size_t end = suffix + std::char_traits<char>::length(kSuffix);
+  if (suffix != std::string::npos && (end == text.size() || text[end] == ','))
+    return end;
+  return std::min(text.find(','), text.size());
+}
+
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out) {
   const bool loads = std::string(option) == "--init-params";
-  size_t at = std::min(text.find(','), text.size());
+  size_t at = endOfPath(text);
   out->path = text.substr(0, at);
   if (out->path.empty())
     return fail(DPC_USAGE, "%s: \"%s\" names no file", option, text.c_str());

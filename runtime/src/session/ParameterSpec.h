@@ -23,7 +23,7 @@ struct ParameterSpec {
 };
 
 /// FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX], and for
-/// --init-params also [,partial]. DPC_USAGE names the part that is none of these,
+/// --init-params also [,partial]. FILE may have commas before `.safetensors`. DPC_USAGE names the part that is none of these,
 /// or a setting that is there twice where one is meant.
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out);
 

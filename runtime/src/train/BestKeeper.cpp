@@ -157,7 +157,8 @@ dpc_status_t BestKeeper::offer(const MetricValues &evaluation, bool *outIsBest) 
 }
 
 bool BestKeeper::hasFiles() const {
-  return !options.checkpoint.empty() || !options.saveParams.empty() || !options.saveOnnx.empty();
+  return !options.checkpoint.empty() || !options.saveParams.path.empty() ||
+         !options.saveOnnx.empty();
 }
 
 uint64_t BestKeeper::countSinceBest() const {

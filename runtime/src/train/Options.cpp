@@ -198,8 +198,8 @@ bool isRepeatable(const std::string &name) {
 }
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data",  "--eval-data", "--timeout", "--comm",
-                                       "--input", "--output",    "--nan",     "--init-params",
+  static const char *const others[] = {"--data",  "--eval-data",  "--timeout",    "--comm",
+                                       "--input", "--output",     "--nan",        "--init-params",
                                        "--lr",    "--cuda-graph", "--save-params"};
   for (const char *other : others)
     if (name == other)
@@ -263,8 +263,8 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     return fail(DPC_USAGE, "--best needs --eval-every=N and --eval-data");
   if (out->patience && out->best.empty())
     return fail(DPC_USAGE, "--patience needs --best=METRIC, which says what is better");
-  if (!out->best.empty() && !out->patience && out->checkpoint.empty() && out->saveParams.path.empty() &&
-      out->saveOnnx.empty())
+  if (!out->best.empty() && !out->patience && out->checkpoint.empty() &&
+      out->saveParams.path.empty() && out->saveOnnx.empty())
     return fail(DPC_USAGE, "--best needs somewhere to keep what is best: "
                            "--save-params, --save-onnx or --checkpoint (or --patience=N)");
   return DPC_OK;

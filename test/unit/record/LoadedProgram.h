@@ -41,10 +41,10 @@ module attributes {
   exec.persistent @metric.count #nn.result<metric "count"> arena at 448 : memref<f64>
   nn.variable @w = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   nn.variable @"m|w" = dense<0.25> : tensor<2x3xf32>
-  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen,
+  nn.variable @f = dense<[1.0, 2.0]> : tensor<2xf32> {nn.frozen, nn.reordered,
       nn.file_tensors = [{name = "val_3", holds = "all", shape = array<i64: 1, 2>, strides = array<i64: 1>, shift = 1.0 : f64},
                          {name = "f", holds = "nothing", shape = array<i64>}]}
-  nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1>
+  nn.variable @mask = dense<[true, false, false, true]> : tensor<4xi1> {nn.unsaved}
   func.func private @k(%x: tensor<2x3xf64>) -> tensor<f64> attributes {exec.scratch_bytes = 16 : i64} {
     %0 = nn.reduce sum %x [0, 1] : tensor<2x3xf64> -> tensor<f64>
     return %0 : tensor<f64>

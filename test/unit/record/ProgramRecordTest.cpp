@@ -56,6 +56,12 @@ TEST(ProgramRecord, States) {
   EXPECT_EQ(mask.dtype, uint32_t(DPC_BOOL));
   EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[3], 1);
   EXPECT_EQ(static_cast<const uint8_t *>(mask.init_data)[1], 0);
+  // The module's state_dict lacks what is marked.
+  EXPECT_EQ(mask.unsaved, 1u);
+  EXPECT_EQ(w.unsaved, 0u);
+  // Rows that are not in the module's order.
+  EXPECT_EQ(program.states[2].reordered, 1u);
+  EXPECT_EQ(w.reordered, 0u);
   // A frozen parameter is one that nothing changes.
   const dpc_state_t &f = program.states[2];
   EXPECT_EQ(f.kind, uint32_t(DPC_STATE_PARAMETER));
