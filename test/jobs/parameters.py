@@ -284,5 +284,6 @@ def checks(suite):
         yield f'init-params {case} {mesh or "one rank"} {precision}', \
             lambda a=(case, frozen, mesh, precision): tests.trains_alike(*a)
     for check in (tests.inference, tests.missing, tests.missing_statistics, tests.head, tests.prefixes,
-                  tests.saved_part, tests.saved_alike, tests.shards, tests.extents_of_one, tests.checkpoint, tests.constants, tests.brought, tests.usage):
+                  tests.saved_part, tests.saved_alike, tests.shards, tests.extents_of_one, tests.checkpoint,
+                  tests.constants, tests.brought, tests.usage):
         yield 'init-params ' + check.__name__.replace('_', ' '), check

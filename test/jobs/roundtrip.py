@@ -8,6 +8,7 @@ import sys
 import zlib
 
 import numpy as np
+import onnx
 
 from programs import expect, read_safetensors, write_safetensors
 
@@ -19,6 +20,7 @@ FAMILIES = ('gpt2', 'llama', 't5', 'bart', 'bert', 'vit', 'swin', 'convnext', 'r
 # folded into convolutions, an exponential of a parameter.
 REFUSED = ('gpt2', 't5', 'bart', 'bert', 'swin', 'resnet', 'clip')
 STEPS, BATCH, TOLERANCE = 10, 4, 1e-4
+LEARNS = ['--loss=cross-entropy', '--optimizer=adamw,lr=0.01']
 TYPES = {'float32': np.float32, 'float64': np.float64, 'int64': np.int64}
 
 
@@ -78,7 +80,7 @@ class Family:
         return self.suite.path(self.stem + suffix)
 
     def unpack(self):
-        with lzma.open(os.path.join(FOLDER, f'{self.stem}.onnx.xz')) as packed, open(self.path('.onnx'), 'wb') as file:
+        with lzma.open(os.path.join(FOLDER, f'{self.name}-{self.how}.onnx.xz')) as packed, open(self.path('.onnx'), 'wb') as file:
             file.write(packed.read())
 
     def compile(self, program, *flags):
@@ -108,7 +110,7 @@ class Family:
 
     def check_refused(self):
         """The default export lost what it takes, and says which one keeps it: before the program, or before a step."""
-        run = self.compile('-train', '--loss=cross-entropy', '--optimizer=adamw,lr=0.01')
+        run = self.compile('-train', *LEARNS)
         if run.code == 0:
             run = self.train()
         run.refused('optimize=False')
@@ -125,7 +127,7 @@ class Family:
         self.write_state()
         if self.how == 'default' and self.name in REFUSED:
             return self.check_refused()
-        self.compile('-train', '--loss=cross-entropy', '--optimizer=adamw,lr=0.01').done()
+        self.compile('-train', *LEARNS).done()
         self.compile('-infer').done()
         want = np.array(self.facts['logits']['values']).reshape(self.facts['logits']['shape'])
         got = self.infer(self.path('.safetensors'), '-before.npy')
@@ -153,6 +155,34 @@ class Family:
             expect(saved[name].tolist() == self.facts['integers'][name], f'{name} has other values')
 
 
+def check_without_weights(suite):
+    """--params=none needs no file of external data: what is trained is that of a program that has the weights."""
+    saved = []
+    for folder, flags in (('with', []), ('without', ['--params=none'])):
+        os.mkdir(suite.path(folder))
+        family = Family(suite, 'llama', 'unoptimized')
+        family.stem = os.path.join(folder, family.stem)
+        family.unpack()
+        family.write_data()
+        family.write_state()
+        if flags:
+            model = onnx.load(family.path('.onnx'))
+            onnx.save(model, family.path('.onnx'), save_as_external_data=True, location='weights.data', size_threshold=64)
+            os.remove(suite.path(os.path.join(folder, 'weights.data')))
+            family.compile('-train', *LEARNS).refused("external data file 'weights.data': No such file")
+        family.compile('-train', *LEARNS, *flags).done()
+        family.train().done()
+        saved.append(read_safetensors(family.path('-trained.safetensors')))
+    expect(set(saved[0]) == set(saved[1]) and all(np.array_equal(value, saved[1][name]) for name, value in saved[0].items()),
+           'other parameters than of a program with weights')
+    # What no file of parameters brings is needed.
+    family.unpack()
+    model = onnx.load(family.path('.onnx'))
+    onnx.save(model, family.path('.onnx'), save_as_external_data=True, location='all.data', size_threshold=0)
+    os.remove(suite.path('without/all.data'))
+    family.compile('-train', *LEARNS, '--params=none').refused("is no parameter, and its values are in the file of external data")
+
+
 def check_in_torch(families):
     """PyTorch itself: load_state_dict(strict=True) of the saved file, and the module's logits."""
     files = [[f.name, f.path('-trained.safetensors'), f.path('-after.npy')]
@@ -170,5 +200,6 @@ def checks(suite):
         for how in HOWS:
             families.append(Family(suite, name, how))
             yield f'roundtrip {name} {how}', families[-1].check
+    yield 'roundtrip without weights', lambda: check_without_weights(suite)
     if has_torch():
         yield 'roundtrip strict load in PyTorch', lambda: check_in_torch(families)

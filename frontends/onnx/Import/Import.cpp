@@ -108,8 +108,7 @@ struct Prepared {
 void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   for (Initializer &initializer : graph.initializers) {
     if (recordedKind(initializer) != "PARAMETER" || initializer.tensor.isMissing ||
-        !isFloat(initializer.tensor.type) ||
-        !looksLikeSinusoids(initializer.tensor))
+        !isFloat(initializer.tensor.type) || !looksLikeSinusoids(initializer.tensor))
       continue;
     initializer.metadata[kInputKind.str()] = kFixedKind.str();
     notes << "note: '" << initializer.name

@@ -81,6 +81,9 @@ std::vector<std::string> Classifier::unaccountedIn(StringRef fxNode) const {
 void Classifier::accountFor(const Initializer &initializer) {
   if (const SignatureEntry *entry = signature.findTarget(initializer.name))
     accounted.insert(entry->target);
+  for (const std::string &alias : initializer.aliases)
+    if (const SignatureEntry *entry = signature.findTarget(alias))
+      accounted.insert(entry->target);
   if (!isFloat(initializer.tensor.type))
     return;
   for (const std::string &target : parametersIn(foldedFrom(initializer)))

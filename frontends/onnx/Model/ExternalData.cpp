@@ -126,8 +126,7 @@ llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::open(StringRef pat
 llvm::Expected<std::shared_ptr<const MappedFile>> MappedFile::zeros(size_t size, StringRef what) {
   if (size == 0)
     return std::shared_ptr<const MappedFile>(new MappedFile("", 0));
-  void *data =
-      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED)
     return fail(llvm::formatv("{0}: {1} bytes: {2}", what, size, std::strerror(errno)));
   return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const char *>(data), size));

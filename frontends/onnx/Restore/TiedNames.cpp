@@ -56,9 +56,9 @@ private:
     for (const Initializer &initializer : graph.initializers)
       for (const std::string &alias : initializer.aliases) {
         const SignatureEntry *entry = signature.findTarget(alias);
-        const bool isOfModule = entry ? entry->kind == "PARAMETER"
-                                      : isTorchScript && !isGeneratedName(initializer.name) &&
-                                            !isGeneratedName(alias);
+        const bool isOfModule =
+            entry ? entry->kind == "PARAMETER"
+                  : isTorchScript && !isGeneratedName(initializer.name) && !isGeneratedName(alias);
         if (isOfModule && holder[alias] == initializer.name)
           others[initializer.name].push_back(alias);
       }

@@ -94,15 +94,15 @@ typedef struct dpc_state_t {
   uint32_t parameter;                    /**< OPTIMIZER: index of the state record it belongs to,
                          else DPC_NONE */
   uint32_t changes;                      /**< PARAMETER, BUFFER: 1 if the step changes it */
-  uint32_t unsaved;                      /**< BUFFER, CONSTANT: 1 if the module's own list of
-                         state lacks it, and so files of parameters */
-  uint32_t reordered;                    /**< PARAMETER: 1 if its rows are in the order in which
-                         the graph looks them up, not the module's */
   const dpc_placement_t *placements;     /**< [world_size] */
   const dpc_file_tensor_t *file_tensors; /**< PARAMETER, BUFFER: where the ONNX
                                             file had it, the one to read from
                                             first; none: under its name */
   uint64_t file_tensor_count;
+  uint32_t unsaved;   /**< BUFFER, CONSTANT: 1 if the module's own list of state lacks it, and
+                         so files of parameters */
+  uint32_t reordered; /**< PARAMETER: 1 if its rows are in the order in which the graph looks
+                         them up, not the module's */
 } dpc_state_t;
 
 enum {

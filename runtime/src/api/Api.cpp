@@ -6,8 +6,8 @@
 #include "runtime/src/program/StateNames.h"
 #include "runtime/src/session/Environment.h"
 #include "runtime/src/session/LoadParameters.h"
-#include "runtime/src/session/Session.h"
 #include "runtime/src/session/SaveParameters.h"
+#include "runtime/src/session/Session.h"
 #include "runtime/src/session/StateFiles.h"
 
 #include <cstring>

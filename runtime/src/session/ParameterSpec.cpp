@@ -34,8 +34,9 @@ dpc_status_t parseParameterSpec(const char *option, const std::string &text, Par
     if (part == "partial" && loads)
       out->isPartial = true;
     else if (part == "partial")
-      return fail(DPC_USAGE, "%s: partial is a setting of --init-params (only= and except= save "
-                             "a part)",
+      return fail(DPC_USAGE,
+                  "%s: partial is a setting of --init-params (only= and except= save "
+                  "a part)",
                   option);
     else if (value.empty())
       return fail(DPC_USAGE, "%s: \"%s\" is not only=GLOB, except=GLOB, strip=PREFIX%s", option,
@@ -56,8 +57,7 @@ dpc_status_t parseParameterSpec(const char *option, const std::string &text, Par
   return DPC_OK;
 }
 
-bool matchesState(const dpc_program_t &program, const std::string &glob,
-                  const dpc_state_t &state) {
+bool matchesState(const dpc_program_t &program, const std::string &glob, const dpc_state_t &state) {
   if (matchesGlob(glob, state.name))
     return true;
   for (uint64_t i = 0; i < state.file_tensor_count; ++i)

@@ -56,9 +56,8 @@ dpc_status_t list(const dpc_program_t &program, const ParameterSpec &spec,
                   std::vector<SavedTensor> *out) {
   const std::vector<Candidate> candidates = listCandidates(program);
   auto matchesAny = [&](const std::vector<std::string> &globs, const Candidate &candidate) {
-    return std::any_of(globs.begin(), globs.end(), [&](const std::string &glob) {
-      return matches(program, glob, candidate);
-    });
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string &glob) { return matches(program, glob, candidate); });
   };
   for (const auto *globs : {&spec.only, &spec.except})
     for (const std::string &glob : *globs)
@@ -111,10 +110,10 @@ dpc_status_t write(dpc_session &session, const ParameterSpec &spec) {
       return status;
   for (size_t i : SafetensorsWriter::orderOf(arrays)) {
     const uint64_t size = dpc_dtype_size(arrays[i].dtype);
-    if (dpc_status_t status = forEachPart(session, plan, tensors[i].state,
-                                          [&](const void *elements, uint64_t count) {
-                                            return file.write(elements, count * size);
-                                          }))
+    if (dpc_status_t status =
+            forEachPart(session, plan, tensors[i].state, [&](const void *elements, uint64_t count) {
+              return file.write(elements, count * size);
+            }))
       return status;
   }
   return isFirst ? file.commit() : dpc_status_t(DPC_OK);

@@ -175,9 +175,9 @@ dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bo
   const dpc_array_t &array = source.tensor->array;
   const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
   const int64_t *shape = source.view ? source.view->shape : state.shape;
-  const bool fits =
-      exactType ? array.dim_count == dims && std::equal(shape, shape + dims, array.shape)
-                : haveEqualOrder(shape, dims, array.shape, array.dim_count);
+  const bool fits = exactType
+                        ? array.dim_count == dims && std::equal(shape, shape + dims, array.shape)
+                        : haveEqualOrder(shape, dims, array.shape, array.dim_count);
   if (!fits)
     return fail(DPC_INVALID, "%s has shape %s, the program needs %s%s",
                 source.view ? array.name : state.name,

@@ -20,11 +20,11 @@ struct Options {
        verify = false, warnOnNan = false;
   bool evaluate = false;                   ///< evaluates, and neither trains nor saves
   std::vector<ParameterSpec> initParams; ///< loaded in this order
+  ParameterSpec saveParams;              ///< no path: nothing
   /// Where the first checkpoint is, while there is none in `checkpoint`; empty:
   /// nowhere.
   std::string resumeFrom;
   std::string log, checkpoint, saveOnnx, trace, best;
-  ParameterSpec saveParams; ///< no path: nothing
   std::string transport; ///< empty: the default one
   std::string cudaGraph; ///< "on", "off"; empty: on, where there is a CUDA device
   std::string tune;      ///< where to keep how products are made fastest; empty: nowhere

@@ -143,8 +143,8 @@ def torchscript():
 
 def state():
     """What a module's state_dict has: other names of tied parameters, persistent buffers; and what it has not."""
-    names = ["cls.predictions.decoder.bias", "encoder.embed_tokens.weight", "b.encoder.embed_tokens.weight", "b.decoder.embed_tokens.weight"]
-    m = model([*chain([*names, "mask", "kept", "le"])[:-1], node("Add", ["t5", "le"], ["t6"], "n6"), node("Gather", ["t6", "index"], ["y"], axis=0)],
+    names = ["cls.predictions.decoder.bias", "encoder.embed_tokens.weight"]
+    m = model([*chain([*names, "mask", "kept", "le"])[:-1], node("Add", ["t3", "le"], ["t4"], "n4"), node("Gather", ["t4", "index"], ["y"], axis=0)],
               [*(f32(n, 300) for n in names), f32("mask", 4, 300), f32("kept", 4, 300), f32("le", 4, 300), tensor("index", np.array([1, 0, 3, 2]))],
               inputs=[value("x", [4, 300])], outputs=[value("y", [4, 300])])
     for name in names:
@@ -152,10 +152,17 @@ def state():
     for name in "mask", "kept", "index":
         mark(m, name, "BUFFER")
     sign(m, "\n# inputs\n" + "".join(f"p_{i}: PARAMETER target='{n}'\n" for i, n in enumerate(
-        ["shared.weight", "decoder.embed_tokens.weight", "b.shared.weight", "cls.predictions.bias", "pooler.weight", *names]))
+        ["shared.weight", "decoder.embed_tokens.weight", "cls.predictions.bias", *names]))
         + "b_mask: BUFFER target='mask' persistent=False\nb_kept: BUFFER target='kept' persistent=True\n"
           "b_index: BUFFER target='index' persistent=True\n\n# outputs\ny: USER_OUTPUT\n")
     good("module-state", m)
+    names = ["encoder.embed_tokens.weight", "decoder.embed_tokens.weight"]
+    m = model(chain(names), [f32(n, 4) for n in names])
+    for name in names:
+        mark(m, name, "PARAMETER")
+    sign(m, "\n# inputs\n" + "".join(f"p_{i}: PARAMETER target='{n}'\n" for i, n in enumerate(
+        ["shared.weight", "pooler.weight", *names])) + "\n# outputs\ny: USER_OUTPUT\n")
+    good("module-state-two", m)
 
 
 def classification():

@@ -54,6 +54,31 @@ TEST(ExternalData, RejectsEachBadReference) {
     expectError(input);
 }
 
+/// Without the file a tensor is zeros where that is allowed; all else is checked.
+TEST(ExternalData, MayBeMissing) {
+  auto model = loadModel(inputPath("bad-external-missing"));
+  ASSERT_TRUE(bool(model));
+  (*model)->files.allowMissing();
+  auto graph = buildGraph(**model);
+  ASSERT_TRUE(bool(graph)) << llvm::toString(graph.takeError());
+  const Tensor &tensor = graph->initializers[0].tensor;
+  EXPECT_TRUE(tensor.isMissing);
+  EXPECT_EQ(tensor.as<float>(), llvm::ArrayRef<float>({0, 0, 0, 0}));
+  auto there = loadModel(inputPath("external"));
+  ASSERT_TRUE(bool(there));
+  (*there)->files.allowMissing();
+  auto complete = buildGraph(**there);
+  ASSERT_TRUE(bool(complete));
+  EXPECT_FALSE(complete->initializers[0].tensor.isMissing);
+  EXPECT_EQ(complete->initializers[0].tensor.as<float>()[3], 4);
+  auto absolute = loadModel(inputPath("bad-external-absolute"));
+  ASSERT_TRUE(bool(absolute));
+  (*absolute)->files.allowMissing();
+  auto refused = buildGraph(**absolute);
+  ASSERT_FALSE(bool(refused));
+  EXPECT_NE(llvm::toString(refused.takeError()).find("is an absolute path"), std::string::npos);
+}
+
 /// Things a repository cannot hold are made beside copies of the models.
 class SpecialFiles : public ::testing::Test {
 protected:
