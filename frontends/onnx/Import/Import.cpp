@@ -94,6 +94,8 @@ struct Restored {
   std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
   /// Tables whose rows are in the order of the file's lookups.
   std::set<std::string> reordered;
+  /// One of the tensors that were put back, which takes values; empty: none were.
+  std::string firstTensor;
 };
 
 struct Prepared {
@@ -156,6 +158,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
     notes << "note: " << line << '\n';
   std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
   restored.rows = plan.rows(graph);
+  if (!plan.tensors.empty())
+    restored.firstTensor = plan.tensors.front().name;
   restoreModel(model, graph, plan);
   auto rebuilt = buildGraph(model);
   if (!rebuilt)
@@ -274,11 +278,11 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
     takeAsExported(*graph, notes);
   else if (llvm::Error error = restore(**model, *graph, restored, options, notes))
     return prefixed(std::move(error));
-  if (!hasAll && !restored.rows.empty())
+  if (!hasAll && !restored.firstTensor.empty())
     return prefixed(fail(llvm::formatv(
         "the file of its external data is not there, and '{0}' cannot be put back without values; "
         "torch.onnx.export(..., optimize=False) leaves nothing to be put back",
-        restored.rows.front()[0])));
+        restored.firstTensor)));
   if (llvm::Error error = resolveShapes(*graph, options))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);

@@ -23,8 +23,9 @@ struct ParameterSpec {
 };
 
 /// FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX], and for
-/// --init-params also [,partial]. FILE may have commas before `.safetensors`. DPC_USAGE names the part that is none of these,
-/// or a setting that is there twice where one is meant.
+/// --init-params also [,partial]. FILE may have commas before `.safetensors`.
+/// DPC_USAGE names the part that is none of these, or a setting that is there twice
+/// where one is meant.
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out);
 
 /// Whether a glob means the state: by its name, or by another one that the module
