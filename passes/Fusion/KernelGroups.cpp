@@ -256,8 +256,8 @@ std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
     return std::make_pair(-position.lookup(units[unit].ops.back()), -int64_t(unit));
   };
   std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
-  // A unit waits for one of those that must come before it, the last that is not in the order, and then for
-  // the next: chains have squares of pairs.
+  // A unit waits for one of those that must come before it, the last that is not in the order, and
+  // then for the next: chains have squares of pairs.
   std::vector<std::vector<unsigned>> waiting(units.size());
   llvm::BitVector open(units.size(), true);
   auto enter = [&](unsigned unit) {

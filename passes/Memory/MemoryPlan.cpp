@@ -264,8 +264,7 @@ Error MemoryPlan::verify(const MemoryProblem &problem) const {
       return planError("region '{0}' needs {1} bytes of {2}", problem.regions[i].name, peak,
                        problem.regions[i].capacity);
   }
-  return findClash(
-      problem, [](size_t) { return true; }, [&](size_t i) { return offsets[i]; });
+  return findClash(problem, [](size_t) { return true; }, [&](size_t i) { return offsets[i]; });
 }
 
 llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,

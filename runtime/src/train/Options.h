@@ -18,7 +18,7 @@ struct Options {
   uint64_t evalEvery = 0, checkpointEvery = 0, patience = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
-  bool evaluate = false;                   ///< evaluates, and neither trains nor saves
+  bool evaluate = false;                 ///< evaluates, and neither trains nor saves
   std::vector<ParameterSpec> initParams; ///< loaded in this order
   ParameterSpec saveParams;              ///< no path: nothing
   /// Where the first checkpoint is, while there is none in `checkpoint`; empty:
