@@ -168,7 +168,7 @@ dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
     if (index == DPC_NONE)
       return fail(DPC_INVALID, "the program has no state \"%s\"", name);
     const FileTensor tensor(*array);
-    return loadState(*session, index, {&tensor, nullptr}, false);
+    return loadState(*session, index, {&tensor, nullptr}, Likeness::shape);
   });
 }
 

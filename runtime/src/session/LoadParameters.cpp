@@ -43,7 +43,7 @@ public:
       return status;
     for (uint32_t i = 0; i < program.state_count; ++i)
       if (isLoaded(i))
-        if (dpc_status_t status = loadState(session, i, (*found)[i], false))
+        if (dpc_status_t status = loadState(session, i, (*found)[i], Likeness::elements))
           return status;
     report(notes);
     return DPC_OK;
@@ -138,7 +138,7 @@ private:
 
   /// The program was compiled with the constant's value.
   dpc_status_t checkConstant(const dpc_state_t &state, const StateSource &place) {
-    if (dpc_status_t status = checkSource(state, place, false))
+    if (dpc_status_t status = checkSource(state, place, Likeness::elements))
       return status;
     const uint32_t dtype = place.tensor->array.dtype;
     const dpc_placement_t &own = state.placements[session.options.rank];

@@ -98,9 +98,9 @@ dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &
 }
 
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
-                       bool exactType) {
+                       Likeness likeness) {
   const dpc_state_t &state = session.program.states[index];
-  if (dpc_status_t status = checkSource(state, source, exactType))
+  if (dpc_status_t status = checkSource(state, source, likeness))
     return status;
   return session.scatter(index, source.tensor->array.dtype,
                          [&](uint64_t begin, uint64_t count, char *to) -> dpc_status_t {
@@ -128,7 +128,7 @@ dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &file
       continue;
     if (!sources[i].tensor)
       return fail(DPC_INVALID, "it is another program's: it has no state \"%s\"", state.name);
-    if (dpc_status_t status = checkSource(state, sources[i], true))
+    if (dpc_status_t status = checkSource(state, sources[i], Likeness::type))
       return failWithin(status, "it is another program's");
   }
   *notes = sources.getNotes();
@@ -138,7 +138,7 @@ dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &file
 dpc_status_t loadAllStates(dpc_session &session, const std::vector<StateSource> &sources) {
   for (uint32_t i = 0; i < sources.size(); ++i)
     if (sources[i].tensor)
-      if (dpc_status_t status = loadState(session, i, sources[i], true))
+      if (dpc_status_t status = loadState(session, i, sources[i], Likeness::type))
         return status;
   return DPC_OK;
 }

@@ -19,10 +19,9 @@ using WritePart = std::function<dpc_status_t(const void *elements, uint64_t coun
 dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
                          uint32_t index, const WritePart &write);
 
-/// Sets a state from what a file has of it, of the same shape (and, if asked,
-/// the same type).
+/// Sets a state from what a file has of it, as far as that is like it.
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
-                       bool exactType);
+                       Likeness likeness);
 
 /// Where each state lies in a file that has all of them. DPC_INVALID when it
 /// lacks one, has one in another shape or type, or has one of another program.

@@ -155,7 +155,8 @@ void StateSources::take(uint32_t index, const StateSource &other) {
     first = other;
     return;
   }
-  if (checkSource(state, first, false) || checkSource(state, other, false) ||
+  if (checkSource(state, first, Likeness::elements) ||
+      checkSource(state, other, Likeness::elements) ||
       first.tensor->array.dtype != other.tensor->array.dtype || giveTheSame(state, first, other))
     return;
   notes.push_back(std::string("\"") + first.tensor->array.name + "\" and \"" +
@@ -171,19 +172,19 @@ static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, u
   return ofA == ofB;
 }
 
-dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType) {
+dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, Likeness likeness) {
   const dpc_array_t &array = source.tensor->array;
   const uint32_t dims = source.view ? source.view->dim_count : state.dim_count;
   const int64_t *shape = source.view ? source.view->shape : state.shape;
-  const bool fits = exactType
-                        ? array.dim_count == dims && std::equal(shape, shape + dims, array.shape)
-                        : haveEqualOrder(shape, dims, array.shape, array.dim_count);
+  const bool fits = likeness == Likeness::elements
+                        ? haveEqualOrder(shape, dims, array.shape, array.dim_count)
+                        : array.dim_count == dims && std::equal(shape, shape + dims, array.shape);
   if (!fits)
     return fail(DPC_INVALID, "%s has shape %s, the program needs %s%s",
                 source.view ? array.name : state.name,
                 shapeText(array.shape, array.dim_count).c_str(), shapeText(shape, dims).c_str(),
                 isReplaced(state) && !source.view ? kFoldedByExport : "");
-  if (exactType && array.dtype != state.dtype)
+  if (likeness == Likeness::type && array.dtype != state.dtype)
     return fail(DPC_INVALID, "%s has type %s, the program needs %s", state.name,
                 dpc_dtype_name(array.dtype), dpc_dtype_name(state.dtype));
   return DPC_OK;

@@ -66,10 +66,16 @@ private:
   std::vector<std::string> notes;
 };
 
-/// DPC_INVALID, naming the state and both, where the source has not the shape that
-/// the state is read from, but for extents of 1; with `exactType`, where it has
-/// not exactly the shape and type.
-dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, bool exactType);
+/// How far a source has to be like a state.
+enum class Likeness {
+  elements, ///< the same shape but for extents of 1, so the same elements in order
+  shape,
+  type ///< and shape
+};
+
+/// DPC_INVALID, naming the state and both, where the source has not the shape or
+/// type that the state is read from.
+dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, Likeness likeness);
 
 /// Elements [begin, begin + count) of the state, in its own order and of the
 /// source's type.
