@@ -47,3 +47,32 @@ class Ragged(nn.Module):
             self.sums(ids, starts), self.means(ids, starts), self.maxima(ids, starts), self.plain(ids, starts),
             self.most(ids, starts), self.last(ids, ends), self.weighted(ids, starts, per_sample_weights=weights),
             self.uneven(ids, constant), self.known(ids, constant)], 1))
+
+
+class Frequent(nn.Module):
+    """Tables whose gradients are divided by how often a row is read: in all bags of a batch, left out or not."""
+
+    def __init__(self, ragged=False):
+        super().__init__()
+        options = {'scale_grad_by_freq': True}
+        self.sums, self.means = bag('sum', **options), bag('mean', **options)
+        self.padded, self.weighted = bag('mean', padding_idx=0, **options), bag('sum', **options)
+        self.ragged, self.weights, self.head = ragged, nn.Embedding(VOCABULARY, 1), nn.Linear(12, 5)
+
+    def forward(self, ids, starts=None):
+        weights = self.weights(ids).reshape(ids.shape)
+        if self.ragged:
+            ids, weights = ids.reshape(-1), weights.reshape(-1)
+        return self.head(torch.cat([self.sums(ids, starts), self.means(ids, starts), self.padded(ids, starts),
+                                    self.weighted(ids, starts, per_sample_weights=weights)], 1))
+
+
+class FrequentPlaces(nn.Module):
+    """The same over places that the module knows: the export computes which rows these are."""
+
+    def __init__(self):
+        super().__init__()
+        self.places, self.head = bag('sum', scale_grad_by_freq=True), nn.Linear(3, 5)
+
+    def forward(self, ids):
+        return self.head(self.places(torch.arange(8).reshape(1, 8) % 5)) + ids.float().mean(1, keepdim=True)

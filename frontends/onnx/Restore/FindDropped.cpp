@@ -61,20 +61,45 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
-/// What aten's lookup says of the gradient: (weight, indices, padding_idx,
-/// scale_grad_by_freq). Computing forward no row differs from another, so ONNX
-/// has no word for it.
+/// Whether `value` is the table of a bag, and not the integers of its other
+/// lookups.
+bool MetadataFinder::isTableOf(const CallNodes &bag, ValueId value) const {
+  if (const Initializer *table = graph.initializerOf(value))
+    return isFloat(table->tensor.type);
+  const GraphValue &made = graph.values[value];
+  return made.kind == GraphValue::Kind::Result &&
+         resultOf(graph.nodes[made.index].metadata(kFxNode)) == valueArgument(bag.call, 0);
+}
+
+/// What aten's lookups say of the gradient: embedding (weight, indices,
+/// padding_idx, scale_grad_by_freq) and embedding_bag (weight, indices, offsets,
+/// scale_grad_by_freq, ..). Computing forward no row differs from another, so
+/// ONNX has no word for it. The graph of a bag leaves padding_idx out itself.
 void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
   llvm::ArrayRef<std::string> arguments(group.call.arguments);
-  if (group.call.op != "embedding" || arguments.size() < 3)
+  const bool isBag = group.call.op == "embedding_bag";
+  if ((group.call.op != "embedding" && !isBag) || arguments.size() < 3)
     return;
   int64_t row;
-  if (StringRef(arguments[2]).getAsInteger(10, row) || row < 0)
+  if (isBag || StringRef(arguments[2]).getAsInteger(10, row) || row < 0)
     row = -1;
   const bool isScaled = arguments.size() > 3 && arguments[3] == "True";
-  for (int32_t n : group.nodes)
-    if (graph.nodes[n].is("Gather") && (row >= 0 || isScaled))
-      plan.flaggedLookups.push_back({n, row, isScaled});
+  if (row < 0 && !isScaled)
+    return;
+  bool isFound = false;
+  for (int32_t n : group.nodes) {
+    const Node &node = graph.nodes[n];
+    if (!node.is("Gather") || (isBag && !isTableOf(group, node.input(0))))
+      continue;
+    plan.flaggedLookups.push_back({n, row, isScaled});
+    isFound = true;
+  }
+  if (isBag && !isFound)
+    plan.lost.push_back(llvm::formatv(
+        "{0}: the export does not say which node looks up the rows of this embedding_bag, whose "
+        "gradients are divided by counts (scale_grad_by_freq); "
+        "torch.onnx.export(..., optimize=False) keeps it",
+        describe(graph.nodes[group.nodes.front()])));
 }
 
 /// The values of a convolution and of the BatchNorm after it are one product.

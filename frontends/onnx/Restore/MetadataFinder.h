@@ -122,6 +122,7 @@ private:
   void findDroppedBiases(const CallNodes &group);
   void findTrainingNorms(const CallNodes &group);
   void findFlaggedLookups(const CallNodes &group);
+  bool isTableOf(const CallNodes &bag, ValueId value) const;
   void planTensor(llvm::StringRef target, llvm::ArrayRef<Identified> found);
   std::optional<Derivation> stepsTo(const Identified &found, const Tensor &value,
                                     const std::map<const Initializer *, Derivation> &known) const;
