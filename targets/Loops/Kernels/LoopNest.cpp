@@ -8,6 +8,8 @@
 #include "dialects/NN/IR/Shape.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -32,12 +34,31 @@ static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<i
   return extents;
 }
 
-static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *op) {
+/// The op that makes `value` where it is read; null if it lies in memory or is
+/// constant.
+static Operation *producerInPlace(const KernelGraph &graph, Value value) {
+  Operation *op = value.getDefiningOp();
+  return !op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op) ? nullptr : op;
+}
+
+/// `op`, and what is computed in place for it with the same numbers of elements,
+/// through ops that keep them. Each comes once, however many read it.
+static llvm::SetVector<Operation *> computedWith(const KernelGraph &graph, Operation *op) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(op);
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (keepsNumbers(ops[i]))
+      for (Value operand : ops[i]->getOperands())
+        if (Operation *producer = producerInPlace(graph, operand))
+          ops.insert(producer);
+  return ops;
+}
+
+static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *root) {
   SmallVector<int64_t> cuts;
-  if (keepsNumbers(op)) {
-    for (Value operand : op->getOperands())
-      llvm::append_range(cuts, splitStrides(graph, operand));
-  } else {
+  for (Operation *op : computedWith(graph, root)) {
+    if (keepsNumbers(op))
+      continue;
     ArrayRef<int64_t> shape = nn::typeOf(op->getResult(0)).getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape);
     auto broadcast = dyn_cast<nn::BroadcastOp>(op);
@@ -56,43 +77,52 @@ static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *
 }
 
 SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op))
-    return {};
-  return splitStridesOp(graph, op);
+  Operation *op = producerInPlace(graph, value);
+  return op ? splitStridesOp(graph, op) : SmallVector<int64_t>();
 }
 
-/// Dimension of `extents` along which a transposition, in the tree of what is
-/// computed where `op` is, reads memory in order; nullopt when all is read in
-/// the order it is written in.
+/// Dimension of `extents` along which `transpose` reads memory in order; nullopt
+/// when it reads in the order in which it writes.
+static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
+                                                ArrayRef<int64_t> extents) {
+  // Loops stand for dimensions that are no 1; the last of them that the operand
+  // has is read in order.
+  std::optional<unsigned> strided;
+  int64_t last = -1;
+  SmallVector<int64_t> loops;
+  ArrayRef<int64_t> shape = nn::typeOf(transpose.getResult()).getShape();
+  for (auto [extent, from] : llvm::zip_equal(shape, transpose.getPermutation())) {
+    if (extent == 1)
+      continue;
+    if (from > last) {
+      last = from;
+      strided = loops.size();
+    }
+    loops.push_back(extent);
+  }
+  bool isMoved = strided && *strided + 1 != loops.size();
+  return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
+}
+
+/// The same of the first transposition, in the order of operands, in what is
+/// computed where `op` is.
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
-  if (auto transpose = dyn_cast<nn::TransposeOp>(op)) {
-    // Loops stand for dimensions that are no 1; the last of them that the operand
-    // has is read in order.
-    std::optional<unsigned> strided;
-    int64_t last = -1;
-    SmallVector<int64_t> loops;
-    ArrayRef<int64_t> shape = nn::typeOf(transpose.getResult()).getShape();
-    for (auto [extent, from] : llvm::zip_equal(shape, transpose.getPermutation())) {
-      if (extent == 1)
-        continue;
-      if (from > last) {
-        last = from;
-        strided = loops.size();
-      }
-      loops.push_back(extent);
+  SmallVector<Operation *> open = {op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *next = open.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto transpose = dyn_cast<nn::TransposeOp>(next)) {
+      if (auto dimension = orderedDimension(transpose, extents))
+        return dimension;
+    } else if (keepsNumbers(next)) {
+      for (Value operand : llvm::reverse(next->getOperands()))
+        if (Operation *producer = producerInPlace(graph, operand))
+          open.push_back(producer);
     }
-    bool isMoved = strided && *strided + 1 != loops.size();
-    return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
   }
-  if (!keepsNumbers(op))
-    return std::nullopt;
-  for (Value operand : op->getOperands())
-    if (Operation *producer = operand.getDefiningOp())
-      if (!graph.isMaterialised(operand) && !isa<nn::ConstantOp>(producer))
-        if (auto dimension = transposedDimension(graph, producer, extents))
-          return dimension;
   return std::nullopt;
 }
 
