@@ -33,7 +33,11 @@ private:
 std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &program) {
   std::vector<unsigned> colours(program.getAtomCount(), 0);
   for (unsigned depth = 0; depth < kDepth; ++depth) {
-    Colours ofOps, ofAtoms;
+    Colours ofOps;
+    // By an op's colour: the number of its first place. Ops of one colour have the
+    // same places.
+    std::vector<unsigned> firstPlaces;
+    unsigned places = 0;
     std::vector<Colours::Key> meetings(colours.size());
     for (const OpLoops &op : program.getOps()) {
       // Which layer is the first says what is converted, too.
@@ -49,11 +53,16 @@ std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &prog
         }
       }
       const unsigned colour = ofOps.of(key);
-      unsigned place = 0;
+      const bool isNew = colour == firstPlaces.size();
+      if (isNew)
+        firstPlaces.push_back(places);
+      unsigned place = firstPlaces[colour];
       for (const AtomDim &loop : op.loops)
         for (const auto &segment : loop)
           for (unsigned atom : segment)
-            meetings[atom].push_back(ofAtoms.of({colour, place++}));
+            meetings[atom].push_back(place++);
+      if (isNew)
+        places = place;
     }
     for (unsigned atom = 0; atom < colours.size(); ++atom) {
       llvm::sort(meetings[atom]);

@@ -80,3 +80,45 @@ def bags(path, count):
         'table': _weights(100, 8), 'out': _weights(8, 1), 'offsets': np.arange(0, 3 * count + 1, 3), 'zeros': np.zeros((1, 8), np.float32),
         'flat': np.array([-1]), 'zero': np.array([0]), 'one': np.array([1]), 'two': np.array([2]), 'one_more': np.array(1),
         'count': np.array(count), 'first': np.array(0), 'yes': np.array(True)})
+
+
+def loop(path, count):
+    """A recurrent cell over `count` steps, as a Loop: it carries a state, and its states are stacked."""
+    node, info = helper.make_node, helper.make_tensor_value_info
+    number, flag, real = TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT
+    body = helper.make_graph(
+        [node('Identity', ['go'], ['goes']), node('Gather', ['x', 'i'], ['now']), node('MatMul', ['now', 'of_x'], ['a']),
+         node('MatMul', ['before', 'of_state'], ['b']), node('Add', ['a', 'b'], ['sum']), node('Tanh', ['sum'], ['after']),
+         node('Identity', ['after'], ['state'])],
+        'body', [info('i', number, []), info('go', flag, []), info('before', real, [4, 8])],
+        [info('goes', flag, []), info('after', real, [4, 8]), info('state', real, [4, 8])])
+    nodes = [node('Loop', ['count', '', 'start'], ['last', 'states'], body=body), node('MatMul', ['states', 'out'], ['y']),
+             node('ReduceMean', ['y'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('x', real, [count, 4, 8])], 'loss', {
+        'of_x': _weights(8, 8), 'of_state': _weights(8, 8), 'start': np.zeros((4, 8), np.float32), 'out': _weights(8, 1),
+        'count': np.array(count)})
+
+
+def scan(path, count):
+    """The same as a Scan, of which only the last state is used."""
+    node, info, real = helper.make_node, helper.make_tensor_value_info, TensorProto.FLOAT
+    body = helper.make_graph(
+        [node('MatMul', ['now', 'of_x'], ['a']), node('MatMul', ['before', 'of_state'], ['b']), node('Add', ['a', 'b'], ['sum']),
+         node('Tanh', ['sum'], ['after'])],
+        'body', [info('before', real, [4, 8]), info('now', real, [4, 8])], [info('after', real, [4, 8])])
+    nodes = [node('Scan', ['start', 'x'], ['last'], body=body, num_scan_inputs=1), node('MatMul', ['last', 'out'], ['y']),
+             node('ReduceMean', ['y'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('x', real, [count, 4, 8])], 'loss', {
+        'of_x': _weights(8, 8), 'of_state': _weights(8, 8), 'start': np.zeros((4, 8), np.float32), 'out': _weights(8, 1)})
+
+
+def squares(path, count):
+    """A Loop of `count` steps that squares what it carries: one long chain of operators on elements."""
+    node, info, real = helper.make_node, helper.make_tensor_value_info, TensorProto.FLOAT
+    body = helper.make_graph(
+        [node('Identity', ['go'], ['goes']), node('Mul', ['before', 'before'], ['after'])],
+        'body', [info('i', TensorProto.INT64, []), info('go', TensorProto.BOOL, []), info('before', real, [4])],
+        [info('goes', TensorProto.BOOL, []), info('after', real, [4])])
+    nodes = [node('Mul', ['x', 'weight'], ['start']), node('Loop', ['count', '', 'start'], ['last'], body=body),
+             node('ReduceMean', ['last'], ['loss'], keepdims=0)]
+    _save(path, nodes, [('x', real, [4])], 'loss', {'weight': np.ones(4, np.float32), 'count': np.array(count)})

@@ -110,10 +110,10 @@ static std::optional<SmallVector<Sizes, 4>> cutAt(const DimStructure &structure,
   int64_t begin = 0;
   for (const Sizes &sizes : structure.segments) {
     int64_t end = begin + product(sizes);
+    boundaries = boundaries.drop_while([&](int64_t boundary) { return boundary <= begin; });
     SmallVector<int64_t, 4> inside;
-    for (int64_t boundary : boundaries)
-      if (begin < boundary && boundary < end)
-        inside.push_back(boundary - begin);
+    for (; !boundaries.empty() && boundaries.front() < end; boundaries = boundaries.drop_front())
+      inside.push_back(boundaries.front() - begin);
     if (!cutProduct(sizes, inside, result))
       return std::nullopt;
     begin = end;
@@ -173,10 +173,16 @@ std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStr
   return result;
 }
 
+DimStructure withoutOnes(const DimStructure &structure) {
+  DimStructure result;
+  for (const Sizes &sizes : structure.segments)
+    result.segments.push_back(dropOnes(sizes));
+  return result;
+}
+
 bool refines(const DimStructure &fine, const DimStructure &coarse) {
   std::optional<DimStructure> both = commonRefinement(fine, coarse);
-  std::optional<DimStructure> self = commonRefinement(fine, fine); // drops factors of size 1
-  return both && self && *both == *self;
+  return both && *both == withoutOnes(fine);
 }
 
 //===-- Layouts on a given structure --------------------------------------===//

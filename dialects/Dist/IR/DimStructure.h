@@ -39,6 +39,10 @@ std::string toString(const DimStructure &structure);
 /// are boundaries. Factors of size 1 are dropped.
 std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStructure &b);
 
+/// `structure` without factors of size 1, but for one where a segment has no
+/// others.
+DimStructure withoutOnes(const DimStructure &structure);
+
 /// Is `fine` its own common refinement with `coarse`?
 bool refines(const DimStructure &fine, const DimStructure &coarse);
 

@@ -270,6 +270,12 @@ std::optional<Layout> reshapeLayout(const Layout &layout, ArrayRef<int64_t> toSh
 
 std::optional<SmallVector<DimStructure, 4>> reshapeStructure(ArrayRef<DimStructure> dims,
                                                              ArrayRef<int64_t> toShape) {
+  // Most are one dimension that stays one.
+  if (dims.size() == 1 && toShape.size() == 1) {
+    if (dims[0].extent() != toShape[0])
+      return std::nullopt;
+    return SmallVector<DimStructure, 4>{withoutOnes(dims[0])};
+  }
   Dims uncut;
   for (const DimStructure &dim : dims)
     uncut.push_back(uncutLayout(dim));
@@ -279,8 +285,7 @@ std::optional<SmallVector<DimStructure, 4>> reshapeStructure(ArrayRef<DimStructu
     return std::nullopt;
   SmallVector<DimStructure, 4> result;
   for (const DimLayout &dim : *reshaped)
-    result.push_back(*commonRefinement(structureOf(dim),
-                                       structureOf(dim))); // drops factors of 1
+    result.push_back(withoutOnes(structureOf(dim)));
   return result;
 }
 
