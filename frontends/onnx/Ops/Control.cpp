@@ -70,6 +70,23 @@ LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
 
+/// Whether the condition that `body` gives is the one that it was given, or true:
+/// the loop runs as often as its trip count says.
+bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
+  ValueId condition = body.outputs[0];
+  for (const Node &node : llvm::reverse(body.nodes)) {
+    if (node.output(0) != condition)
+      continue;
+    if (!node.is("Identity") && !node.is("Cast"))
+      return false;
+    condition = node.input(0);
+  }
+  if (condition == body.inputs[1])
+    return true;
+  const Tensor *constant = c.constantOf(condition);
+  return constant && constant->numElements() == 1 && constant->asInt(0) != 0;
+}
+
 /// Inputs: trip count, condition, carried values. The body takes (iteration,
 /// condition, carried) and gives (condition, carried, elements to stack).
 LogicalResult convertLoop(Conversion &c) {
@@ -96,6 +113,8 @@ LogicalResult convertLoop(Conversion &c) {
   }
   SmallVector<SmallVector<Value>> stacked(body->outputs.size() - 1 - carriedCount);
   const int64_t before = c.convertedNodes();
+  if (c.has(0) && goes && alwaysGoesOn(c, *body) && failed(checkUnrolled(c, *body, before, trips)))
+    return failure();
   for (int64_t i = 0; i < trips && goes; ++i) {
     if (failed(checkUnrolled(c, *body, before, i + 1)))
       return failure();
