@@ -3,6 +3,8 @@
 
 #include "interpreter/Evaluator.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -77,6 +79,7 @@ private:
   }
 
   LogicalResult runOp(Operation &op, std::optional<ArrayRef<int64_t>> shape) {
+    CurrentWork work(op.getLoc(), op.getName().getStringRef());
     auto rule = dyn_cast<InterpretableOpInterface>(op);
     if (!rule)
       return op.emitOpError("has no interpreter rule");

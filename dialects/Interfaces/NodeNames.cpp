@@ -43,9 +43,13 @@ SmallVector<StringRef> dpc::nodesOf(Location loc) {
 }
 
 StringRef dpc::firstNodeOf(Location loc) {
-  llvm::SetVector<StringRef> nodes, modules;
-  collectNames(loc, nodes, modules);
-  return nodes.empty() ? StringRef() : nodes.front();
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : fused.getLocations())
+      if (StringRef node = firstNodeOf(inner); !node.empty())
+        return node;
+  return {};
 }
 
 std::optional<StringRef> dpc::onlyNodeOf(Location loc) {

@@ -5,6 +5,7 @@
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Passes.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/LossScale.h"
 
@@ -49,6 +50,7 @@ public:
       ops.push_back(&op);
     bool complete = true;
     for (Operation *op : llvm::reverse(ops)) {
+      CurrentWork work(op->getLoc(), op->getName().getStringRef());
       reach(*op);
       complete &= succeeded(visit(op));
     }

@@ -3,6 +3,7 @@
 
 #include "passes/Sharding/Placement.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/Program.h"
@@ -248,6 +249,7 @@ void Assignment::run(LayoutOfArgument layoutOf, ArrayRef<Returned> returned) {
 }
 
 void Assignment::visit(const OpLoops &op, PlacementCache::Visit &visit) {
+  CurrentWork work(op.op->getLoc(), op.op->getName().getStringRef());
   visit.placement = place(op, visit.met);
   visit.reads.clear();
   visit.moved = {};

@@ -4,6 +4,7 @@
 #include "passes/Sharding/Structure.h"
 
 #include "dialects/Dist/IR/LayoutTransforms.h"
+#include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -123,6 +124,7 @@ private:
       if (!isStale(index, loops))
         return;
       visited[index] = ++clock;
+      CurrentWork work(loops.op->getLoc(), loops.op->getName().getStringRef());
       for (auto [v, value] : llvm::enumerate(valuesOf(loops.op)))
         for (unsigned d = 0; d < nn::typeOf(value).getRank(); ++d)
           if (!loops.isBroken(v, d) &&

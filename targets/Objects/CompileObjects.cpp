@@ -2,6 +2,7 @@
 
 #include "targets/Objects/CompileObjects.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "targets/Loops/Math/LowerToLLVM.h"
 #include "targets/Objects/ObjectCache.h"
 
@@ -136,6 +137,7 @@ static void rename(llvm::Module &code, StringRef from, StringRef to) {
 }
 
 static void compile(Unit &unit, const Processor &processor, const ObjectCache *cache) {
+  CurrentWork work("kernel", unit.result->kernel);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(unit.module, context, "kernel");
   if (!code) {

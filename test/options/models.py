@@ -50,6 +50,18 @@ def layers():
     return model(nodes, made, [value('x', [8, 4])], [value('logits', [8, 3])])
 
 
+def loop(trips=6000):
+    """A Loop whose body has one operator: it is unrolled."""
+    body = h.make_graph([h.make_node('Identity', ['go'], ['goes'], name='same'), h.make_node('Mul', ['v', 'v'], ['squared'], name='square')],
+                        'body', [value('i', [], T.INT64), value('go', [], T.BOOL), value('v', [4])],
+                        [value('goes', [], T.BOOL), value('squared', [4])])
+    return model([h.make_node('MatMul', ['x', 'head.weight'], ['xw'], name='product'),
+                  h.make_node('Loop', ['trips', '', 'xw'], ['last'], name='the_loop', body=body),
+                  h.make_node('ReduceMean', ['last'], ['loss'], keepdims=0, name='mean')],
+                 [*weights(head__weight=(4, 4)), numpy_helper.from_array(np.array(trips), 'trips')],
+                 [value('x', [4])], [value('loss', [])])
+
+
 def deep():
     """Eight layers whose parameters are as large as what they make of a rank's samples: both matter to its memory."""
     width, at = 512, 'x'
@@ -119,7 +131,7 @@ INTEGER = {'Conv': {}, 'ConvTranspose': {}, 'AveragePool': {'kernel_shape': [2, 
 
 
 def make(folder):
-    made = {'layers': layers(), 'deep': deep(), 'tables': tables(), 'biased': biased(),
+    made = {'layers': layers(), 'deep': deep(), 'tables': tables(), 'loop': loop(), 'endless': loop(10**9), 'biased': biased(),
             'sequence': product([8, 6, 4], 5), 'square': product([8, 6, 4], 6),
             'classes': product([8, 4], 8),
             'image': model([h.make_node('Conv', ['x', 'head.weight'], ['logits'], name='conv')],

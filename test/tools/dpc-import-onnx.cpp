@@ -5,6 +5,7 @@
 
 #include "frontends/onnx/Import/Import.h"
 #include "frontends/onnx/Import/Registry.h"
+#include "tools/common/FatalErrors.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -45,6 +46,7 @@ static int importEach(const std::vector<std::string> &files, mlir::MLIRContext &
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  dpc::FatalErrors::install("dpc-import-onnx");
   cl::list<std::string> files(cl::Positional, cl::desc("MODEL.onnx.."));
   cl::list<std::string> shapes("shape", cl::desc("global shape of an input"),
                                cl::value_desc("NAME:DxD"));

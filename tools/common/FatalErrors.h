@@ -1,13 +1,16 @@
 #ifndef DPC_TOOLS_COMMON_FATALERRORS_H
 #define DPC_TOOLS_COMMON_FATALERRORS_H
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "tools/common/CommandLine.h"
+#include "tools/common/MemoryLimit.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -23,16 +26,19 @@ namespace dpc {
 /// for standard output is after main; what else LLVM calls fatal ends here too.
 class FatalErrors {
 public:
-  /// From here on, memory that cannot be had ends the process so. The compiler
+  /// From here on, memory that cannot be had, or that the machine does not have,
+  /// ends the process so, and the line names what it was for. The compiler
   /// is built without exceptions: what `new` throws would end in an abort.
   /// `cleanUp`, unless null, removes what the tool was writing, also without
   /// memory.
   static void install(const char *tool, void (*cleanUp)() = nullptr) {
     name() = tool;
     cleaner() = cleanUp;
-    std::set_new_handler([] { end("out of memory"); });
+    CurrentWork::setMain();
+    MemoryLimit::set();
+    std::set_new_handler([] { endWithoutMemory(); });
     std::set_terminate([] { end("out of memory or another resource"); });
-    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { end("out of memory"); });
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { endWithoutMemory(); });
     llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
       static constexpr char kStream[] = "IO failure on output stream: ";
       const bool isStream = std::strncmp(reason, kStream, sizeof kStream - 1) == 0;
@@ -47,18 +53,36 @@ public:
 
   /// Ends a tool that has called install; others go on.
   static void endWithoutMemory() {
-    if (*name())
-      end("out of memory");
+    if (!*name())
+      return;
+    static thread_local char text[1024];
+    size_t length = writeLimit(text);
+    CurrentWork::describe(text + length, sizeof text - length);
+    end(text, "out of memory");
   }
 
 private:
+  /// Writes the limit of memory, " (23.4 GiB)", into `text`, if there is one. Returns
+  /// its length.
+  static size_t writeLimit(char *text) {
+    text[0] = 0;
+    const uint64_t mebibytes = MemoryLimit::bytes() >> 20;
+    if (mebibytes == 0)
+      return 0;
+    if (mebibytes < 1024)
+      return size_t(snprintf(text, 64, " (%d MiB)", int(mebibytes)));
+    // No floating point: printing it may ask for memory.
+    return size_t(snprintf(text, 64, " (%llu.%llu GiB)", (unsigned long long)(mebibytes >> 10),
+                           (unsigned long long)((mebibytes & 1023) * 10 >> 10)));
+  }
+
   /// Takes the part of the stack that a tool needs while there is memory:
   /// where none is left, a stack that grows is a segmentation fault.
   __attribute__((noinline)) static void growStack() {
     constexpr size_t bytes = size_t(1) << 20, page = 4096;
     void *room = mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
-      end("out of memory");
+      endWithoutMemory();
     munmap(room, 2 * bytes);
     [[maybe_unused]] volatile char deep[bytes];
     for (size_t at = bytes; at >= page; at -= page)

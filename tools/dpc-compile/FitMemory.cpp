@@ -5,6 +5,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Memory/LargestTensors.h"
 #include "planning/SizeText.h"
+#include "tools/common/NamePasses.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,6 +22,7 @@ static const int64_t all = -1;
 
 static LogicalResult schedule(ModuleOp module, const CompileOptions &options) {
   PassManager manager(module.getContext());
+  manager.addInstrumentation(std::make_unique<NamePasses>());
   buildScheduledPipeline(manager, options.scheduled);
   return manager.run(module);
 }

@@ -2,6 +2,8 @@
 
 #include "tools/dpc-compile/WorkFolder.h"
 
+#include "tools/common/MemoryLimit.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -228,6 +230,7 @@ int dpc::runInFolder(ArrayRef<std::string> command, const WorkFolder &folder, St
     child = ::fork();
     if (child == 0) { // only what may run between fork and exec
       ::setpgid(0, 0);
+      MemoryLimit::lift();
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent)
         ::_exit(127);

@@ -14,6 +14,7 @@
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/NamePasses.h"
 #include "tools/common/PrefixStream.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/FileLayouts.h"
@@ -201,6 +202,7 @@ int main(int argc, char **argv) {
       continue;
     }
     PassManager manager(&context);
+    manager.addInstrumentation(std::make_unique<NamePasses>());
     build(manager);
     if (failed(manager.run(*module)))
       return exitInvalid;

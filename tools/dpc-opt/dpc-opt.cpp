@@ -14,6 +14,7 @@
 #include "targets/Scalar/ScalarTarget.h"
 #include "targets/Target.h"
 #include "tools/common/FatalErrors.h"
+#include "tools/common/NamePasses.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
@@ -52,6 +53,7 @@ static llvm::LogicalResult run(const std::string &input, const std::string &outp
   auto given = mlir::MlirOptMainConfig::createFromCLOptions();
   mlir::MlirOptMainConfig config = given;
   config.setPassPipelineSetupFn([&](mlir::PassManager &manager) {
+    manager.addInstrumentation(std::make_unique<dpc::NamePasses>());
     mlir::PassManager requested(manager.getContext(), manager.getOpAnchorName(),
                                 manager.getNesting());
     if (failed(given.setupPassPipeline(requested)))

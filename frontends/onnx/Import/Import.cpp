@@ -16,6 +16,7 @@
 #include "frontends/onnx/Restore/RewriteModel.h"
 #include "frontends/onnx/Restore/TiedNames.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -316,6 +317,7 @@ ImportSummary summarize(const Prepared &prepared) {
 OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const ImportOptions &options,
                                  llvm::raw_ostream &notes, std::unique_ptr<OnnxModel> *outSource,
                                  ImportSummary *outSummary) {
+  CurrentWork work("file", path);
   context->loadDialect<nn::NNDialect, func::FuncDialect>();
   auto prepared = prepare(path, options, notes);
   if (!prepared) {

@@ -8,6 +8,7 @@
 #include "frontends/onnx/Model/ExporterMetadata.h"
 #include "frontends/onnx/Model/Schema.h"
 
+#include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/HostFacts.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -252,6 +253,7 @@ LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
 
 LogicalResult ModuleBuilder::convert(const Node &node) {
   ++converted;
+  CurrentWork work("node", node.name, node.opType);
   ConvertFn convertNode = Registry::get().find(node.opType);
   const Schema *schema = Schema::find(node.opType, node.opset);
   Block::iterator before = body->empty() ? body->end() : std::prev(body->end());

@@ -1,0 +1,104 @@
+// Finds how much memory the machine and the control groups of Linux, of version
+// 1 and 2, leave to a process.
+
+#include "tools/common/MemoryLimit.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <sys/resource.h>
+
+using namespace llvm;
+using namespace dpc;
+
+namespace {
+
+std::optional<rlim_t> before;
+
+/// What the machine has without taking it from another process.
+uint64_t availableBytes() {
+  std::ifstream file("/proc/meminfo");
+  uint64_t available = 0, swap = 0;
+  for (std::string line; std::getline(file, line);) {
+    auto [name, rest] = StringRef(line).split(':');
+    uint64_t kibibytes;
+    if (rest.trim().split(' ').first.getAsInteger(10, kibibytes))
+      continue;
+    if (name == "MemAvailable")
+      available = kibibytes << 10;
+    else if (name == "SwapFree")
+      swap = kibibytes << 10;
+  }
+  return available ? available + swap : UINT64_MAX;
+}
+
+/// The least of the limits `file` in `root``group` and the groups around it.
+uint64_t leastOfGroups(StringRef root, std::string group, StringRef file) {
+  uint64_t least = UINT64_MAX;
+  for (;;) {
+    std::ifstream stream((root + group + "/" + file).str());
+    std::string text;
+    uint64_t bytes;
+    if (std::getline(stream, text) && !StringRef(text).getAsInteger(10, bytes))
+      least = std::min(least, bytes); // "max" is no number
+    if (group.empty() || group == "/")
+      return least;
+    group = sys::path::parent_path(group).str();
+  }
+}
+
+/// What the control groups of the process allow.
+uint64_t groupBytes() {
+  std::ifstream file("/proc/self/cgroup");
+  uint64_t least = UINT64_MAX;
+  for (std::string line; std::getline(file, line);) { // ID:CONTROLLERS:GROUP
+    auto [controllers, group] = StringRef(line).split(':').second.split(':');
+    if (controllers.empty()) {
+      least = std::min(least, leastOfGroups("/sys/fs/cgroup", group.str(), "memory.max"));
+    } else if (is_contained(split(controllers, ','), "memory")) {
+      least = std::min(
+          least, leastOfGroups("/sys/fs/cgroup/memory", group.str(), "memory.limit_in_bytes"));
+    }
+  }
+  return least;
+}
+
+} // namespace
+
+void MemoryLimit::set() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  uint64_t bytes = std::min(availableBytes(), groupBytes());
+  // Page tables, stacks and the files that are mapped take memory too.
+  bytes -= bytes / 16;
+  struct rlimit limit;
+  // Writable memory that is private, and not addresses: those are cheap.
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= bytes)
+    return;
+  const rlim_t old = limit.rlim_cur;
+  limit.rlim_cur = bytes;
+  if (::setrlimit(RLIMIT_DATA, &limit) == 0)
+    before = old;
+#endif
+}
+
+void MemoryLimit::lift() {
+  struct rlimit limit;
+  if (!before || ::getrlimit(RLIMIT_DATA, &limit) != 0)
+    return;
+  limit.rlim_cur = *before;
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+uint64_t MemoryLimit::bytes() {
+  uint64_t least = RLIM_INFINITY;
+  struct rlimit limit;
+  for (auto kind : {RLIMIT_DATA, RLIMIT_AS})
+    if (::getrlimit(kind, &limit) == 0)
+      least = std::min(least, uint64_t(limit.rlim_cur));
+  return least == RLIM_INFINITY ? 0 : least;
+}
