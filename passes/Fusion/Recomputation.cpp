@@ -50,22 +50,24 @@ private:
     });
   }
 
-  /// Finds the ops that make `value` of what the kernel reads, operands first.
-  bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps) const {
+  /// Finds the ops that make `value` of what the kernel reads, operands first. It is
+  /// for `open` ops that wait to come behind it.
+  bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps,
+               unsigned open = 0) const {
     Operation *op = value.getDefiningOp();
-    if (getFusionKind(op) != FusionKind::elementwise)
+    if (chain.size() + open >= maxOps || getFusionKind(op) != FusionKind::elementwise)
       return false;
     for (Value operand : op->getOperands()) {
       Operation *maker = operand.getDefiningOp();
       if (reads.contains(operand) || copies.contains(operand) ||
           (maker && (chain.contains(maker) || getFusionKind(maker) == FusionKind::repeated)))
         continue;
-      if (!maker || maker->getBlock() != op->getBlock() || chain.size() >= maxOps ||
-          !collect(operand, chain, maxOps))
+      if (!maker || maker->getBlock() != op->getBlock() ||
+          !collect(operand, chain, maxOps, open + 1))
         return false;
     }
     chain.insert(op);
-    return chain.size() <= maxOps;
+    return true;
   }
 
   void replace(Value value, const llvm::SetVector<Operation *> &chain) {
