@@ -72,7 +72,7 @@ def momentum(named):
 
 
 def adagrad(named):
-    return torch.optim.Adagrad([p for _, p in named], lr=0.05)
+    return torch.optim.Adagrad([p for _, p in named], lr=0.2)
 
 
 @dataclasses.dataclass
@@ -123,13 +123,13 @@ JOBS = (
     Job('timm-resnet', modules.timm_model('resnet10t', num_classes=7, channels=(4, 8, 8, 8), stem_width=4),
         image_data(16), cross_entropy(label_smoothing=0.1), momentum,
         ['--loss=cross-entropy,label-smoothing=0.1', '--optimizer=momentum,lr=0.05', '--metric=top-5', '--mesh=data=2'],
-        trains=True, run=['--eval-every=2'], best=('eval_accuracy', 1),
+        trains=True, run=['--eval-every=2'], best=('eval_top_5', 1),
         metrics={'eval_accuracy': accuracy, 'eval_top_5': top_5}),
     Job('timm-convnext', modules.timm_model('convnext_atto', num_classes=7, depths=(1, 1, 1, 1), dims=(4, 8, 8, 8)),
         image_data(32), cross_entropy(), adamw(0.01), [*LEARNS, '--mesh=data=2', '--microbatches=2'], optimize=True,
         metrics={'eval_accuracy': accuracy}),
     Job('dlrm', modules.Recommender, click_data, F.binary_cross_entropy_with_logits, adagrad,
-        ['--loss=bce-with-logits', '--optimizer=adagrad,lr=0.05', '--metric=binary-accuracy', '--mesh=model=2'],
+        ['--loss=bce-with-logits', '--optimizer=adagrad,lr=0.2', '--metric=binary-accuracy', '--mesh=model=2'],
         optimize=True, run=['--eval-every=2', '--patience=5'], best=('eval_binary_accuracy', 1),
         metrics={'eval_binary_accuracy': binary_accuracy}),
     Job('t5', modules.family('t5'), pair_data, cross_entropy(), adamw(0.01), [*LEARNS, '--mesh=model=2']),
