@@ -111,8 +111,9 @@ TEST(LayoutSearchTest, PricesFewPlansOfManyIndependentCuts) {
     LayoutChoice choice = searchLayouts(makeIndependentCuts(count));
     EXPECT_EQ(cutAtoms(choice.plan).size(), count - count / 3);
     EXPECT_FALSE(choice.isExhausted);
-    if (before > 0)
+    if (before > 0) {
       EXPECT_LE(choice.priced, 3 * before);
+    }
     before = choice.priced;
   }
 }
