@@ -14,6 +14,14 @@ namespace dpc {
 
 namespace {
 
+/// PyTorch's BatchNorm counts its calls in a buffer, in case its momentum is None.
+/// No exported graph reads the count, so that a program has none.
+bool isCallCount(const std::string &name) {
+  const std::string ending = "num_batches_tracked";
+  return name.size() >= ending.size() &&
+         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 /// Names in one message.
 constexpr size_t kMostNames = 8;
 
@@ -77,7 +85,7 @@ private:
       return status;
     found = std::make_unique<StateSources>(program, tensors);
     for (const auto &[name, tensor] : tensors)
-      if (!found->isUsed(name))
+      if (!found->isUsed(name) && !isCallCount(name))
         unknown.push_back(tensor->array.name);
     for (uint32_t i = 0; i < program.state_count; ++i) {
       const dpc_state_t &state = program.states[i];
