@@ -69,7 +69,7 @@ class TimeMajor:
         compiled = [model, '-o', 'asked', '--loss=cross-entropy', '--optimizer=sgd,lr=0.3', '--batch-dim=x:1']
         self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:1').done()
         self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:0').refused(
-            'dimension 0 of the labels, of type', 'has extent 7, but the batch has 4 samples: --batch-dim=label:K')
+            'dimension 0 of the labels, of type', "has extent 7, but input 'x' has 4 samples along dimension 1: --batch-dim=x:K or --batch-dim=label:K")
         self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:2').refused('--batch-dim=label:2: the labels have rank 2')
         self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:-1').refused('every sample has a label', code=2)
         self.suite.tool('dpc-compile', *compiled, '--batch-dim=label:1', '--batch-dim=label:0').refused('twice', code=2)

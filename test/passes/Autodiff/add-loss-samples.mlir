@@ -20,8 +20,8 @@
 // FIRST: nn.iota dim 0
 // ALL: nn.arg = #nn.arg<label "label", batch = 0>
 // CLASSES: nn.arg = #nn.arg<label "label", batch = 0>
-// LOST: dimension 0 of the labels, of type 'tensor<3xi64>', has extent 3, but the batch has 4 samples: --batch-dim=label:K says which dimension counts them
-// ZERO: dimension 0 of the labels, of type 'tensor<3x4xi64>', has extent 3, but the batch has 4 samples
+// LOST: dimension 0 of the labels, of type 'tensor<3xi64>', has extent 3, but input 'x' has 4 samples along dimension 0: --batch-dim=x:K or --batch-dim=label:K says which
+// ZERO: dimension 0 of the labels, of type 'tensor<3x4xi64>', has extent 3, but input 'x' has 4 samples along dimension 1
 // RANK: --batch-dim=label:2: the labels have rank 2
 
 //--- transposed.mlir
