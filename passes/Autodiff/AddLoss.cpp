@@ -234,17 +234,13 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     } else if (std::optional<int64_t> own = findSampleDim(function, output, label.classAxis)) {
       dim = label.classAxis >= 0 && label.classAxis < *own ? *own - 1 : *own;
     }
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      ArgAttr arg = nn::getArg(function, i);
-      if (!arg || arg.getKind() != ArgKind::input || arg.getBatch() < 0)
-        continue;
-      const int64_t batch = typeOf(function.getArgument(i)).getDimSize(arg.getBatch());
-      if (shape[dim] == batch)
-        break;
+    const std::optional<int64_t> batch = getBatch(function);
+    if (batch && shape[dim] != *batch) {
+      ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
       return emitError(output.getLoc())
                  << "dimension " << dim << " of the labels, of type " << label.type
                  << ", has extent " << shape[dim] << ", but input '" << arg.getName() << "' has "
-                 << batch << " samples along dimension " << arg.getBatch()
+                 << *batch << " samples along dimension " << arg.getBatch()
                  << ": --batch-dim=" << arg.getName()
                  << ":K or --batch-dim=label:K says which dimension counts them",
              failure();

@@ -13,6 +13,12 @@ using namespace dpc;
 
 namespace {
 
+/// Null unless `argument` is an input with a batch dimension.
+nn::ArgAttr getBatched(func::FuncOp function, BlockArgument argument) {
+  nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
+  return arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0 ? arg : nn::ArgAttr();
+}
+
 /// A part of a dimension: so many indices, which may be (a part of) the samples.
 struct Factor {
   int64_t size;
@@ -60,8 +66,8 @@ class Samples {
 public:
   explicit Samples(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments()) {
-      nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
-      if (!arg || arg.getKind() != nn::ArgKind::input || arg.getBatch() < 0)
+      nn::ArgAttr arg = getBatched(function, argument);
+      if (!arg)
         continue;
       ValueFactors dims;
       for (int64_t extent : nn::typeOf(argument).getShape())
@@ -115,13 +121,18 @@ private:
 
 } // namespace
 
+BlockArgument dpc::findBatchedInput(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments())
+    if (getBatched(function, argument))
+      return argument;
+  return {};
+}
+
 std::optional<int64_t> dpc::getBatch(func::FuncOp function) {
-  for (BlockArgument argument : function.getArguments()) {
-    nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
-    if (arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0)
-      return nn::typeOf(argument).getDimSize(arg.getBatch());
-  }
-  return std::nullopt;
+  BlockArgument input = findBatchedInput(function);
+  if (!input)
+    return std::nullopt;
+  return nn::typeOf(input).getDimSize(getBatched(function, input).getBatch());
 }
 
 std::optional<int64_t> dpc::findSampleDim(func::FuncOp function, Value value, int64_t except) {

@@ -7,6 +7,9 @@
 
 namespace dpc {
 
+/// The first input of the function that has a batch dimension; null if none has.
+mlir::BlockArgument findBatchedInput(mlir::func::FuncOp function);
+
 /// Samples of a batch: the extent of the batch dimension of the function's inputs;
 /// nullopt if none has one.
 std::optional<int64_t> getBatch(mlir::func::FuncOp function);

@@ -14,14 +14,6 @@ namespace dpc {
 
 namespace {
 
-/// PyTorch's BatchNorm counts its calls in a buffer, in case its momentum is None.
-/// No exported graph reads the count, so that a program has none.
-bool isCallCount(const std::string &name) {
-  const std::string ending = "num_batches_tracked";
-  return name.size() >= ending.size() &&
-         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 /// Names in one message.
 constexpr size_t kMostNames = 8;
 
@@ -29,6 +21,10 @@ bool endsWith(const std::string &text, const std::string &suffix) {
   return text.size() >= suffix.size() &&
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
+
+/// PyTorch's BatchNorm counts its calls in a buffer, in case its momentum is None.
+/// No exported graph reads the count, so that a program has none.
+bool isCallCount(const std::string &name) { return endsWith(name, "num_batches_tracked"); }
 
 /// Buffers that training does not change may be the exporter's own; then no
 /// other file has them. No file has what the module does not save.
