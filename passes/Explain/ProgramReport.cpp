@@ -37,9 +37,16 @@ std::optional<std::string> dpc::describeLoss(ModuleOp module) {
   if (loss.getClassAxis() >= 0)
     os << ", " << loss.getType().getDimSize(loss.getClassAxis()) << " classes along axis "
        << loss.getClassAxis();
-  for (const BoundaryTensor &tensor : boundaryOf(module))
+  const std::vector<BoundaryTensor> tensors = boundaryOf(module);
+  for (const BoundaryTensor &tensor : tensors)
     if (tensor.isLabel)
       os << ", labels " << typeText(tensor.type);
+  auto counting = llvm::find_if(tensors, [](const BoundaryTensor &tensor) {
+    return tensor.isInput() && !tensor.isLabel && tensor.batch >= 0;
+  });
+  if (counting != tensors.end())
+    os << ", samples along dimension " << counting->batch << " of '" << counting->name << "', "
+       << typeText(counting->type);
   return text;
 }
 

@@ -12,12 +12,12 @@ class TimeMajor:
     def __init__(self, suite):
         self.suite = suite
 
-    def model(self, name, steps, time_major, flattens=False):
+    def model(self, name, steps, time_major, flattens=False, batch=BATCH):
         """x @ w + b over [samples, steps] or [steps, samples], and the same through [steps * samples] rows."""
         rng = np.random.default_rng(5)
         parameters = [numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), key)
                       for key, shape in (('w', (FEATURES, CLASSES)), ('b', (CLASSES,)))]
-        outer = [steps, BATCH] if time_major else [BATCH, steps]
+        outer = [steps, batch] if time_major else [batch, steps]
         nodes = [helper.make_node('MatMul', ['rows' if flattens else 'x', 'w'], ['product']),
                  helper.make_node('Add', ['product', 'b'], ['sums' if flattens else 'logits'])]
         if flattens:
@@ -63,6 +63,16 @@ class TimeMajor:
             expect(len(evaluation) == len(evaluated) > 1 and np.allclose(evaluation, evaluated, rtol=1e-5),
                    f'evaluation {evaluation}, not {evaluated}')
 
+    def named(self):
+        """A dimension that the file calls the batch counts the samples without being asked for, and the notes say so."""
+        want, evaluated = self.run(self.model('unnamed', BATCH, True), BATCH, 'cross-entropy', '--batch-dim=x:1')
+        model, shape = self.model('named', BATCH, True, batch='batch'), f'--shape=x:{BATCH}x{BATCH}x{FEATURES}'
+        got, evaluation = self.run(model, BATCH, 'cross-entropy', shape)
+        expect(got == want and evaluation == evaluated, f'losses {got}, not {want}')
+        notes = self.suite.tool('dpc-compile', model, shape, '-o', 'named', '--loss=cross-entropy', '--optimizer=sgd,lr=0.3').done().err
+        for text in ("dimension 1 ('batch') of input 'x' counts the samples", "samples along dimension 1 of 'x', f32[4, 4, 3]"):
+            expect(text in notes, f'the notes lack "{text}": {notes}')
+
     def asked_for(self):
         """--batch-dim=label:K decides; what cannot be is refused, with both extents."""
         model = self.model('asked', 7, True)
@@ -91,4 +101,5 @@ def checks(suite):
                    lambda steps=steps, flags=flags: tests.same(steps, 'cross-entropy', *flags))
     for loss in ('mse', 'bce-with-logits'):
         yield f'daily time-major {loss}', lambda loss=loss: tests.same(7, loss, '--mesh=data=2')
+    yield 'daily time-major by name', tests.named
     yield 'daily time-major as asked for', tests.asked_for

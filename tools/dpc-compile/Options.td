@@ -38,7 +38,7 @@ def batch_norm : Value<"batch-norm", "MODE", "global (default) or local statisti
 def shape : Repeated<"shape", "NAME:DxDx..", "Global shape of an input (default: the file's)", model>;
 def label_shape : Value<"label-shape", "DxDx..", "Global shape of the labels (default: by the loss and its output)", model>;
 def label_type : Value<"label-type", "TYPE", "Element type of the labels, such as i64 or f32 (default: i64 for cross-entropy, else the output's)", model>;
-def batch_dim : Repeated<"batch-dim", "NAME:K", "The dimension of an input that counts samples, -1 for none (default: 0 where its extent is the first input's); label:K for the labels (default: that of the output)", model>;
+def batch_dim : Repeated<"batch-dim", "NAME:K", "The dimension of an input that counts samples, -1 for none (default: the open one that the file calls batch.., else 0 where its extent is the first input's); label:K for the labels (default: that of the output)", model>;
 def params : Value<"params", "WHERE", "embed (default), FILE or none", model>;
 def as_exported : Flag<["--"], "as-exported">, HelpText<"Train the graph as the file has it, without restoring what its exporter merged or computed; without --precision also in the file's types of 16 bits">, Group<model>;
 def trainable : Repeated<"trainable", "GLOB", "Initializers that train: from none, and in turn with --frozen (default: those that docs/compiling.md says)", model>;

@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Import/Import.h"
 
+#include "frontends/onnx/Import/BatchDims.h"
 #include "frontends/onnx/Import/ModuleBuilder.h"
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Model/Check.h"
@@ -76,16 +77,6 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
       return fail(llvm::formatv("input '{0}' of shape {1} has more than {2} "
                                 "elements",
                                 input.name, printed(input.shape), kMaxElements));
-  for (const auto &[name, dim] : options.batchDims) {
-    auto input = llvm::find_if(
-        graph.inputs, [&, &name = name](const GraphInput &each) { return each.name == name; });
-    if (input == graph.inputs.end())
-      return fail(
-          llvm::formatv("--batch-dim={0}:{1}: the model has no input of this name", name, dim));
-    if (dim < -1 || dim >= int64_t(input->shape.size()))
-      return fail(llvm::formatv("--batch-dim={0}:{1}: the input has rank {2}", name, dim,
-                                input->shape.size()));
-  }
   return llvm::Error::success();
 }
 
@@ -104,6 +95,8 @@ struct Prepared {
   Graph graph;
   Restored restored;
   std::vector<Classified> roles;
+  /// On dimensions that count samples.
+  std::vector<std::string> batchNotes;
 };
 
 /// Tables of sinusoids are parameters that their modules never train
@@ -284,14 +277,19 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
         "the file of its external data is not there, and '{0}' cannot be put back without values; "
         "torch.onnx.export(..., optimize=False) leaves nothing to be put back",
         restored.firstTensor)));
+  const std::vector<GraphInput> inFile = graph->inputs;
   if (llvm::Error error = resolveShapes(*graph, options))
+    return prefixed(std::move(error));
+  std::vector<std::string> batchNotes;
+  if (llvm::Error error = findBatchDims(inFile, options.batchDims, graph->inputs, batchNotes))
     return prefixed(std::move(error));
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
   if (llvm::Error error = checkMissing(*graph, *roles))
     return prefixed(std::move(error));
-  return Prepared{std::move(*model), std::move(*graph), std::move(restored), std::move(*roles)};
+  return Prepared{std::move(*model), std::move(*graph), std::move(restored), std::move(*roles),
+                  std::move(batchNotes)};
 }
 
 ImportSummary summarize(const Prepared &prepared) {
@@ -324,6 +322,9 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
     emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
     return {};
   }
+  // Inference has samples too.
+  for (const std::string &note : prepared->batchNotes)
+    emitRemark(FileLineColLoc::get(context, path, 0, 0)) << note;
   if (options.explain)
     printClassification(prepared->graph, prepared->roles, notes);
   if (options.asExported)

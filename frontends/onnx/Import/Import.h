@@ -27,8 +27,7 @@ struct ImportOptions {
   /// Global shape by input name; replaces dynamic and static dimensions.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
   /// Which dimension of an input counts samples, by input name; -1 for an input
-  /// that is one whole array. Without an entry: 0 when the extent of dimension
-  /// 0 is the batch (that of the first input), else -1.
+  /// that is one whole array. Others take that of findBatchDims.
   std::map<std::string, int64_t> batchDims;
   /// Which initializers train, in the order of the command line.
   std::vector<TrainingRequest> training;

@@ -75,7 +75,6 @@ public:
 private:
   Location named(StringRef name) { return NameLoc::get(builder.getStringAttr(name)); }
   Location locationOf(const Node &node);
-  int64_t batchDim(const GraphInput &input) const;
   void addArguments();
   void addInitializer(const Initializer &initializer, const Classified &classified);
   LogicalResult checkTypes(Conversion &conversion) const;
@@ -126,18 +125,6 @@ Location ModuleBuilder::locationOf(const Node &node) {
   if (path.empty())
     return named(node.name);
   return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
-}
-
-int64_t ModuleBuilder::batchDim(const GraphInput &input) const {
-  auto given = options.batchDims.find(input.name);
-  if (given != options.batchDims.end())
-    return given->second;
-  const GraphInput &first = graph.inputs.front();
-  auto firstGiven = options.batchDims.find(first.name);
-  int64_t firstDim = firstGiven == options.batchDims.end() ? 0 : firstGiven->second;
-  if (firstDim < 0 || first.shape.empty() || input.shape.empty())
-    return -1;
-  return input.shape[0] == first.shape[firstDim] ? 0 : -1;
 }
 
 /// Constants that importing may compute with, or that are small, stay in the
@@ -209,8 +196,8 @@ void ModuleBuilder::addArguments() {
     auto type = RankedTensorType::get(
         input.shape, convertElementType(builder.getContext(), computedType(input.type)));
     variables.push_back({});
-    arguments.push_back(nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name,
-                                         batchDim(input), ""));
+    arguments.push_back(
+        nn::ArgAttr::get(builder.getContext(), nn::ArgKind::input, input.name, input.batchDim, ""));
     values[input.value] = body->addArgument(type, named(input.name));
   }
 }

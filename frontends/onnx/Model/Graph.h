@@ -112,6 +112,8 @@ struct GraphInput {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::SmallVector<std::string, 4> dimNames;
   bool hasRank = false;
+  /// The dimension that counts samples, -1 for none; see findBatchDims.
+  int64_t batchDim = -1;
 };
 
 struct GraphOutput {

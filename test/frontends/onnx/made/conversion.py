@@ -83,6 +83,10 @@ def shapes():
          node("Concat", ["u", "two", "two"], ["to"], axis=0), node("Reshape", ["x", "to"], ["r"]), node("Cast", ["b"], ["f"], to=F32),
          node("Sqrt", ["f"], ["q"]), node("Div", ["r", "q"], ["d"]), node("Reshape", ["z", "to"], ["z2"]), node("Add", ["d", "z2"], ["y"])],
         [c("zero", 0), c("first", [0]), c("two", [2])], inputs=[dynamic, other], outputs=[value("y", ["batch", 2, 2])]))
+    # Samples that are not along the first dimension, by the names of the dimensions.
+    for name, first, second in (("batch-second", 3, "batch_size"), ("batch-unnamed", 3, "tokens"), ("batch-first", "n", "batch_size")):
+        others = [value("state", [4, second, 5]), value("mask", [second, 5]), value("whole", [3, 5])] if name == "batch-second" else []
+        good(name, model([node("Relu", ["x"], ["y"])], inputs=[value("x", [first, second, 5]), *others], outputs=[value("y", [first, second, 5])]))
     # As TorchScript writes the side of a square of positions.
     good("shape-root", model(
         [node("Pow", ["count", "half"], ["p"]), node("Cast", ["p"], ["side"], to=I64), node("Unsqueeze", ["side", "first"], ["u"]),
