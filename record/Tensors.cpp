@@ -246,7 +246,7 @@ LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) 
   if (arg.getBatch() >= 0) {
     const int64_t samples = shape[arg.getBatch()];
     if (batched && samples != batch)
-      return emitError(persistent.getLoc())
+      return emitError(module->getLoc())
              << "a step has " << batch << " samples of input '" << batched.getName() << "' and "
              << samples << " of '" << arg.getName()
              << "': --batch-dim=NAME:K says which dimension of an input counts samples, or with -1 "
