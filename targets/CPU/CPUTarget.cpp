@@ -17,18 +17,24 @@ static StringRef processorOf(const CodeOptions &options) {
   return options.processor.empty() ? "native" : StringRef(options.processor);
 }
 
+/// Whether this machine's processor has the feature. The answers are kept: on a virtual machine
+/// each question for a processor's features stops the program for some microseconds.
+static bool hostHas(StringRef feature) {
+  static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features.lookup(feature);
+}
+
 /// 64 where the processor has AVX-512, else 32.
 static unsigned vectorBytesOf(const CodeOptions &options) {
   if (processorOf(options) == "native")
-    return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 64 : 32;
+    return hostHas("avx512f") ? 64 : 32;
   return processorOf(options) == "x86-64-v4" ? 64 : 32;
 }
 
 /// Whether the processor is this machine's, and this one has AVX512_BF16: no
 /// level of x86-64 includes it.
 static bool multipliesBf16(const CodeOptions &options) {
-  return processorOf(options) == "native" && vectorBytesOf(options) == 64 &&
-         llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
+  return processorOf(options) == "native" && vectorBytesOf(options) == 64 && hostHas("avx512bf16");
 }
 
 namespace {
