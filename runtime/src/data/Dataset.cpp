@@ -3,6 +3,7 @@
 
 #include "runtime/src/data/Dataset.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
@@ -67,12 +68,12 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
 /// the file that was opened last has, and which inputs there are.
 dpc_status_t Dataset::lacks(const std::string &source) const {
   const std::string cause = dpc_last_error();
-  std::string names;
+  std::vector<std::string> names;
   for (const dpc_array_t &array : files.back()->arrays)
     if (*array.name)
-      names += (names.empty() ? "" : ", ") + std::string(array.name);
+      names.emplace_back(array.name);
   return fail(DPC_INVALID, "%s: %s; it has %s, the program's inputs are %s", source.c_str(),
-              cause.c_str(), names.empty() ? "no named arrays" : names.c_str(),
+              cause.c_str(), names.empty() ? "no named arrays" : listNames(names).c_str(),
               inputNames(*program).c_str());
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/src/data/InputLoader.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
@@ -50,10 +51,10 @@ uint32_t findInput(const dpc_program_t &program, const char *name) {
 }
 
 std::string inputNames(const dpc_program_t &program) {
-  std::string names;
+  std::vector<std::string> names;
   for (uint32_t i = 0; i < program.input_count; ++i)
-    names += (i ? ", " : "") + std::string(program.inputs[i].name);
-  return names;
+    names.emplace_back(program.inputs[i].name);
+  return listNames(names);
 }
 
 InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)

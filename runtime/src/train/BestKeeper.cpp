@@ -4,10 +4,10 @@
 #include "runtime/src/train/BestKeeper.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
-#include "runtime/src/program/StateNames.h"
 #include "runtime/src/train/OutputFiles.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "runtime/src/train/Evaluation.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -18,10 +19,13 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
   // Rows of a part of a batch cannot be masked out of what the graph makes of all.
-  std::string whole = session.masksRows() ? "" : "the loss in the graph";
+  std::vector<std::string> needWhole;
+  if (!session.masksRows())
+    needWhole.emplace_back("the loss in the graph");
   for (uint32_t i = 0; i < program.metric_count && session.masksRows(); ++i)
     if (program.metrics[i].kind == DPC_METRIC_WHOLE)
-      whole += (whole.empty() ? "" : ", ") + std::string(program.metrics[i].name);
+      needWhole.emplace_back(program.metrics[i].name);
+  const std::string whole = listNames(needWhole);
   const uint64_t left = data.rows() % program.batch;
   if (!left || whole.empty())
     return DPC_OK;

@@ -1,0 +1,14 @@
+#include "runtime/src/base/Phrases.h"
+
+namespace dpc {
+
+std::string listNames(const std::vector<std::string> &names) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < most; ++i)
+    text += (i ? ", " : "") + names[i];
+  return names.size() <= most ? text
+                              : text + " and " + std::to_string(names.size() - most) + " more";
+}
+
+} // namespace dpc
