@@ -2,6 +2,10 @@
 
 namespace dpc {
 
+std::string countOf(uint64_t count, const char *noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string listNames(const std::vector<std::string> &names) {
   constexpr size_t most = 8;
   std::string text;

@@ -1,10 +1,14 @@
 #ifndef DPC_RUNTIME_SRC_BASE_PHRASES_H
 #define DPC_RUNTIME_SRC_BASE_PHRASES_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace dpc {
+
+/// "1 sample" or "5 samples", for messages.
+std::string countOf(uint64_t count, const char *noun);
 
 /// "a, b, c", for messages; after eight names: "a, b, .., h and 5 more".
 std::string listNames(const std::vector<std::string> &names);

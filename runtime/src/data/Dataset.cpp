@@ -206,8 +206,8 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     first = first && target;
     const uint64_t sample = elementCount(input.shape, input.dim_count) / program->batch;
     if (length != 0 && double(sample) != length)
-      return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %llu tokens",
-                  spec.text.c_str(), length, input.name, static_cast<unsigned long long>(sample));
+      return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %s",
+                  spec.text.c_str(), length, input.name, countOf(sample, "token").c_str());
     const uint64_t count = static_cast<uint64_t>(tokens.shape[0]);
     Binding binding;
     binding.data = static_cast<const char *>(tokens.data);
@@ -217,8 +217,8 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     binding.rowOffset = label ? 1 : 0; // a loss outside the graph is given the next token
     binding.source = path;
     if (binding.rows == 0)
-      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu", path.c_str(),
-                  static_cast<unsigned long long>(count), static_cast<unsigned long long>(sample));
+      return fail(DPC_INVALID, "%s: %s, fewer than one sample of %llu", path.c_str(),
+                  countOf(count, "token").c_str(), static_cast<unsigned long long>(sample));
     bindings->append(i, std::move(binding));
   }
   return DPC_OK;
@@ -232,8 +232,8 @@ dpc_status_t Dataset::checkLastFile() const {
       continue;
     const Binding &last = bindings->allBindings(i).back();
     if (first && last.rows != first->rows)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu", last.source.c_str(),
-                  static_cast<unsigned long long>(last.rows), first->source.c_str(),
+      return fail(DPC_INVALID, "%s has %s, but %s has %llu", last.source.c_str(),
+                  countOf(last.rows, "sample").c_str(), first->source.c_str(),
                   static_cast<unsigned long long>(first->rows));
     first = &last;
   }
@@ -248,9 +248,9 @@ dpc_status_t Dataset::countRows() {
       continue;
     const uint64_t rows = bindings->sampleCount(i);
     if (!isFirst && rows != sampleCount)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu",
-                  bindings->sourceOf(i).c_str(), static_cast<unsigned long long>(rows),
-                  first.c_str(), static_cast<unsigned long long>(sampleCount));
+      return fail(DPC_INVALID, "%s has %s, but %s has %llu", bindings->sourceOf(i).c_str(),
+                  countOf(rows, "sample").c_str(), first.c_str(),
+                  static_cast<unsigned long long>(sampleCount));
     first = bindings->sourceOf(i);
     sampleCount = rows;
     isFirst = false;
@@ -260,9 +260,7 @@ dpc_status_t Dataset::countRows() {
 
 std::string Dataset::source() const {
   const size_t count = files.size();
-  return count > 1 ? firstFile + " and " + std::to_string(count - 1) +
-                         (count == 2 ? " more file" : " more files")
-                   : firstFile;
+  return count > 1 ? firstFile + " and " + countOf(count - 1, "more file") : firstFile;
 }
 
 dpc_status_t Dataset::openFiles(const DataSpec &spec) {

@@ -146,8 +146,7 @@ std::string InputLoader::sourceOf(uint32_t index) const {
   const Bindings &all = bindings[index];
   return all.empty()       ? "no data"
          : all.size() == 1 ? all[0].source
-                           : all[0].source + " and " + std::to_string(all.size() - 1) +
-                                 (all.size() == 2 ? " more file" : " more files");
+                           : all[0].source + " and " + countOf(all.size() - 1, "more file");
 }
 
 dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {

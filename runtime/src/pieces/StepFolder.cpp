@@ -3,6 +3,7 @@
 
 #include "runtime/src/pieces/StepFolder.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -101,8 +102,8 @@ dpc_status_t StepFolder::mapFile(const ManifestFile &file, Mapping *out) const {
     return status;
   if (out->size() == file.bytes)
     return DPC_OK;
-  return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu", full.c_str(), out->size(),
-              static_cast<unsigned long long>(file.bytes));
+  return fail(DPC_INVALID, "%s has %s, its manifest says %llu", full.c_str(),
+              countOf(out->size(), "byte").c_str(), static_cast<unsigned long long>(file.bytes));
 }
 
 dpc_status_t StepFolder::checkFile(const ManifestFile &file) const {

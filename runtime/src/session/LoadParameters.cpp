@@ -207,7 +207,7 @@ private:
     const bool trains = program.ranks[0].entries[DPC_ENTRY_STEP].count != 0;
     if (optimizerCount)
       notes->push_back("note: " + head + "the optimizer state in it is left out (" +
-                       std::to_string(optimizerCount) + " tensors)" +
+                       countOf(optimizerCount, "tensor") + ")" +
                        (trains ? ": --checkpoint with --resume goes on with a run" : ""));
   }
 

@@ -175,7 +175,7 @@ bool BestKeeper::isOutOfPatience() const {
 
 std::string BestKeeper::patienceText() const {
   const uint64_t count = countSinceBest();
-  return std::to_string(count) + (count == 1 ? " evaluation" : " evaluations") + " without a " +
+  return countOf(count, "evaluation") + " without a " +
          (hasValue ? "better " + metric + " than " + numberText(value) + " of step " +
                          std::to_string(step)
                    : "finite " + metric);

@@ -30,12 +30,14 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   if (!left || whole.empty())
     return DPC_OK;
   if (data.rows() < program.batch)
-    return fail(DPC_INVALID,
-                "--eval-data: %s: %" PRIu64 " samples, but %s needs a whole batch of %" PRIu64,
-                data.source().c_str(), data.rows(), whole.c_str(), program.batch);
+    return fail(DPC_INVALID, "--eval-data: %s: %s, but %s needs a whole batch of %" PRIu64,
+                data.source().c_str(), countOf(data.rows(), "sample").c_str(), whole.c_str(),
+                program.batch);
   if (session.options.rank == 0)
-    report.line("note: " + whole + " needs whole batches: the last " + std::to_string(left) +
-                " samples of --eval-data are left out" + (session.masksRows() ? " of it" : ""));
+    report.line("note: " + whole + " needs whole batches: the last " +
+                (left == 1 ? "sample of --eval-data is"
+                           : std::to_string(left) + " samples of --eval-data are") +
+                " left out" + (session.masksRows() ? " of it" : ""));
   return DPC_OK;
 }
 
@@ -107,7 +109,8 @@ std::string Evaluation::text() const {
 
 std::string Evaluation::note() const {
   return leftOut ? "note: " + std::to_string(leftOut) + " of " + std::to_string(batchCount()) +
-                       " batches are left out: their loss is not finite"
+                       " batches " + (leftOut == 1 ? "is left out: its" : "are left out: their") +
+                       " loss is not finite"
                  : "";
 }
 
