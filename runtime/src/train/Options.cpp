@@ -7,6 +7,7 @@
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/train/UnknownOption.h"
 
 #include <algorithm>
 #include <cmath>
@@ -185,7 +186,7 @@ struct Parser {
       out->warnOnNan = value == "warn";
       return DPC_OK;
     }
-    return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
+    return refuseUnknown(name);
   }
 };
 
