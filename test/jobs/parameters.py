@@ -239,6 +239,7 @@ class Parameters:
         run, saved = self.start('run/step-2', program=self.suite.trainer('mlp', optimizer='adam,lr=1e-30'))
         run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors)')
         self.expect_values(saved, read_safetensors(self.suite.path('two.st')))
+        self.start('run')[0].refused('run is a folder of checkpoints: name one, such as the newest, run/step-2')
         # Another optimizer's program and one without an optimizer have none of these tensors: one line says so, too.
         run, saved = self.start('run/step-2')
         run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors): --checkpoint with --resume')

@@ -64,16 +64,22 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// What to say of the input that has no data, last in dpc_last_error(): which arrays
-/// the file that was opened last has, and which inputs there are.
-dpc_status_t Dataset::lacks(const std::string &source) const {
-  const std::string cause = dpc_last_error();
-  std::vector<std::string> names;
-  for (const dpc_array_t &array : files.back()->arrays)
-    if (*array.name)
-      names.emplace_back(array.name);
-  return fail(DPC_INVALID, "%s: %s; it has %s, the program's inputs are %s", source.c_str(),
-              cause.c_str(), names.empty() ? "no named arrays" : listNames(names).c_str(),
+/// Says that an input has no data, which arrays the file that was opened last has, and
+/// which inputs there are.
+dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
+  const char *name = program->inputs[input].name;
+  std::vector<std::string> names, unused;
+  for (const dpc_array_t &array : files.back()->arrays) {
+    if (!*array.name)
+      continue;
+    names.emplace_back(array.name);
+    if (findInput(*program, array.name) == DPC_NONE)
+      unused.emplace_back(array.name);
+  }
+  const std::string meant = nearestName(name, unused);
+  return fail(DPC_INVALID, "%s: no data for input \"%s\"%s; it has %s, the program's inputs are %s",
+              source.c_str(), name, meant.empty() ? "" : (" (is \"" + meant + "\" meant?)").c_str(),
+              names.empty() ? "no named arrays" : listNames(names).c_str(),
               inputNames(*program).c_str());
 }
 
@@ -92,8 +98,7 @@ dpc_status_t Dataset::openNpz(const std::string &path) {
       if (dpc_status_t status = bindings->append(i, *array, path + ": array \"" + name + "\""))
         return status;
     } else if (input.batch_dim >= 0 || bindings->allBindings(i).empty()) {
-      fail(DPC_INVALID, "no data for input \"%s\"", input.name);
-      return lacks(path);
+      return lacks(path, i);
     }
   }
   return checkLastFile();
@@ -294,8 +299,11 @@ dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
   for (const DataSpec &spec : specs)
     if (dpc_status_t status = openFiles(spec))
       return status;
+  for (uint32_t i = 0; i < program->input_count && !files.empty(); ++i)
+    if (bindings->allBindings(i).empty())
+      return lacks(texts[0], i);
   if (dpc_status_t status = bindings->checkAllBound())
-    return files.empty() ? status : lacks(texts[0]);
+    return status;
   return countRows();
 }
 

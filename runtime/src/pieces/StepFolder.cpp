@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 namespace dpc {
 
 namespace {
+
+constexpr const char *kStepPrefix = "step-";
 
 /// A file of a checkpoint, or one that AtomicFile writes beside it.
 bool isOwnName(const std::string &name) {
@@ -49,7 +52,33 @@ std::vector<std::string> entriesOf(int folder) {
 
 } // namespace
 
-std::string stepFolderName(uint64_t step) { return "step-" + std::to_string(step); }
+std::string stepFolderName(uint64_t step) { return kStepPrefix + std::to_string(step); }
+
+void forEachNumbered(const std::string &directory, const std::string &prefix,
+                     const std::function<void(const char *, uint64_t)> &see) {
+  DIR *listing = ::opendir(directory.c_str());
+  if (!listing)
+    return;
+  while (const dirent *entry = ::readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
+      continue;
+    const char *digits = entry->d_name + prefix.size();
+    char *end = nullptr;
+    errno = 0;
+    const uint64_t number = std::strtoull(digits, &end, 10);
+    if (errno == 0 && std::to_string(number) == digits)
+      see(entry->d_name, number);
+  }
+  ::closedir(listing);
+}
+
+std::vector<uint64_t> listCheckpoints(const std::string &directory) {
+  std::vector<uint64_t> steps;
+  forEachNumbered(directory, kStepPrefix,
+                  [&](const char *, uint64_t step) { steps.push_back(step); });
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
 
 dpc_status_t StepFolder::open(const std::string &directory, const std::string &folderName) {
   name = folderName;

@@ -6,8 +6,8 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/train/OutputFiles.h"
 
 #include <algorithm>

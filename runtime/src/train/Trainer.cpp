@@ -9,7 +9,7 @@
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
-#include "runtime/src/checkpoint/Rotation.h"
+#include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
