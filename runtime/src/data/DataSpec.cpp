@@ -7,6 +7,7 @@
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <glob.h>
 #include <unistd.h>
 
@@ -75,7 +76,7 @@ dpc_status_t parseDataSpec(const std::string &text, DataSpec *out) {
     const size_t fileCount = isIdx ? 2 : 1;
     if (patterns.size() < fileCount)
       return fail(DPC_USAGE, "data \"%s\": needs idx:IMAGES,LABELS", text.c_str());
-    out->settings.assign(patterns.begin() + ptrdiff_t(fileCount), patterns.end());
+    out->settings.assign(patterns.begin() + std::ptrdiff_t(fileCount), patterns.end());
     patterns.resize(fileCount);
   } else if (equals != std::string::npos) {
     out->form = DataForm::npy;

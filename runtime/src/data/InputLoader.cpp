@@ -8,6 +8,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/InputBounds.h"
+#include "runtime/src/data/ShapeRemedy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -81,7 +82,7 @@ dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
                 skip ? "samples have" : "it has",
                 shapeText(have.data(), static_cast<uint32_t>(have.size())).c_str(), input.name,
                 shapeText(want.data(), static_cast<uint32_t>(want.size())).c_str(),
-                labelRemedy(input, have).c_str());
+                shapeRemedy(input, array).c_str());
   if (isFloat(array.dtype) && !isFloat(input.dtype))
     return fail(DPC_INVALID, "%s: its type is %s, but %s of the program needs integers (%s)",
                 source.c_str(), dpc_dtype_name(array.dtype), input.name,
