@@ -1,4 +1,5 @@
-// Notes what each thread works on, and says it without memory.
+// Keeps the work of each thread in a list on its stack, and describes it without
+// allocating memory.
 
 #include "dialects/Interfaces/CurrentWork.h"
 
@@ -13,7 +14,7 @@ using namespace dpc;
 
 namespace {
 
-/// All that is noted of a thread.
+/// The work of one thread.
 struct Thread {
   const CurrentWork *innermost = nullptr;
   StringRef pass;
@@ -57,7 +58,7 @@ void CurrentWork::describe(char *text, size_t size) {
   out.add("");
   const Thread *thread = &current;
   if (const Thread *first = mainThread; !thread->innermost && thread->pass.empty() && first)
-    thread = first; // It waits for this thread.
+    thread = first; // The main thread waits for this one.
   auto add = [&](const char *preposition, const CurrentWork &work) {
     StringRef node = work.loc ? firstNodeOf(*work.loc) : work.name;
     out.add(preposition);

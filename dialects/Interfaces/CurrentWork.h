@@ -1,7 +1,8 @@
-// What a thread works on, for the message that ends a tool without memory.
+// Remembers the node, kernel or file that each thread works on, for the message that
+// ends a tool without memory.
 //
-// Work is noted on the thread's stack: nothing is allocated or copied, and what
-// is noted costs two stores. Only `describe` reads it, and it asks for no memory
+// A thread keeps this record on its stack: nothing is allocated or copied, and an
+// entry costs two stores. Only `describe` reads the record, and it allocates nothing
 // either.
 
 #ifndef DPC_DIALECTS_INTERFACES_CURRENTWORK_H
@@ -14,8 +15,8 @@
 
 namespace dpc {
 
-/// The thread works on this as long as the object lives, which is on the stack.
-/// The names must live as long.
+/// Work of the thread that makes the object, for as long as the object lives. The object
+/// lies on the stack, and the names must live as long as it does.
 class CurrentWork {
 public:
   /// A thing of the kind `kind` ("node", "kernel", "file") named `name`. `op`, if it
@@ -31,13 +32,13 @@ public:
   /// call.
   static void setPass(llvm::StringRef pass);
 
-  /// Threads without work of their own do that of the thread that called this,
-  /// which is the main one.
+  /// The main thread calls this once. A thread without work of its own counts as doing
+  /// the work of the main thread.
   static void setMain();
 
   /// Writes " at node 'x' (Mul) inside node 'loop' (Loop)", " in pass dpc-NAME", or
-  /// both, into `text` of `size` bytes, cut where it is too long. Empty where
-  /// nothing is known.
+  /// both, into `text` of `size` bytes. A longer description is cut. The text is empty
+  /// if no work is known.
   static void describe(char *text, size_t size);
 
 private:

@@ -2,6 +2,7 @@
 
 #include "targets/CUDA/Assemble.h"
 
+#include "processes/ChildProcess.h"
 #include "targets/Objects/ObjectCache.h"
 
 #include "mlir/IR/Threading.h"
@@ -10,7 +11,6 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -37,8 +37,7 @@ static std::string versionOf(StringRef assembler) {
   if (llvm::sys::fs::createTemporaryFile("dpc-ptxas", "log", log))
     return "";
   auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove(log); });
-  std::optional<StringRef> redirects[] = {StringRef(), log.str(), log.str()};
-  llvm::sys::ExecuteAndWait(assembler, {assembler, "--version"}, std::nullopt, redirects);
+  runChild({assembler.str(), "--version"}, log.str().str());
   return readFile(log).value_or("");
 }
 
@@ -69,16 +68,13 @@ static void run(Job &job, StringRef assembler) {
     job.error = "temporary file: " + error.message();
     return;
   }
-  const std::string processor = ("-arch=" + job.processor).str();
-  std::optional<StringRef> redirects[] = {StringRef(), log.str(), log.str()};
-  std::string reason;
-  const int status = llvm::sys::ExecuteAndWait(
-      assembler, {assembler, processor, "-o", code.str(), source.str()}, std::nullopt, redirects,
-      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &reason);
+  const int status = runChild({assembler.str(), ("-arch=" + job.processor).str(), "-o",
+                               code.str().str(), source.str().str()},
+                              log.str().str());
   std::optional<std::string> made = readFile(code);
   if (status != 0 || !made || made->empty()) {
     std::string said = firstLine(readFile(log).value_or(""));
-    job.error = !reason.empty() ? reason : !said.empty() ? said : "it made nothing";
+    job.error = !said.empty() ? said : status < 0 ? "it was killed" : "it made nothing";
     return;
   }
   job.code = std::move(*made);

@@ -5,6 +5,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from evaluation import several
 from programs import data_of, expect
 
 
@@ -93,9 +94,37 @@ class Notes:
             run = self.suite.run(program, f'--data=idx:images.gz,labels.gz{scale}', '--steps=1').done()
             expect(len(notes_of(run.out)) == count, f'idx{scale}: {run.out}')
 
+    def singular(self):
+        """One sample, one rank or one step is not several."""
+        arrays, program = dict(np.load(data_of('mlp'))), self.suite.trainer('mlp')
+
+        def rows(count):
+            np.savez(self.suite.path(f'rows{count}.npz'), **{key: value[:count] for key, value in arrays.items()})
+            return f'rows{count}.npz'
+        run = self.suite.run(program, f'--data={rows(9)}', '--epochs=1').done()
+        want = ['note: the last sample of an epoch does not fill a batch and is dropped']
+        expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
+        self.suite.run(program, f'--data={rows(1)}', '--steps=1').refused('rows1.npz: 1 sample, fewer than one batch of 8')
+        self.suite.run(program, '--evaluate', '--eval-data=rows1.npz').done().says(', batch 8, 1 sample, planned memory')
+        np.savez(self.suite.path('uneven.npz'), x=arrays['x'][:2], label=arrays['label'][:1])
+        self.suite.run(program, '--data=uneven.npz', '--steps=1').refused('uneven.npz: array "label" has 1 sample, but ')
+        lone = self.suite.compiled('ranks', '--shape=x:2x16', '--loss=cross-entropy', '--optimizer=sgd,lr=0.1', '--mesh=data=3',
+                                   model=data_of('mlp').replace('data.npz', 'model.onnx'))
+        run = self.suite.run(lone, f'--data={rows(2)}', '--steps=1').done()
+        want = ['note: 1 of 3 ranks has no samples: a batch has 2']
+        expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
+        graph = self.suite.compiled('graph', '--loss=output:power', '--optimizer=sgd,lr=0.1',
+                                    model=several(self.suite.path('power.onnx'), ['power']))
+        run = self.suite.run(graph, '--evaluate', '--eval-data=rows9.npz').done()
+        want = ['note: the loss in the graph needs whole batches: the last sample of --eval-data is left out']
+        expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
+        proof = self.suite.tool('dpc-run', '--verify', program).done()
+        proof.says('plan of 1 rank: OK, ', ', 0 communications, ')
+
 
 def checks(suite):
     tests = Notes(suite)
     yield 'daily note of a softmax or of one class', tests.cross_entropy
     yield 'daily note of ranks without samples', tests.ranks
     yield 'daily note of uint8 images', tests.bytes_of_images
+    yield 'daily note of one of something', tests.singular

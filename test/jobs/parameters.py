@@ -101,6 +101,12 @@ class Parameters:
                             'not loaded, of the program: fc2.weight, fc2.bias, fc3.weight, fc3.bias\n',
                             'not in the program, of the file: pooler.weight\n')
             self.expect_values(saved, {**own, **part})
+        # Long lists end after eight names.
+        more = write_safetensors(self.suite.path('more.safetensors'), {f'extra{k}': np.zeros(3, np.float32) for k in range(11)})
+        run = self.suite.train(self.suite.trainer('gpt2'), 'gpt2', '--steps=1', f'--init-params={more},partial').done()
+        run.says('not in the program, of the file: extra0, extra1, extra10, extra2, extra3, extra4, extra5, extra6 and 3 more\n')
+        kept = [line for line in run.out.splitlines() if 'not loaded, of the program' in line]
+        expect(len(kept) == 1 and kept[0].count(', ') == 8 and kept[0].endswith(' more'), f'{kept}')
         self.start(f'{path},only=fc1.*,only=fc2.*')[0].refused('lacks 2', 'fc2.weight, fc2.bias')
         self.start(f'{path},only=fc4.*')[0].refused('only=fc4.*: the program has no parameter of this name')
         self.start(f'{path},except=head.*')[0].refused('except=head.*: the program has no parameter of this name')
@@ -233,6 +239,15 @@ class Parameters:
         run, saved = self.start('run/step-2', program=self.suite.trainer('mlp', optimizer='adam,lr=1e-30'))
         run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors)')
         self.expect_values(saved, read_safetensors(self.suite.path('two.st')))
+        self.start('run')[0].refused('run is a folder of checkpoints: name one, such as the newest, run/step-2')
+        # Another optimizer's program and one without an optimizer have none of these tensors: one line says so, too.
+        run, saved = self.start('run/step-2')
+        run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors): --checkpoint with --resume')
+        expect('not in the program' not in run.out, f'lists the optimizer state: {run.out}')
+        np.save(self.suite.path('x.npy'), np.load(data_of('mlp'))['x'])
+        run = self.suite.run(self.suite.compiled('mlp'), '--input=x=x.npy', '--output=logits=logits.npy', '--init-params=run/step-2')
+        run.done().says('6 of 6', 'the optimizer state in it is left out (12 tensors)\n')
+        expect('not in the program' not in run.out, f'lists the optimizer state: {run.out}')
         run, saved = self.start('run/step-2/,only=fc1.*', program=self.suite.trainer('mlp', optimizer='adam,lr=1e-30'))
         run.done().says('2 of 6')
 

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 
-from programs import data_of, expect
+from programs import Run, data_of, expect
 
 OUTPUTS = ['--save-params', '--save-onnx', '--trace', '--log', '--checkpoint']
 
@@ -148,11 +148,42 @@ class Refusals:
         np.savez(self.suite.path('names.npz'), images=self.arrays['x'], labels=self.arrays['label'])
         self.suite.train(self.program(), 'mlp', '--steps=1', data='names.npz').refused(
             'names.npz: no data for input "x"', 'it has images, labels', 'the program\'s inputs are x, label')
+        np.savez(self.suite.path('names.npz'), x=self.arrays['x'], other=self.arrays['label'], Labels=self.arrays['label'])
+        self.suite.train(self.program(), 'mlp', '--steps=1', data='names.npz').refused(
+            'no data for input "label" (is "Labels" meant?); it has x, other, Labels, the program\'s inputs are x, label')
+        np.savez(self.suite.path('names.npz'), x=self.arrays['x'], y=self.arrays['label'], target=self.arrays['label'])
+        self.suite.train(self.program(), 'mlp', '--steps=1', data='names.npz').refused('no data for input "label"; it has x, y')
         np.save(self.suite.path('x.npy'), self.arrays['x'])
         self.suite.train(self.program(), 'mlp', '--steps=1', data='image=x.npy').refused(
             'the program has no input "image", but: x, label')
         self.suite.run(self.suite.compiled('mlp'), '--input=image=x.npy', '--output=logits=y.npy').refused(
             'the program has no input "image", but: x')
+
+    def commas(self):
+        """Files between commas are no list: the option is given once for each."""
+        for name in ('a', 'b'):
+            self.data(f'{name}.npz')
+            np.save(self.suite.path(f'{name}.npy'), self.arrays['x'])
+        program = self.program()
+        for data, words in (('a.npz,b.npz', 'a.npz,b.npz: no such file, but a.npz, b.npz are there: give the option once for each'),
+                            ('x=a.npy,b.npy', 'a.npy,b.npy: no such file, but a.npy, b.npy are there')):
+            self.suite.train(program, 'mlp', '--steps=1', data=data).refused(words, code=2)
+        self.suite.train(program, 'mlp', '--steps=1', '--eval-data=a.npz,b.npz').refused('--eval-data: a.npz,b.npz: no such', code=2)
+        self.suite.train(program, 'mlp', '--steps=1', data='a.npz,c.npz').refused('a.npz,c.npz: ', 'No such file', code=5)
+        shutil.copy(self.suite.path('a.npz'), self.suite.path('a.npz,b.npz'))
+        self.suite.train(program, 'mlp', '--steps=1', data='a.npz,b.npz').done()
+
+    def alone(self):
+        """A program of several ranks that is started by itself names its launcher."""
+        program = self.program('data=2')
+        Run([program, f'--data={data_of("mlp")}', '--steps=1'], self.suite.folder).refused(
+            f'the program was compiled for 2 ranks: dpc-run {program} starts them')
+        self.suite.tool('dpc-run', '-n', '1', program, f'--data={data_of("mlp")}', '--steps=1').refused(
+            'the program was compiled for 2 ranks, this run has 1 (dpc-run -n 2)')
+
+    def evaluated_data(self):
+        self.suite.run(self.program(), '--evaluate', f'--data={data_of("mlp")}').refused(
+            '--evaluate excludes --data: it takes its data by --eval-data', code=2)
 
 
 def checks(suite):
@@ -160,5 +191,7 @@ def checks(suite):
     for option in OUTPUTS:
         yield f'before the first step {option}', lambda option=option: tests.unwritable(option)
     for check in (tests.unwritable_on_ranks, tests.nothing_left, tests.same_file, tests.inference_outputs, tests.labels,
-                  tests.indices, tests.large_files, tests.tokens_of_arrays, tests.array_names):
+                  tests.indices, tests.large_files, tests.tokens_of_arrays):
         yield 'before the first step ' + check.__name__.replace('_', ' '), check
+    for check in (tests.array_names, tests.commas, tests.alone, tests.evaluated_data):
+        yield 'daily refusal of ' + check.__name__.replace('_', ' '), check

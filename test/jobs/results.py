@@ -167,10 +167,10 @@ class Results:
 
         def loss_of(run):
             return float(re.search(r'eval at step 1: loss (\S+)', run.done().out)[1])
-        note = 'note: the loss in the graph needs whole batches: the last {} samples of --eval-data are left out\n'
+        note = 'note: the loss in the graph needs whole batches: the last {} of --eval-data {} left out\n'
         want = loss_of(evaluate(program, 'llama', arrays, 16))
-        for rows in (17, 23):
-            run = evaluate(program, 'llama', arrays, rows).done().says(note.format(rows - 16))
+        for rows, words in ((17, ('sample', 'is')), (23, ('7 samples', 'are'))):
+            run = evaluate(program, 'llama', arrays, rows).done().says(note.format(*words))
             expect(loss_of(run) == want, f'{rows} samples: {run.out}')
         evaluate(program, 'llama', arrays, 7).refused('llama-7.npz: 7 samples, but the loss in the graph needs a whole batch of 8')
         arrays, program = dict(np.load(data_of('mlp'))), self.suite.trainer('mlp', optimizer='sgd,lr=1e-30')

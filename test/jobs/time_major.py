@@ -92,6 +92,26 @@ class TimeMajor:
         own, _ = self.run(square, BATCH, 'cross-entropy', '--batch-dim=x:1')
         expect(self.suite.log('square.jsonl')[0]['loss'] != own[0], 'label:0 changes nothing')
 
+    def hinted(self):
+        """Data that fits with the samples in another dimension is answered with --batch-dim; other data is not."""
+        first, time = (self.model(name, 7, name == 'time') for name in ('first', 'time'))
+        flags = ['--loss=cross-entropy', '--optimizer=sgd,lr=0.3']
+        rng, hint = np.random.default_rng(7), ' (it fits if dimension 1 of x counts samples, as dpc-compile --batch-dim=x:1 says)'
+        for model, shape, samples, needs, remedy in (
+                (time, (11, 7, FEATURES), '[7, 3]', '[4, 3]', hint), (time, (7, 11, FEATURES), '[11, 3]', '[4, 3]', hint),
+                (first, (7, 11, FEATURES), '[11, 3]', '[7, 3]', ' (dimension 1 of the array fits as that of the samples: put it '
+                 'first, or compile a model that has them there with dpc-compile --batch-dim=x:1)'),
+                (time, (11, 7, 2), '[7, 2]', '[4, 3]', ''), (first, (11, 8, FEATURES), '[8, 3]', '[7, 3]', ''),
+                (first, (11, 7), '[7]', '[7, 3]', '')):
+            x = rng.standard_normal(shape).astype(np.float32)
+            np.savez(self.suite.path('hinted.npz'), x=x, label=np.zeros(shape[:2], np.int64))
+            np.save(self.suite.path('hinted.npy'), x)
+            words = f'samples have shape {samples}, but x of the program needs {needs}{remedy}\n'
+            self.suite.run(self.suite.compiled('time-major', *flags, model=model), '--data=hinted.npz', '--steps=1').refused(
+                f'hinted.npz: array "x": {words}')
+            self.suite.run(self.suite.compiled('time-major', model=model), '--input=x=hinted.npy', '--output=logits=y.npy').refused(
+                f'hinted.npy: {words}')
+
 
 def checks(suite):
     tests = TimeMajor(suite)
@@ -103,3 +123,4 @@ def checks(suite):
         yield f'daily time-major {loss}', lambda loss=loss: tests.same(7, loss, '--mesh=data=2')
     yield 'daily time-major by name', tests.named
     yield 'daily time-major as asked for', tests.asked_for
+    yield 'daily time-major hint at --batch-dim', tests.hinted

@@ -44,6 +44,21 @@ class Tools:
                 expect('unknown option' not in run.err or 'unknown option' not in self.suite.run(program, option).err,
                        f'{option} of the help is unknown: {run.err}')
 
+    def foreign_options(self):
+        """Options of dpc-compile and of other training programs are answered with where they belong."""
+        trains, infers = self.suite.trainer('mlp'), self.suite.compiled('mlp')
+        own = set(re.findall(r'--[a-z-]+', Run([trains, '--help'], self.suite.folder).done().out)) | {'--help', '--version'}
+        text = self.suite.tool('dpc-compile', '--help').done().out
+        compilers = set(re.findall(r'^  (--[a-z-]+)', text, re.M))
+        expect(len(compilers) > 40 and '--metric' in compilers, f'the help has {sorted(compilers)}')
+        for option in sorted(compilers - own | {'--params', '--metric', '--zero'}):
+            for program, given in ((trains, option + '=x'), (trains, option), (infers, option + '=x')):
+                Run([program, given], self.suite.folder).refused(
+                    f'{option} is an option of dpc-compile: the program has to be compiled with it', code=2)
+        for option, words in (('--batch-size=8', 'the batch is compiled in: dpc-compile --shape'),
+                              ('--log-every=1', 'the file of --log=FILE.jsonl has every step'), ('--learning-rate=1', 'the option is --lr=X')):
+            Run([trains, option], self.suite.folder).refused('unknown option ' + option.split('=')[0], words, code=2)
+
     def versions(self):
         for tool in ('dpc-compile', 'dpc-interp', 'dpc-opt', 'dpc-run'):
             run = self.suite.tool(tool, '--version').done()
@@ -84,6 +99,7 @@ def checks(suite):
     tests = Tools(suite)
     yield 'help', tests.help
     yield 'daily help fits the program', tests.help_fits
+    yield 'daily options of other tools', tests.foreign_options
     yield 'version', tests.versions
     yield 'installed tools', tests.installed
     yield 'docs/training.md', tests.page

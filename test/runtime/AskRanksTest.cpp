@@ -66,13 +66,15 @@ TEST(AskRanks, TheProgramIsHere) {
   char before[4096];
   ASSERT_NE(::getcwd(before, sizeof before), nullptr);
   ASSERT_EQ(::chdir(directory.path.c_str()), 0);
-  uint32_t ranks = 0;
-  EXPECT_EQ(askRanks("dpc-program", &ranks), DPC_INVALID);
+  EXPECT_EQ(checkIsThere("dpc-program"), DPC_INVALID);
   EXPECT_NE(std::string(dpc_last_error()).find("is ./dpc-program"), std::string::npos)
       << dpc_last_error();
-  EXPECT_EQ(askRanks("./dpc-program", &ranks), DPC_OK) << dpc_last_error();
-  EXPECT_EQ(askRanks("no-such-program", &ranks), DPC_INVALID);
-  EXPECT_EQ(std::string(dpc_last_error()).find("./"), std::string::npos) << dpc_last_error();
+  EXPECT_EQ(checkIsThere("./dpc-program"), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(checkIsThere("sh"), DPC_OK) << dpc_last_error();
+  EXPECT_EQ(checkIsThere("./no-such-program"), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "./no-such-program: no such file");
+  EXPECT_EQ(checkIsThere("no-such-program"), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "no-such-program: no such program in PATH");
   ASSERT_EQ(::chdir(before), 0);
 }
 

@@ -216,7 +216,7 @@ TEST_F(ProducedProgram, VerifyTakesAProgramAndNoMore) {
       {{"--verify", "--max-restarts=2", LINEAR_2}, 2, "no other options (not --max-restarts)"},
       {{"--verify", LINEAR_2, "--steps=2"}, 2, "no other options (not --steps=2)"},
       {{"--verify", "/bin/false"}, 1, "is no program made by dpc-compile"},
-      {{"--verify", "./absent"}, 1, "./absent cannot be run"},
+      {{"--verify", "./absent"}, 1, "./absent: no such file"},
   };
   for (const auto &one : cases) {
     std::vector<std::string> command = {DPC_RUN};

@@ -2,8 +2,8 @@
 #define DPC_TOOLS_COMMON_FATALERRORS_H
 
 #include "dialects/Interfaces/CurrentWork.h"
+#include "processes/MemoryLimit.h"
 #include "tools/common/CommandLine.h"
-#include "tools/common/MemoryLimit.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"

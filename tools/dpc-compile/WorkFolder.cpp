@@ -2,7 +2,7 @@
 
 #include "tools/dpc-compile/WorkFolder.h"
 
-#include "tools/common/MemoryLimit.h"
+#include "processes/ChildProcess.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,8 +25,6 @@
 
 using namespace llvm;
 using namespace dpc;
-
-extern char **environ;
 
 namespace {
 
@@ -190,14 +188,10 @@ WorkFolder::~WorkFolder() {
 void dpc::removeWorkFolders() {
   // Walking a folder takes memory; another process has some.
   for (const std::string &folder : work().folders) {
-    const char *path = folder.c_str();
-    const pid_t child = ::vfork();
-    if (child == 0) {
-      ::execl("/bin/rm", "rm", "-rf", "--", path, nullptr);
-      ::_exit(127);
-    }
-    if (child > 0)
-      ::waitpid(child, nullptr, 0);
+    const char *const argv[] = {"/bin/rm", "-rf", "--", folder.c_str(), nullptr};
+    if (const pid_t child = startChild(const_cast<char *const *>(argv), environ, nullptr);
+        child > 0)
+      waitForChild(child);
   }
 }
 
@@ -223,37 +217,16 @@ int dpc::runInFolder(ArrayRef<std::string> command, const WorkFolder &folder, St
       environment = environmentWith(folder.getPath());
   std::vector<char *> argv = pointersTo(arguments), envp = pointersTo(environment);
   const std::string output = log.str();
-  const pid_t parent = ::getpid();
   pid_t child;
   {
     std::lock_guard<std::mutex> guard(work().mutex);
-    child = ::fork();
-    if (child == 0) { // only what may run between fork and exec
-      ::setpgid(0, 0);
-      MemoryLimit::lift();
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != parent)
-        ::_exit(127);
-      sigset_t none;
-      sigemptyset(&none);
-      ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      int null = ::open("/dev/null", O_RDONLY),
-          out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      ::dup2(null, STDIN_FILENO);
-      ::dup2(out, STDOUT_FILENO);
-      ::dup2(out, STDERR_FILENO);
-      ::execve(argv[0], argv.data(), envp.data());
-      ::_exit(127);
-    }
+    child = startChild(argv.data(), envp.data(), output.c_str());
     if (child < 0)
       return -1;
-    ::setpgid(child, child); // whichever of parent and child comes first
     work().child = child;
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
+  const int code = waitForChild(child);
   std::lock_guard<std::mutex> guard(work().mutex);
   work().child = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return code;
 }

@@ -29,7 +29,7 @@ constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 /// function is gone.
 constexpr llvm::StringLiteral kMeanAttrName = "nn.mean";
 
-/// What a metric of several batches is.
+/// How the host makes one value of a metric from its values of several batches.
 enum class MetricMean {
   labels,    ///< the mean, weighted by the labels that count
   geometric, ///< e to the mean of the logarithms, weighted by the labels that count

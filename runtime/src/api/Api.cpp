@@ -1,5 +1,6 @@
 // The C functions of dpc.h: arguments are checked, outputs put together from
 // their microbatches, and no exception leaves.
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
@@ -91,8 +92,8 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
     const uint64_t samples = session->loader.sampleCount(input);
     if (batched && samples < session->program.batch) {
       session->loader.setBindings(input, {});
-      return fail(DPC_INVALID, "%s has %llu samples, the batch is %llu", source.c_str(),
-                  static_cast<unsigned long long>(samples),
+      return fail(DPC_INVALID, "%s has %s, the batch is %llu", source.c_str(),
+                  countOf(samples, "sample").c_str(),
                   static_cast<unsigned long long>(session->program.batch));
     }
     return DPC_OK;

@@ -10,14 +10,10 @@
 #include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/pieces/TensorFiles.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
-#include <functional>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -28,27 +24,7 @@ namespace dpc {
 namespace {
 
 constexpr size_t kKept = 3;
-constexpr const char *kStepPrefix = "step-", *kMakingPrefix = ".making-";
-
-/// Calls `see(name, number)` for the entries of a directory that are `prefix`
-/// and a number as std::to_string writes it.
-void forEachNumbered(const std::string &directory, const std::string &prefix,
-                     const std::function<void(const char *, uint64_t)> &see) {
-  DIR *listing = ::opendir(directory.c_str());
-  if (!listing)
-    return;
-  while (const dirent *entry = ::readdir(listing)) {
-    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
-      continue;
-    const char *digits = entry->d_name + prefix.size();
-    char *end = nullptr;
-    errno = 0;
-    const uint64_t number = std::strtoull(digits, &end, 10);
-    if (errno == 0 && std::to_string(number) == digits)
-      see(entry->d_name, number);
-  }
-  ::closedir(listing);
-}
+constexpr const char *kMakingPrefix = ".making-";
 
 /// DPC_OK for a checkpoint that was written by this run and can be read.
 dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
@@ -105,14 +81,6 @@ dpc_status_t moveAside(const std::string &directory, const std::string &name,
 
 CheckpointRun::FileState fileStateOf(const struct stat &info) {
   return {info.st_dev, info.st_ino, info.st_size, info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
-}
-
-std::vector<uint64_t> listCheckpoints(const std::string &directory) {
-  std::vector<uint64_t> steps;
-  forEachNumbered(directory, kStepPrefix,
-                  [&](const char *, uint64_t step) { steps.push_back(step); });
-  std::sort(steps.rbegin(), steps.rend());
-  return steps;
 }
 
 std::string makingName() { return kMakingPrefix + std::to_string(::getpid()); }

@@ -14,10 +14,6 @@
 
 namespace dpc {
 
-/// Steps of the folders in a directory that are named as checkpoints are,
-/// newest first. A missing directory has none.
-std::vector<uint64_t> listCheckpoints(const std::string &directory);
-
 /// What tells a file from itself before or after a change.
 CheckpointRun::FileState fileStateOf(const struct stat &info);
 

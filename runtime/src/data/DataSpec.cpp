@@ -3,9 +3,11 @@
 
 #include "runtime/src/data/DataSpec.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <glob.h>
 #include <unistd.h>
 
@@ -23,9 +25,20 @@ size_t endOfName(const std::string &text) {
   return equals > 0 && (slash == std::string::npos || equals < slash) ? equals : std::string::npos;
 }
 
+bool exists(const std::string &path) { return ::access(path.c_str(), F_OK) == 0; }
+
+/// DPC_USAGE for a name that is no file's, but has those of several between commas.
+dpc_status_t checkCommas(const std::string &name) {
+  const std::vector<std::string> parts = splitAtCommas(name);
+  if (parts.size() == 1 || exists(name) || !std::all_of(parts.begin(), parts.end(), exists))
+    return DPC_OK;
+  return fail(DPC_USAGE, "%s: no such file, but %s are there: give the option once for each",
+              name.c_str(), listNames(parts).c_str());
+}
+
 /// The files that `pattern` stands for.
 dpc_status_t expand(const std::string &pattern, std::vector<std::string> *out) {
-  if (pattern.find_first_of("*?[") == std::string::npos || ::access(pattern.c_str(), F_OK) == 0) {
+  if (pattern.find_first_of("*?[") == std::string::npos || exists(pattern)) {
     out->push_back(pattern);
     return DPC_OK;
   }
@@ -63,7 +76,7 @@ dpc_status_t parseDataSpec(const std::string &text, DataSpec *out) {
     const size_t fileCount = isIdx ? 2 : 1;
     if (patterns.size() < fileCount)
       return fail(DPC_USAGE, "data \"%s\": needs idx:IMAGES,LABELS", text.c_str());
-    out->settings.assign(patterns.begin() + ptrdiff_t(fileCount), patterns.end());
+    out->settings.assign(patterns.begin() + std::ptrdiff_t(fileCount), patterns.end());
     patterns.resize(fileCount);
   } else if (equals != std::string::npos) {
     out->form = DataForm::npy;
@@ -72,6 +85,9 @@ dpc_status_t parseDataSpec(const std::string &text, DataSpec *out) {
   } else {
     patterns = {text};
   }
+  if (out->form == DataForm::npy || out->form == DataForm::npz)
+    if (dpc_status_t status = checkCommas(patterns[0]))
+      return status;
   std::vector<std::vector<std::string>> expanded(patterns.size());
   for (size_t k = 0; k < patterns.size(); ++k)
     if (dpc_status_t status = expand(patterns[k], &expanded[k]))

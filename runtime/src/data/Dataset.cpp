@@ -3,6 +3,7 @@
 
 #include "runtime/src/data/Dataset.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
@@ -63,16 +64,22 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// What to say of the input that has no data, last in dpc_last_error(): which arrays
-/// the file that was opened last has, and which inputs there are.
-dpc_status_t Dataset::lacks(const std::string &source) const {
-  const std::string cause = dpc_last_error();
-  std::string names;
-  for (const dpc_array_t &array : files.back()->arrays)
-    if (*array.name)
-      names += (names.empty() ? "" : ", ") + std::string(array.name);
-  return fail(DPC_INVALID, "%s: %s; it has %s, the program's inputs are %s", source.c_str(),
-              cause.c_str(), names.empty() ? "no named arrays" : names.c_str(),
+/// Says that an input has no data, which arrays the file that was opened last has, and
+/// which inputs there are.
+dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
+  const char *name = program->inputs[input].name;
+  std::vector<std::string> names, unused;
+  for (const dpc_array_t &array : files.back()->arrays) {
+    if (!*array.name)
+      continue;
+    names.emplace_back(array.name);
+    if (findInput(*program, array.name) == DPC_NONE)
+      unused.emplace_back(array.name);
+  }
+  const std::string meant = nearestName(name, unused);
+  return fail(DPC_INVALID, "%s: no data for input \"%s\"%s; it has %s, the program's inputs are %s",
+              source.c_str(), name, meant.empty() ? "" : (" (is \"" + meant + "\" meant?)").c_str(),
+              names.empty() ? "no named arrays" : listNames(names).c_str(),
               inputNames(*program).c_str());
 }
 
@@ -91,8 +98,7 @@ dpc_status_t Dataset::openNpz(const std::string &path) {
       if (dpc_status_t status = bindings->append(i, *array, path + ": array \"" + name + "\""))
         return status;
     } else if (input.batch_dim >= 0 || bindings->allBindings(i).empty()) {
-      fail(DPC_INVALID, "no data for input \"%s\"", input.name);
-      return lacks(path);
+      return lacks(path, i);
     }
   }
   return checkLastFile();
@@ -205,8 +211,8 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     first = first && target;
     const uint64_t sample = elementCount(input.shape, input.dim_count) / program->batch;
     if (length != 0 && double(sample) != length)
-      return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %llu tokens",
-                  spec.text.c_str(), length, input.name, static_cast<unsigned long long>(sample));
+      return fail(DPC_INVALID, "data \"%s\": length %.0f, but a sample of input %s has %s",
+                  spec.text.c_str(), length, input.name, countOf(sample, "token").c_str());
     const uint64_t count = static_cast<uint64_t>(tokens.shape[0]);
     Binding binding;
     binding.data = static_cast<const char *>(tokens.data);
@@ -216,8 +222,8 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     binding.rowOffset = label ? 1 : 0; // a loss outside the graph is given the next token
     binding.source = path;
     if (binding.rows == 0)
-      return fail(DPC_INVALID, "%s: %llu tokens, fewer than one sample of %llu", path.c_str(),
-                  static_cast<unsigned long long>(count), static_cast<unsigned long long>(sample));
+      return fail(DPC_INVALID, "%s: %s, fewer than one sample of %llu", path.c_str(),
+                  countOf(count, "token").c_str(), static_cast<unsigned long long>(sample));
     bindings->append(i, std::move(binding));
   }
   return DPC_OK;
@@ -231,8 +237,8 @@ dpc_status_t Dataset::checkLastFile() const {
       continue;
     const Binding &last = bindings->allBindings(i).back();
     if (first && last.rows != first->rows)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu", last.source.c_str(),
-                  static_cast<unsigned long long>(last.rows), first->source.c_str(),
+      return fail(DPC_INVALID, "%s has %s, but %s has %llu", last.source.c_str(),
+                  countOf(last.rows, "sample").c_str(), first->source.c_str(),
                   static_cast<unsigned long long>(first->rows));
     first = &last;
   }
@@ -247,9 +253,9 @@ dpc_status_t Dataset::countRows() {
       continue;
     const uint64_t rows = bindings->sampleCount(i);
     if (!isFirst && rows != sampleCount)
-      return fail(DPC_INVALID, "%s has %llu samples, but %s has %llu",
-                  bindings->sourceOf(i).c_str(), static_cast<unsigned long long>(rows),
-                  first.c_str(), static_cast<unsigned long long>(sampleCount));
+      return fail(DPC_INVALID, "%s has %s, but %s has %llu", bindings->sourceOf(i).c_str(),
+                  countOf(rows, "sample").c_str(), first.c_str(),
+                  static_cast<unsigned long long>(sampleCount));
     first = bindings->sourceOf(i);
     sampleCount = rows;
     isFirst = false;
@@ -259,9 +265,7 @@ dpc_status_t Dataset::countRows() {
 
 std::string Dataset::source() const {
   const size_t count = files.size();
-  return count > 1 ? firstFile + " and " + std::to_string(count - 1) +
-                         (count == 2 ? " more file" : " more files")
-                   : firstFile;
+  return count > 1 ? firstFile + " and " + countOf(count - 1, "more file") : firstFile;
 }
 
 dpc_status_t Dataset::openFiles(const DataSpec &spec) {
@@ -295,8 +299,11 @@ dpc_status_t Dataset::open(const dpc_program_t &forProgram, uint32_t rank,
   for (const DataSpec &spec : specs)
     if (dpc_status_t status = openFiles(spec))
       return status;
+  for (uint32_t i = 0; i < program->input_count && !files.empty(); ++i)
+    if (bindings->allBindings(i).empty())
+      return lacks(texts[0], i);
   if (dpc_status_t status = bindings->checkAllBound())
-    return files.empty() ? status : lacks(texts[0]);
+    return status;
   return countRows();
 }
 

@@ -51,7 +51,7 @@ private:
   dpc_status_t openFiles(const DataSpec &spec);
   dpc_status_t checkLastFile() const;
   dpc_status_t countRows();
-  dpc_status_t lacks(const std::string &source) const;
+  dpc_status_t lacks(const std::string &source, uint32_t input) const;
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
   const dpc_program_t *program = nullptr;

@@ -1,5 +1,4 @@
-// Checks elements of a sample against the bounds that the record has for each,
-// and tells which compile option would make labels of another shape fit.
+// Checks elements of a sample against the bounds that the record has for each.
 
 #include "runtime/src/data/InputBounds.h"
 
@@ -69,27 +68,6 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, ui
                 input.bounds_count > 1 ? " there" : "");
   }
   return DPC_OK;
-}
-
-std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
-  if (input.role != DPC_INPUT_LABEL)
-    return "";
-  // Labels lack the classes' axis, and a sample of them the axis of the samples.
-  const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
-  const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
-  for (uint32_t axis = 0; axis < input.logits_dim_count; ++axis) {
-    if (axis == sampleAxis)
-      continue;
-    std::vector<int64_t> labels;
-    for (uint32_t d = 0; d < input.logits_dim_count; ++d)
-      if (d != axis && d != sampleAxis)
-        labels.push_back(input.logits_shape[d]);
-    if (labels == have)
-      return " (they fit logits " + shapeText(input.logits_shape, input.logits_dim_count) +
-             " with the classes along axis " + std::to_string(axis) +
-             ": compile with --loss=cross-entropy,axis=" + std::to_string(axis) + ")";
-  }
-  return " (compile with --label-shape to change it)";
 }
 
 } // namespace dpc

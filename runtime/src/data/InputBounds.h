@@ -25,10 +25,6 @@ struct SampleNumber {
 dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
                          const char *data, uint64_t first, uint64_t count, SampleNumber sample);
 
-/// For labels of classes whose samples have shape `have`, which does not fit:
-/// how to compile so that it does. Empty where nothing can be said.
-std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have);
-
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_DATA_INPUTBOUNDS_H

@@ -3,10 +3,12 @@
 
 #include "runtime/src/data/InputLoader.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/InputBounds.h"
+#include "runtime/src/data/ShapeRemedy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -50,10 +52,10 @@ uint32_t findInput(const dpc_program_t &program, const char *name) {
 }
 
 std::string inputNames(const dpc_program_t &program) {
-  std::string names;
+  std::vector<std::string> names;
   for (uint32_t i = 0; i < program.input_count; ++i)
-    names += (i ? ", " : "") + std::string(program.inputs[i].name);
-  return names;
+    names.emplace_back(program.inputs[i].name);
+  return listNames(names);
 }
 
 InputLoader::InputLoader(const dpc_program_t &program, uint32_t rank)
@@ -80,7 +82,7 @@ dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
                 skip ? "samples have" : "it has",
                 shapeText(have.data(), static_cast<uint32_t>(have.size())).c_str(), input.name,
                 shapeText(want.data(), static_cast<uint32_t>(want.size())).c_str(),
-                labelRemedy(input, have).c_str());
+                shapeRemedy(input, array).c_str());
   if (isFloat(array.dtype) && !isFloat(input.dtype))
     return fail(DPC_INVALID, "%s: its type is %s, but %s of the program needs integers (%s)",
                 source.c_str(), dpc_dtype_name(array.dtype), input.name,
@@ -145,8 +147,7 @@ std::string InputLoader::sourceOf(uint32_t index) const {
   const Bindings &all = bindings[index];
   return all.empty()       ? "no data"
          : all.size() == 1 ? all[0].source
-                           : all[0].source + " and " + std::to_string(all.size() - 1) +
-                                 (all.size() == 2 ? " more file" : " more files");
+                           : all[0].source + " and " + countOf(all.size() - 1, "more file");
 }
 
 dpc_status_t InputLoader::checkAll(uint32_t index, uint64_t mostBytes) const {

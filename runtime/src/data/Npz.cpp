@@ -2,6 +2,7 @@
 // (APPNOTE 6.3, with Zip64), as zip readers must.
 #include "runtime/src/data/MemoryMaker.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ struct Archive {
 
 dpc_status_t Archive::findDirectory() {
   if (bytes < kEndBytes)
-    return fail(DPC_INVALID, "not an npz file: %llu bytes", static_cast<unsigned long long>(bytes));
+    return fail(DPC_INVALID, "not an npz file: %s", countOf(bytes, "byte").c_str());
   const uint64_t lowest = bytes - kEndBytes > 65535 ? bytes - kEndBytes - 65535 : 0;
   for (uint64_t at = bytes - kEndBytes + 1; at-- > lowest;) {
     if (u32(data + at) != 0x06054b50 || at + kEndBytes + u16(data + at + 20) != bytes)

@@ -3,6 +3,7 @@
 #include "dpc/safetensors.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/SafetensorsWriter.h"
@@ -161,7 +162,7 @@ dpc_status_t checkTensor(const Tensor &tensor, uint64_t expectedBegin, uint64_t 
 dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   uint64_t headerBytes = 0;
   if (mapping.size() < 8)
-    return fail(DPC_INVALID, "not a safetensors file: %zu bytes", mapping.size());
+    return fail(DPC_INVALID, "not a safetensors file: %s", countOf(mapping.size(), "byte").c_str());
   if (std::memcmp(mapping.data(), "PK\3\4", 4) == 0)
     return fail(DPC_INVALID, "not a safetensors file but a zip archive, such as torch.save "
                              "and np.savez write: safetensors.torch.save_file writes a "
@@ -203,8 +204,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
     added.data = data;
   }
   if (at != dataBytes)
-    return fail(DPC_INVALID, "%llu bytes after the last tensor",
-                static_cast<unsigned long long>(dataBytes - at));
+    return fail(DPC_INVALID, "%s after the last tensor", countOf(dataBytes - at, "byte").c_str());
   file.metadata = std::move(handler.metadata);
   return DPC_OK;
 }

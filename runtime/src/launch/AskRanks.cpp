@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,20 @@ void forgetRank() {
     ::unsetenv(name);
 }
 
+dpc_status_t checkIsThere(const std::string &program) {
+  auto exists = [](const std::string &path) { return ::access(path.c_str(), F_OK) == 0; };
+  if (program.find('/') != std::string::npos)
+    return exists(program) ? DPC_OK : fail(DPC_INVALID, "%s: no such file", program.c_str());
+  const char *path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin"); // as execvp has it
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (exists((folder.empty() ? "." : folder) + "/" + program))
+      return DPC_OK;
+  const bool isHere = exists(program);
+  return fail(DPC_INVALID, "%s: no such program in PATH%s%s", program.c_str(),
+              isHere ? "; the one in this folder is ./" : "", isHere ? program.c_str() : "");
+}
+
 dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   int pipeEnds[2];
   if (::pipe2(pipeEnds, O_CLOEXEC) != 0)
@@ -120,14 +135,10 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
   const long number = std::strtol(text, &end, 10);
   if (!asked.ended || !WIFEXITED(asked.status) || WEXITSTATUS(asked.status) != 0 || end == text ||
       number < 1 || number > 1024) {
-    // Without a folder it was looked for where the system's programs are.
-    const bool isHere =
-        program.find('/') == std::string::npos && ::access(program.c_str(), X_OK) == 0;
     return fail(DPC_INVALID,
                 "%s cannot be run, or is no program made by dpc-compile (it "
-                "does not answer --print-ranks)%s%s",
-                program.c_str(), isHere ? "; the one in this folder is ./" : "",
-                isHere ? program.c_str() : "");
+                "does not answer --print-ranks)",
+                program.c_str());
   }
   *out = static_cast<uint32_t>(number);
   return DPC_OK;

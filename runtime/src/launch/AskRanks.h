@@ -8,6 +8,10 @@
 
 namespace dpc {
 
+/// DPC_INVALID, naming it, if there is no file of a program's name: at that path or,
+/// without a folder in it, in PATH.
+dpc_status_t checkIsThere(const std::string &program);
+
 /// The number of ranks that a program names with --print-ranks. A program that
 /// says nothing useful is DPC_INVALID, and is waited for ten seconds at most.
 /// Signals SIGINT, SIGTERM and SIGHUP must be blocked: one that arrives

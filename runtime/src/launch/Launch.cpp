@@ -167,6 +167,8 @@ int launch(const LaunchOptions &options) {
   sigset_t blocked = interruptSignals();
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  if (dpc_status_t status = checkIsThere(options.command[0]))
+    return report(status);
   if (options.verify)
     return report(becomeProof(options.command[0], blocked));
   uint32_t count = options.ranks;

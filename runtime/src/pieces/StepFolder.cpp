@@ -3,10 +3,12 @@
 
 #include "runtime/src/pieces/StepFolder.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,6 +18,8 @@
 namespace dpc {
 
 namespace {
+
+constexpr const char *kStepPrefix = "step-";
 
 /// A file of a checkpoint, or one that AtomicFile writes beside it.
 bool isOwnName(const std::string &name) {
@@ -48,7 +52,33 @@ std::vector<std::string> entriesOf(int folder) {
 
 } // namespace
 
-std::string stepFolderName(uint64_t step) { return "step-" + std::to_string(step); }
+std::string stepFolderName(uint64_t step) { return kStepPrefix + std::to_string(step); }
+
+void forEachNumbered(const std::string &directory, const std::string &prefix,
+                     const std::function<void(const char *, uint64_t)> &see) {
+  DIR *listing = ::opendir(directory.c_str());
+  if (!listing)
+    return;
+  while (const dirent *entry = ::readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) != 0)
+      continue;
+    const char *digits = entry->d_name + prefix.size();
+    char *end = nullptr;
+    errno = 0;
+    const uint64_t number = std::strtoull(digits, &end, 10);
+    if (errno == 0 && std::to_string(number) == digits)
+      see(entry->d_name, number);
+  }
+  ::closedir(listing);
+}
+
+std::vector<uint64_t> listCheckpoints(const std::string &directory) {
+  std::vector<uint64_t> steps;
+  forEachNumbered(directory, kStepPrefix,
+                  [&](const char *, uint64_t step) { steps.push_back(step); });
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
 
 dpc_status_t StepFolder::open(const std::string &directory, const std::string &folderName) {
   name = folderName;
@@ -101,8 +131,8 @@ dpc_status_t StepFolder::mapFile(const ManifestFile &file, Mapping *out) const {
     return status;
   if (out->size() == file.bytes)
     return DPC_OK;
-  return fail(DPC_INVALID, "%s has %zu bytes, its manifest says %llu", full.c_str(), out->size(),
-              static_cast<unsigned long long>(file.bytes));
+  return fail(DPC_INVALID, "%s has %s, its manifest says %llu", full.c_str(),
+              countOf(out->size(), "byte").c_str(), static_cast<unsigned long long>(file.bytes));
 }
 
 dpc_status_t StepFolder::checkFile(const ManifestFile &file) const {

@@ -7,6 +7,7 @@
 #include "runtime/src/pieces/Manifest.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,15 @@ constexpr const char *kManifest = "manifest.json";
 
 /// "step-12"
 std::string stepFolderName(uint64_t step);
+
+/// Calls `see(name, number)` for the entries of a directory that are `prefix`
+/// and a number as std::to_string writes it.
+void forEachNumbered(const std::string &directory, const std::string &prefix,
+                     const std::function<void(const char *, uint64_t)> &see);
+
+/// Steps of the folders in a directory that are named as checkpoints are,
+/// newest first. A missing directory has none.
+std::vector<uint64_t> listCheckpoints(const std::string &directory);
 
 /// One checkpoint on the disk, reached without following a link below the
 /// checkpoints' directory.

@@ -95,6 +95,9 @@ dpc_status_t TensorFiles::openPath(const std::string &path) {
       return openShards(path + "/" + kShardIndex);
     if (exists(path + "/" + kWholeModel))
       return openFile(path + "/" + kWholeModel);
+    if (const std::vector<uint64_t> steps = listCheckpoints(path); !steps.empty())
+      return fail(DPC_INVALID, "%s is a folder of checkpoints: name one, such as the newest, %s/%s",
+                  path.c_str(), path.c_str(), stepFolderName(steps[0]).c_str());
     return fail(DPC_INVALID, "%s has neither %s (a checkpoint) nor %s nor %s", path.c_str(),
                 kManifest, kShardIndex, kWholeModel);
   }

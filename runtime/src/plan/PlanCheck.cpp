@@ -2,6 +2,7 @@
 // each rank, then the communication of all of them together.
 #include "runtime/src/plan/PlanCheck.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/BufferCheck.h"
 #include "runtime/src/plan/GroupPlay.h"
@@ -129,10 +130,10 @@ private:
 } // namespace
 
 std::string describePlan(const PlanSummary &summary) {
-  return "plan of " + std::to_string(summary.ranks) + (summary.ranks == 1 ? " rank" : " ranks") +
-         ": OK, " + std::to_string(summary.actions) + " actions, " +
-         std::to_string(summary.communications) + " communications, " +
-         std::to_string(summary.buffers) + " buffers";
+  return "plan of " + countOf(summary.ranks, "rank") + ": OK, " +
+         countOf(summary.actions, "action") + ", " +
+         countOf(summary.communications, "communication") + ", " +
+         countOf(summary.buffers, "buffer");
 }
 
 dpc_status_t checkPlan(const dpc_program_t &program, PlanSummary *outSummary) {

@@ -15,12 +15,4 @@ bool matchesGlob(const std::string &pattern, const std::string &name) {
   return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-std::string listNames(const std::vector<std::string> &names, size_t most) {
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < most; ++i)
-    text += (i ? ", " : "") + names[i];
-  return names.size() <= most ? text
-                              : text + " and " + std::to_string(names.size() - most) + " more";
-}
-
 } // namespace dpc

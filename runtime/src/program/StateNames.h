@@ -4,7 +4,6 @@
 #include "dpc/program.h"
 
 #include <string>
-#include <vector>
 
 namespace dpc {
 
@@ -14,9 +13,6 @@ uint32_t findState(const dpc_program_t &program, const std::string &name);
 
 /// Whether `pattern` is `name` or a glob (*, ?, [..]) that matches it.
 bool matchesGlob(const std::string &pattern, const std::string &name);
-
-/// "a, b, c", for messages; past `most` names: "a, b, c and 5 more".
-std::string listNames(const std::vector<std::string> &names, size_t most = SIZE_MAX);
 
 } // namespace dpc
 

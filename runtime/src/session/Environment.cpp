@@ -112,6 +112,7 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     return status;
   if (dpc_status_t status = parseCount(rankName, rank, 0, worldNumber - 1, &rankNumber))
     return status;
+  outOptions->isRank = true;
   out->rank = rankNumber;
   out->world_size = worldNumber;
   if (worldNumber == 1)

@@ -14,6 +14,7 @@ struct EnvironmentOptions {
   EnvironmentOptions &operator=(const EnvironmentOptions &) = delete;
 
   dpc_session_options_t options = {};
+  bool isRank = false; ///< something started this process as a rank of a run
   std::string rendezvous, token;
 };
 

@@ -1,6 +1,7 @@
 // Parameters from a file that another program may have written.
 #include "runtime/src/session/LoadParameters.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/program/StateNames.h"
@@ -13,9 +14,6 @@
 namespace dpc {
 
 namespace {
-
-/// Names in one message.
-constexpr size_t kMostNames = 8;
 
 bool endsWith(const std::string &text, const std::string &suffix) {
   return text.size() >= suffix.size() &&
@@ -67,6 +65,14 @@ private:
                        [&](const std::string &glob) { return matchesState(program, glob, state); });
   }
 
+  /// Whether a tensor that the program does not have is a training's own: a checkpoint
+  /// has "exp_avg|fc.weight" beside fc.weight.
+  bool isOfOptimizer(const std::string &name) const {
+    const size_t bar = name.find('|');
+    return (bar != std::string::npos && tensors.count(name.substr(bar + 1))) ||
+           (files.isCheckpoint() && isOfLossScale(name));
+  }
+
   /// Finds the array of every state.
   dpc_status_t match() {
     Renaming renaming(source);
@@ -80,9 +86,14 @@ private:
     if (dpc_status_t status = renaming.finish())
       return status;
     found = std::make_unique<StateSources>(program, tensors);
-    for (const auto &[name, tensor] : tensors)
-      if (!found->isUsed(name) && !isCallCount(name))
+    for (const auto &[name, tensor] : tensors) {
+      if (found->isUsed(name) || isCallCount(name))
+        continue;
+      if (isOfOptimizer(name))
+        ++optimizerCount;
+      else
         unknown.push_back(tensor->array.name);
+    }
     for (uint32_t i = 0; i < program.state_count; ++i) {
       const dpc_state_t &state = program.states[i];
       if (!(*found)[i].tensor)
@@ -123,7 +134,7 @@ private:
     if (missing.empty() || source.isPartial)
       return DPC_OK;
     return fail(DPC_INVALID, "lacks %zu of the program's parameters: %s (%s)", missing.size(),
-                listNames(missing, kMostNames).c_str(), advice(missing).c_str());
+                listNames(missing).c_str(), advice(missing).c_str());
   }
 
   /// What makes the names meet, or lets go of those that do not.
@@ -193,10 +204,11 @@ private:
       notes->push_back("note: " + head + "not loaded, of the program: " + listNames(kept));
     if (!unknown.empty())
       notes->push_back("note: " + head + "not in the program, of the file: " + listNames(unknown));
+    const bool trains = program.ranks[0].entries[DPC_ENTRY_STEP].count != 0;
     if (optimizerCount)
       notes->push_back("note: " + head + "the optimizer state in it is left out (" +
-                       std::to_string(optimizerCount) +
-                       " tensors): --checkpoint with --resume goes on with a run");
+                       countOf(optimizerCount, "tensor") + ")" +
+                       (trains ? ": --checkpoint with --resume goes on with a run" : ""));
   }
 
   dpc_session &session;

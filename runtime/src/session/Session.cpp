@@ -5,6 +5,7 @@
 
 #include "dpc/safetensors.h"
 #include "dpc/schedule.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
@@ -43,9 +44,10 @@ dpc_session::~dpc_session() {
 dpc_status_t dpc_session::open() {
   if (options.world_size != program.world_size)
     return fail(DPC_INVALID,
-                "the program was compiled for %u ranks, this run has %u "
+                "the program was compiled for %s, this run has %u "
                 "(dpc-run -n %u)",
-                program.world_size, options.world_size, program.world_size);
+                countOf(program.world_size, "rank").c_str(), options.world_size,
+                program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
   // Tensors of devices go by NCCL, unless a transport between hosts is named.

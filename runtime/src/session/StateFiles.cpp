@@ -64,13 +64,11 @@ dpc_status_t writeOnnx(dpc_session &session, const char *path) {
   return onRankZero(session, [&] { return file.commit(); });
 }
 
-/// A checkpoint of another precision has no loss scale, or one that is not needed:
-/// then it begins with its first value.
+} // namespace
+
 bool isOfLossScale(const std::string &name) {
   return name == "loss_scale" || name.rfind("loss_scale|", 0) == 0;
 }
-
-} // namespace
 
 dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
                          uint32_t index, const WritePart &write) {

@@ -23,6 +23,10 @@ dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
                        Likeness likeness);
 
+/// Whether a state is the loss scale or belongs to it. A checkpoint of another precision
+/// has none, or one that is not needed: then the scale begins with its first value.
+bool isOfLossScale(const std::string &name);
+
 /// Where each state lies in a file that has all of them. DPC_INVALID when it
 /// lacks one, has one in another shape or type, or has one of another program.
 /// `notes` gets what is not as it seems.

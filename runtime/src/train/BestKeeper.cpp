@@ -4,10 +4,10 @@
 #include "runtime/src/train/BestKeeper.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/data/ArrayFile.h"
-#include "runtime/src/program/StateNames.h"
+#include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/train/OutputFiles.h"
 
 #include <algorithm>
@@ -175,7 +175,7 @@ bool BestKeeper::isOutOfPatience() const {
 
 std::string BestKeeper::patienceText() const {
   const uint64_t count = countSinceBest();
-  return std::to_string(count) + (count == 1 ? " evaluation" : " evaluations") + " without a " +
+  return countOf(count, "evaluation") + " without a " +
          (hasValue ? "better " + metric + " than " + numberText(value) + " of step " +
                          std::to_string(step)
                    : "finite " + metric);

@@ -3,6 +3,7 @@
 
 #include "runtime/src/train/Evaluation.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -18,20 +19,25 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
   // Rows of a part of a batch cannot be masked out of what the graph makes of all.
-  std::string whole = session.masksRows() ? "" : "the loss in the graph";
+  std::vector<std::string> needWhole;
+  if (!session.masksRows())
+    needWhole.emplace_back("the loss in the graph");
   for (uint32_t i = 0; i < program.metric_count && session.masksRows(); ++i)
     if (program.metrics[i].kind == DPC_METRIC_WHOLE)
-      whole += (whole.empty() ? "" : ", ") + std::string(program.metrics[i].name);
+      needWhole.emplace_back(program.metrics[i].name);
+  const std::string whole = listNames(needWhole);
   const uint64_t left = data.rows() % program.batch;
   if (!left || whole.empty())
     return DPC_OK;
   if (data.rows() < program.batch)
-    return fail(DPC_INVALID,
-                "--eval-data: %s: %" PRIu64 " samples, but %s needs a whole batch of %" PRIu64,
-                data.source().c_str(), data.rows(), whole.c_str(), program.batch);
+    return fail(DPC_INVALID, "--eval-data: %s: %s, but %s needs a whole batch of %" PRIu64,
+                data.source().c_str(), countOf(data.rows(), "sample").c_str(), whole.c_str(),
+                program.batch);
   if (session.options.rank == 0)
-    report.line("note: " + whole + " needs whole batches: the last " + std::to_string(left) +
-                " samples of --eval-data are left out" + (session.masksRows() ? " of it" : ""));
+    report.line("note: " + whole + " needs whole batches: the last " +
+                (left == 1 ? "sample of --eval-data is"
+                           : std::to_string(left) + " samples of --eval-data are") +
+                " left out" + (session.masksRows() ? " of it" : ""));
   return DPC_OK;
 }
 
@@ -103,7 +109,8 @@ std::string Evaluation::text() const {
 
 std::string Evaluation::note() const {
   return leftOut ? "note: " + std::to_string(leftOut) + " of " + std::to_string(batchCount()) +
-                       " batches are left out: their loss is not finite"
+                       " batches " + (leftOut == 1 ? "is left out: its" : "are left out: their") +
+                       " loss is not finite"
                  : "";
 }
 

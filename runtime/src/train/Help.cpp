@@ -2,6 +2,7 @@
 // what this program does: training or inference.
 
 #include "dpc/comm.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/train/Options.h"
 
@@ -118,8 +119,7 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
                              : " --input=NAME=FILE.npy.. --output=NAME=FILE.npy.. [options]") +
                      "        (several ranks: dpc-run " + executable + " ...)\n\n" + program.name +
                      ", batch " + std::to_string(program.batch) + ", " +
-                     std::to_string(program.world_size) +
-                     (program.world_size == 1 ? " rank" : " ranks") + "\ninputs:";
+                     countOf(program.world_size, "rank") + "\ninputs:";
   for (uint32_t i = 0; i < program.input_count; ++i)
     addTensor(text, i == 0, program.inputs[i].name, program.inputs[i].dtype,
               program.inputs[i].shape, program.inputs[i].dim_count);

@@ -1,5 +1,6 @@
 // Inference programs: any number of samples, batch by batch; the last one is
 // padded and its surplus rows are dropped.
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/LoadParameters.h"
@@ -27,10 +28,10 @@ struct Collected {
 
 /// Names of all outputs, for messages.
 std::string outputNames(const dpc_program_t &program) {
-  std::string names;
+  std::vector<std::string> names;
   for (uint32_t i = 0; i < program.output_count; ++i)
-    names += (i ? ", " : "") + std::string(program.outputs[i].name);
-  return names;
+    names.emplace_back(program.outputs[i].name);
+  return listNames(names);
 }
 
 /// Options that only mean something to a training program.

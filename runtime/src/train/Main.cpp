@@ -125,6 +125,11 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
         status = print(options.help ? helpText(argv[0], *program) : versionText(*program));
       return finish(status, true);
     }
+    if (program->world_size > 1 && !environment.isRank)
+      return finish(fail(DPC_INVALID,
+                         "the program was compiled for %u ranks: dpc-run %s starts them",
+                         program->world_size, argv[0]),
+                    report);
     if (!runsOnCuda(*program))
       for (const char *option : {options.cudaGraph.empty() ? nullptr : "--cuda-graph",
                                  options.tune.empty() ? nullptr : "--tune"})

@@ -7,6 +7,7 @@
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/train/UnknownOption.h"
 
 #include <algorithm>
 #include <cmath>
@@ -185,7 +186,7 @@ struct Parser {
       out->warnOnNan = value == "warn";
       return DPC_OK;
     }
-    return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
+    return refuseUnknown(name);
   }
 };
 
@@ -214,7 +215,9 @@ dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string
         "--checkpoint-every", "--save-params", "--save-onnx", "--best", "--patience"})
     for (const std::string &name : given)
       if (name == unfit)
-        return fail(DPC_USAGE, "--evaluate excludes %s: it neither trains nor saves", unfit);
+        return fail(DPC_USAGE, "--evaluate excludes %s: it %s", unfit,
+                    name == "--data" ? "takes its data by --eval-data"
+                                     : "neither trains nor saves");
   if (options.evalData.empty())
     return fail(DPC_USAGE, "--evaluate needs --eval-data");
   if (!options.checkpoint.empty() && !options.resume)

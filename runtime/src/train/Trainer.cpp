@@ -5,10 +5,11 @@
 
 #include "dpc/schedule.h"
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
-#include "runtime/src/checkpoint/Rotation.h"
+#include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
@@ -61,8 +62,8 @@ dpc_status_t Trainer::openData() {
     if (dpc_status_t status = data.open(program, session.options.rank, options.data, memory))
       return status;
     if (data.rows() < program.batch)
-      return fail(DPC_INVALID, "%s: %" PRIu64 " samples, fewer than one batch of %" PRIu64,
-                  data.source().c_str(), data.rows(), program.batch);
+      return fail(DPC_INVALID, "%s: %s, fewer than one batch of %" PRIu64, data.source().c_str(),
+                  countOf(data.rows(), "sample").c_str(), program.batch);
   }
   if (!options.evalData.empty())
     if (dpc_status_t status = evaluation.open(options.evalData, memory, report))
@@ -324,14 +325,13 @@ void Trainer::introduce() {
   uint64_t peak = 0;
   for (uint32_t r = 0; r < program.world_size; ++r)
     peak = std::max(peak, program.ranks[r].peak_bytes);
-  report.line(std::string(program.name) + ": " + std::to_string(program.world_size) +
-              (program.world_size == 1 ? " rank" : " ranks") + ", batch " +
+  report.line(std::string(program.name) + ": " + countOf(program.world_size, "rank") + ", batch " +
               std::to_string(program.batch) + ", " +
-              std::to_string(options.evaluate ? evaluation.rows() : data.rows()) +
-              " samples, planned memory " + bytesText(peak) + " a rank");
+              countOf(options.evaluate ? evaluation.rows() : data.rows(), "sample") +
+              ", planned memory " + bytesText(peak) + " a rank");
   if (const uint32_t idle = countIdleRanks(program))
     report.line("note: " + std::to_string(idle) + " of " + std::to_string(program.world_size) +
-                " ranks have no samples: a batch" +
+                (idle == 1 ? " ranks has no samples: a batch" : " ranks have no samples: a batch") +
                 (program.microbatches > 1
                      ? ", in " + std::to_string(program.microbatches) + " microbatches,"
                      : std::string()) +
@@ -353,15 +353,18 @@ dpc_status_t Trainer::run() {
       return status;
     return finish();
   }
-  if (first() && data.rows() % program.batch && lastStep - session.control.step >= batchesPerEpoch)
-    report.line("note: the last " + std::to_string(data.rows() % program.batch) +
-                " samples of an epoch do not fill a batch and are dropped");
+  const uint64_t rest = data.rows() % program.batch;
+  if (first() && rest && lastStep - session.control.step >= batchesPerEpoch)
+    report.line("note: the last " +
+                (rest == 1 ? "sample of an epoch does not fill a batch and is dropped"
+                           : std::to_string(rest) +
+                                 " samples of an epoch do not fill a batch and are dropped"));
   if (first() && session.control.step)
     report.line("resumed at step " + std::to_string(session.control.step));
   const uint64_t before = session.checkpointRun.scheduleTotal;
   if (first() && before && before != lastStep && !dpc_schedule_has_end(&session.schedule, 0))
-    report.line("note: the learning rates were those of a run of " + std::to_string(before) +
-                " steps and are now those of one of " + std::to_string(lastStep) +
+    report.line("note: the learning rates were those of a run of " + countOf(before, "step") +
+                " and are now those of one of " + std::to_string(lastStep) +
                 ": the curve changes; a program of --lr-schedule=..,total=" +
                 std::to_string(before) + " keeps it");
   const uint64_t begin = session.control.step;

@@ -1,5 +1,5 @@
-#ifndef DPC_TOOLS_COMMON_MEMORYLIMIT_H
-#define DPC_TOOLS_COMMON_MEMORYLIMIT_H
+#ifndef DPC_PROCESSES_MEMORYLIMIT_H
+#define DPC_PROCESSES_MEMORYLIMIT_H
 
 #include <cstdint>
 
@@ -25,4 +25,4 @@ public:
 
 } // namespace dpc
 
-#endif // DPC_TOOLS_COMMON_MEMORYLIMIT_H
+#endif // DPC_PROCESSES_MEMORYLIMIT_H

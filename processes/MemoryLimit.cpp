@@ -1,7 +1,7 @@
 // Finds how much memory the machine and the control groups of Linux, of version
 // 1 and 2, leave to a process.
 
-#include "tools/common/MemoryLimit.h"
+#include "processes/MemoryLimit.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"

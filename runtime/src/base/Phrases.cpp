@@ -1,0 +1,51 @@
+#include "runtime/src/base/Phrases.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace dpc {
+
+/// Letters that are put in, taken out or replaced on the way from `a` to `b`
+/// (Levenshtein), upper and lower case being the same.
+static size_t editDistance(const std::string &a, const std::string &b) {
+  auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  std::vector<size_t> row(b.size() + 1); // from the beginning of `a` to each beginning of `b`
+  std::iota(row.begin(), row.end(), size_t(0));
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (lower(a[i]) != lower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string countOf(uint64_t count, const char *noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string listNames(const std::vector<std::string> &names) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < most; ++i)
+    text += (i ? ", " : "") + names[i];
+  return names.size() <= most ? text
+                              : text + " and " + std::to_string(names.size() - most) + " more";
+}
+
+std::string nearestName(const std::string &name, const std::vector<std::string> &names) {
+  std::string nearest;
+  size_t least = 0;
+  for (const std::string &each : names) {
+    const size_t distance = editDistance(name, each);
+    // A third of the letters may be other ones.
+    if (3 * distance <= std::max(name.size(), each.size()) && (nearest.empty() || distance < least))
+      nearest = each, least = distance;
+  }
+  return nearest;
+}
+
+} // namespace dpc

@@ -1,0 +1,73 @@
+// Finds the dimension of an input, or of an array, with which as that of the samples the
+// two would fit; for labels, the axis of the classes.
+
+#include "runtime/src/data/ShapeRemedy.h"
+
+#include "runtime/src/data/ArrayFile.h"
+#include "runtime/src/data/InputBounds.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace dpc {
+
+static std::vector<int64_t> without(std::vector<int64_t> shape, size_t dimension) {
+  shape.erase(shape.begin() + std::ptrdiff_t(dimension));
+  return shape;
+}
+
+/// For an input of the graph.
+static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &array) {
+  const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
+      have(array.shape, array.shape + array.dim_count);
+  if (need.size() != have.size() || need.size() < 2)
+    return "";
+  for (size_t d = 0; d < need.size(); ++d) {
+    const bool isSamples = input.batch_dim == static_cast<int32_t>(d);
+    // The samples come first in the array, or where the input has them. An input of one
+    // sample fits in all other dimensions by chance.
+    const bool fitsAsInput = without(have, d) == without(need, d) &&
+                             (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
+    if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))
+      return " (it fits if dimension " + std::to_string(d) + " of " + input.name +
+             " counts samples, as dpc-compile --batch-dim=" + input.name + ":" + std::to_string(d) +
+             " says)";
+  }
+  for (size_t d = 1; d < have.size() && input.batch_dim >= 0; ++d)
+    if (without(have, d) == sampleShape(input))
+      return " (dimension " + std::to_string(d) +
+             " of the array fits as that of the samples: put it first, or compile a model that "
+             "has them there with dpc-compile --batch-dim=" +
+             input.name + ":" + std::to_string(d) + ")";
+  return "";
+}
+
+/// For labels of classes whose samples have shape `have`.
+static std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
+  // Labels lack the classes' axis, and a sample of them the axis of the samples.
+  const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
+  const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
+  for (uint32_t axis = 0; axis < input.logits_dim_count; ++axis) {
+    if (axis == sampleAxis)
+      continue;
+    std::vector<int64_t> labels;
+    for (uint32_t d = 0; d < input.logits_dim_count; ++d)
+      if (d != axis && d != sampleAxis)
+        labels.push_back(input.logits_shape[d]);
+    if (labels == have)
+      return " (they fit logits " + shapeText(input.logits_shape, input.logits_dim_count) +
+             " with the classes along axis " + std::to_string(axis) +
+             ": compile with --loss=cross-entropy,axis=" + std::to_string(axis) + ")";
+  }
+  return " (compile with --label-shape to change it)";
+}
+
+std::string shapeRemedy(const dpc_input_t &input, const dpc_array_t &array) {
+  if (input.role != DPC_INPUT_LABEL)
+    return batchRemedy(input, array);
+  const uint32_t skip = input.batch_dim >= 0 ? std::min(1u, array.dim_count) : 0;
+  return labelRemedy(input, {array.shape + skip, array.shape + array.dim_count});
+}
+
+} // namespace dpc

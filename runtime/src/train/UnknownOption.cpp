@@ -1,0 +1,47 @@
+// Refuses options that produced programs do not have, and says where each belongs.
+
+#include "runtime/src/train/UnknownOption.h"
+
+#include "runtime/src/base/Status.h"
+
+namespace dpc {
+
+namespace {
+
+/// Options of dpc-compile (tools/dpc-compile/Options.td) that programs do not have, a blank
+/// before and after each.
+constexpr char kOfCompiler[] =
+    " --accumulate --as-exported --batch-axes --batch-dim --batch-norm --bucket-mib --cache "
+    "--clip-grad-norm --cpu --cuda-arch --device-memory --emit --explain --fail-on-reshard "
+    "--first-bucket-mib --frozen --grad-reduce --label-shape --label-type --log-grad-norm "
+    "--loss --lr-schedule --mesh --metric --microbatches --optimizer --overlap "
+    "--param-group --params --precision --products --ptxas --recompute --remat --shape "
+    "--shard --stop-after --sums --target --trainable --verify-plan --zero --zero-keep ";
+
+/// What other training programs call something else, or do not leave to dpc-compile.
+constexpr struct {
+  const char *name, *instead;
+} kElsewhere[] = {
+    {"--batch", "the batch is compiled in: dpc-compile --shape=NAME:DxDx.."},
+    {"--batch-size", "the batch is compiled in: dpc-compile --shape=NAME:DxDx.."},
+    {"--log-every", "the file of --log=FILE.jsonl has every step"},
+    {"--log-interval", "the file of --log=FILE.jsonl has every step"},
+    {"--learning-rate", "the option is --lr=X"},
+    {"--eval", "the option is --evaluate, with --eval-data=.."},
+};
+
+} // namespace
+
+dpc_status_t refuseUnknown(const std::string &name) {
+  for (const auto &[other, instead] : kElsewhere)
+    if (name == other)
+      return fail(DPC_USAGE, "unknown option %s: %s", name.c_str(), instead);
+  if (std::string(kOfCompiler).find(" " + name + " ") != std::string::npos)
+    return fail(DPC_USAGE,
+                "%s is an option of dpc-compile: the program has to be compiled with it "
+                "(--version prints how this one was)",
+                name.c_str());
+  return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
+}
+
+} // namespace dpc
