@@ -143,11 +143,13 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   llvm::copy_if(tables, std::inserter(restored.reordered, restored.reordered.end()),
                 [](StringRef name) { return !name.ends_with("/rows"); });
   if (!tables.empty())
-    notes
-        << "note: rows of '" << tables.front() << "'"
-        << (tables.size() > 1 ? " and " + std::to_string(tables.size() - 1) + " other tables" : "")
-        << " are in the order in which the file looks them up, which need not be the module's: "
-           "what is saved of them is none of it; torch.onnx.export(..., optimize=False) keeps it\n";
+    notes << "note: rows of '" << tables.front() << "'"
+          << (tables.size() > 1 ? " and " + std::to_string(tables.size() - 1) +
+                                      (tables.size() > 2 ? " other tables" : " other table")
+                                : "")
+          << " are in the order in which the file looks them up, which need not be the module's: "
+             "--save-params writes them as NAME/rows; torch.onnx.export(..., optimize=False) keeps "
+             "the module's order\n";
   for (const std::string &line : plan.doubtLines())
     notes << "note: " << line << '\n';
   std::vector<std::vector<nn::FileTensor>> views = findFileViews(plan, graph);
