@@ -208,6 +208,8 @@ def refused():
     save("bad-rnn-state", model(
         [node("RNN", ["x", "w", "r", "", "", "h"], ["", "y"], "y_node", hidden_size=3)],
         [f32("w", 1, 3, 4), f32("r", 1, 3, 3), f32("h", 1, 2, 5)], inputs=[value("x", [3, 2, 4])], outputs=[value("y", None)]))
+    pair = [node("Concat", ["x", "z"], ["c"], axis=0), node("Reshape", ["c", "s"], ["y"])]
+    save("two-static-inputs", model(pair, [c("s", [-1, 3])], inputs=[value("x", [2, 3]), value("z", [2, 3])], outputs=[value("y", None)]))
     save("bad-slice", model([node("Slice", ["x", "a", "b", "a", "a"], ["y"])], [c("a", [0]), c("b", [2])]))
     save("bad-axis", model([node("Softmax", ["x"], ["y"], axis=2)]))
     save("bad-perm", model([node("Transpose", ["x"], ["y"], perm=[0, 0])]))
