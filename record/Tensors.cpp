@@ -76,7 +76,22 @@ LogicalResult TensorRecords::run() {
                    : addOutput(persistent, result.getName())))
       return failure();
   }
+  remarkWholeOutputs();
   return success();
+}
+
+/// Where no output has samples, a run takes exactly one batch of them: the samples may lie
+/// along another dimension of the input.
+void TensorRecords::remarkWholeOutputs() {
+  if (!batched || !wholeOutput || countsSamples)
+    return;
+  InFlightDiagnostic remark = emitRemark(module->getLoc());
+  remark << "no dimension of output '" << cast<nn::ResultAttr>(wholeOutput.getBinding()).getName()
+         << "', of shape [";
+  llvm::interleaveComma(HostedTensor(wholeOutput).globalShape(), remark);
+  remark << "], counts the samples along dimension " << batched.getBatch() << " of input '"
+         << batched.getName() << "', so a run takes exactly " << batch
+         << "; --batch-dim=" << batched.getName() << ":K takes another dimension";
 }
 
 /// Which entry writes which persistent buffer.
@@ -323,6 +338,10 @@ LogicalResult TensorRecords::addOutput(PersistentOp persistent, StringRef name) 
   record.batch_dim = -1;
   if (auto dim = persistent->getAttrOfType<IntegerAttr>(nn::kBatchDimAttrName))
     record.batch_dim = dim.getInt();
+  if (record.batch_dim >= 0)
+    countsSamples = true;
+  else if (!wholeOutput && !shape.empty())
+    wholeOutput = persistent;
   record.micro_count = 1;
   uint64_t at = outputs.append(record);
   outputs.setPointer(at + offsetof(dpc_output_t, name), pool.getString(name));

@@ -74,6 +74,7 @@ private:
   mlir::LogicalResult addOutput(exec::PersistentOp persistent, llvm::StringRef name);
   mlir::LogicalResult addMetric(exec::PersistentOp persistent, llvm::StringRef name);
   void indexWrites();
+  void remarkWholeOutputs();
   llvm::Constant *emitPlacements(HostedTensor tensor);
   llvm::Constant *emitFileTensors(llvm::ArrayRef<nn::FileTensor> tensors);
   llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs, llvm::ArrayRef<int64_t> shape,
@@ -82,6 +83,10 @@ private:
 
   /// The last input with a batch dimension; null before there is one.
   nn::ArgAttr batched;
+  /// The first output, but a scalar, that is one value of a whole batch; null without one.
+  exec::PersistentOp wholeOutput;
+  /// Whether any output has a batch dimension.
+  bool countsSamples = false;
 
   mlir::ModuleOp module;
   const nn::Variables variables;

@@ -130,8 +130,16 @@ INTEGER = {'Conv': {}, 'ConvTranspose': {}, 'AveragePool': {'kernel_shape': [2, 
            'Erf': {}, 'GlobalAveragePool': {}, 'Elu': {}, 'HardSwish': {}, 'InstanceNormalization': {}}
 
 
+def recurrent():
+    """An RNN over [steps, samples, features]: the result of a step depends on all steps before it."""
+    return model([h.make_node('RNN', ['x', 'cell.w', 'cell.r'], ['y'], name='cell', hidden_size=3),
+                  h.make_node('Squeeze', ['y', 'one'], ['states'], name='squeeze')],
+                 [*weights(cell__w=(1, 3, 5), cell__r=(1, 3, 3)), ints('one', [1])],
+                 [value('x', [6, 2, 5])], [value('states', [6, 2, 3])])
+
+
 def make(folder):
-    made = {'layers': layers(), 'deep': deep(), 'tables': tables(), 'loop': loop(), 'endless': loop(10**9), 'biased': biased(),
+    made = {'layers': layers(), 'recurrent': recurrent(), 'deep': deep(), 'tables': tables(), 'loop': loop(), 'endless': loop(10**9), 'biased': biased(),
             'sequence': product([8, 6, 4], 5), 'square': product([8, 6, 4], 6),
             'classes': product([8, 4], 8),
             'image': model([h.make_node('Conv', ['x', 'head.weight'], ['logits'], name='conv')],

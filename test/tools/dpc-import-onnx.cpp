@@ -14,12 +14,14 @@
 
 namespace cl = llvm::cl;
 
-/// Imports `file` and says by which errors it is refused, on one line each.
+/// Imports `file` and says by which errors it is refused, on one line each; remarks are
+/// notes.
 static mlir::OwningOpRef<mlir::ModuleOp> import(const std::string &file, mlir::MLIRContext &context,
                                                 const dpc::onnx::ImportOptions &options,
                                                 llvm::raw_ostream &errors) {
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    errors << "error: " << diagnostic << '\n';
+    const bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    errors << (isError ? "error: " : "note: ") << diagnostic << '\n';
     return mlir::success();
   });
   return dpc::onnx::importOnnx(file, &context, options, llvm::errs());

@@ -6,6 +6,7 @@
 #include "frontends/onnx/Import/BatchDims.h"
 #include "frontends/onnx/Import/ModuleBuilder.h"
 #include "frontends/onnx/Import/Registry.h"
+#include "frontends/onnx/Import/ReplacedShapes.h"
 #include "frontends/onnx/Model/Check.h"
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -97,6 +98,7 @@ struct Prepared {
   std::vector<Classified> roles;
   /// On dimensions that count samples.
   std::vector<std::string> batchNotes;
+  std::vector<ReplacedShape> replaced;
 };
 
 /// Tables of sinusoids are parameters that their modules never train
@@ -285,13 +287,14 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   std::vector<std::string> batchNotes;
   if (llvm::Error error = findBatchDims(inFile, options.batchDims, graph->inputs, batchNotes))
     return prefixed(std::move(error));
+  std::vector<ReplacedShape> replaced = findReplacedShapes(inFile, graph->inputs);
   auto roles = classify(*graph, options.training);
   if (!roles)
     return prefixed(roles.takeError());
   if (llvm::Error error = checkMissing(*graph, *roles))
     return prefixed(std::move(error));
-  return Prepared{std::move(*model), std::move(*graph), std::move(restored), std::move(*roles),
-                  std::move(batchNotes)};
+  return Prepared{std::move(*model), std::move(*graph),     std::move(restored),
+                  std::move(*roles), std::move(batchNotes), std::move(replaced)};
 }
 
 ImportSummary summarize(const Prepared &prepared) {
@@ -332,6 +335,7 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
   if (options.asExported)
     for (const std::string &loss : describeExportLosses(prepared->graph, prepared->roles))
       notes << "note: " << loss << '\n';
+  ReplacedShapeHandler handler(context, prepared->replaced);
   OwningOpRef<ModuleOp> module = buildModule(prepared->graph, prepared->roles, options, context);
   if (!module)
     return {};
@@ -344,6 +348,7 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
   }
   if (failed(verify(*module)))
     return {};
+  remarkReplaced(prepared->replaced, FileLineColLoc::get(context, path, 0, 0));
   if (outSummary)
     *outSummary = summarize(*prepared);
   if (outSource)

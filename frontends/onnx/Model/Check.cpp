@@ -26,6 +26,12 @@ constexpr int kMaxCallDepth = 100;
 /// file's size, so it is limited.
 constexpr int64_t kMaxInlinedNodes = 1000000;
 
+/// Ends the message about a value that nothing defines: what a file says that was saved
+/// without its parameters.
+constexpr llvm::StringLiteral kNoInitializers =
+    "; the file has no initializer at all: export the model with its weights (--params=none then "
+    "compiles it without the file of its external data)";
+
 StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
 StringRef printedDomain(StringRef domain) { return domain.empty() ? StringRef("ai.onnx") : domain; }
 
@@ -234,7 +240,10 @@ llvm::Error Checker::checkNodes(const Nodes &nodes, Scope &scope, const Opsets &
         return fail(llvm::formatv("{0}: uses '{1}' before {2} defines it (a cycle, or nodes not "
                                   "sorted)",
                                   who, input, describe(nodes[later->second], later->second)));
-      return fail(llvm::formatv("{0}: input '{1}' is not defined anywhere", who, input));
+      // A function has no initializers.
+      const bool lacksAll = !functionAttributes && model.graph().initializer().empty();
+      return fail(llvm::formatv("{0}: input '{1}' is not defined anywhere{2}", who, input,
+                                lacksAll ? StringRef(kNoInitializers) : ""));
     }
     if (llvm::Error error = checkAttributes(node, who, scope, opsets, functionAttributes))
       return error;

@@ -203,12 +203,21 @@ Value stepGru(Conversion &c, const Cell &cell, Value x, Value state, bool linear
   return c.e.add(candidate, c.e.mul(update, c.e.sub(state, candidate)));
 }
 
-/// Expects `shape` of operand `i`.
-LogicalResult checkShape(Conversion &c, unsigned i, ArrayRef<int64_t> expected) {
+/// Expects `shape` of operand `i`. The error has a hint where only `batchDim`, the
+/// dimension that counts samples, has another extent: a static export fixes it.
+LogicalResult checkShape(Conversion &c, unsigned i, ArrayRef<int64_t> expected,
+                         std::optional<size_t> batchDim = {}) {
   if (!c.has(i) || shapeOf(c.operand(i)) == expected)
     return success();
-  return c.error("input " + Twine(i) + " has shape " + printed(shapeOf(c.operand(i))) +
-                 " but must have " + printed(expected));
+  SmallVector<int64_t> shape(shapeOf(c.operand(i)));
+  std::string message = "input " + std::to_string(i) + " has shape " + printed(shape) +
+                        " but must have " + printed(expected);
+  if (batchDim && shape.size() == expected.size()) {
+    shape[*batchDim] = expected[*batchDim];
+    if (ArrayRef<int64_t>(shape) == expected)
+      message += bakedBatchHint;
+  }
+  return c.error(message);
 }
 
 /// One node of LSTM, GRU or RNN on its way to nn ops.
@@ -288,11 +297,11 @@ LogicalResult Recurrence::readShapes() {
   if (failed(checkShape(c, 1, {directions, gates * hidden, width})) ||
       failed(checkShape(c, 2, {directions, gates * hidden, hidden})) ||
       failed(checkShape(c, 3, {directions, 2 * gates * hidden})) ||
-      failed(checkShape(c, 4, {batch})) || failed(checkShape(c, 7, {directions, 3 * hidden})))
+      failed(checkShape(c, 4, {batch}, 0)) || failed(checkShape(c, 7, {directions, 3 * hidden})))
     return failure();
   for (unsigned i : {5u, 6u})
-    if (failed(batchFirst ? checkShape(c, i, {batch, directions, hidden})
-                          : checkShape(c, i, {directions, batch, hidden})))
+    if (failed(batchFirst ? checkShape(c, i, {batch, directions, hidden}, 0)
+                          : checkShape(c, i, {directions, batch, hidden}, 1)))
       return failure();
   return success();
 }

@@ -199,6 +199,17 @@ def refused():
     save("bad-gather", model([node("Gather", ["x", "i"], ["y"])], [c("i", [0, 7])]))
     save("bad-reshape", model([node("Reshape", ["x", "s"], ["y"])], [c("s", [-1, -1])]))
     save("bad-reshape-batch", model([node("Reshape", ["x", "s"], ["y"])], [c("s", [2, 2, 2])]))
+    for op, gates, batch, first in ("LSTM", 4, 1, {}), ("GRU", 3, 0, {"layout": 1}):
+        x, state = [3, 3, 4], [1, 1, 3]
+        x[batch], state[batch] = "batch", 2  # an export that fixes the batch of the first state alone
+        save(f"bad-{op.lower()}-batch", model(
+            [node(op, ["x", "w", "r", "", "", "h"], ["", "y"], "y_node", hidden_size=3, **first)],
+            [f32("w", 1, gates * 3, 4), f32("r", 1, gates * 3, 3), f32("h", *state)], inputs=[value("x", x)], outputs=[value("y", None)]))
+    save("bad-rnn-state", model(
+        [node("RNN", ["x", "w", "r", "", "", "h"], ["", "y"], "y_node", hidden_size=3)],
+        [f32("w", 1, 3, 4), f32("r", 1, 3, 3), f32("h", 1, 2, 5)], inputs=[value("x", [3, 2, 4])], outputs=[value("y", None)]))
+    pair = [node("Concat", ["x", "z"], ["c"], axis=0), node("Reshape", ["c", "s"], ["y"])]
+    save("two-static-inputs", model(pair, [c("s", [-1, 3])], inputs=[value("x", [2, 3]), value("z", [2, 3])], outputs=[value("y", None)]))
     save("bad-slice", model([node("Slice", ["x", "a", "b", "a", "a"], ["y"])], [c("a", [0]), c("b", [2])]))
     save("bad-axis", model([node("Softmax", ["x"], ["y"], axis=2)]))
     save("bad-perm", model([node("Transpose", ["x"], ["y"], perm=[0, 0])]))

@@ -69,6 +69,7 @@ def graphs():
     save("bad-unsorted", model([node("Relu", ["a"], ["y"], "first"), node("Abs", ["x"], ["a"], "second")]))
     save("bad-cycle", model([node("Add", ["x", "b"], ["a"], "one"), node("Abs", ["a"], ["b"], "two"), node("Relu", ["b"], ["y"])]))
     save("bad-dangling", model([node("Add", ["x", "ghost"], ["y"])]))
+    save("bad-dangling-one", model([node("Add", ["x", "w"], ["a"]), node("Add", ["a", "ghost"], ["y"])], [f32("w", 4)]))
     save("bad-output", model([node("Relu", ["x"], ["z"])]))
     save("bad-no-outputs", model([node("Relu", ["x"], ["y"])], outputs=[]))
     save("bad-initializer-twice", model([node("Add", ["x", "w"], ["y"])], [f32("w", 4), f32("w", 4)]))

@@ -12,6 +12,17 @@ TEST(Check, AcceptsGoodModels) {
     EXPECT_EQ(Prepared(inputPath(name)).error, "") << name;
 }
 
+/// A file that was saved without its parameters says so; where one of several is missing,
+/// the file is damaged in another way.
+TEST(Check, SaysThatAFileHasNoInitializers) {
+  EXPECT_EQ(Prepared(inputPath("bad-dangling")).error,
+            "node 'y_node' (Add): input 'ghost' is not defined anywhere; the file has no "
+            "initializer at all: export the model with its weights (--params=none then compiles "
+            "it without the file of its external data)");
+  EXPECT_EQ(Prepared(inputPath("bad-dangling-one")).error,
+            "node 'y_node' (Add): input 'ghost' is not defined anywhere");
+}
+
 TEST(Check, RejectsEachBadModel) {
   for (const BadInput &input : std::initializer_list<BadInput>{
            {"bad-no-graph", "the model has no graph"},
