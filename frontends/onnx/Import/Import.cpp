@@ -271,6 +271,9 @@ llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
   });
   if (llvm::Error error = checkOperators(*graph, Registry::get()))
     return prefixed(std::move(error));
+  if (options.trains && graph->initializers.empty())
+    notes << "note: the file has no initializer, so all that it computes with are its inputs; "
+             "torch.onnx.export(..., export_params=True) keeps the parameters\n";
   Restored restored;
   if (options.asExported)
     takeAsExported(*graph, notes);
