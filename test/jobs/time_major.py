@@ -93,12 +93,16 @@ class TimeMajor:
         expect(self.suite.log('square.jsonl')[0]['loss'] != own[0], 'label:0 changes nothing')
 
     def hinted(self):
-        """Data that fits with the samples in another dimension is answered with --batch-dim; other data is not."""
+        """Data that fits with the samples in another dimension is answered with --batch-dim; other data is not. The
+        extents of --shape may be in the wrong order, too."""
         first, time = (self.model(name, 7, name == 'time') for name in ('first', 'time'))
         flags = ['--loss=cross-entropy', '--optimizer=sgd,lr=0.3']
-        rng, hint = np.random.default_rng(7), ' (it fits if dimension 1 of x counts samples, as dpc-compile --batch-dim=x:1 says)'
+        rng, hint = np.random.default_rng(7), (
+            ' (x of the program is [7, 4, 3] with its samples along dimension 0: compile with --shape=x:4x7x3 if dimension 0 does '
+            "count them, or with --batch-dim=x:1 if dimension 1 of the model's input counts samples)")
         for model, shape, samples, needs, remedy in (
-                (time, (11, 7, FEATURES), '[7, 3]', '[4, 3]', hint), (time, (7, 11, FEATURES), '[11, 3]', '[4, 3]', hint),
+                (time, (11, 7, FEATURES), '[7, 3]', '[4, 3]', hint),
+                (time, (7, 11, FEATURES), '[11, 3]', '[4, 3]', hint.replace(' --shape=x:4x7x3 if dimension 0 does count them, or with', '')),
                 (first, (7, 11, FEATURES), '[11, 3]', '[7, 3]', ' (dimension 1 of the array fits as that of the samples: put it '
                  'first, or compile a model that has them there with dpc-compile --batch-dim=x:1)'),
                 (time, (11, 7, 2), '[7, 2]', '[4, 3]', ''), (first, (11, 8, FEATURES), '[8, 3]', '[7, 3]', ''),
@@ -111,6 +115,14 @@ class TimeMajor:
                 f'hinted.npz: array "x": {words}')
             self.suite.run(self.suite.compiled('time-major', model=model), '--input=x=hinted.npy', '--output=logits=y.npy').refused(
                 f'hinted.npy: {words}')
+        # The file calls dimension 1 the batch, and --shape has it first.
+        np.savez(self.suite.path('hinted.npz'), x=np.zeros((11, 7, FEATURES), np.float32), label=np.zeros((11, 7), np.int64))
+        swapped = self.model('swapped-hint', 7, True, batch='batch')
+        program = self.suite.compiled('time-major', *flags, '--shape=x:4x7x3', model=swapped)
+        self.suite.run(program, '--data=hinted.npz', '--steps=1').refused(
+            'hinted.npz: array "x": samples have shape [7, 3], but x of the program needs [4, 3] (x of the program is [4, 7, 3] '
+            'with its samples along dimension 1: compile with --shape=x:7x4x3 if dimension 1 does count them, or with '
+            "--batch-dim=x:0 if dimension 0 of the model's input counts samples)\n")
 
 
 def checks(suite):

@@ -8,13 +8,48 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace dpc {
 
-static std::vector<int64_t> without(std::vector<int64_t> shape, size_t dimension) {
-  shape.erase(shape.begin() + std::ptrdiff_t(dimension));
-  return shape;
+static std::vector<int64_t> without(const std::vector<int64_t> &shape, size_t dimension) {
+  std::vector<int64_t> others;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (d != dimension)
+      others.push_back(shape[d]);
+  return others;
+}
+
+/// "7x8x6", as --shape has it.
+static std::string extentsText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t extent : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+/// For an input that the array fits if dimension `d` of the input counts samples. Extents
+/// that --shape gave in another order than the file has them look the same.
+static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &array, size_t d) {
+  const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
+      have(array.shape, array.shape + array.dim_count);
+  const std::string name = input.name, dimension = std::to_string(d);
+  std::string text =
+      " (" + name + " of the program is " + shapeText(input.shape, input.dim_count);
+  const std::string counts = " --batch-dim=" + name + ":" + dimension + " if dimension " +
+                             dimension + " of the model's input counts samples)";
+  if (input.batch_dim < 0)
+    return text + " without samples: compile with" + counts;
+  const auto samples = static_cast<size_t>(input.batch_dim);
+  text += " with its samples along dimension " + std::to_string(samples) + ": compile with";
+  std::vector<int64_t> swapped = need;
+  std::swap(swapped[d], swapped[samples]);
+  const std::vector<int64_t> sample = without(swapped, samples);
+  if (swapped != need && (without(have, 0) == sample || without(have, samples) == sample))
+    text += " --shape=" + name + ":" + extentsText(swapped) + " if dimension " +
+            std::to_string(samples) + " does count them, or with";
+  return text + counts;
 }
 
 /// For an input of the graph.
@@ -30,9 +65,7 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
     const bool fitsAsInput = without(have, d) == without(need, d) &&
                              (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
     if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))
-      return " (it fits if dimension " + std::to_string(d) + " of " + input.name +
-             " counts samples, as dpc-compile --batch-dim=" + input.name + ":" + std::to_string(d) +
-             " says)";
+      return otherDimension(input, array, d);
   }
   for (size_t d = 1; d < have.size() && input.batch_dim >= 0; ++d)
     if (without(have, d) == sampleShape(input))
