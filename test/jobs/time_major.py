@@ -124,6 +124,27 @@ class TimeMajor:
             'with its samples along dimension 1: compile with --shape=x:7x4x3 if dimension 1 does count them, or with '
             "--batch-dim=x:0 if dimension 0 of the model's input counts samples)\n")
 
+    def as_others(self):
+        """A file with as many samples as steps is read as the others of the run are, those of --eval-data too."""
+        program = self.suite.compiled('time-major', '--loss=cross-entropy', '--optimizer=sgd,lr=0.3', '--precision=f64',
+                                      '--batch-dim=x:1', model=self.model('others', 7, True))
+        rng, whole = np.random.default_rng(8), {}
+        for count in (7, 11):
+            whole[count] = {'x': rng.standard_normal((count, 7, FEATURES)).astype(np.float32), 'label': rng.integers(0, CLASSES, (count, 7))}
+            np.savez(self.suite.path(f'first{count}.npz'), **whole[count])
+            np.savez(self.suite.path(f'time{count}.npz'), **{key: value.swapaxes(0, 1) for key, value in whole[count].items()})
+
+        def losses(*files):
+            run = self.suite.run(program, *files, '--epochs=1', '--no-shuffle', '--log=others.jsonl').done()
+            notes = [line for line in run.out.splitlines() if 'would also fit' in line]
+            return [[line['loss'], line.get('eval_loss')] for line in self.suite.log('others.jsonl')], notes
+        for files in (('--data=KIND11.npz', '--data=KIND7.npz'), ('--data=KIND7.npz', '--eval-data=KIND11.npz'),
+                      ('--data=KIND11.npz', '--eval-data=KIND7.npz')):
+            got, want = ([*losses(*(file.replace('KIND', kind) for file in files))] for kind in ('time', 'first'))
+            expect(got == want and not got[1], f'{files}: {got}, not {want}')
+        notes = losses('--data=time7.npz')[1]
+        expect(len(notes) == 2 and all('move them to the front of it if they are there' in note for note in notes), f'{notes}')
+
 
 def checks(suite):
     tests = TimeMajor(suite)
@@ -135,4 +156,5 @@ def checks(suite):
         yield f'daily time-major {loss}', lambda loss=loss: tests.same(7, loss, '--mesh=data=2')
     yield 'daily time-major by name', tests.named
     yield 'daily time-major as asked for', tests.asked_for
+    yield 'daily time-major as other files', tests.as_others
     yield 'daily time-major hint at --batch-dim', tests.hinted

@@ -1,6 +1,7 @@
 // How --data specifications are bound to a program's inputs, and which rows and
 // pieces a rank loads.
 #include "runtime/src/data/Dataset.h"
+#include "runtime/src/data/SettleLayouts.h"
 #include "test/runtime/ForkRanks.h"
 #include "test/runtime/TestFiles.h"
 
@@ -238,8 +239,58 @@ TEST_F(DatasetTest, TimeMajorOrNot) {
   ASSERT_EQ(data.open(inputs.program, 0, {path}, memory), DPC_OK) << dpc_last_error();
   ASSERT_EQ(data.notes().size(), 1u);
   EXPECT_NE(data.notes()[0].find("from dimension 0; the array would also fit with them in "
-                                 "dimension 1"),
+                                 "dimension 1: move them to the front"),
             std::string::npos);
+}
+
+// Arrays that can be read in two ways are read as the others: of the same input, in the data or
+// in that for evaluation; else of any input. Where the others contradict each other, as before.
+TEST_F(DatasetTest, TimeMajorAsOtherArrays) {
+  TwoInputs inputs("x", DPC_I64, {4, 4}, {3, 4});
+  inputs.inputs[0].batch_dim = inputs.inputs[1].batch_dim = 1;
+  auto x = [&](const char *name, const char *shape, int64_t count) {
+    std::vector<int64_t> values(static_cast<size_t>(count));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = int64_t(i);
+    return file(name, npyOf("<i8", shape, values));
+  };
+  const std::string square = "x=" + x("square", "4, 4", 16), time = "x=" + x("time", "4, 5", 20),
+                    samples = "x=" + x("samples", "5, 4", 20);
+  auto label = [&](const char *name, const char *shape, size_t count) {
+    return "label=" + file(name, npyOf("<i8", shape, std::vector<int64_t>(count)));
+  };
+  const std::string label9 = label("label9", "9, 3", 27), time9 = label("time9", "3, 9", 27),
+                    label4 = label("label4", "4, 3", 12), time4 = label("time4", "3, 4", 12),
+                    label14 = label("label14", "14, 3", 42);
+  const struct {
+    std::vector<std::string> data, held;
+    size_t notes;
+    int64_t second; // of x: element 1 of step 0 is of sample 1
+  } cases[] = {{{square, time, label9}, {}, 0, 1},
+               {{square, samples, label9}, {}, 0, 4},
+               {{square, time4}, {}, 0, 1},
+               {{square, label4}, {}, 0, 4},
+               {{square, time, time9}, {}, 0, 1},
+               {{square, samples, time9}, {}, 0, 4},
+               {{square, label4}, {time, label("label5", "5, 3", 15)}, 0, 1},
+               {{square, time, samples, label14}, {}, 1, 4}};
+  for (const auto &[specs, held, notes, second] : cases) {
+    Dataset opened, evaluation;
+    ASSERT_EQ(opened.open(inputs.program, 0, specs, memory), DPC_OK) << dpc_last_error();
+    std::vector<InputLoader *> loaders = {opened.loader()};
+    if (!held.empty()) {
+      ASSERT_EQ(evaluation.open(inputs.program, 0, held, memory), DPC_OK) << dpc_last_error();
+      loaders.push_back(evaluation.loader());
+    }
+    settleLayouts(inputs.program, loaders);
+    EXPECT_EQ(opened.notes().size(), notes) << specs[1];
+    InputLoader loader(inputs.program, 0);
+    opened.activate(loader);
+    opened.select(loader, 0, false, 0);
+    int64_t batch[16];
+    ASSERT_EQ(loader.load(0, 0, reinterpret_cast<char *>(batch)), DPC_OK);
+    EXPECT_EQ(batch[1], second) << specs[1];
+  }
 }
 
 // Samples are counted over all files; an empty file, first, between or last, has none. Types may

@@ -329,11 +329,12 @@ std::vector<std::string> Dataset::notes() const {
     const Bindings &all = bindings->allBindings(i);
     // Steps and samples are as many: nothing tells which are which.
     for (const Binding &binding : all)
-      if (binding.isSquare)
+      if (binding.layout == Layout::either)
         notes.push_back(binding.source + ": the samples of input " + input.name +
                         " are read from dimension 0; the "
                         "array would also fit with them in dimension " +
-                        std::to_string(input.batch_dim));
+                        std::to_string(input.batch_dim) +
+                        ": move them to the front of it if they are there");
     if (input.role != DPC_INPUT_GRAPH || input.batch_dim < 0 || isInteger(input.dtype))
       continue;
     const auto found = std::find_if(all.begin(), all.end(), [](const Binding &binding) {

@@ -35,6 +35,8 @@ public:
   /// inputs that have one and whose values are few enough to be read at once;
   /// what is not looked at here is checked as it is loaded.
   dpc_status_t checkValues() const;
+  /// What the files are bound to, for settleLayouts; null before they are opened.
+  InputLoader *loader() const { return bindings.get(); }
   /// What may be meant otherwise, a line each: bytes that go into floats as they are.
   std::vector<std::string> notes() const;
   /// Makes `loader` read from this data.

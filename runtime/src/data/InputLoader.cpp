@@ -8,6 +8,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
 #include "runtime/src/data/InputBounds.h"
+#include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/data/ShapeRemedy.h"
 
 #include <algorithm>
@@ -93,12 +94,11 @@ dpc_status_t InputLoader::makeBinding(uint32_t index, const dpc_array_t &array,
   binding.rows = skip ? static_cast<uint64_t>(array.shape[0]) : 1;
   binding.rowStride = skip ? elements : 0;
   if (isAsInput) {
-    const auto dim = static_cast<uint32_t>(input.batch_dim);
-    binding.rows = static_cast<uint64_t>(array.shape[dim]);
-    binding.rowStride = elementCount(array.shape + dim + 1, array.dim_count - dim - 1);
-    binding.outerStride = binding.rows * binding.rowStride;
+    binding.rows = static_cast<uint64_t>(array.shape[input.batch_dim]);
+    layAsInput(input, &binding);
+  } else if (input.batch_dim > 0 && !flexible) {
+    binding.layout = isLaidOutAs(input, array) ? Layout::either : Layout::samplesFirst;
   }
-  binding.isSquare = !isAsInput && isLaidOutAs(input, array);
   binding.source = source;
   static const char empty[8] = {};
   if (!binding.data)

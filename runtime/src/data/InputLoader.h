@@ -9,6 +9,14 @@
 
 namespace dpc {
 
+/// Which dimension of an array counts samples, by its extents.
+enum class Layout {
+  fixed,        ///< the first, as the format or the input has it
+  samplesFirst, ///< the first; with the samples where the input has them it would not fit
+  asInput,      ///< the one where the input has them; as the first they would not fit
+  either        ///< both fit: the first, unless other arrays tell more (settleLayouts)
+};
+
 /// Where an input's values lie in one file: its sample s begins at the element s *
 /// rowStride + rowOffset.
 struct Binding {
@@ -21,8 +29,7 @@ struct Binding {
   /// From one index of the dimensions before the input's batch dimension to the next; 0: a
   /// sample's elements follow each other.
   uint64_t outerStride = 0;
-  /// The array would fit with its samples where the input has them, too.
-  bool isSquare = false;
+  Layout layout = Layout::fixed;
   bool scaled = false; ///< value = x * scale + shift, for float inputs
   double scale = 1;
   double shift = 0;

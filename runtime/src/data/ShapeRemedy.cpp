@@ -35,8 +35,7 @@ static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &a
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
   const std::string name = input.name, dimension = std::to_string(d);
-  std::string text =
-      " (" + name + " of the program is " + shapeText(input.shape, input.dim_count);
+  std::string text = " (" + name + " of the program is " + shapeText(input.shape, input.dim_count);
   const std::string counts = " --batch-dim=" + name + ":" + dimension + " if dimension " +
                              dimension + " of the model's input counts samples)";
   if (input.batch_dim < 0)

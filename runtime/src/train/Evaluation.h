@@ -21,6 +21,8 @@ public:
   uint64_t rows() const { return data.rows(); }
   /// See Dataset::checkValues.
   dpc_status_t checkValues() const;
+  /// See Dataset::loader.
+  InputLoader *loader() const { return data.loader(); }
   /// See Dataset::notes.
   std::vector<std::string> notes() const { return data.notes(); }
   /// Collective. Leaves the loader with this data. A loss that is not finite is

@@ -3,6 +3,7 @@
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
@@ -138,6 +139,8 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   const bool runs = !options.outputs.empty();
   if (status == DPC_OK && runs)
     status = data.open(program, session.options.rank, specs, memory);
+  if (status == DPC_OK && runs)
+    settleLayouts(program, {data.loader()});
   const bool batched = std::any_of(program.inputs, program.inputs + program.input_count,
                                    [](const dpc_input_t &input) { return input.batch_dim >= 0; });
   const uint64_t rows = batched ? data.rows() : program.batch;

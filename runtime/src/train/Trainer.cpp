@@ -9,6 +9,7 @@
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
+#include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
@@ -68,6 +69,11 @@ dpc_status_t Trainer::openData() {
   if (!options.evalData.empty())
     if (dpc_status_t status = evaluation.open(options.evalData, memory, report))
       return status;
+  std::vector<InputLoader *> loaders;
+  for (InputLoader *loader : {data.loader(), evaluation.loader()})
+    if (loader)
+      loaders.push_back(loader);
+  settleLayouts(program, loaders);
   if (first() && !options.evaluate)
     if (dpc_status_t status = data.checkValues())
       return status;
