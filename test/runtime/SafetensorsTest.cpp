@@ -157,8 +157,16 @@ TEST_F(Safetensors, RefusesDefects) {
     EXPECT_NE(std::string(dpc_last_error()).find(defect.words), std::string::npos)
         << defect.header << ": " << dpc_last_error();
   }
-  EXPECT_EQ(openBytes(little<uint64_t>(UINT64_MAX) + "{}"), DPC_INVALID);
-  EXPECT_EQ(openBytes("short"), DPC_INVALID);
+  const std::string onnx("\x08\x0a\x12\x07pytorch\x1a", 12), floats("\x3f\x12\x07pytorch\x08", 11);
+  for (const auto &[bytes, words] :
+       {std::pair<std::string, const char *>{little<uint64_t>(UINT64_MAX) + "{}",
+                                             "truncated: a header"},
+        {"short", "not a safetensors file: 5 bytes"},
+        {onnx, "not a safetensors file but an ONNX model"},
+        {floats, "not a safetensors file: it does not begin"}}) {
+    EXPECT_EQ(openBytes(bytes), DPC_INVALID);
+    EXPECT_NE(std::string(dpc_last_error()).find(words), std::string::npos) << dpc_last_error();
+  }
   std::string deep = R"({"a":{"shape":)" + std::string(100000, '[');
   EXPECT_EQ(open(deep, 0), DPC_INVALID);
 }

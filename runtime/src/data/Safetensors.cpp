@@ -3,6 +3,7 @@
 #include "dpc/safetensors.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/OnnxModel.h"
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/ArrayFile.h"
@@ -168,10 +169,17 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
                              "and np.savez write: safetensors.torch.save_file writes a "
                              "state_dict as safetensors");
   std::memcpy(&headerBytes, mapping.data(), 8);
-  if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8)
-    return fail(DPC_INVALID, "a header of %llu bytes in a file of %zu",
-                static_cast<unsigned long long>(headerBytes), mapping.size());
   const char *header = mapping.data() + 8;
+  if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8) {
+    // The header of a file that was cut begins as any other.
+    if (mapping.size() > 8 && *header == '{')
+      return fail(DPC_INVALID, "truncated: a header of %llu bytes in a file of %zu",
+                  static_cast<unsigned long long>(headerBytes), mapping.size());
+    return fail(DPC_INVALID, "not a safetensors file%s",
+                seemsOnnx(mapping.data(), mapping.size())
+                    ? " but an ONNX model, whose parameters a program has from dpc-compile"
+                    : ": it does not begin with the length of a header");
+  }
   HeaderHandler handler;
   if (headerBytes == 0 || header[0] != '{' ||
       !nlohmann::json::sax_parse(header, header + headerBytes, &handler))

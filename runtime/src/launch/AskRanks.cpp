@@ -5,6 +5,7 @@
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Fd.h"
+#include "runtime/src/base/OnnxModel.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Interrupts.h"
@@ -17,6 +18,7 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +64,21 @@ struct Asked {
   ::_exit(127);
 }
 
+/// DPC_INVALID for a file or folder that is no program by its looks.
+dpc_status_t checkLooks(const std::string &path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return fail(DPC_INVALID, "%s: a folder, not a program made by dpc-compile", path.c_str());
+  char bytes[4];
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const ssize_t count = file.valid() ? ::read(file.get(), bytes, sizeof bytes) : 0;
+  return count > 0 && seemsOnnx(bytes, static_cast<size_t>(count))
+             ? fail(DPC_INVALID,
+                    "%s: an ONNX model: dpc-compile makes a program of it, which dpc-run runs",
+                    path.c_str())
+             : DPC_OK;
+}
+
 bool interruptArrived() {
   const sigset_t interrupts = interruptSignals();
   const timespec now = {0, 0};
@@ -79,13 +96,16 @@ void forgetRank() {
 dpc_status_t checkIsThere(const std::string &program) {
   auto exists = [](const std::string &path) { return ::access(path.c_str(), F_OK) == 0; };
   if (program.find('/') != std::string::npos)
-    return exists(program) ? DPC_OK : fail(DPC_INVALID, "%s: no such file", program.c_str());
+    return exists(program) ? checkLooks(program)
+                           : fail(DPC_INVALID, "%s: no such file", program.c_str());
   const char *path = std::getenv("PATH");
   std::istringstream folders(path ? path : "/bin:/usr/bin"); // as execvp has it
   for (std::string folder; std::getline(folders, folder, ':');)
     if (exists((folder.empty() ? "." : folder) + "/" + program))
       return DPC_OK;
   const bool isHere = exists(program);
+  if (dpc_status_t status = checkLooks(program))
+    return status;
   return fail(DPC_INVALID, "%s: no such program in PATH%s%s", program.c_str(),
               isHere ? "; the one in this folder is ./" : "", isHere ? program.c_str() : "");
 }

@@ -9,7 +9,7 @@
 namespace dpc {
 
 /// DPC_INVALID, naming it, if there is no file of a program's name: at that path or,
-/// without a folder in it, in PATH.
+/// without a folder in it, in PATH. The same for a folder and for an ONNX model.
 dpc_status_t checkIsThere(const std::string &program);
 
 /// The number of ranks that a program names with --print-ranks. A program that

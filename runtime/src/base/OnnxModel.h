@@ -1,0 +1,19 @@
+#ifndef DPC_RUNTIME_SRC_BASE_ONNXMODEL_H
+#define DPC_RUNTIME_SRC_BASE_ONNXMODEL_H
+
+#include <cstddef>
+
+namespace dpc {
+
+/// Whether a file that begins with these bytes seems to be an ONNX model: a message of
+/// protobuf with a small ir_version, as every writer puts first, and one of the fields
+/// that follow it.
+inline bool seemsOnnx(const char *bytes, size_t count) {
+  constexpr int producerName = 0x12, graph = 0x3a, opsetImport = 0x42;
+  return count >= 3 && bytes[0] == 0x08 && bytes[1] > 0 && bytes[1] < 64 &&
+         (bytes[2] == producerName || bytes[2] == graph || bytes[2] == opsetImport);
+}
+
+} // namespace dpc
+
+#endif // DPC_RUNTIME_SRC_BASE_ONNXMODEL_H
