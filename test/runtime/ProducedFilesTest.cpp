@@ -203,6 +203,29 @@ TEST_F(ProducedFiles, ResumesFromElsewhere) {
   EXPECT_NE(outcome.text.find("holds no checkpoint"), std::string::npos) << outcome.text;
 }
 
+// Neither option takes a checkpoint itself: it takes the folder of several.
+TEST_F(ProducedFiles, CheckpointInPlaceOfItsFolder) {
+  ASSERT_EQ(train(2, {"--steps=4", "--checkpoint=" + path("ck")}).code, 0);
+  const std::string step = path("ck") + "/step-4";
+  for (const std::vector<std::string> &options :
+       {std::vector<std::string>{"--resume=" + step, "--checkpoint=" + path("new")},
+        {"--resume", "--checkpoint=" + step + "/"}}) {
+    std::vector<std::string> arguments = options;
+    arguments.push_back("--steps=5");
+    const Outcome outcome = train(2, arguments);
+    EXPECT_EQ(outcome.code, 1) << outcome.text;
+    EXPECT_NE(
+        outcome.text.find("is a checkpoint itself: the folder to name is " + path("ck") + ","),
+        std::string::npos)
+        << outcome.text;
+  }
+  const Outcome outcome = train(1, {"--steps=2", "--resume", "--checkpoint=" + path("ck")});
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("resumed at step 4: no step is left to train of --steps=2\n"),
+            std::string::npos)
+      << outcome.text;
+}
+
 // What can be known before the first step is said before it.
 TEST_F(ProducedFiles, UnwritableOutputIsExit5) {
   for (const char *output : {"--save-params=/no/such/dir/p", "--log=/no/such/dir/log"}) {

@@ -115,6 +115,9 @@ dpc_status_t listTogether(dpc_session &session, const std::string &directory,
     removeUnfinished(directory);
     *out = listCheckpoints(directory);
     if (out->empty())
+      if (dpc_status_t status = checkHoldsCheckpoints(directory))
+        return session.failed(status);
+    if (out->empty())
       return session.failed(fail(DPC_INVALID, "%s holds no checkpoint", directory.c_str()));
   }
   uint64_t count = out->size();

@@ -80,6 +80,18 @@ std::vector<uint64_t> listCheckpoints(const std::string &directory) {
   return steps;
 }
 
+dpc_status_t checkHoldsCheckpoints(const std::string &directory) {
+  if (::access((directory + "/" + kManifest).c_str(), F_OK) != 0)
+    return DPC_OK;
+  const size_t last = directory.find_last_not_of('/');
+  const size_t slash = last == std::string::npos ? last : directory.rfind('/', last);
+  const std::string parent = slash == std::string::npos ? "." : directory.substr(0, slash);
+  return fail(
+      DPC_INVALID,
+      "%s is a checkpoint itself: the folder to name is %s, of which the newest one is read",
+      directory.c_str(), parent.empty() ? "/" : parent.c_str());
+}
+
 dpc_status_t StepFolder::open(const std::string &directory, const std::string &folderName) {
   name = folderName;
   path = directory + "/" + name;

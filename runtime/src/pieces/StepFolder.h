@@ -27,6 +27,9 @@ void forEachNumbered(const std::string &directory, const std::string &prefix,
 /// newest first. A missing directory has none.
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
 
+/// DPC_INVALID for a directory that is a checkpoint itself, whose parent is meant.
+dpc_status_t checkHoldsCheckpoints(const std::string &directory);
+
 /// One checkpoint on the disk, reached without following a link below the
 /// checkpoints' directory.
 class StepFolder {

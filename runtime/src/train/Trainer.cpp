@@ -120,6 +120,9 @@ dpc_status_t Trainer::openState() {
     const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
     newest[0] = present.size();
     newest[1] = present.empty() ? 0 : present[0];
+    if (present.empty())
+      if (dpc_status_t status = checkHoldsCheckpoints(options.checkpoint))
+        return session.failed(status);
   }
   if (dpc_status_t status = session.broadcast(newest, sizeof newest))
     return status;
@@ -325,6 +328,15 @@ dpc_status_t Trainer::evaluateAlone() {
   return session.failed(report.evaluation(session.control.step, nullptr, evaluation.getValues()));
 }
 
+/// How many steps were asked for, for messages.
+std::string Trainer::wanted() const {
+  if (options.steps)
+    return "--steps=" + std::to_string(options.steps);
+  return (options.epochs ? "--epochs=" + std::to_string(options.epochs)
+                         : std::string("the one epoch without --steps and --epochs")) +
+         ", which ends at step " + std::to_string(lastStep);
+}
+
 /// The first line of a run.
 void Trainer::introduce() {
   const dpc_program_t &program = session.program;
@@ -366,7 +378,9 @@ dpc_status_t Trainer::run() {
                            : std::to_string(rest) +
                                  " samples of an epoch do not fill a batch and are dropped"));
   if (first() && session.control.step)
-    report.line("resumed at step " + std::to_string(session.control.step));
+    report.line(
+        "resumed at step " + std::to_string(session.control.step) +
+        (session.control.step < lastStep ? "" : ": no step is left to train of " + wanted()));
   const uint64_t before = session.checkpointRun.scheduleTotal;
   if (first() && before && before != lastStep && !dpc_schedule_has_end(&session.schedule, 0))
     report.line("note: the learning rates were those of a run of " + countOf(before, "step") +
