@@ -116,10 +116,25 @@ class Notes:
         graph = self.suite.compiled('graph', '--loss=output:power', '--optimizer=sgd,lr=0.1',
                                     model=several(self.suite.path('power.onnx'), ['power']))
         run = self.suite.run(graph, '--evaluate', '--eval-data=rows9.npz').done()
-        want = ['note: the loss in the graph needs whole batches: the last sample of --eval-data is left out']
+        want = ['note: the loss in the graph needs whole batches: the last sample of --eval-data is left out',
+                'note: the program has no input for label of the data: it is left out']
         expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
         proof = self.suite.tool('dpc-run', '--verify', program).done()
         proof.says('plan of 1 rank: OK, ', ', 0 communications, ')
+
+    def unused(self):
+        """Arrays that no input takes, listed once for all files of the run."""
+        arrays, program = dict(np.load(data_of('mlp'))), self.suite.trainer('mlp', '--mesh=data=2')
+        np.savez(self.suite.path('more.npz'), **arrays, attention_mask=np.ones(80), ids=np.ones(80))
+        np.savez(self.suite.path('held.npz'), **arrays, ids=np.ones(80), other=np.ones(3))
+        run = self.suite.run(program, '--data=more.npz', '--data=more.npz', '--eval-data=held.npz', '--steps=1').done()
+        want = ['note: the program has no input for attention_mask, ids, other of the data: they are left out']
+        expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
+        np.savez(self.suite.path('more.npz'), **arrays, ids=np.ones(80))
+        want = ['note: the program has no input for ids of the data: it is left out']
+        for options in (['--data=more.npz', '--steps=1'], ['--evaluate', '--eval-data=more.npz']):
+            run = self.suite.run(program, *options).done()
+            expect(notes_of(run.out) == want, f'{notes_of(run.out)}, not {want}')
 
 
 def checks(suite):
@@ -128,3 +143,4 @@ def checks(suite):
     yield 'daily note of ranks without samples', tests.ranks
     yield 'daily note of uint8 images', tests.bytes_of_images
     yield 'daily note of one of something', tests.singular
+    yield 'daily note of unused arrays', tests.unused

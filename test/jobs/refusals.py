@@ -95,7 +95,8 @@ class Refusals:
         label = self.arrays['label'].copy()
         label[77] = 10
         bad = self.data('labels.npz', label=label)
-        words = ('labels.npz: array "label": value 10 in sample 77 is outside [0, 9], the range of input label',)
+        words = ('labels.npz: array "label": value 10 in sample 77 is outside [0, 9], the range of input label '
+                 '(-100, the ignore-index that the program was compiled with, leaves a label out)',)
         for mesh in ('', 'data=2'):
             self.suite.train(self.program(mesh), 'mlp', '--steps=1', '--log=labels.jsonl', data=bad).refused(*words)
         self.suite.train(self.program(), 'mlp', '--steps=1', f'--eval-data={bad}').refused('--eval-data: ', *words)

@@ -359,19 +359,23 @@ TEST_F(DatasetTest, Refuses) {
     std::string spec;
     dpc_status_t status;
     const char *words;
-  } cases[] = {{"tokens:" + tokens + ",length=7", DPC_INVALID, "length 7"},
-               {"tokens:" + tokens + ",dtype=float", DPC_USAGE, "dtype=float"},
-               {"tokens:" + tokens + ",dtype=int64", DPC_INVALID, "82 bytes"},
-               {"tokens:" + file("few", std::string(8, 0)), DPC_INVALID, "fewer than"},
-               {"tokens:/no/such/file", DPC_IO, "/no/such/file"},
-               {"idx:one", DPC_USAGE, "IMAGES,LABELS"},
-               {"idx:a,b,scale=x", DPC_USAGE, "scale=x"},
-               {"idx:a,b,std=0", DPC_USAGE, "std=0"},
-               {"z=" + tokens, DPC_INVALID, "no input \"z\""},
-               {"x=" + file("f.npy", npyOf<float>("<f4", "4, 5", std::vector<float>(20))),
-                DPC_INVALID, "needs integers"},
-               {"x=" + file("i.npy", npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))),
-                DPC_INVALID, "no data for input \"label\""}};
+  } cases[] = {
+      {"tokens:" + tokens + ",length=7", DPC_INVALID, "length 7"},
+      {"tokens:" + tokens + ",dtype=float", DPC_USAGE, "dtype=float"},
+      {"tokens:" + tokens + ",dtype=int64", DPC_INVALID, "82 bytes"},
+      {"tokens:" + file("few", std::string(8, 0)), DPC_INVALID, "fewer than"},
+      {"tokens:/no/such/file", DPC_IO, "/no/such/file"},
+      {"idx:one", DPC_USAGE, "IMAGES,LABELS"},
+      {"idx:a,b,scale=x", DPC_USAGE, "scale=x"},
+      {"idx:a,b,std=0", DPC_USAGE, "std=0"},
+      {"z=" + tokens, DPC_INVALID, "no input \"z\""},
+      {"x=" + file("f.npy", npyOf<float>("<f4", "4, 5", std::vector<float>(20))), DPC_INVALID,
+       "needs integers"},
+      {"x=" + file("i.npy", npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))), DPC_INVALID,
+       "no data for input \"label\": there is data for x, the program's inputs are x, label"},
+      {file("x.npz", zipOf({})), DPC_INVALID, "it has no named arrays"},
+      {file("lone.npy", npyOf<int64_t>("<i8", "4, 5", std::vector<int64_t>(20))), DPC_INVALID,
+       "lone.npy: an npy file, not an npz file: --data=NAME=FILE.npy"}};
   for (const auto &bad : cases) {
     Dataset fresh;
     EXPECT_EQ(fresh.open(inputs.program, 0, {bad.spec}, memory), bad.status) << bad.spec;

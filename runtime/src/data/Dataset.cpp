@@ -64,8 +64,8 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// Says that an input has no data, which arrays the file that was opened last has, and
-/// which inputs there are.
+/// Says that an input has no data, which arrays the file that was opened last has or,
+/// where a file is one input's, which inputs have data; and which inputs there are.
 dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
   const char *name = program->inputs[input].name;
   std::vector<std::string> names, unused;
@@ -76,11 +76,27 @@ dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
     if (findInput(*program, array.name) == DPC_NONE)
       unused.emplace_back(array.name);
   }
+  if (names.empty() && !files.back()->arrays.empty()) {
+    for (uint32_t i = 0; i < program->input_count; ++i)
+      if (!bindings->allBindings(i).empty())
+        names.emplace_back(program->inputs[i].name);
+    return fail(DPC_INVALID,
+                "no data for input \"%s\": there is data for %s, the program's inputs are %s", name,
+                listNames(names).c_str(), inputNames(*program).c_str());
+  }
   const std::string meant = nearestName(name, unused);
   return fail(DPC_INVALID, "%s: no data for input \"%s\"%s; it has %s, the program's inputs are %s",
               source.c_str(), name, meant.empty() ? "" : (" (is \"" + meant + "\" meant?)").c_str(),
               names.empty() ? "no named arrays" : listNames(names).c_str(),
               inputNames(*program).c_str());
+}
+
+/// Remembers the arrays of the file that was opened last that no input takes.
+void Dataset::findUnused() {
+  for (const dpc_array_t &array : files.back()->arrays)
+    if (*array.name && findInput(*program, array.name) == DPC_NONE &&
+        std::find(unused.begin(), unused.end(), array.name) == unused.end())
+      unused.emplace_back(array.name);
 }
 
 dpc_status_t Dataset::openNpz(const std::string &path) {
@@ -101,6 +117,7 @@ dpc_status_t Dataset::openNpz(const std::string &path) {
       return lacks(path, i);
     }
   }
+  findUnused();
   return checkLastFile();
 }
 

@@ -35,6 +35,8 @@ public:
   /// inputs that have one and whose values are few enough to be read at once;
   /// what is not looked at here is checked as it is loaded.
   dpc_status_t checkValues() const;
+  /// Names of arrays that no input of the program takes.
+  const std::vector<std::string> &unusedArrays() const { return unused; }
   /// What the files are bound to, for settleLayouts; null before they are opened.
   InputLoader *loader() const { return bindings.get(); }
   /// What may be meant otherwise, a line each: bytes that go into floats as they are.
@@ -53,6 +55,7 @@ private:
   dpc_status_t openFiles(const DataSpec &spec);
   dpc_status_t checkLastFile() const;
   dpc_status_t countRows();
+  void findUnused();
   dpc_status_t lacks(const std::string &source, uint32_t input) const;
 
   using File = std::unique_ptr<dpc_array_file_t, void (*)(dpc_array_file_t *)>;
@@ -61,6 +64,7 @@ private:
   std::unique_ptr<InputLoader> bindings;
   std::vector<File> files;
   std::string firstFile;
+  std::vector<std::string> unused;
   uint64_t sampleCount = 0;
 };
 

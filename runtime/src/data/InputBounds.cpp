@@ -38,6 +38,14 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
   return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
 }
 
+/// Which value leaves a label out, if one does.
+static std::string ignoreText(const dpc_bounds_t &bounds) {
+  return bounds.has_ignore ? " (" + std::to_string(bounds.ignore) +
+                                 ", the ignore-index that the program was compiled with, leaves a "
+                                 "label out)"
+                           : "";
+}
+
 dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
                          const char *data, uint64_t first, uint64_t count, SampleNumber sample) {
   const uint64_t size = dpc_dtype_size(dtype);
@@ -58,14 +66,14 @@ dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, ui
     dpc_convert(DPC_F64, &value, dtype, part + bad * size, 1);
     return fail(DPC_INVALID,
                 "%s: value %.0f in sample %llu%s%s is outside [%lld, %lld], the "
-                "range of input %s%s",
+                "range of input %s%s%s",
                 source.c_str(), value, static_cast<unsigned long long>(sample.inAll),
                 sample.inAll == sample.inFile
                     ? ""
                     : (" (" + std::to_string(sample.inFile) + " of this file)").c_str(),
                 placeText(input, from + bad).c_str(), static_cast<long long>(bounds.lo),
                 static_cast<long long>(bounds.hi), input.name,
-                input.bounds_count > 1 ? " there" : "");
+                input.bounds_count > 1 ? " there" : "", ignoreText(bounds).c_str());
   }
   return DPC_OK;
 }

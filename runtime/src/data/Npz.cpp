@@ -57,6 +57,10 @@ struct Archive {
 dpc_status_t Archive::findDirectory() {
   if (bytes < kEndBytes)
     return fail(DPC_INVALID, "not an npz file: %s", countOf(bytes, "byte").c_str());
+  if (std::memcmp(data, "\x93NUMPY", 6) == 0)
+    return fail(DPC_INVALID,
+                "an npy file, not an npz file: --data=NAME=FILE.npy says which input its "
+                "array is");
   const uint64_t lowest = bytes - kEndBytes > 65535 ? bytes - kEndBytes - 65535 : 0;
   for (uint64_t at = bytes - kEndBytes + 1; at-- > lowest;) {
     if (u32(data + at) != 0x06054b50 || at + kEndBytes + u16(data + at + 20) != bytes)

@@ -21,6 +21,8 @@ public:
   uint64_t rows() const { return data.rows(); }
   /// See Dataset::checkValues.
   dpc_status_t checkValues() const;
+  /// See Dataset::unusedArrays.
+  const std::vector<std::string> &unusedArrays() const { return data.unusedArrays(); }
   /// See Dataset::loader.
   InputLoader *loader() const { return data.loader(); }
   /// See Dataset::notes.

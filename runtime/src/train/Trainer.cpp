@@ -56,6 +56,22 @@ dpc_status_t Trainer::openOutputs() {
   return best.open();
 }
 
+/// What may be meant otherwise in the data.
+void Trainer::noteData() {
+  std::vector<std::string> unused = data.unusedArrays();
+  for (const std::string &name : evaluation.unusedArrays())
+    if (std::find(unused.begin(), unused.end(), name) == unused.end())
+      unused.push_back(name);
+  if (!unused.empty())
+    report.line("note: the program has no input for " + listNames(unused) +
+                " of the data: " + (unused.size() == 1 ? "it is" : "they are") + " left out");
+  if (!options.evaluate)
+    for (const std::string &note : data.notes())
+      report.line("note: " + note);
+  for (const std::string &note : evaluation.notes())
+    report.line("note: --eval-data: " + note);
+}
+
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
   RankZeroMemory memory(session);
@@ -81,11 +97,7 @@ dpc_status_t Trainer::openData() {
     if (dpc_status_t status = evaluation.checkValues())
       return status;
   if (first())
-    for (const std::string &note : options.evaluate ? std::vector<std::string>() : data.notes())
-      report.line("note: " + note);
-  if (first())
-    for (const std::string &note : evaluation.notes())
-      report.line("note: --eval-data: " + note);
+    noteData();
   session.checkpointRun.isOnlyRead = options.evaluate;
   if (options.evaluate)
     return DPC_OK;

@@ -33,6 +33,7 @@ private:
   void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
   dpc_status_t evaluateAlone();
+  void noteData();
   std::string wanted() const;
   void introduce();
   dpc_status_t save();
