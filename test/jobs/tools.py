@@ -59,6 +59,21 @@ class Tools:
                               ('--log-every=1', 'the file of --log=FILE.jsonl has every step'), ('--learning-rate=1', 'the option is --lr=X')):
             Run([trains, option], self.suite.folder).refused('unknown option ' + option.split('=')[0], words, code=2)
 
+    def misspelt_options(self):
+        """An unknown option is answered with the nearest one; each option of the help is found."""
+        trains, infers = self.suite.trainer('mlp'), self.suite.compiled('mlp')
+        for program in (trains, infers):
+            options = sorted(set(re.findall(r'^  (--[a-z-]+)', Run([program, '--help'], self.suite.folder).done().out, re.M)))
+            expect('--init-params' in options, f'the help has {options}')
+            for option in options:
+                for wrong in (option + 'x=1', option[:-1] + option[-2:] + '=1') if len(option) > 4 else ():
+                    Run([program, wrong], self.suite.folder).refused(
+                        f"unknown option {wrong.split('=')[0]}; did you mean {option}?", code=2)
+        for wrong, right in (('--epoch=1', '--epochs'), ('--init-param=x', '--init-params'), ('--Resume', '--resume')):
+            Run([trains, wrong], self.suite.folder).refused(f'; did you mean {right}?', code=2)
+        Run([trains, '--frobnicate=1'], self.suite.folder).refused('unknown option --frobnicate (--help lists all)', code=2)
+        Run([trains, '--no-shuffle=1'], self.suite.folder).refused('--no-shuffle takes no value', code=2)
+
     def versions(self):
         for tool in ('dpc-compile', 'dpc-interp', 'dpc-opt', 'dpc-run'):
             run = self.suite.tool(tool, '--version').done()
@@ -100,6 +115,7 @@ def checks(suite):
     yield 'help', tests.help
     yield 'daily help fits the program', tests.help_fits
     yield 'daily options of other tools', tests.foreign_options
+    yield 'daily options misspelt', tests.misspelt_options
     yield 'version', tests.versions
     yield 'installed tools', tests.installed
     yield 'docs/training.md', tests.page

@@ -2,7 +2,13 @@
 
 #include "runtime/src/train/UnknownOption.h"
 
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace dpc {
 
@@ -30,6 +36,18 @@ constexpr struct {
     {"--eval", "the option is --evaluate, with --eval-data=.."},
 };
 
+/// What a program of either kind has itself (Options.cpp).
+constexpr const char *kOwn[] = {"--best",      "--checkpoint",  "--checkpoint-every",
+                                "--comm",      "--cuda-graph",  "--data",
+                                "--epochs",    "--eval-data",   "--eval-every",
+                                "--evaluate",  "--help",        "--init-params",
+                                "--input",     "--log",         "--lr",
+                                "--nan",       "--no-shuffle",  "--output",
+                                "--patience",  "--print-ranks", "--resume",
+                                "--save-onnx", "--save-params", "--seed",
+                                "--steps",     "--timeout",     "--trace",
+                                "--tune",      "--verify",      "--version"};
+
 } // namespace
 
 dpc_status_t refuseUnknown(const std::string &name) {
@@ -41,7 +59,13 @@ dpc_status_t refuseUnknown(const std::string &name) {
                 "%s is an option of dpc-compile: the program has to be compiled with it "
                 "(--version prints how this one was)",
                 name.c_str());
-  return fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str());
+  const std::vector<std::string> own(std::begin(kOwn), std::end(kOwn));
+  if (std::find(own.begin(), own.end(), name) != own.end())
+    return fail(DPC_USAGE, "%s takes no value", name.c_str());
+  const std::string meant = nearestName(name, own);
+  return meant.empty() ? fail(DPC_USAGE, "unknown option %s (--help lists all)", name.c_str())
+                       : fail(DPC_USAGE, "unknown option %s; did you mean %s? (--help lists all)",
+                              name.c_str(), meant.c_str());
 }
 
 } // namespace dpc

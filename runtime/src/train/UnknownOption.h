@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// DPC_USAGE for an option that produced programs do not have. The message says where an
-/// option of dpc-compile belongs, and what a program has in place of those that other
-/// training programs have.
+/// DPC_USAGE for an option that produced programs do not have, or have without a value. The
+/// message says where an option of dpc-compile belongs, what a program has in place of those
+/// that other training programs have, and which option has nearly the same name.
 dpc_status_t refuseUnknown(const std::string &name);
 
 } // namespace dpc
