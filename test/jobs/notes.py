@@ -63,8 +63,14 @@ class Notes:
         want = ['note: 2 of 4 ranks have no samples: a batch, in 2 microbatches, has 4']
         got = notes('--mesh=data=4', '--microbatches=2', batch=4)
         expect(got == want, f'{got}, not {want}')
-        for flags in (('--mesh=data=2',), ('--mesh=data=2,model=2',), ()):
-            expect(not notes(*flags), f'{flags}: {notes(*flags)}')
+        want = ['note: 1 of 4 ranks has no samples: a batch has 5, and other ranks take up to 2 each']
+        expect(notes('--mesh=data=4', batch=5) == want, f'{notes("--mesh=data=4", batch=5)}, not {want}')
+        want = ['note: 1 of 2 ranks has the same samples and parameters as another: a batch has 1']
+        expect(notes('--mesh=data=2', batch=1) == want, f'{notes("--mesh=data=2", batch=1)}, not {want}')
+        for flags, batch in ((('--mesh=data=2',), 2), (('--mesh=data=2,model=2',), 2), ((), 2), (('--mesh=model=2',), 1),
+                             (('--mesh=data=2',), 3), ((), 1)):
+            got = notes(*flags, batch=batch)
+            expect(not got, f'{flags}, batch {batch}: {got}')
 
     def bytes_of_images(self):
         """uint8 in a float input, unless it is scaled or has only 0 and 1."""

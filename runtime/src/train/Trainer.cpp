@@ -14,6 +14,7 @@
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/train/OutputFiles.h"
+#include "runtime/src/train/SampleDivision.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -24,21 +25,6 @@ namespace dpc {
 namespace {
 /// Key of an epoch's shuffle.
 uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
-
-/// Ranks that hold no sample of any input.
-uint32_t countIdleRanks(const dpc_program_t &program) {
-  uint32_t idle = 0;
-  for (uint32_t r = 0; r < program.world_size; ++r) {
-    bool counts = false, holds = false;
-    for (uint32_t i = 0; i < program.input_count; ++i)
-      if (program.inputs[i].batch_dim >= 0) {
-        counts = true;
-        holds |= program.inputs[i].placements[r].run_count != 0;
-      }
-    idle += counts && !holds;
-  }
-  return idle;
-}
 } // namespace
 
 /// What is wrong with the request is said before any work is done.
@@ -359,13 +345,8 @@ void Trainer::introduce() {
               std::to_string(program.batch) + ", " +
               countOf(options.evaluate ? evaluation.rows() : data.rows(), "sample") +
               ", planned memory " + bytesText(peak) + " a rank");
-  if (const uint32_t idle = countIdleRanks(program))
-    report.line("note: " + std::to_string(idle) + " of " + std::to_string(program.world_size) +
-                (idle == 1 ? " ranks has no samples: a batch" : " ranks have no samples: a batch") +
-                (program.microbatches > 1
-                     ? ", in " + std::to_string(program.microbatches) + " microbatches,"
-                     : std::string()) +
-                " has " + std::to_string(program.batch));
+  if (const std::string note = sampleDivisionNote(program); !note.empty())
+    report.line("note: " + note);
 }
 
 dpc_status_t Trainer::run() {
