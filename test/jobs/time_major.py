@@ -119,10 +119,14 @@ class TimeMajor:
         np.savez(self.suite.path('hinted.npz'), x=np.zeros((11, 7, FEATURES), np.float32), label=np.zeros((11, 7), np.int64))
         swapped = self.model('swapped-hint', 7, True, batch='batch')
         program = self.suite.compiled('time-major', *flags, '--shape=x:4x7x3', model=swapped)
+        words = ('(x of the program is [4, 7, 3] with its samples along dimension 1: compile with --shape=x:7x4x3 if dimension 1 '
+                 'does count them')
         self.suite.run(program, '--data=hinted.npz', '--steps=1').refused(
-            'hinted.npz: array "x": samples have shape [7, 3], but x of the program needs [4, 3] (x of the program is [4, 7, 3] '
-            'with its samples along dimension 1: compile with --shape=x:7x4x3 if dimension 1 does count them, or with '
+            f'hinted.npz: array "x": samples have shape [7, 3], but x of the program needs [4, 3] {words}, or with '
             "--batch-dim=x:0 if dimension 0 of the model's input counts samples)\n")
+        np.savez(self.suite.path('hinted.npz'), x=np.zeros((7, 11, FEATURES), np.float32), label=np.zeros((7, 11), np.int64))
+        self.suite.run(program, '--data=hinted.npz', '--steps=1').refused(
+            f'hinted.npz: array "x": samples have shape [11, 3], but x of the program needs [4, 3] {words})\n')
 
     def as_others(self):
         """A file with as many samples as steps is read as the others of the run are, those of --eval-data too."""

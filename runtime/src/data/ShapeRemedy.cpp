@@ -29,26 +29,39 @@ static std::string extentsText(const std::vector<int64_t> &shape) {
   return text;
 }
 
-/// For an input that the array fits if dimension `d` of the input counts samples. Extents
-/// that --shape gave in another order than the file has them look the same.
-static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &array, size_t d) {
+/// The --shape with which the array fits an input: that of the input with its samples'
+/// extent and that of dimension `d` exchanged. Empty if it would not fit.
+static std::string swappedShape(const dpc_input_t &input, const dpc_array_t &array, size_t d) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
-  const std::string name = input.name, dimension = std::to_string(d);
-  std::string text = " (" + name + " of the program is " + shapeText(input.shape, input.dim_count);
-  const std::string counts = " --batch-dim=" + name + ":" + dimension + " if dimension " +
-                             dimension + " of the model's input counts samples)";
-  if (input.batch_dim < 0)
-    return text + " without samples: compile with" + counts;
   const auto samples = static_cast<size_t>(input.batch_dim);
-  text += " with its samples along dimension " + std::to_string(samples) + ": compile with";
   std::vector<int64_t> swapped = need;
   std::swap(swapped[d], swapped[samples]);
   const std::vector<int64_t> sample = without(swapped, samples);
-  if (swapped != need && (without(have, 0) == sample || without(have, samples) == sample))
-    text += " --shape=" + name + ":" + extentsText(swapped) + " if dimension " +
-            std::to_string(samples) + " does count them, or with";
-  return text + counts;
+  if (swapped == need || (without(have, 0) != sample && without(have, samples) != sample))
+    return "";
+  return std::string("--shape=") + input.name + ":" + extentsText(swapped);
+}
+
+/// For an input that the array fits if dimension `d` of the input counts samples, if it
+/// `fitsBatchDim`, or if --shape gave the extents in another order than the file has them.
+static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &array, size_t d,
+                                  bool fitsBatchDim) {
+  const std::string name = input.name, dimension = std::to_string(d);
+  const std::string counts = "--batch-dim=" + name + ":" + dimension + " if dimension " +
+                             dimension + " of the model's input counts samples)";
+  const std::string text =
+      " (" + name + " of the program is " + shapeText(input.shape, input.dim_count) + " with";
+  if (input.batch_dim < 0)
+    return fitsBatchDim ? text + "out samples: compile with " + counts : "";
+  const std::string samples = std::to_string(input.batch_dim),
+                    shape = swappedShape(input, array, d);
+  const std::string begin = text + " its samples along dimension " + samples + ": compile with " +
+                            shape +
+                            (shape.empty() ? "" : " if dimension " + samples + " does count them");
+  if (!fitsBatchDim)
+    return shape.empty() ? "" : begin + ")";
+  return begin + (shape.empty() ? "" : ", or with ") + counts;
 }
 
 /// For an input of the graph.
@@ -64,7 +77,7 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
     const bool fitsAsInput = without(have, d) == without(need, d) &&
                              (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
     if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))
-      return otherDimension(input, array, d);
+      return otherDimension(input, array, d, true);
   }
   for (size_t d = 1; d < have.size() && input.batch_dim >= 0; ++d)
     if (without(have, d) == sampleShape(input))
@@ -72,6 +85,9 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
              " of the array fits as that of the samples: put it first, or compile a model that "
              "has them there with dpc-compile --batch-dim=" +
              input.name + ":" + std::to_string(d) + ")";
+  for (size_t d = 0; d < need.size(); ++d)
+    if (const std::string text = otherDimension(input, array, d, false); !text.empty())
+      return text;
   return "";
 }
 
