@@ -366,8 +366,8 @@ static bool readsLabels(const InputArgList &args) {
 /// How the model is read, and what of it is trained.
 static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
-    if (!onnx::parseShapeOption(text, options.import))
-      usageError("--shape: '" + text + "' is not NAME:DxDx.. of a name not given before");
+    if (const std::string defect = onnx::parseShapeOption(text, options.import); !defect.empty())
+      usageError("--shape: " + defect);
   for (const std::string &text : args.getAllArgValues(OPT_batch_dim)) {
     auto [name, dim] = StringRef(text).rsplit(':');
     int64_t value;
