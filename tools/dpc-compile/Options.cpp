@@ -8,6 +8,7 @@
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
+#include "tools/dpc-compile/ProgramOptions.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -582,7 +583,8 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices",
-      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll());
+      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll(),
+      explainProgramOption);
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
     usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));
