@@ -193,7 +193,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     recordLoss(name, outputName, type, label->classAxis);
     if (training && label->classAxis >= 0)
       noteLogits(output, label->classAxis);
-    FailureOr<int64_t> samples = findSamples(function, output, *label);
+    FailureOr<int64_t> samples = findSamples(function, output, outputName, *label, training);
     if (failed(samples))
       return failure();
     options.sampleDim = *samples;
@@ -218,13 +218,14 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
 
   /// The labels' dimension that counts samples: the one that is asked for, or that of the
   /// output, or else the first; -1 for labels without dimensions.
-  FailureOr<int64_t> findSamples(func::FuncOp function, Value output,
-                                 const LossFunction::Labels &label) {
+  FailureOr<int64_t> findSamples(func::FuncOp function, Value output, StringRef outputName,
+                                 const LossFunction::Labels &label, bool training) {
     ArrayRef<int64_t> shape = label.type.getShape();
     const int64_t rank = shape.size();
     if (rank == 0 && labelBatchDim.empty())
       return -1;
     int64_t dim = 0;
+    bool isGuess = false;
     if (!labelBatchDim.empty()) {
       dim = labelBatchDim[0];
       if (dim < 0 || dim >= rank)
@@ -233,6 +234,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                failure();
     } else if (std::optional<int64_t> own = findSampleDim(function, output, label.classAxis)) {
       dim = label.classAxis >= 0 && label.classAxis < *own ? *own - 1 : *own;
+    } else {
+      isGuess = true;
     }
     const std::optional<int64_t> batch = getBatch(function);
     if (batch && shape[dim] != *batch) {
@@ -245,7 +248,23 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                  << ":K or --batch-dim=label:K says which dimension counts them",
              failure();
     }
+    // One sample has no order that could be mistaken.
+    if (isGuess && training && batch && *batch > 1)
+      noteLostSamples(function, output, outputName);
     return dim;
+  }
+
+  /// Says so where dimension 0 of the labels is a guess: their extents fit, but what counts
+  /// as samples may be time, which a recurrent layer walks.
+  static void noteLostSamples(func::FuncOp function, Value output, StringRef outputName) {
+    ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
+    InFlightDiagnostic remark = emitRemark(output.getLoc());
+    remark << "no dimension of output '" << outputName << "', of shape [";
+    llvm::interleaveComma(typeOf(output).getShape(), remark);
+    remark << "], is known to count the samples along dimension " << arg.getBatch() << " of input '"
+           << arg.getName()
+           << "', so dimension 0 of the labels is taken to; --batch-dim=" << arg.getName()
+           << ":K takes another dimension of the input, --batch-dim=label:K of the labels";
   }
 
   /// Leaves on the module what the loss is of, for reports and for the host.

@@ -33,6 +33,21 @@ static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64
   return axes;
 }
 
+/// Why `labels` fit no axis, as the end of a message: which labels do in their place.
+/// `axis` is where one-hot rows would have their classes.
+static std::string explainMisfit(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels, int64_t axis) {
+  if (labels == logits)
+    return formatv("class numbers of shape {0} do, the argmax along axis {1} of one-hot rows",
+                   printed(without(labels, axis)), axis);
+  for (int64_t d = labels.size() - 1; d >= 0; --d) {
+    const SmallVector<int64_t> rest = without(labels, d);
+    if (labels[d] == 1 && !fittingAxes(logits, rest, /*first=*/1).empty())
+      return formatv("class numbers of shape {0} do, without dimension {1} of extent 1",
+                     printed(rest), d);
+  }
+  return "no axis can be taken away that leaves their shape";
+}
+
 Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
                                       std::optional<ArrayRef<int64_t>> labels,
                                       std::optional<int64_t> axis) {
@@ -49,11 +64,11 @@ Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
     if (!labels || *labels == ArrayRef<int64_t>(given.labels))
       return given;
     SmallVector<int64_t> others = fittingAxes(logits, *labels, 0);
-    return fail(
-        formatv("labels of shape {0} do not fit logits of shape {1} with the "
-                "classes along axis {2}{3}",
-                printed(*labels), printed(logits), given.axis,
-                others.empty() ? std::string() : formatv(": they fit axis {0}", others[0]).str()));
+    return fail(formatv("labels of shape {0} do not fit logits of shape {1} with the "
+                        "classes along axis {2}: {3}",
+                        printed(*labels), printed(logits), given.axis,
+                        others.empty() ? explainMisfit(logits, *labels, given.axis)
+                                       : formatv("they fit axis {0}", others[0]).str()));
   }
   if (rank == 1)
     return fail(formatv("cross-entropy needs a class axis beside that of samples, but the logits "
@@ -64,6 +79,11 @@ Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
   SmallVector<int64_t> fitting = fittingAxes(logits, wanted, /*first=*/1);
   if (fitting.size() == 1)
     return ClassAxis{fitting[0], wanted};
+  if (fitting.size() > 1 && !labels)
+    return fail(formatv("logits of shape {0} may have the classes along axis {1} or along axis "
+                        "{2}, and labels of shape {3} fit both: say "
+                        "--loss=cross-entropy,axis={1} or axis={2}",
+                        printed(logits), fitting[0], fitting[1], printed(wanted)));
   if (fitting.size() > 1)
     return fail(formatv("labels of shape {0} fit logits of shape {1} with the classes along "
                         "axis {2} and along axis {3}: say --loss=cross-entropy,axis={2} or "
@@ -74,7 +94,6 @@ Expected<ClassAxis> ClassAxis::choose(ArrayRef<int64_t> logits,
                         "axis 0 only, which counts samples: if that is meant, say "
                         "--loss=cross-entropy,axis=0",
                         printed(wanted), printed(logits)));
-  return fail(formatv("labels of shape {0} do not fit logits of shape {1}: no "
-                      "axis can be taken away that leaves their shape",
-                      printed(wanted), printed(logits)));
+  return fail(formatv("labels of shape {0} do not fit logits of shape {1}: {2}", printed(wanted),
+                      printed(logits), explainMisfit(logits, wanted, usual)));
 }

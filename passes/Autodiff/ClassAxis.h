@@ -22,7 +22,8 @@ struct ClassAxis {
   /// first axis counts samples: it has classes only where `axis` says so.
   ///
   /// Fails with one line for the user where nothing fits, and where two axes
-  /// fit and `axis` does not choose between them.
+  /// fit and `axis` does not choose between them: logits [N, C, T] with as many
+  /// classes as steps would else train the wrong ones, which no data can show.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

@@ -22,7 +22,7 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     removal leaves `label-shape`, else along axis 1 for outputs of rank 4 and more
     and along the last for others (ClassAxis). What is chosen stays on the module
     as `nn.loss`. The labels' samples are along `label-batch-dim`, else where the
-    output has those of the inputs, else along the first dimension.
+    output has those of the inputs, else, with a remark, along the first dimension.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 

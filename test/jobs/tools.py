@@ -74,6 +74,25 @@ class Tools:
         Run([trains, '--frobnicate=1'], self.suite.folder).refused('unknown option --frobnicate (--help lists all)', code=2)
         Run([trains, '--no-shuffle=1'], self.suite.folder).refused('--no-shuffle takes no value', code=2)
 
+    def program_options(self):
+        """Options of programs and of dpc-run are answered by dpc-compile with where they belong."""
+        text = self.suite.tool('dpc-compile', '--help').done().out
+        compilers = set(re.findall(r'^  (--[a-z-]+)', text, re.M))
+        helps = [self.suite.tool('dpc-run', '--help').done().out]
+        helps += [Run([program, '--help'], self.suite.folder).done().out
+                  for program in (self.suite.trainer('mlp'), self.suite.compiled('mlp'))]
+        with open(os.path.join(ROOT, 'tools', 'dpc-compile', 'ProgramOptions.cpp')) as file:
+            listed = set(re.findall(r'"(--[a-z-]+)"', file.read()))
+        options = {option for text in helps for option in re.findall(r'^  (--[a-z-]+)', text, re.M)} - compilers
+        on_cuda = {'--cuda-graph', '--tune'}
+        expect(len(options) > 25 and '--steps' in options, f'the helps have {sorted(options)}')
+        expect(listed - on_cuda == options, f'dpc-compile lists {sorted(listed ^ options)} wrongly')
+        for option in sorted(options | on_cuda):
+            self.suite.tool('dpc-compile', model_of('mlp'), '-o', 'out', option + '=x').refused(
+                f"unknown option '{option}=x': the program takes it as it runs: dpc-run ./PROGRAM {option}=x", code=2)
+        for option, words in (('--lr=1', '--optimizer=NAME,lr=X'), ('--output=x', '-o OUT'), ('--evaluate', 'dpc-run ./PROGRAM --evaluate')):
+            self.suite.tool('dpc-compile', model_of('mlp'), option).refused(words, code=2)
+
     def versions(self):
         for tool in ('dpc-compile', 'dpc-interp', 'dpc-opt', 'dpc-run'):
             run = self.suite.tool(tool, '--version').done()
@@ -116,6 +135,7 @@ def checks(suite):
     yield 'daily help fits the program', tests.help_fits
     yield 'daily options of other tools', tests.foreign_options
     yield 'daily options misspelt', tests.misspelt_options
+    yield 'daily options of programs', tests.program_options
     yield 'version', tests.versions
     yield 'installed tools', tests.installed
     yield 'docs/training.md', tests.page

@@ -85,8 +85,8 @@ int main(int argc, char **argv) {
   options.trains = trains;
   options.widensHalves = widensHalves;
   for (const std::string &shape : shapes)
-    if (!dpc::onnx::parseShapeOption(shape, options)) {
-      llvm::errs() << "error: --shape=" << shape << " is not NAME:DxDx..\n";
+    if (std::string defect = dpc::onnx::parseShapeOption(shape, options); !defect.empty()) {
+      llvm::errs() << "error: --shape: " << defect << '\n';
       return 2;
     }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);

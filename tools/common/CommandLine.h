@@ -1,6 +1,7 @@
 #ifndef DPC_TOOLS_COMMON_COMMANDLINE_H
 #define DPC_TOOLS_COMMON_COMMANDLINE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,13 +46,14 @@ inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &ar
 
 /// Parses a command line by an option table. Prints the help, with `notes`
 /// behind it, or the version, and exits with 0 for --help or --version; prints
-/// one line to stderr and exits with 2 for an unknown option (with the nearest
-/// known one), a missing value or two values for one option.
-inline llvm::opt::InputArgList parseCommandLine(const llvm::opt::OptTable &table, int argc,
-                                                char **argv, unsigned helpOption,
-                                                unsigned versionOption, unsigned unknownOption,
-                                                llvm::StringRef tool, llvm::StringRef usage,
-                                                llvm::StringRef title, llvm::StringRef notes = "") {
+/// one line to stderr and exits with 2 for an unknown option (with what
+/// `explainUnknown` says of it, or the nearest known one), a missing value or two
+/// values for one option.
+inline llvm::opt::InputArgList
+parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv, unsigned helpOption,
+                 unsigned versionOption, unsigned unknownOption, llvm::StringRef tool,
+                 llvm::StringRef usage, llvm::StringRef title, llvm::StringRef notes = "",
+                 llvm::function_ref<std::string(llvm::StringRef)> explainUnknown = nullptr) {
   unsigned missingIndex = 0, missingCount = 0;
   llvm::opt::InputArgList args =
       table.ParseArgs(llvm::ArrayRef<const char *>(argv + 1, argc - 1), missingIndex, missingCount);
@@ -67,7 +69,10 @@ inline llvm::opt::InputArgList parseCommandLine(const llvm::opt::OptTable &table
   for (const llvm::opt::Arg *arg : args.filtered(unknownOption)) {
     std::string text = arg->getAsString(args), nearest;
     llvm::errs() << tool << ": error: unknown option '" << text << "'";
-    if (table.findNearest(text, nearest) < 3)
+    const std::string explanation = explainUnknown ? explainUnknown(text) : "";
+    if (!explanation.empty())
+      llvm::errs() << ": " << explanation;
+    else if (table.findNearest(text, nearest) < 3)
       llvm::errs() << "; did you mean '" << nearest << "'?";
     llvm::errs() << "\n";
     exit(exitUsage);

@@ -8,6 +8,7 @@
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 #include "tools/common/OptionTable.h"
+#include "tools/dpc-compile/ProgramOptions.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -366,8 +367,8 @@ static bool readsLabels(const InputArgList &args) {
 /// How the model is read, and what of it is trained.
 static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
-    if (!onnx::parseShapeOption(text, options.import))
-      usageError("--shape: '" + text + "' is not NAME:DxDx.. of a name not given before");
+    if (const std::string defect = onnx::parseShapeOption(text, options.import); !defect.empty())
+      usageError("--shape: " + defect);
   for (const std::string &text : args.getAllArgValues(OPT_batch_dim)) {
     auto [name, dim] = StringRef(text).rsplit(':');
     int64_t value;
@@ -582,7 +583,8 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
       "dpc-compile MODEL.onnx -o OUT [options]",
       "dpc-compile: turns an ONNX model into a program that trains it on many "
       "devices",
-      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll());
+      "\nOPTIMIZERS, THEIR OPTIONS AND DEFAULTS (as torch.optim's):\n" + Optimizer::describeAll(),
+      explainProgramOption);
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
     usageError("one MODEL.onnx is needed, not " + Twine(inputs.size()));

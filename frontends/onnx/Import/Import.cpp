@@ -359,20 +359,22 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
   return module;
 }
 
-bool parseShapeOption(StringRef text, ImportOptions &options) {
+std::string parseShapeOption(StringRef text, ImportOptions &options) {
   auto [name, dims] = text.rsplit(':');
   if (name.empty() || name.size() == text.size())
-    return false;
+    return ("'" + text + "' is not NAME:DxDx..").str();
   SmallVector<int64_t> shape;
   SmallVector<StringRef> parts;
   dims.split(parts, 'x', -1, /*KeepEmpty=*/!dims.empty());
   for (StringRef part : parts) {
     int64_t size;
     if (part.getAsInteger(10, size) || size <= 0)
-      return false;
+      return ("'" + part + "' in '" + text + "' is not an extent of at least 1").str();
     shape.push_back(size);
   }
-  return options.shapes.try_emplace(name.str(), std::move(shape)).second;
+  if (!options.shapes.try_emplace(name.str(), std::move(shape)).second)
+    return ("'" + name + "' is given twice").str();
+  return {};
 }
 
 } // namespace dpc::onnx

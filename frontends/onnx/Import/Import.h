@@ -81,10 +81,10 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRCon
                                              std::unique_ptr<OnnxModel> *outSource = nullptr,
                                              ImportSummary *outSummary = nullptr);
 
-/// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`; false
-/// when it has another form, a dimension is not a positive number, or the name
-/// was given before.
-bool parseShapeOption(llvm::StringRef text, ImportOptions &options);
+/// Parses "NAME:DxDx.." (or "NAME:" for a scalar) into `options.shapes`. Returns what is
+/// wrong with `text`, for a message: its form, an extent below 1, or a name that was given
+/// before. Empty if nothing is.
+std::string parseShapeOption(llvm::StringRef text, ImportOptions &options);
 
 } // namespace dpc::onnx
 

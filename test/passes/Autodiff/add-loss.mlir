@@ -7,6 +7,10 @@
 // RUN: dpc-opt %t/classifier.mlir --dpc-add-loss=loss=bce-with-logits | FileCheck %t/classifier.mlir --check-prefix=BCE
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss=loss=hinge 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-shape=7' 2>&1 | FileCheck %s --check-prefix=SHAPE
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-shape=8,1' 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy class-axis=1 label-shape=8,1' 2>&1 | FileCheck %s --check-prefix=ONE-AXIS
+// RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-shape=8,4' 2>&1 | FileCheck %s --check-prefix=HOT
+// RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=2,1,5,6' 2>&1 | FileCheck %s --check-prefix=ONE-CHANNEL
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=mse label-shape=8' 2>&1 | FileCheck %s --check-prefix=EQUAL
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-type=f32' 2>&1 | FileCheck %s --check-prefix=INTEGER
 // RUN: not dpc-opt %t/classifier.mlir --dpc-add-loss='loss=cross-entropy label-type=int' 2>&1 | FileCheck %s --check-prefix=TYPE
@@ -21,7 +25,7 @@
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy class-axis=-5' 2>&1 | FileCheck %s --check-prefix=NO-AXIS
 // RUN: not dpc-opt %t/values.mlir --dpc-add-loss=loss=cross-entropy 2>&1 | FileCheck %s --check-prefix=VALUES
 // RUN: not dpc-opt %t/segmenter.mlir --dpc-add-loss='loss=cross-entropy label-shape=3,5,6' 2>&1 | FileCheck %s --check-prefix=SAMPLES
-// RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
+// RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy' 2>&1 | FileCheck %s --check-prefix=UNSAID
 // RUN: not dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy label-shape=4,3' 2>&1 | FileCheck %s --check-prefix=AMBIGUOUS
 // RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy class-axis=1' | FileCheck %t/ambiguous.mlir --check-prefix=AXIS1
 // RUN: dpc-opt %t/ambiguous.mlir --dpc-add-loss='loss=cross-entropy class-axis=2' | FileCheck %t/ambiguous.mlir --check-prefix=AXIS2
@@ -38,10 +42,15 @@
 
 // UNKNOWN: error: unknown loss 'hinge'; known: cross-entropy, mse, l1, bce-with-logits, output:NAME
 // SHAPE: error: labels of shape [7] do not fit logits of shape [8, 4]: no axis can be taken away that leaves their shape
+// ONE: error: labels of shape [8, 1] do not fit logits of shape [8, 4]: class numbers of shape [8] do, without dimension 1 of extent 1
+// ONE-AXIS: error: labels of shape [8, 1] do not fit logits of shape [8, 4] with the classes along axis 1: class numbers of shape [8] do, without dimension 1 of extent 1
+// HOT: error: labels of shape [8, 4] do not fit logits of shape [8, 4]: class numbers of shape [8] do, the argmax along axis 1 of one-hot rows
+// ONE-CHANNEL: error: labels of shape [2, 1, 5, 6] do not fit logits of shape [2, 3, 5, 6]: class numbers of shape [2, 5, 6] do, without dimension 1 of extent 1
 // OTHER-AXIS: error: labels of shape [2, 5, 6] do not fit logits of shape [2, 3, 5, 6] with the classes along axis 3: they fit axis 1
 // NO-AXIS: error: cross-entropy,axis={{4|-5}}: the logits of shape [2, 3, 5, 6] have axes from -4 to 3
 // SAMPLES: error: labels of shape [3, 5, 6] fit logits of shape [2, 3, 5, 6] with the classes along axis 0 only, which counts samples: if that is meant, say --loss=cross-entropy,axis=0
 // VALUES: error: cross-entropy needs a class axis beside that of samples, but the logits have shape [8]: for one value a sample there are bce-with-logits and mse
+// UNSAID: error: logits of shape [4, 3, 3] may have the classes along axis 1 or along axis 2, and labels of shape [4, 3] fit both: say --loss=cross-entropy,axis=1 or axis=2
 // AMBIGUOUS: error: labels of shape [4, 3] fit logits of shape [4, 3, 3] with the classes along axis 1 and along axis 2: say --loss=cross-entropy,axis=1 or axis=2
 // EQUAL: error: labels of type 'tensor<8xf32>' do not fit an output of type 'tensor<8x4xf32>': this loss needs equal shapes
 // INTEGER: error: cross-entropy needs integer labels, not 'f32'

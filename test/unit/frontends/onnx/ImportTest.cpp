@@ -45,7 +45,7 @@ TEST(Import, ReportsOneErrorForAMissingAttribute) {
 
 TEST(Import, ReplacesShapes) {
   ImportOptions options;
-  ASSERT_TRUE(parseShapeOption("x:6x4", options));
+  ASSERT_EQ(parseShapeOption("x:6x4", options), "");
   Imported imported(inputPath("relu"), options);
   ASSERT_TRUE(imported.module) << imported.errors;
   std::string text;
@@ -56,7 +56,7 @@ TEST(Import, ReplacesShapes) {
 std::string errorOf(const char *name, std::initializer_list<const char *> shapes) {
   ImportOptions options;
   for (const char *shape : shapes)
-    EXPECT_TRUE(parseShapeOption(shape, options));
+    EXPECT_EQ(parseShapeOption(shape, options), "");
   return Imported(inputPath(name), options).errors;
 }
 
@@ -69,12 +69,17 @@ TEST(Import, RejectsShapesThatDoNotFit) {
 
 TEST(Import, ParsesShapeOptions) {
   ImportOptions options;
-  EXPECT_TRUE(parseShapeOption("a:b:2x3", options)); // names may hold colons
+  EXPECT_EQ(parseShapeOption("a:b:2x3", options), ""); // names may hold colons
   EXPECT_EQ(options.shapes["a:b"], (llvm::SmallVector<int64_t>{2, 3}));
-  EXPECT_TRUE(parseShapeOption("s:", options));
+  EXPECT_EQ(parseShapeOption("s:", options), "");
   EXPECT_TRUE(options.shapes["s"].empty());
-  for (const char *bad : {"x", ":2x3", "x:2x", "x:0", "x:-1x3", "x:2xa", "s:4"})
-    EXPECT_FALSE(parseShapeOption(bad, options)) << bad;
+  for (const char *form : {"x", ":2x3", "x=8x3"})
+    EXPECT_EQ(parseShapeOption(form, options), "'" + std::string(form) + "' is not NAME:DxDx..");
+  for (const auto &[extent, text] :
+       {std::pair("", "x:2x"), {"0", "x:0x3"}, {"-1", "x:-1x3"}, {"a", "x:2xa"}})
+    EXPECT_EQ(parseShapeOption(text, options),
+              "'" + std::string(extent) + "' in '" + text + "' is not an extent of at least 1");
+  EXPECT_EQ(parseShapeOption("s:4", options), "'s' is given twice");
 }
 
 /// A tensor that does not change along a dimension is a smaller constant and a

@@ -1,0 +1,37 @@
+#include "tools/dpc-compile/ProgramOptions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+/// Options of produced programs (runtime/src/train/Options.cpp) and of dpc-run
+/// (runtime/src/launch/LaunchOptions.cpp) that dpc-compile does not have. test/jobs compares
+/// them with what --help of both lists.
+static constexpr StringLiteral kOfPrograms[] = {
+    "--best",      "--checkpoint",  "--checkpoint-every",
+    "--comm",      "--cuda-graph",  "--data",
+    "--epochs",    "--eval-data",   "--eval-every",
+    "--evaluate",  "--init-params", "--input",
+    "--log",       "--lr",          "--max-restarts",
+    "--nan",       "--no-shuffle",  "--output",
+    "--patience",  "--print-ranks", "--resume",
+    "--save-onnx", "--save-params", "--seed",
+    "--steps",     "--timeout",     "--trace",
+    "--tune",      "--verify"};
+
+/// What dpc-compile calls a thing of which these options have the name.
+static constexpr struct {
+  StringLiteral name, here;
+} kNamesakes[] = {{"--lr", "--optimizer=NAME,lr=X is the rate that is compiled in"},
+                  {"--output", "-o OUT is where the program goes"}};
+
+std::string dpc::explainProgramOption(StringRef argument) {
+  const StringRef name = argument.split('=').first;
+  if (!is_contained(kOfPrograms, name))
+    return {};
+  std::string text = ("the program takes it as it runs: dpc-run ./PROGRAM " + argument).str();
+  for (const auto &[other, here] : kNamesakes)
+    if (name == other)
+      text += ("; " + here).str();
+  return text;
+}
