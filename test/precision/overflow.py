@@ -139,7 +139,7 @@ class Overflow:
                             [line['eval_accuracy'] for line in lines if 'eval_accuracy' in line], done.stdout))
         if results[0][:2] != results[1][:2] or None in results[0][0] or not results[0][0]:
             raise Failed(f'{results[0][:2]}, without the batch {results[1][:2]}')
-        if f'1 of {STEPS} batches are left out' not in results[0][2] or 'left out' in results[1][2] or '(best)' not in results[0][2]:
+        if f'1 of {STEPS} batches is left out' not in results[0][2] or 'left out' in results[1][2] or '(best)' not in results[0][2]:
             raise Failed(f'says {results[0][2]}')
         return f'{len(results[0][0])} evaluations'
 
