@@ -173,7 +173,8 @@ void Liveness::record(Operation *op) {
                 body.getBodyBlock().getTerminator()->getOperand(index).getDefiningOp())
           maker = made->getLoc();
       Access &access = add(output, maker);
-      for (unsigned input : inputsOf(launch, body, index).set_bits())
+      const llvm::BitVector inputs = inputsOf(launch, body, index); // the loop keeps no temporary
+      for (unsigned input : inputs.set_bits())
         access.reads.push_back(bytesOf(launch.getInputs()[input]));
     }
     for (Value scratch : launch.getScratch())
