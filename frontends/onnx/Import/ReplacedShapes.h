@@ -1,4 +1,4 @@
-// Where --shape replaces what the file fixes.
+// Reports inputs whose extents --shape replaces although the file fixes them.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_REPLACEDSHAPES_H
 #define DPC_FRONTENDS_ONNX_IMPORT_REPLACEDSHAPES_H
@@ -9,7 +9,7 @@
 
 namespace dpc::onnx {
 
-/// An input of which --shape replaces extents that the file fixes.
+/// An input. --shape replaces some of its extents, which the file fixes.
 struct ReplacedShape {
   std::string input;
   /// Each such dimension, and its extent in the file.

@@ -26,8 +26,7 @@ constexpr int kMaxCallDepth = 100;
 /// file's size, so it is limited.
 constexpr int64_t kMaxInlinedNodes = 1000000;
 
-/// Ends the message about a value that nothing defines: what a file says that was saved
-/// without its parameters.
+/// Ends the message about an undefined value if the file was saved without its parameters.
 constexpr llvm::StringLiteral kNoInitializers =
     "; the file has no initializer at all: export the model with its weights (--params=none then "
     "compiles it without the file of its external data)";

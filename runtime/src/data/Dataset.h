@@ -37,7 +37,7 @@ public:
   dpc_status_t checkValues() const;
   /// Names of arrays that no input of the program takes.
   const std::vector<std::string> &unusedArrays() const { return unused; }
-  /// What the files are bound to, for settleLayouts; null before they are opened.
+  /// The loader that the files are bound to, for settleLayouts; null before they are opened.
   InputLoader *loader() const { return bindings.get(); }
   /// What may be meant otherwise, a line each: bytes that go into floats as they are.
   std::vector<std::string> notes() const;

@@ -98,31 +98,22 @@ static std::vector<int64_t> withoutOnes(std::vector<int64_t> shape) {
 
 /// For labels whose samples have shape `have`.
 static std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
-  std::vector<int64_t> want;
-  for (uint32_t d = 0; d < input.dim_count; ++d)
-    if (int64_t(d) != input.batch_dim)
-      want.push_back(input.shape[d]);
-  if (withoutOnes(have) == withoutOnes(want))
+  if (withoutOnes(have) == withoutOnes(sampleShape(input)))
     return " (they differ by extents of 1: reshape the array)";
   // Labels lack the classes' axis, and a sample of them the axis of the samples.
   const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
   const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
-  std::vector<int64_t> logits;
-  for (uint32_t d = 0; d < input.logits_dim_count; ++d)
-    if (d != sampleAxis)
-      logits.push_back(input.logits_shape[d]);
-  if (input.logits_dim_count && logits == have)
+  const std::vector<int64_t> logits(input.logits_shape,
+                                    input.logits_shape + input.logits_dim_count);
+  if (!logits.empty() && without(logits, sampleAxis) == have)
     return " (they have an element for each class, and the loss takes class numbers: numpy.argmax "
            "along axis " +
            std::to_string(input.class_axis) + " of one-hot labels)";
   for (uint32_t axis = 0; axis < input.logits_dim_count; ++axis) {
     if (axis == sampleAxis)
       continue;
-    std::vector<int64_t> labels;
-    for (uint32_t d = 0; d < input.logits_dim_count; ++d)
-      if (d != axis && d != sampleAxis)
-        labels.push_back(input.logits_shape[d]);
-    if (labels == have)
+    const uint32_t later = std::max(axis, sampleAxis), earlier = std::min(axis, sampleAxis);
+    if (without(without(logits, later), earlier) == have)
       return " (they fit logits " + shapeText(input.logits_shape, input.logits_dim_count) +
              " with the classes along axis " + std::to_string(axis) +
              ": compile with --loss=cross-entropy,axis=" + std::to_string(axis) + ")";

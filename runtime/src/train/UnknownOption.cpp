@@ -36,7 +36,7 @@ constexpr struct {
     {"--eval", "the option is --evaluate, with --eval-data=.."},
 };
 
-/// What a program of either kind has itself (Options.cpp).
+/// The options of training and inference programs (Options.cpp).
 constexpr const char *kOwn[] = {"--best",      "--checkpoint",  "--checkpoint-every",
                                 "--comm",      "--cuda-graph",  "--data",
                                 "--epochs",    "--eval-data",   "--eval-every",
