@@ -15,20 +15,12 @@ namespace dpc {
 struct Device {
   double flopsPerSecond;
   double memoryBytesPerSecond;
-
-  /// Of an op that computes `flops` and reads and writes `bytes`.
-  double computeSeconds(double flops, double bytes) const {
-    return flops / flopsPerSecond + bytes / memoryBytesPerSecond;
-  }
 };
 
 /// What joins devices: one device's way to the others of its group.
 struct Link {
   double bytesPerSecond;
   double latencySeconds;
-
-  /// Of moving `bytes` through a device's link.
-  double transferSeconds(double bytes) const { return latencySeconds + bytes / bytesPerSecond; }
 };
 
 /// What a program is planned for. Whoever decides by time asks the one machine
@@ -61,17 +53,6 @@ struct Machine {
     return slowest;
   }
 };
-
-/// Bytes through a device's link for an all-reduce of `bytes` on each of
-/// `members` devices: a reduce-scatter and an all-gather, each in members - 1
-/// steps of a member's part (Thakur, Rabenseifner and Gropp, "Optimization of
-/// Collective Communication Operations in MPICH", 2005).
-inline double allReduceBytes(double bytes, int64_t members) {
-  return 2 * bytes * (members - 1) / members;
-}
-/// The same for an all-gather, a reduce-scatter or an all-to-all, where `bytes`
-/// are those of all members together.
-inline double gatherBytes(double bytes, int64_t members) { return bytes * (members - 1) / members; }
 
 } // namespace dpc
 

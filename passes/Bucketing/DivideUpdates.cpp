@@ -8,6 +8,7 @@
 #include "passes/Bucketing/ReadOnlyState.h"
 #include "passes/Bucketing/ReplicatedUpdates.h"
 #include "passes/Bucketing/StorageArguments.h"
+#include "passes/Prices/OpPrices.h"
 
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/MachineAttr.h"
@@ -339,12 +340,18 @@ private:
       return true;
     if (smallestBytes >= 0)
       return bucket.payloadBytes >= smallestBytes;
-    double bytes = 0;
+    OpPrice update;
     for (int64_t member : bucket.members)
-      bytes += operandAndResultBytes(updates[member].update);
+      update.bytes += priceKernel(updates[member].update).bytes;
+    const double saved = update.secondsOn(machine.device) -
+                         OpPrice{0, update.bytes / shards}.secondsOn(machine.device);
     const Link link =
         machine.linkOver(updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
-    return machine.device.computeSeconds(/*flops=*/0, bytes - bytes / shards) > link.latencySeconds;
+    auto seconds = [&](CollectiveKind kind) {
+      return priceCollective(kind, bucket.payloadBytes, shards, link).seconds;
+    };
+    return saved > seconds(CollectiveKind::reduceScatter) + seconds(CollectiveKind::allGather) -
+                       seconds(CollectiveKind::allReduce);
   }
 
   /// Adds the squares of a bucket to the norm that they are terms of.

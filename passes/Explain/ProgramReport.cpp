@@ -10,6 +10,7 @@
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Exec/IR/ExecOps.h"
+#include "planning/Prices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -161,11 +162,17 @@ static StringRef causeText(Purpose purpose) {
   return "";
 }
 
-/// Bytes that leave a device of a group of `members` for a collective, whose
-/// larger buffer has `bytes`.
-static double bytesThroughLink(Collective kind, double bytes, int64_t members) {
-  return kind == Collective::all_reduce ? allReduceBytes(bytes, members)
-                                        : gatherBytes(bytes, members);
+static CollectiveKind kindOf(Collective collective) {
+  switch (collective) {
+  case Collective::all_reduce:
+    return CollectiveKind::allReduce;
+  case Collective::all_gather:
+    return CollectiveKind::allGather;
+  case Collective::reduce_scatter:
+    return CollectiveKind::reduceScatter;
+  default:
+    return CollectiveKind::allToAll;
+  }
 }
 
 static void addCommunication(Report &report, ModuleOp module, const dist::MeshShape &mesh) {
@@ -187,12 +194,13 @@ static void addCommunication(Report &report, ModuleOp module, const dist::MeshSh
           iterations *= loop.getCount();
       int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                bufferBytes(start.getOutput().getType()));
-      double moved = bytesThroughLink(start.getKind(), bytes, dist::groupSize(mesh, axes));
+      const Price price = priceCollective(kindOf(start.getKind()), bytes,
+                                          dist::groupSize(mesh, axes), machine->linkOver(axes));
       Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, start.getKind(),
                        llvm::join(axes, "+")}];
       sum.count += iterations;
-      sum.bytes += iterations * int64_t(moved);
-      sum.seconds += iterations * machine->linkOver(axes).transferSeconds(moved);
+      sum.bytes += iterations * int64_t(price.bytes);
+      sum.seconds += iterations * price.seconds;
     });
     ReportSection &section = report.add(("communication of one " + entry.getSymName()).str());
     section.columns = {"for", "collective", "over", ">times", ">a rank sends", ">ms (model)"};

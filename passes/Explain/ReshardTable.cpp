@@ -106,7 +106,7 @@ private:
     const double turns = inside ? micro.getCount() : 1;
     ReshardRow gradients, row;
     for (auto [i, step] : llvm::enumerate(best->plan.steps)) {
-      const ReshardCost cost = costOf(best->plan.getBefore(i), step, problem);
+      const Price cost = costOf(best->plan.getBefore(i), step, problem);
       const bool isOverSamples =
           llvm::all_of(step.axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
       ReshardRow &part = becomesGradient && isOverSamples ? gradients : row;

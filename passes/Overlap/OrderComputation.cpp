@@ -4,6 +4,7 @@
 #include "passes/Overlap/GatherWindow.h"
 #include "passes/Overlap/Passes.h"
 #include "passes/Overlap/StreamSchedule.h"
+#include "passes/Prices/OpPrices.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
@@ -94,28 +95,16 @@ private:
   }
 
   int64_t nanoseconds(Operation *op) const {
-    if (isCollective(op)) {
-      double bytes = std::max(tensorBytes(op->getOperand(0).getType()),
-                              tensorBytes(op->getResult(0).getType()));
-      int64_t members = dist::membersOf(op);
-      double moved =
-          isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members) : gatherBytes(bytes, members);
-      return 1e9 * machine.linkOver(dist::axesOf(op)).transferSeconds(moved);
-    }
+    if (isCollective(op))
+      return 1e9 * priceCollective(op, machine).seconds;
     double seconds = 0;
     op->walk<WalkOrder::PreOrder>([&](Operation *kernel) {
       if (!isa<nn::KernelOp, nn::UpdateOp>(kernel))
         return WalkResult::advance();
-      double flops = 0, bytes = 0;
-      kernel->walk([&](CostOpInterface cost) { flops += cost.getFlops(); });
-      for (Type type : kernel->getOperandTypes())
-        bytes += tensorBytes(type);
-      for (Type type : kernel->getResultTypes())
-        bytes += tensorBytes(type);
       int64_t times = 1;
       if (auto micro = kernel->getParentOfType<dist::MicroOp>(); micro && micro != owner)
         times = micro.getCount();
-      seconds += times * machine.device.computeSeconds(flops, bytes);
+      seconds += times * priceKernel(kernel).secondsOn(machine.device);
       return WalkResult::skip();
     });
     return 1e9 * seconds;

@@ -1,6 +1,7 @@
 // Repeats ops of the forward pass in the backward pass, by RematPlan.
 
 #include "passes/Forward/ForwardPass.h"
+#include "passes/Prices/OpPrices.h"
 #include "passes/Remat/BackwardMoments.h"
 #include "passes/Remat/Passes.h"
 #include "passes/Remat/RematPlan.h"
@@ -124,21 +125,13 @@ public:
 
 private:
   static double secondsOf(Operation *op, const Machine &machine) {
-    if (dist::isCollective(op)) {
-      const double bytes = std::max(tensorBytes(op->getOperand(0).getType()),
-                                    tensorBytes(op->getResult(0).getType()));
-      const int64_t members = dist::membersOf(op);
-      return machine.linkOver(dist::axesOf(op))
-          .transferSeconds(isa<dist::AllReduceOp>(op) ? allReduceBytes(bytes, members)
-                                                      : gatherBytes(bytes, members));
-    }
+    if (dist::isCollective(op))
+      return priceCollective(op, machine).seconds;
     // In registers of kernels that compute it where they read it.
     if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
       return 0;
-    auto cost = dyn_cast<CostOpInterface>(op);
     // Nothing else is free, however little is known of it.
-    return std::max(1e-9,
-                    cost ? machine.device.computeSeconds(cost.getFlops(), getFusedBytes(op)) : 0);
+    return std::max(1e-9, priceBeforeFusion(op).secondsOn(machine.device));
   }
 
   /// Makes an op of the problem of `op`, and a value of each result that has memory.

@@ -156,7 +156,7 @@ private:
   /// results reduced, or brought to where they have to be.
   double secondsWithReshards(const OpPlacement &placement) const;
   /// What it costs to reshard the operands.
-  ReshardCost readAll(const OpPlacement &placement) const;
+  Price readAll(const OpPlacement &placement) const;
   double shareOf(const DimLayout &dim) const;
   int64_t countUpdaters(const OpPlacement &placement) const;
   double computeSeconds(const OpPlacement &placement) const;
@@ -473,25 +473,25 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   double fraction = 1.0 / static_cast<double>(countUpdaters(placement));
   for (const DimLayout &dim : placement.loops)
     fraction *= shareOf(dim);
-  return fraction * machine.device.computeSeconds(op.flops, op.bytes);
+  return fraction * op.price.secondsOn(machine.device);
 }
 
 /// What it costs that something of `bytes` is read as `to`: from the layout it was
 /// made in, or from the nearest one that it was brought to before.
-static ReshardCost readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
-                            ReshardPrices &prices) {
-  ReshardCost least = prices.getCost(*operand.layout, to, bytes);
+static Price readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
+                      ReshardPrices &prices) {
+  Price least = prices.getCost(*operand.layout, to, bytes);
   for (const Layout *made : operand.made)
-    if (ReshardCost cost = prices.getCost(*made, to, bytes); cost.seconds < least.seconds)
+    if (Price cost = prices.getCost(*made, to, bytes); cost.seconds < least.seconds)
       least = cost;
   return least;
 }
 
-ReshardCost OpPlacer::readAll(const OpPlacement &placement) const {
-  ReshardCost total;
+Price OpPlacer::readAll(const OpPlacement &placement) const {
+  Price total;
   for (auto [value, operand, layout] :
        llvm::zip_equal(op.op->getOperands(), situation.operands, placement.operands)) {
-    ReshardCost cost = readCost(operand, layout, tensorBytes(value.getType()), prices);
+    Price cost = readCost(operand, layout, tensorBytes(value.getType()), prices);
     total.seconds += cost.seconds;
     total.bytes += cost.bytes;
   }

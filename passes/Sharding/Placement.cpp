@@ -172,22 +172,22 @@ unsigned Assignment::bring(unsigned value, unsigned layout) {
   const unsigned wanted = cache.layouts.getNumber(getRequested(*request, &cache.layouts[layout]));
   if (cache.layouts.isSame(layout, wanted))
     return layout;
-  const ReshardCost &cost =
+  const Price &cost =
       cache.prices.getCost(layout, wanted, tensorBytes(program.getValues()[value].getType()));
   moving.bytes += cost.bytes;
   moving.seconds += cost.seconds;
   return wanted;
 }
 
-ReshardCost Assignment::read(unsigned value, unsigned layout) {
+Price Assignment::read(unsigned value, unsigned layout) {
   const ArrayRef<unsigned> made = cache.getSet(reads[value]);
   if (cache.layouts.isSame(layouts[value], layout) ||
       llvm::any_of(made, [&](unsigned other) { return cache.layouts.isSame(other, layout); }))
     return {};
   const int64_t bytes = tensorBytes(program.getValues()[value].getType());
-  ReshardCost least = cache.prices.getCost(layouts[value], layout, bytes);
+  Price least = cache.prices.getCost(layouts[value], layout, bytes);
   for (unsigned other : made)
-    if (ReshardCost cost = cache.prices.getCost(other, layout, bytes); cost.seconds < least.seconds)
+    if (Price cost = cache.prices.getCost(other, layout, bytes); cost.seconds < least.seconds)
       least = cost;
   reads[value] = cache.insert(reads[value], layout);
   return least;
@@ -207,7 +207,7 @@ void Assignment::finish(ArrayRef<Returned> returned) {
     } else {
       to = cache.layouts.getNumber(normalize(Layout::replicated(own.shape())));
     }
-    const ReshardCost cost = read(value, to);
+    const Price cost = read(value, to);
     moving.bytes += cost.bytes;
     moving.seconds += cost.seconds;
   }
@@ -256,7 +256,7 @@ void Assignment::visit(const OpLoops &op, PlacementCache::Visit &visit) {
   const ArrayRef<unsigned> own = cache.getLayouts(visit.placement);
   const double exposed = isForUpdates(op.op) ? kExposedOfGradients : 1;
   for (auto [index, value] : llvm::enumerate(op.operands)) {
-    const ReshardCost cost = read(value, own[index]);
+    const Price cost = read(value, own[index]);
     visit.moved.bytes += cost.bytes;
     visit.moved.seconds += exposed * cost.seconds;
   }

@@ -65,7 +65,7 @@ public:
   /// The same once what is idle has been divided, if that needed no reshards.
   double getDividedSeconds() const { return dividedComputing + moving.seconds; }
   /// Those of reshards alone, and the bytes that one device sends for them.
-  const ReshardCost &getTraffic() const { return moving; }
+  const Price &getTraffic() const { return moving; }
 
 private:
   unsigned countOps(const AtomDim &dim) const;
@@ -85,7 +85,7 @@ private:
   void visit(const OpLoops &op, PlacementCache::Visit &visit);
   unsigned bring(unsigned value, unsigned layout);
   /// Brings `value` to `layout` for a reader, and returns what that costs.
-  ReshardCost read(unsigned value, unsigned layout);
+  Price read(unsigned value, unsigned layout);
   /// Partial sums that had better be reduced before anything reads them: those of
   /// which more bytes are reduced later, by several readers.
   llvm::BitVector findReducedFirst() const;
@@ -109,7 +109,7 @@ private:
   std::vector<unsigned> wanted;
   llvm::BitVector reducedFirst, reducedLast;
   double computing = 0, dividedComputing = 0;
-  ReshardCost moving;
+  Price moving;
 };
 
 } // namespace dpc

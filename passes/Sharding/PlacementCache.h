@@ -31,7 +31,7 @@ public:
     /// Of each operand the set of layouts that it is brought to after the op.
     llvm::SmallVector<unsigned, 4> reads;
     /// Of bringing operands there.
-    ReshardCost moved;
+    Price moved;
   };
   /// That of the last walk: `round` 0 or 1 of a plan, at op number `op`.
   Visit &getVisit(unsigned round, size_t op) {

@@ -196,11 +196,11 @@ llvm::Error ReshardPlan::verify(const ReshardProblem &problem) const {
   if (!isSame(start, problem.from, problem.mesh))
     return planError("begins with {0}, not {1}", dist::toString(start),
                      dist::toString(problem.from));
-  ReshardCost sum;
+  Price sum;
   for (auto [i, step] : llvm::enumerate(steps)) {
     if (llvm::Error error = StepCheck(getBefore(i), step, problem, i).run())
       return error;
-    ReshardCost cost = costOf(getBefore(i), step, problem);
+    Price cost = costOf(getBefore(i), step, problem);
     sum.seconds += cost.seconds;
     sum.bytes += cost.bytes;
   }

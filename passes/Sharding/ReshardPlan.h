@@ -13,7 +13,7 @@
 #define DPC_PASSES_SHARDING_RESHARDPLAN_H
 
 #include "dialects/Dist/IR/Layout.h"
-#include "planning/Machine.h"
+#include "planning/Prices.h"
 #include "llvm/Support/Error.h"
 
 #include <vector>
@@ -116,12 +116,8 @@ std::vector<ReshardPiece> piecesOf(const dist::Layout &before, const ReshardStep
 dist::DimLayout relativeCut(const dist::DimLayout &whole, const dist::DimLayout &cut,
                             const dist::MeshShape &mesh);
 
-/// What a device sends in a step, and how long the step takes.
-struct ReshardCost {
-  double seconds = 0, bytes = 0;
-};
-ReshardCost costOf(const dist::Layout &before, const ReshardStep &step,
-                   const ReshardProblem &problem);
+/// What a step costs a device.
+Price costOf(const dist::Layout &before, const ReshardStep &step, const ReshardProblem &problem);
 
 } // namespace dpc
 

@@ -5,13 +5,13 @@
 using namespace dpc;
 using namespace dpc::dist;
 
-static const ReshardCost kNothing;
+static const Price kNothing;
 
-const ReshardCost &ReshardPrices::getCost(const Layout &from, const Layout &to, int64_t bytes) {
+const Price &ReshardPrices::getCost(const Layout &from, const Layout &to, int64_t bytes) {
   return from == to ? kNothing : getCost(layouts.getNumber(from), layouts.getNumber(to), bytes);
 }
 
-const ReshardCost &ReshardPrices::getCost(unsigned from, unsigned to, int64_t bytes) {
+const Price &ReshardPrices::getCost(unsigned from, unsigned to, int64_t bytes) {
   if (from == to)
     return kNothing;
   auto [entry, isNew] = known.try_emplace({from, to, bytes});

@@ -18,9 +18,9 @@ public:
   /// Modelled time, and what a device sends, of turning a tensor of `bytes` from
   /// one layout into another; nothing when they are the same. Infinite where
   /// there is no way.
-  const ReshardCost &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
+  const Price &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
   /// The same for layouts by their numbers in the table.
-  const ReshardCost &getCost(unsigned from, unsigned to, int64_t bytes);
+  const Price &getCost(unsigned from, unsigned to, int64_t bytes);
 
   LayoutTable layouts;
 
@@ -33,7 +33,7 @@ private:
   const dist::MeshShape &mesh;
   const Machine &machine;
   // Looked up by key only: its order never shows. References to what it holds stay.
-  std::unordered_map<Question, ReshardCost, Hash> known;
+  std::unordered_map<Question, Price, Hash> known;
 };
 
 } // namespace dpc

@@ -268,7 +268,7 @@ private:
     for (const Node *node = &nodes[index]; node->step; node = &nodes[*node->parent])
       plan.steps.insert(plan.steps.begin(), *node->step);
     for (size_t i = 0; i < plan.steps.size(); ++i) {
-      ReshardCost cost = costOf(plan.getBefore(i), plan.steps[i], problem);
+      Price cost = costOf(plan.getBefore(i), plan.steps[i], problem);
       plan.seconds += cost.seconds;
       plan.bytes += cost.bytes;
     }

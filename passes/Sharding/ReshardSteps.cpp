@@ -10,10 +10,6 @@ using namespace dpc;
 using namespace dpc::dist;
 using llvm::ArrayRef;
 
-/// Of the time to copy a shard, what a step that moves elements locally is
-/// charged: most copies join the kernel that makes or reads the value.
-static constexpr double copyShare = 0.1;
-
 Layout dpc::withoutIdleAxes(Layout layout, const MeshShape &mesh) {
   auto isIdle = [&](llvm::StringRef name) {
     std::optional<unsigned> axis = mesh.axisIndex(name);
@@ -188,43 +184,35 @@ static bool movesElements(ArrayRef<ReshardPiece> pieces, const ReshardStep &step
   return !llvm::is_sorted(places);
 }
 
-static double localBytes(const Layout &layout, const ReshardProblem &problem) {
-  double bytes = problem.elementBytes;
-  for (int64_t extent : localShape(layout, problem.mesh))
-    bytes *= extent;
-  return bytes;
-}
-
-ReshardCost dpc::costOf(const Layout &before, const ReshardStep &step,
-                        const ReshardProblem &problem) {
+Price dpc::costOf(const Layout &before, const ReshardStep &step, const ReshardProblem &problem) {
   const int64_t members = membersOf(step.axes, problem.mesh);
-  const double in = localBytes(before, problem), out = localBytes(step.after, problem);
-  auto copySeconds = [&](double bytes) {
-    return problem.machine.device.computeSeconds(0, copyShare * bytes);
-  };
+  const double in = shardBytes(before, problem.mesh, problem.elementBytes),
+               out = shardBytes(step.after, problem.mesh, problem.elementBytes);
+  auto copySeconds = [&](double bytes) { return reorderSeconds(problem.machine.device, bytes); };
   if (step.kind == ReshardKind::slice)
     return {copySeconds(out), 0};
-  ReshardCost cost;
   std::vector<ReshardPiece> pieces = piecesOf(before, step, problem.mesh);
+  CollectiveKind kind = CollectiveKind::allToAll;
+  double bytes = problem.elementBytes * members;
   switch (step.kind) {
   case ReshardKind::allReduce:
-    cost.bytes = allReduceBytes(in, members);
+    kind = CollectiveKind::allReduce;
+    bytes = in;
     break;
   case ReshardKind::reduceScatter:
-    cost.bytes = gatherBytes(out * members, members);
+    kind = CollectiveKind::reduceScatter;
+    bytes = out * members;
     break;
   case ReshardKind::allGather:
-    cost.bytes = gatherBytes(in * members, members);
+    kind = CollectiveKind::allGather;
+    bytes = in * members;
     break;
-  default: {
-    // All that is exchanged: what is left of the shard when it is cut.
-    double exchanged = problem.elementBytes * members;
+  default:
+    // All that is exchanged: the rest of the shard after it is cut.
     for (const ReshardPiece &piece : pieces)
-      exchanged *= piece.exchanged();
-    cost.bytes = gatherBytes(exchanged, members);
+      bytes *= piece.exchanged();
   }
-  }
-  cost.seconds = problem.machine.linkOver(step.axes).transferSeconds(cost.bytes);
+  Price cost = priceCollective(kind, bytes, members, problem.machine.linkOver(step.axes));
   const bool gathers = step.kind == ReshardKind::allGather || step.kind == ReshardKind::allToAll;
   const bool cuts = step.kind == ReshardKind::reduceScatter || step.kind == ReshardKind::allToAll;
   if (gathers && movesElements(pieces, step, /*gathers=*/true, problem.mesh))

@@ -5,7 +5,6 @@
 
 #include "dialects/Dist/IR/LayoutTransforms.h"
 #include "dialects/Interfaces/CurrentWork.h"
-#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -58,10 +57,7 @@ public:
       OpLoops loops;
       loops.op = &op;
       loops.rule = shardable.getShardingRule();
-      if (auto cost = dyn_cast<CostOpInterface>(op)) {
-        loops.flops = static_cast<double>(cost.getFlops());
-        loops.bytes = std::min(static_cast<double>(cost.getBytes()), getFusedBytes(&op));
-      }
+      loops.price = priceBeforeFusion(&op);
       firstLoop.push_back(structures.size());
       for (const ShardingRule::Loop &loop : loops.rule.loops)
         structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});

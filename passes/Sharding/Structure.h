@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/DimStructure.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "passes/Prices/OpPrices.h"
 #include "passes/Sharding/LoopCollisions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,9 +46,8 @@ struct OpLoops {
   unsigned kind = 0;
   /// Ops of one form are alike but for the types of their floats and for what they cost.
   unsigned form = 0;
-  /// What the op costs when nothing is cut: floating-point operations, and bytes
-  /// of what its kernel reads and writes (getFusedBytes).
-  double flops = 0, bytes = 0;
+  /// What the op costs if nothing is cut.
+  OpPrice price;
 
   bool isBroken(unsigned value, unsigned dim) const;
   bool isUncut(unsigned loop) const { return llvm::is_contained(uncut, loop); }

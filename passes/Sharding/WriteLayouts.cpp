@@ -44,7 +44,7 @@ private:
 
   /// What the model expects of the layouts.
   void writeCost() {
-    const ReshardCost &moving = assignment.getTraffic();
+    const Price &moving = assignment.getTraffic();
     auto nanoseconds = [](double seconds) { return std::llround(1e9 * seconds); };
     function->setAttr(DistDialect::kCostAttrName,
                       CostAttr::get(context, nanoseconds(assignment.getSeconds() - moving.seconds),

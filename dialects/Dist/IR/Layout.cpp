@@ -80,6 +80,13 @@ SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh) 
   return shape;
 }
 
+double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBytes) {
+  double bytes = elementBytes;
+  for (int64_t extent : localShape(layout, mesh))
+    bytes *= extent;
+  return bytes;
+}
+
 //===-- Queries -----------------------------------------------------------===//
 
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh) {

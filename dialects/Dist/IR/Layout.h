@@ -113,6 +113,8 @@ int64_t localSize(const Factor &factor, const MeshShape &mesh);
 int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
 /// Shape of a device's shard, padding included; the same on all devices.
 llvm::SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh);
+/// Bytes of a device's shard, padding included, of elements of `elementBytes` each.
+double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBytes);
 
 /// Does any device hold padding along `dim`?
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh);

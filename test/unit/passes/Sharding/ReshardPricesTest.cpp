@@ -15,7 +15,7 @@ Layout parse(llvm::StringRef layout) { return llvm::cantFail(parseLayout(layout)
 /// Prices on mesh a=2, b=2, micro=2 (sequential), of a link that sends a byte in 1 ns.
 class ReshardPricesTest : public testing::Test {
 protected:
-  const ReshardCost &costOf(llvm::StringRef from, llvm::StringRef to, int64_t bytes) {
+  const Price &costOf(llvm::StringRef from, llvm::StringRef to, int64_t bytes) {
     return prices.getCost(parse(from), parse(to), bytes);
   }
 
@@ -26,7 +26,7 @@ protected:
 
 TEST_F(ReshardPricesTest, PricesThePlan) {
   // Of 32 f32 on two devices an all-reduce sends twice a half.
-  const ReshardCost &sum = costOf("[8], [4] partial sum(a)", "[8], [4]", 128);
+  const Price &sum = costOf("[8], [4] partial sum(a)", "[8], [4]", 128);
   EXPECT_EQ(sum.bytes, 128);
   auto plan = planReshard({parse("[8], [4] partial sum(a)"), parse("[8], [4]"), mesh, machine, 4});
   ASSERT_TRUE(bool(plan));
@@ -46,7 +46,7 @@ TEST_F(ReshardPricesTest, TakesTheBytesOfAnElementFromTheTensor) {
 }
 
 TEST_F(ReshardPricesTest, AsksNothingForTheSameLayout) {
-  const ReshardCost &same = costOf("[(8: a)]", "[(8: a)]", 32);
+  const Price &same = costOf("[(8: a)]", "[(8: a)]", 32);
   EXPECT_EQ(same.seconds, 0);
   EXPECT_EQ(same.bytes, 0);
   EXPECT_EQ(prices.layouts.size(), 0u); // not even a number
@@ -59,14 +59,14 @@ TEST_F(ReshardPricesTest, AsksNothingForTheSameLayout) {
 
 TEST_F(ReshardPricesTest, IsInfiniteWhereThereIsNoWay) {
   // No step makes partial sums of a whole tensor.
-  const ReshardCost &none = costOf("[8]", "[8] partial sum(a)", 32);
+  const Price &none = costOf("[8]", "[8] partial sum(a)", 32);
   EXPECT_TRUE(std::isinf(none.seconds) && none.seconds > 0);
   EXPECT_TRUE(std::isinf(none.bytes) && none.bytes > 0);
 }
 
 TEST_F(ReshardPricesTest, KeepsReferencesToPrices) {
-  const ReshardCost &first = costOf("[(8: a)]", "[8]", 32);
-  const ReshardCost before = first;
+  const Price &first = costOf("[(8: a)]", "[8]", 32);
+  const Price before = first;
   for (int64_t extent = 1; extent <= 200; ++extent)
     prices.getCost(Layout{{DimLayout{Segment{Factor(extent, {"a"})}}}, {}},
                    Layout::replicated({extent}), 4 * extent);

@@ -1,0 +1,25 @@
+// Prices of work and messages.
+
+#include "planning/Prices.h"
+
+namespace dpc {
+
+/// A copy that reorders is priced as this part of a pass over memory: it is mostly done by the
+/// op that reads or writes the data anyway.
+static constexpr double kReorderShare = 0.1;
+
+double computeSeconds(const Device &device, double flops, double bytes) {
+  return flops / device.flopsPerSecond + bytes / device.memoryBytesPerSecond;
+}
+
+double reorderSeconds(const Device &device, double bytes) {
+  return computeSeconds(device, /*flops=*/0, kReorderShare * bytes);
+}
+
+Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link) {
+  const double passes = kind == CollectiveKind::allReduce ? 2 : 1;
+  const double sent = passes * bytes * (members - 1) / members;
+  return {link.latencySeconds + sent / link.bytesPerSecond, sent};
+}
+
+} // namespace dpc

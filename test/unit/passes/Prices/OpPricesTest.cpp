@@ -1,0 +1,68 @@
+// What ops of a program cost, by the bytes that they move.
+
+#include "passes/Prices/OpPrices.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/NNDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace dpc;
+
+namespace {
+
+class OpPricesTest : public testing::Test {
+protected:
+  /// The op that makes the value which `text` returns.
+  Operation *parse(const std::string &text) {
+    context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
+    module = parseSourceString<ModuleOp>(text, &context);
+    auto function = *module->getOps<func::FuncOp>().begin();
+    return function.front().getTerminator()->getOperand(0).getDefiningOp();
+  }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(OpPricesTest, AGatherHasTheBytesOfTheRowsThatItTakes) {
+  Operation *gather = parse(R"(
+    func.func @f(%x: tensor<1000x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
+      %0 = nn.gather %x, %i dim 0 : tensor<1000x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
+      return %0 : tensor<2x8xf32>
+    })");
+  // Rows read and written, and the indices.
+  EXPECT_EQ(priceBeforeFusion(gather).bytes, 2 * 64 + 16);
+  // A kernel reads all of its operands: nothing says which rows it takes.
+  EXPECT_EQ(priceKernel(gather).bytes, 32000 + 16 + 64);
+}
+
+TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {
+  Operation *relu = parse(R"(
+    func.func @f(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = nn.exp %x : tensor<8x16xf32>
+      %1 = nn.relu %0 : tensor<8x16xf32>
+      return %1 : tensor<8x16xf32>
+    })");
+  EXPECT_EQ(priceBeforeFusion(relu).bytes, 512);
+  EXPECT_EQ(priceKernel(relu).bytes, 1024);
+}
+
+TEST_F(OpPricesTest, CollectivesHaveTheBytesOfTheLargerBuffer) {
+  Operation *scatter = parse(R"(
+    dist.mesh @mesh axes ["data"] sizes [4]
+    func.func @f(%x: tensor<4x2x3xf32>) -> tensor<2x3xf32> {
+      %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<4x2x3xf32> -> tensor<2x3xf32>
+      return %0 : tensor<2x3xf32>
+    })");
+  Machine machine;
+  machine.link = {/*bytesPerSecond=*/8, /*latencySeconds=*/1};
+  const Price price = priceCollective(scatter, machine);
+  EXPECT_EQ(price.bytes, 72);
+  EXPECT_EQ(price.seconds, 10);
+}
+
+} // namespace
