@@ -3,6 +3,8 @@
 
 #include "passes/Lowering/Passes.h"
 
+#include "dialects/Dist/IR/DistDialect.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -28,6 +30,8 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
       count = 0;
       formFunctions(entry, entry.getBodyBlock());
     }
+    // Programs of equal code and tables are equal, whatever plan led to them.
+    getOperation()->removeAttr(dist::DistDialect::kPlanAttrName);
   }
 
 private:

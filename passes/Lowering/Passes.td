@@ -131,7 +131,8 @@ def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let description = [{
     Launches, copies and numbers of microbatches with nothing else between them
     become one `exec.function`, named after the entry and counted. Each function
-    names the buffers that it uses; a buffer that several name has one number.
+    names the buffers that it uses; a buffer that several name has one number. The plan
+    (`dist.plan`), which no later pass follows, leaves the module.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

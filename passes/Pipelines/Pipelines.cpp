@@ -11,6 +11,7 @@
 #include "passes/Normalize/Passes.h"
 #include "passes/Optimize/Passes.h"
 #include "passes/Overlap/Passes.h"
+#include "passes/Pipelines/Passes.h"
 #include "passes/Remat/Passes.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Verify/Passes.h"
@@ -160,27 +161,22 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   addCheck(manager, Level::step, options);
 }
 
+/// The passes of a level that the module's plan chooses.
+template <typename Options>
+static void addPlanned(OpPassManager &manager, StringRef level, const Options &options) {
+  FollowPlanOptions follow;
+  follow.level = level.str();
+  follow.explain = options.explain;
+  manager.addPass(createFollowPlan(follow));
+}
+
 void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &options) {
-  // First of all that is decided by what it runs on.
+  // Before the passes that decide by it.
   DescribeMachineOptions describe;
   describe.target = options.target;
   describe.processor = options.processor;
   manager.addPass(createDescribeMachine(describe));
-  if (!options.shards.empty() || !options.specs.empty()) {
-    AnnotateLayoutsOptions annotate;
-    annotate.specs = listOf<std::string>(options.specs);
-    annotate.shards = listOf<std::string>(options.shards);
-    manager.addPass(createAnnotateLayouts(annotate));
-  }
-  AssignLayoutsOptions assign;
-  assign.axes = listOf<std::string>(options.axes);
-  assign.sequentialAxes = listOf<std::string>(options.sequentialAxes);
-  assign.batchAxes = listOf<std::string>(options.batchAxes);
-  assign.autoAxes = listOf<std::string>(options.autoAxes);
-  assign.explain = options.explain;
-  // No canonicalisation from here to partitioning: layouts are attributes of
-  // ops, which patterns would drop.
-  manager.addPass(createAssignLayouts(assign));
+  addPlanned(manager, "placed", options);
   addCheck(manager, Level::placed, options);
 }
 
@@ -193,73 +189,7 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
 }
 
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
-  // Before all that looks at how long values stay.
-  manager.addNestedPass<func::FuncOp>(createAdvanceSums());
-  // Before the rest: what is repeated reads parameters as the backward pass does, be they
-  // gathered for it, and stands in each copy of a loop's body.
-  if (options.rematBytes != 0 || !options.rematNodes.empty()) {
-    RematOptions remat;
-    remat.savedBytes = options.rematBytes;
-    remat.nodes = listOf<std::string>(options.rematNodes);
-    // At no stage that is asked for, the larger ones.
-    remat.divides = options.zeroStage != 0;
-    remat.dividedAxes = listOf<std::string>(options.zeroAxes);
-    remat.explain = options.explain;
-    manager.addPass(createRemat(remat));
-  }
-  // Before kernels: the last microbatch's additions join those that make what
-  // they add. Where each microbatch's gradients are divided in the loop (ZeRO-2),
-  // there is nothing left to start early.
-  if (options.overlap && options.zeroStage < 2) {
-    PeelMicrobatchesOptions peeling;
-    peeling.explain = options.explain;
-    manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
-  }
-  // After the contract of `local`, which is about tensors that the host knows;
-  // before kernels: they are formed of what each rank really computes.
-  DivideUpdatesOptions division;
-  division.firstBucketBytes = options.firstBucketBytes;
-  division.bucketBytes = options.bucketBytes;
-  division.stage = options.zeroStage;
-  division.keepBytes = options.zeroKeepBytes;
-  division.axes = listOf<std::string>(options.zeroAxes);
-  division.explain = options.explain;
-  manager.addPass(createDivideUpdates(division));
-
-  FormKernelsOptions kernels;
-  if (!options.recompute)
-    kernels.recomputedOps = 0;
-  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
-
-  // After kernels, whose results a bucket joins, and by whose time an order is
-  // chosen.
-  BucketCollectivesOptions buckets;
-  buckets.firstBucketBytes = options.firstBucketBytes;
-  buckets.bucketBytes = options.bucketBytes;
-  manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
-  if (options.overlap)
-    manager.addPass(createOrderComputation());
-
-  // Code comes before memory: it says how much scratch memory a kernel needs
-  // and which of its results may take the place of an operand.
-  manager.addPass(createOutlineKernels());
-  GenerateCodeOptions code;
-  code.recompute = options.recompute;
-  code.tf32 = options.tf32;
-  code.products = options.products;
-  code.orderedSums = options.orderedSums;
-  manager.addPass(createGenerateCode(code));
-  manager.addPass(createLowerToExec());
-  manager.addPass(createComputeInPlace());
-  // How long a collective is under way depends on who shares its buffers.
-  if (options.overlap)
-    manager.addPass(createDelayWaits());
-  manager.addPass(createMarkPurposes());
-  AssignOffsetsOptions memory;
-  memory.capacityBytes = options.capacityBytes;
-  memory.oneRegion = options.oneRegion;
-  memory.explain = options.explain;
-  manager.addPass(createAssignOffsets(memory));
+  addPlanned(manager, "scheduled", options);
   addCheck(manager, Level::scheduled, options);
 }
 
@@ -275,6 +205,7 @@ void dpc::registerAllPasses() {
   registerBucketingPasses();
   registerFusionPasses();
   registerOverlapPasses();
+  registerPipelinesPasses();
   registerRematPasses();
   registerLoweringPasses();
   registerMachinePasses();

@@ -1,8 +1,6 @@
 #ifndef DPC_PASSES_PIPELINES_PIPELINES_H
 #define DPC_PASSES_PIPELINES_PIPELINES_H
 
-#include "planning/ProductMaker.h"
-
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -81,28 +79,15 @@ struct StepOptions : LevelOptions<StepOptions> {
 /// inference form.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 
-/// What the program is planned for, and how it is spread over devices.
+/// What the program is planned for. How it is spread over devices is in its plan.
 struct PlacedOptions : ExplainedOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
   Option<std::string> processor{*this, "processor", llvm::cl::desc("See dpc-describe-machine")};
-  ListOption<std::string> axes{
-      *this, "axes",
-      llvm::cl::desc("NAME=SIZE in rank order, last fastest; sequential axes "
-                     "first")};
-  ListOption<std::string> sequentialAxes{*this, "sequential-axes",
-                                         llvm::cl::desc("Axes that a loop walks on every device")};
-  ListOption<std::string> batchAxes{*this, "batch-axes",
-                                    llvm::cl::desc("Axes that cut the batch, outermost first")};
-  ListOption<std::string> autoAxes{
-      *this, "auto-axes", llvm::cl::desc("Axes for which a loop of each contraction is chosen")};
-  ListOption<std::string> specs{
-      *this, "specs", llvm::cl::desc("Layouts that the file asks for: see dpc-annotate-layouts")};
-  ListOption<std::string> shards{*this, "shards",
-                                 llvm::cl::desc("Layouts that are asked for: GLOB=ENTRY;ENTRY..")};
 };
 
-/// step -> placed: the machine, a layout for every value, explicit reshards.
+/// step -> placed: the machine, a layout for every value, explicit reshards, by the module's plan
+/// (`dist.plan`).
 void buildPlacedPipeline(mlir::OpPassManager &manager, const PlacedOptions &options);
 
 struct LocalOptions : LevelOptions<LocalOptions> {};
@@ -110,50 +95,10 @@ struct LocalOptions : LevelOptions<LocalOptions> {};
 /// placed -> local: per-device shapes, collectives, microbatch loops.
 void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
-/// How a rank's program becomes kernels, buffers and an order.
-struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {
-  Option<int64_t> capacityBytes{*this, "capacity-bytes", llvm::cl::init(0),
-                                llvm::cl::desc("Bytes a rank may use; 0 for no limit")};
-  Option<int64_t> firstBucketBytes{
-      *this, "first-bucket-bytes", llvm::cl::init(1 << 20),
-      llvm::cl::desc("Bytes at which the first bucket of collectives closes")};
-  Option<int64_t> bucketBytes{*this, "bucket-bytes", llvm::cl::init(25 << 20),
-                              llvm::cl::desc("The same of every later one")};
-  Option<int64_t> zeroStage{*this, "zero-stage", llvm::cl::init(-1),
-                            llvm::cl::desc("What state is divided (dpc-divide-updates)")};
-  ListOption<std::string> zeroAxes{*this, "zero-axes",
-                                   llvm::cl::desc("The mesh axes over which it is")};
-  Option<int64_t> zeroKeepBytes{*this, "zero-keep-bytes", llvm::cl::init(0),
-                                llvm::cl::desc("Bytes of cut parameters that are gathered once a "
-                                               "step and kept")};
-  Option<int64_t> rematBytes{*this, "remat-bytes", llvm::cl::init(0),
-                             llvm::cl::desc("Bytes to save by computing the forward pass again "
-                                            "in the backward pass; -1: all there are")};
-  ListOption<std::string> rematNodes{*this, "remat-nodes",
-                                     llvm::cl::desc("Globs of the ONNX nodes whose values are "
-                                                    "computed again, in the place of others")};
-  Option<bool> oneRegion{*this, "one-region", llvm::cl::init(false),
-                         llvm::cl::desc("What collectives work on is as fast as other memory: all "
-                                        "buffers may lie there")};
-  Option<bool> overlap{*this, "overlap", llvm::cl::init(true),
-                       llvm::cl::desc("Hide communication behind compute")};
-  Option<bool> recompute{*this, "recompute", llvm::cl::init(true),
-                         llvm::cl::desc("Repeat short computations instead of storing them")};
-  Option<bool> orderedSums{*this, "ordered-sums", llvm::cl::init(false),
-                           llvm::cl::desc("Every sum adds its terms in their order: bits do not "
-                                          "depend on how ops are grouped into kernels")};
-  Option<bool> tf32{*this, "tf32", llvm::cl::init(false),
-                    llvm::cl::desc("Products of f32 may round their factors to tf32")};
-  Option<ProductMaker> products{
-      *this, "products", llvm::cl::init(ProductMaker::bySize),
-      llvm::cl::desc("Who multiplies matrices on a device that may have a library for it"),
-      llvm::cl::values(
-          clEnumValN(ProductMaker::bySize, "auto", "The library, where they are large"),
-          clEnumValN(ProductMaker::generated, "generated", "The kernels themselves"),
-          clEnumValN(ProductMaker::library, "library", "The library, wherever it can"))};
-};
+struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {};
 
-/// local -> scheduled: kernels and their code, buffers with offsets, an order.
+/// local -> scheduled: kernels and their code, buffers with offsets, an order, by the module's plan
+/// (`dist.plan`).
 void buildScheduledPipeline(mlir::OpPassManager &manager, const ScheduledOptions &options);
 
 struct ExecOptions : LevelOptions<ExecOptions> {};

@@ -2,22 +2,15 @@
 #define DPC_TOOLS_COMMON_OPTIONTABLE_H
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/OptionIds.h"
 
 #include "llvm/Option/OptTable.h"
 
 #include <iterator>
 
-// The option table of the tool that includes this: the ids OPT_x and the class
-// OptionTable, from the Options.inc that tblgen made of its Options.td. One
-// source file of a tool includes it.
+// The option table of the tool that includes this: the class OptionTable, from the Options.inc
+// that tblgen made of its Options.td. One source file of a tool includes it.
 namespace {
-
-enum OptionId {
-  OPT_INVALID = 0,
-#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
 
 #define PREFIX(NAME, VALUE)                                                                        \
   constexpr llvm::StringLiteral NAME##_init[] = VALUE;                                             \

@@ -1,6 +1,8 @@
 #include "tools/dpc-compile/Explain.h"
 
 #include "passes/Explain/ProgramReport.h"
+#include "targets/Target.h"
+#include "tools/dpc-compile/PlanOptions.h"
 
 #include "llvm/Support/Path.h"
 
@@ -30,12 +32,19 @@ static void addRestored(Report &report, const onnx::ImportSummary &summary) {
     section.addRow({name, type, uses, instead});
 }
 
+static void addPlan(Report &report, const CompileOptions &options) {
+  const Target *target = findTarget(options.placed.target);
+  report.add("plan").lines.push_back(
+      describePlan(options.plan, target->getFunctionForm() == FunctionForm::gridTable));
+}
+
 void dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                          mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
                          llvm::raw_ostream &os) {
   Report report;
   addModel(report, options, summary);
   addRestored(report, summary);
+  addPlan(report, options);
   addProgram(report, module, reshards ? &*reshards : nullptr);
   report.print(os);
 }

@@ -34,26 +34,21 @@ static std::string requestOf(const onnx::SpecLayout &layout) {
   return isProduct ? toString(full) : llvm::join(entries, ";");
 }
 
-llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, CompileOptions &options,
+llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                                 llvm::raw_ostream &notes) {
   std::vector<onnx::SpecAxis> mesh;
-  for (StringRef text : options.placed.axes) {
-    auto [name, size] = text.split('=');
-    if (llvm::is_contained(options.placed.sequentialAxes, name))
-      continue;
-    mesh.push_back({name.str(), 1});
-    size.getAsInteger(10, mesh.back().size);
-  }
+  for (const PlanAxis &axis : plan.mesh)
+    mesh.push_back({axis.name, axis.size});
   auto layouts = onnx::readShardingSpecs(source, mesh, notes);
   if (!layouts)
     return layouts.takeError();
   for (const auto &[name, layout] : *layouts)
-    options.placed.specs.push_back(name + "=" + requestOf(layout));
-  if (!layouts->empty() && !options.placed.shards.empty())
+    plan.fileLayouts.push_back(name + "=" + requestOf(layout));
+  if (!layouts->empty() && !plan.layouts.empty())
     notes << "note: --shard comes before the layouts in the file\n";
 
   const std::map<std::string, std::string> makers = onnx::findMakers(source);
-  for (std::string &shard : options.placed.shards) {
+  for (std::string &shard : plan.layouts) {
     auto [name, entries] = StringRef(shard).rsplit('=');
     if (auto maker = makers.find(name.str()); maker != makers.end())
       shard = maker->second + "=" + entries.str();

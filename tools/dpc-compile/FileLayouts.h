@@ -2,7 +2,7 @@
 #define DPC_TOOLS_DPC_COMPILE_FILELAYOUTS_H
 
 #include "frontends/onnx/Model/ShardingSpecs.h"
-#include "tools/dpc-compile/Options.h"
+#include "planning/Plan.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -10,7 +10,7 @@ namespace dpc {
 
 /// Makes requests of the sharding specs of `source`, and of the names of values that
 /// --shard has the names of the nodes that make them.
-llvm::Error addFileLayouts(const onnx::OnnxModel &source, CompileOptions &options,
+llvm::Error addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                            llvm::raw_ostream &notes);
 
 /// The layouts of state and inputs of a module at level `placed`, for the model that

@@ -2,6 +2,7 @@
 
 #include "tools/dpc-compile/FitMemory.h"
 
+#include "dialects/Dist/IR/PlanAttr.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Memory/LargestTensors.h"
 #include "planning/SizeText.h"
@@ -17,10 +18,9 @@ using namespace mlir;
 using namespace dpc;
 using exec::ExecDialect;
 
-/// Of ScheduledOptions::rematBytes: whatever saves memory.
-static const int64_t all = -1;
-
+/// Takes `module` from level `local` to `scheduled` by the plan of `options`.
 static LogicalResult schedule(ModuleOp module, const CompileOptions &options) {
+  dist::setPlan(module, options.plan);
   PassManager manager(module.getContext());
   manager.addInstrumentation(std::make_unique<NamePasses>());
   buildScheduledPipeline(manager, options.scheduled);
@@ -31,7 +31,7 @@ namespace {
 
 /// How state is divided, in the terms of the command line.
 struct Division {
-  int64_t stage;
+  ZeroStage stage;
   std::vector<std::string> axes;
   int64_t bucketBytes;
   /// Options that ask for the same; empty for the program as it is asked for.
@@ -50,17 +50,17 @@ struct Need {
 class MemoryFit {
 public:
   MemoryFit(OwningOpRef<ModuleOp> &module, CompileOptions &options)
-      : module(module), options(options), capacity(options.scheduled.capacityBytes),
+      : module(module), options(options), capacity(options.plan.deviceBytes),
         explains(options.scheduled.explain) {
-    options.scheduled.capacityBytes = 0;
+    options.plan.deviceBytes = 0;
   }
 
   LogicalResult run() {
     const std::vector<Division> divisions = listDivisions();
     for (const Division &division : divisions) {
-      options.scheduled.zeroStage = division.stage;
-      options.scheduled.zeroAxes = division.axes;
-      options.scheduled.bucketBytes = division.bucketBytes;
+      options.plan.zero.stage = division.stage;
+      options.plan.zero.axes = division.axes;
+      options.plan.buckets.later = division.bucketBytes;
       const bool isLast = &division == &divisions.back();
       Outcome outcome = tryOnce(division, /*saved=*/0);
       // To divide costs less than to compute again; and where state alone takes too much
@@ -70,8 +70,10 @@ public:
           (isLast || (&division != &divisions.front() && last.state <= capacity));
       if (outcome == Outcome::tooLarge && mayRecompute)
         outcome = tryRecomputing(division, isLast);
-      if (outcome != Outcome::tooLarge)
+      if (outcome != Outcome::tooLarge) {
+        options.plan.deviceBytes = capacity;
         return success(outcome == Outcome::fits);
+      }
     }
     refuse();
     return failure();
@@ -86,11 +88,8 @@ private:
   /// As it is asked for, and then with less and less that every rank holds. Buckets are what
   /// ranks hold twice: of a small memory they may take a small part only.
   std::vector<Division> listDivisions() const {
-    const ScheduledOptions &scheduled = options.scheduled;
-    const Division asked = {scheduled.zeroStage,
-                            {scheduled.zeroAxes.begin(), scheduled.zeroAxes.end()},
-                            scheduled.bucketBytes,
-                            ""};
+    const ProgramPlan &plan = options.plan;
+    const Division asked = {plan.zero.stage, plan.zero.axes, plan.buckets.later, ""};
     std::vector<Division> found = {asked};
     const int64_t mebibyte = 1 << 20;
     const int64_t bucket = std::max(capacity / 32 / mebibyte, int64_t(1));
@@ -106,11 +105,11 @@ private:
         found.push_back(next);
       return found;
     }
-    for (int64_t stage : {2, 3})
-      if (trains() || stage == 3)
-        found.push_back(
-            {stage, options.axesToDivide, next.bucketBytes,
-             "--zero=" + std::to_string(stage) + (next.flags.empty() ? "" : " " + next.flags)});
+    for (ZeroStage stage : {ZeroStage::gradients, ZeroStage::parameters})
+      if (trains() || stage == ZeroStage::parameters)
+        found.push_back({stage, options.axesToDivide, next.bucketBytes,
+                         "--zero=" + std::to_string(static_cast<int64_t>(stage)) +
+                             (next.flags.empty() ? "" : " " + next.flags)});
     return found;
   }
 
@@ -125,14 +124,14 @@ private:
     outcome = tryOnce(division, missing + before - capacity);
     // Where more was asked for and nothing changed, that was all there is.
     if (outcome == Outcome::tooLarge && isLast && last.peak != before)
-      outcome = tryOnce(division, all);
+      outcome = tryOnce(division, RematChoice::all);
     return outcome;
   }
 
   /// Where the program fits it is in `module` afterwards.
   Outcome tryOnce(const Division &division, int64_t saved) {
     if (options.mayRecompute)
-      options.scheduled.rematBytes = saved;
+      options.plan.remat.savedBytes = saved;
     OwningOpRef<ModuleOp> trial = module->clone();
     options.scheduled.explain = false;
     if (failed(schedule(*trial, options)))
@@ -142,10 +141,11 @@ private:
     last.state = use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData();
     last.how = division.flags;
     if (saved != 0)
-      last.how += (last.how.empty() ? "" : " and ") +
-                  std::string(saved == all ? "all of the forward pass that saves memory"
-                                           : "parts of the forward pass") +
-                  " computed again";
+      last.how +=
+          (last.how.empty() ? "" : " and ") +
+          std::string(saved == RematChoice::all ? "all of the forward pass that saves memory"
+                                                : "parts of the forward pass") +
+          " computed again";
     if (!asAsked)
       asAsked = last.peak;
     if (last.peak > capacity) {
@@ -175,7 +175,7 @@ private:
     if (!least.how.empty())
       llvm::errs() << " with " << least.how << ", and " << exactBytesText(*asAsked) << " without";
     llvm::errs() << ", but " << exactBytesText(capacity) << " are allowed; ";
-    if (options.scheduled.zeroStage != 3)
+    if (options.plan.zero.stage != ZeroStage::parameters)
       llvm::errs() << "state of many ranks takes less with --zero=3, ";
     llvm::errs() << "activations with --microbatches or more ranks; " << least.largest << "\n";
   }
@@ -191,7 +191,7 @@ private:
 } // namespace
 
 LogicalResult dpc::scheduleToFit(OwningOpRef<ModuleOp> &module, CompileOptions &options) {
-  if (options.scheduled.capacityBytes == 0)
+  if (options.plan.deviceBytes == 0)
     return schedule(*module, options);
   return MemoryFit(module, options).run();
 }

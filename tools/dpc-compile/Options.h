@@ -3,6 +3,7 @@
 
 #include "frontends/onnx/Import/Import.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "planning/Plan.h"
 #include "tools/dpc-compile/LinkProgram.h"
 
 namespace dpc {
@@ -26,6 +27,8 @@ struct CompileOptions {
   LocalOptions local;
   ScheduledOptions scheduled;
   ExecOptions exec;
+  /// The plan that the command line asks for; after scheduling, the one that was followed.
+  ProgramPlan plan;
   Emission emission = Emission::exe;
   /// embed, none or the file that initial values go to.
   std::string params = "embed";
@@ -42,9 +45,9 @@ struct CompileOptions {
   Explain explain = Explain::none;
   /// The most bytes that one row of the table of reshards may move.
   std::optional<int64_t> mostReshardBytes;
-  /// What may be done if the program needs more memory than `scheduled.capacityBytes`, as
-  /// the command line does not say what of it is wanted: parts of the forward pass may be
-  /// computed again, state may be divided over these axes, buckets may be made smaller.
+  /// Choices that the command line leaves open, for a program that needs more memory than
+  /// `plan.deviceBytes`: parts of the forward pass may be computed again, state may be divided
+  /// over these axes, buckets may be made smaller.
   bool mayRecompute = false;
   std::vector<std::string> axesToDivide;
   bool mayShrinkBuckets = false;

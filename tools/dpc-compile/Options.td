@@ -48,13 +48,13 @@ def mesh : Value<"mesh", "AXIS=N,..", "Devices as a grid; last axis fastest (def
 def batch_axes : Value<"batch-axes", "AXIS,..", "Axes of the mesh that cut the batch (default: data, replica)", layout>;
 def devices : Planned<"devices", "N", "Let dpc choose the mesh">;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
-def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; default: updates, where that pays", layout>;
+def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; auto (default): updates, where that pays", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters, such as 2GiB, are gathered once a step, and kept until all have read them", layout>;
 def schedule : Planned<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble">;
 def chunks : Planned<"chunks", "N", "Chunks of a stage of an interleaved schedule">;
 def stages : Planned<"stages", "GLOB,..", "First node of each later stage">;
 def optimizer_sync : Planned<"optimizer-sync", "WHEN", "before or deferred">;
-def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
+def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; SIZE, such as 2GiB, what saves that much in the least time; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default)", layout>;
 def device_memory : Value<"device-memory", "SIZE", "Memory of a device, such as 80GiB or 80GB (default: no limit); where a program needs more, state is divided and activations are computed again, as far as --zero, --bucket-mib and --remat leave open", layout>;
 def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another memory than the device's", layout>, Flags<[HelpHidden]>;
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;

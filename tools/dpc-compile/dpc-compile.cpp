@@ -1,6 +1,6 @@
 // dpc-compile: from an ONNX file to a program that trains it.
 
-#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/PlanAttr.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/Bounds/Bounds.h"
@@ -177,10 +177,11 @@ int main(int argc, char **argv) {
   if (trains && options.import.widensHalves)
     noteHalves(summary.halves, options.step.precision, notes);
   if (options.stopAfter >= Level::placed)
-    if (llvm::Error error = addFileLayouts(*source, options, notes)) {
+    if (llvm::Error error = addFileLayouts(*source, options.plan, notes)) {
       llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";
       return exitInvalid;
     }
+  dist::setPlan(*module, options.plan);
   // Each level is made from the one before, and checked.
   const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
       {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},

@@ -122,6 +122,32 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let genVerifyDecl = 1;
 }
 
+def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
+  let mnemonic = "plan";
+  let summary = "The choices that make one program of a step (dpc::ProgramPlan)";
+  let description = [{
+    Stands on the module up to level `scheduled`; `dpc-follow-plan` makes the levels `placed` and
+    `scheduled` as it says. A mesh axis has its number of devices, and `batch` if it cuts the
+    samples; planning/Plan.h documents the other choices. A choice that is left out has the value
+    that `dpc-compile` gives it without options.
+
+    Made by `dpc-compile`.
+
+    ```mlir
+    #plan = #dist.plan<mesh = ["data" = 2 batch, "model" = 4], microbatches = 4, zeroStage = 2,
+                       zeroAxes = ["data"], rematBytes = -1, products = "library">
+    ```
+
+    Constraints:
+
+    * (C1) ProgramPlan::check().
+  }];
+  let parameters = (ins AttrParameter<"::dpc::ProgramPlan", "",
+                                      "const ::dpc::ProgramPlan &">:$plan);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let mnemonic = "cost";
   let summary = "What the model expects of a function's layouts";

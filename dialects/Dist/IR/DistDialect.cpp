@@ -5,6 +5,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "planning/Plan.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -95,6 +96,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attr.getName() == kResultsAttrName)
     return verifyLayouts(op, attr.getValue(), attr.getName(), op->getResultTypes());
   if (attr.getName() == kMachineAttrName && isa<MachineAttr>(attr.getValue()))
+    return success();
+  if (attr.getName() == kPlanAttrName && isa<PlanAttr>(attr.getValue()))
     return success();
   if (attr.getName() == kCostAttrName && isa<CostAttr>(attr.getValue()))
     return success();

@@ -15,6 +15,10 @@
 
 #include "dialects/Dist/IR/DistEnums.h.inc"
 
+namespace dpc {
+struct ProgramPlan; // planning/Plan.h
+} // namespace dpc
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/IR/DistAttrs.h.inc"
 

@@ -44,6 +44,8 @@ def Dist_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
     /// What the program is planned for, of the module: a MachineAttr.
     static constexpr ::llvm::StringLiteral kMachineAttrName = "dist.machine";
+    /// The choices that make the program, of the module: a PlanAttr.
+    static constexpr ::llvm::StringLiteral kPlanAttrName = "dist.plan";
     /// What the model expects of a function's layouts: a CostAttr.
     static constexpr ::llvm::StringLiteral kCostAttrName = "dist.cost";
     /// Layouts an op reads its operands in and gives its results in, at level

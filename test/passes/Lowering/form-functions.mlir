@@ -81,3 +81,11 @@ exec.entry @eval {
   exec.zero %a : memref<4xf32>
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
+
+// -----
+
+// No later pass follows the plan.
+// CHECK-LABEL: module @plan
+// CHECK-NOT: dist.plan
+module @plan attributes {dist.plan = #dist.plan<microbatches = 2>} {
+}

@@ -20,7 +20,8 @@
 // SCHEDULED: exec.start reduce_scatter sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>,
+                   dist.plan = #dist.plan<mesh = ["data" = 2 batch], microbatches = 2>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
   nn.variable @w = dense<0.5> : tensor<4x6xf32>
   func.func @step(%x: tensor<4x8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[(2: micro)(2)], [8], [(4: data)]">},

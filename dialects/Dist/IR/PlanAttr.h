@@ -1,0 +1,19 @@
+#ifndef DPC_DIALECTS_DIST_IR_PLANATTR_H
+#define DPC_DIALECTS_DIST_IR_PLANATTR_H
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "planning/Plan.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc::dist {
+
+/// Writes `plan` on `module` (`dist.plan`). Assumes check().
+void setPlan(mlir::ModuleOp module, const ProgramPlan &plan);
+
+/// The plan of `module`. Fails with an error on the module if it has none.
+mlir::FailureOr<ProgramPlan> getPlan(mlir::ModuleOp module);
+
+} // namespace dpc::dist
+
+#endif // DPC_DIALECTS_DIST_IR_PLANATTR_H

@@ -1,0 +1,78 @@
+// Runs the passes that the plan of a module chooses.
+
+#include "passes/Pipelines/Passes.h"
+
+#include "passes/Pipelines/PlannedPasses.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/PlanAttr.h"
+#include "passes/Machine/MachineTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FOLLOWPLAN
+#include "passes/Pipelines/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+/// The facts that a plan must agree with.
+static PlannedProgram factsOf(ModuleOp module, bool isOnDevice) {
+  PlannedProgram program;
+  program.trains = module.lookupSymbol("step") != nullptr;
+  program.hasMatrixUnits = isOnDevice;
+  for (auto mesh : module.getOps<dist::MeshOp>()) {
+    program.mesh.emplace();
+    for (const dist::MeshAxis &axis : mesh.getShape().axes)
+      if (!axis.sequential)
+        program.mesh->emplace_back(axis.name, axis.size);
+  }
+  return program;
+}
+
+namespace {
+struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
+  using FollowPlanBase::FollowPlanBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    // Of passes that only some plans ask for, too.
+    ProgramPlan plan;
+    plan.layouts = {"*=-"};
+    plan.remat.savedBytes = RematChoice::all;
+    OpPassManager passes(ModuleOp::getOperationName());
+    addPlacingPasses(passes, plan, /*explain=*/false);
+    addSchedulingPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
+    passes.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (level != "placed" && level != "scheduled") {
+      module.emitError("no plan chooses the passes of level '") << level << "'";
+      return signalPassFailure();
+    }
+    FailureOr<ProgramPlan> plan = dist::getPlan(module);
+    const Target *target = getTarget(module);
+    if (failed(plan) || !target)
+      return signalPassFailure();
+    const bool isOnDevice = target->getFunctionForm() == FunctionForm::gridTable;
+    if (llvm::Error error = plan->verify(factsOf(module, isOnDevice))) {
+      module.emitError("its plan: ") << llvm::toString(std::move(error));
+      return signalPassFailure();
+    }
+    OpPassManager passes(ModuleOp::getOperationName());
+    // On the host, memory that ranks of one machine share has small pages, unless the system is set
+    // otherwise. Those cost more time than the bytes are worth (docs/performance.md).
+    const bool oneRegion = isOnDevice;
+    if (level == "placed")
+      addPlacingPasses(passes, *plan, explain);
+    else
+      addSchedulingPasses(passes, *plan, oneRegion, explain);
+    if (failed(runPipeline(passes, module)))
+      signalPassFailure();
+  }
+};
+} // namespace

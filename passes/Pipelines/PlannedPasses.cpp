@@ -1,0 +1,113 @@
+// The passes that a plan chooses, and why each stands in its place.
+
+#include "passes/Pipelines/PlannedPasses.h"
+
+#include "passes/Bucketing/Passes.h"
+#include "passes/Fusion/Passes.h"
+#include "passes/Lowering/Passes.h"
+#include "passes/Memory/Passes.h"
+#include "passes/Overlap/Passes.h"
+#include "passes/Remat/Passes.h"
+#include "passes/Sharding/Passes.h"
+
+using namespace mlir;
+using namespace dpc;
+
+static ArrayRef<std::string> listOf(const std::vector<std::string> &list) { return list; }
+
+void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
+  if (!plan.layouts.empty() || !plan.fileLayouts.empty()) {
+    AnnotateLayoutsOptions annotate;
+    annotate.specs = listOf(plan.fileLayouts);
+    annotate.shards = listOf(plan.layouts);
+    manager.addPass(createAnnotateLayouts(annotate));
+  }
+  AssignLayoutsOptions assign;
+  SmallVector<std::string> axes, sequentialAxes, batchAxes, autoAxes;
+  if (plan.microbatches > 0) {
+    // The outermost axis of the batch, which a loop walks.
+    axes.push_back("micro=" + std::to_string(plan.microbatches));
+    sequentialAxes.push_back("micro");
+    batchAxes.push_back("micro");
+  }
+  for (const PlanAxis &axis : plan.mesh) {
+    axes.push_back(axis.name + "=" + std::to_string(axis.size));
+    (axis.cutsBatch ? batchAxes : autoAxes).push_back(axis.name);
+  }
+  assign.axes = ArrayRef<std::string>(axes);
+  assign.sequentialAxes = ArrayRef<std::string>(sequentialAxes);
+  assign.batchAxes = ArrayRef<std::string>(batchAxes);
+  assign.autoAxes = ArrayRef<std::string>(autoAxes);
+  assign.explain = explain;
+  // No canonicalization from here to partitioning: layouts are attributes of ops, and patterns
+  // would drop them.
+  manager.addPass(createAssignLayouts(assign));
+}
+
+void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
+                              bool explain) {
+  // Before the passes that look at how long values live.
+  manager.addNestedPass<func::FuncOp>(createAdvanceSums());
+  // Before the rest, so that repeated ops read parameters as the backward pass does (stage 3
+  // gathers them for it), and so that peeling copies them with the loop's body.
+  if (!plan.remat.isNone()) {
+    RematOptions remat;
+    remat.savedBytes = plan.remat.savedBytes;
+    remat.nodes = listOf(plan.remat.nodes);
+    remat.divides = plan.mayDivideGradients();
+    remat.dividedAxes = listOf(plan.zero.axes);
+    remat.explain = explain;
+    manager.addPass(createRemat(remat));
+  }
+  // Before kernels, so that the additions of the last microbatch are fused with the ops that make
+  // their operands.
+  if (plan.peelsMicrobatches()) {
+    PeelMicrobatchesOptions peeling;
+    peeling.explain = explain;
+    manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
+  }
+  // After the contract of `local`, which covers only tensors that the host knows. Before kernels,
+  // which are formed of the ops that a rank computes.
+  DivideUpdatesOptions division;
+  division.firstBucketBytes = plan.buckets.first;
+  division.bucketBytes = plan.buckets.later;
+  division.stage = static_cast<int64_t>(plan.zero.stage);
+  division.keepBytes = plan.zero.keptBytes;
+  division.axes = listOf(plan.zero.axes);
+  division.explain = explain;
+  manager.addPass(createDivideUpdates(division));
+
+  FormKernelsOptions kernels;
+  if (!plan.kernels.recompute)
+    kernels.recomputedOps = 0;
+  manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
+
+  // After kernels: a bucket joins their results, and the order depends on their times.
+  BucketCollectivesOptions buckets;
+  buckets.firstBucketBytes = plan.buckets.first;
+  buckets.bucketBytes = plan.buckets.later;
+  manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
+  if (plan.overlap)
+    manager.addPass(createOrderComputation());
+
+  // Code comes before memory, because it says how much scratch memory a kernel needs and which of
+  // its results may share the buffer of an operand.
+  manager.addPass(createOutlineKernels());
+  GenerateCodeOptions code;
+  code.recompute = plan.kernels.recompute;
+  code.tf32 = plan.kernels.tf32;
+  code.products = plan.kernels.products;
+  code.orderedSums = plan.kernels.orderedSums;
+  manager.addPass(createGenerateCode(code));
+  manager.addPass(createLowerToExec());
+  manager.addPass(createComputeInPlace());
+  // After buffers are shared: a wait must stand before the next use of the collective's buffers.
+  if (plan.overlap)
+    manager.addPass(createDelayWaits());
+  manager.addPass(createMarkPurposes());
+  AssignOffsetsOptions memory;
+  memory.capacityBytes = plan.deviceBytes;
+  memory.oneRegion = oneRegion;
+  memory.explain = explain;
+  manager.addPass(createAssignOffsets(memory));
+}

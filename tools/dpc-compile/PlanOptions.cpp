@@ -1,0 +1,327 @@
+// The options that choose a plan: from the command line to a plan, and back.
+
+#include "tools/dpc-compile/PlanOptions.h"
+
+#include "targets/Target.h"
+#include "tools/common/CommandLine.h"
+#include "tools/common/OptionIds.h"
+#include "tools/dpc-compile/OptionValues.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace dpc;
+
+//===----------------------------------------------------------------------===//
+// Mesh and layouts
+//===----------------------------------------------------------------------===//
+
+/// More devices than anything here has been tried with: tables have a row each.
+constexpr int64_t kMaxDevices = 4096;
+
+/// Names of axes that cut the batch if --batch-axes names none.
+static constexpr StringLiteral kDefaultBatchAxes[] = {"data", "replica"};
+
+/// Marks the axes of `mesh` that cut the batch: those of --batch-axes, else those that are named
+/// `data` and `replica`.
+static void parseBatchAxes(const InputArgList &args, std::vector<PlanAxis> &mesh) {
+  const Arg *arg = args.getLastArg(OPT_batch_axes);
+  if (!arg) {
+    for (PlanAxis &axis : mesh)
+      axis.cutsBatch = is_contained(kDefaultBatchAxes, axis.name);
+    return;
+  }
+  SmallVector<StringRef> names;
+  StringRef(arg->getValue()).split(names, ',');
+  for (StringRef name : names) {
+    auto axis = find_if(mesh, [&](const PlanAxis &axis) { return axis.name == name; });
+    if (axis == mesh.end()) {
+      std::vector<std::string> known;
+      for (const PlanAxis &each : mesh)
+        known.push_back(each.name);
+      usageError("--batch-axes: the mesh has no axis '" + name +
+                 "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
+    }
+    if (axis->cutsBatch)
+      usageError("--batch-axes: axis '" + name + "' is given twice");
+    axis->cutsBatch = true;
+  }
+}
+
+/// --mesh, --batch-axes and --microbatches.
+static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
+  if (args.hasArg(OPT_microbatches))
+    plan.microbatches = integerOption(args, OPT_microbatches, "dpc-compile", 1, 1);
+  SmallVector<StringRef> parts;
+  if (const Arg *arg = args.getLastArg(OPT_mesh))
+    StringRef(arg->getValue()).split(parts, ',');
+  int64_t devices = 1;
+  for (StringRef part : parts) {
+    auto [name, text] = part.split('=');
+    int64_t size;
+    if (name.empty() || text.getAsInteger(10, size) || size < 1)
+      usageError("--mesh: '" + part + "' is not AXIS=N with N at least 1");
+    if (name == "micro")
+      usageError("--mesh: use --microbatches=" + text + " for microbatches");
+    if (name == "pipe" && size > 1)
+      usageError("--mesh: axis pipe is not available yet");
+    if (any_of(plan.mesh, [&, name = name](const PlanAxis &axis) { return axis.name == name; }))
+      usageError("--mesh: axis '" + name + "' is given twice");
+    if (size > kMaxDevices / devices)
+      usageError("--mesh=" + args.getLastArgValue(OPT_mesh) + " has more than " +
+                 Twine(kMaxDevices) + " devices");
+    devices *= size;
+    plan.mesh.push_back({name.str(), size});
+  }
+  parseBatchAxes(args, plan.mesh);
+}
+
+/// GLOB=AXES,AXES,.. in the form that passes take lists in.
+static std::string parseShard(StringRef text) {
+  auto [glob, entries] = text.rsplit('=');
+  if (glob.empty() || glob.size() == text.size() || entries.empty())
+    usageError("--shard: '" + text + "' is not GLOB=AXES,AXES,..");
+  std::string request = text.str();
+  std::replace(request.begin() + glob.size(), request.end(), ',', ';');
+  return request;
+}
+
+//===----------------------------------------------------------------------===//
+// State and memory
+//===----------------------------------------------------------------------===//
+
+/// The axes that divide the batch among ranks.
+static std::vector<std::string> findBatchAxes(const ProgramPlan &plan) {
+  std::vector<std::string> found;
+  for (const PlanAxis &axis : plan.mesh)
+    if (axis.size > 1 && axis.cutsBatch)
+      found.push_back(axis.name);
+  return found;
+}
+
+/// --zero=STAGE[:AXIS]: which state is divided, and over which axes: those of the batch, or the
+/// one that is named.
+static void parseZero(const InputArgList &args, CompileOptions &options) {
+  ProgramPlan &plan = options.plan;
+  const Arg *keep = args.getLastArg(OPT_zero_keep);
+  if (keep)
+    plan.zero.keptBytes = parseBytes(*keep);
+  if (!args.hasArg(OPT_zero) && keep)
+    usageError("--zero-keep needs --zero=3: only parameters that are cut can be kept");
+  const std::vector<std::string> batchAxes = findBatchAxes(plan);
+  const StringRef text = args.getLastArgValue(OPT_zero, "auto");
+  auto [number, name] = text.split(':');
+  int64_t stage = -1;
+  if (text != "auto" && (number.getAsInteger(10, stage) || stage < 0 || stage > 3 ||
+                         (name.empty() && text.contains(':'))))
+    usageError("--zero: '" + text + "' is not a stage from 0 to 3, or STAGE:AXIS, or auto");
+  plan.zero.stage = static_cast<ZeroStage>(stage);
+  if (keep && stage < 3)
+    usageError("--zero-keep needs --zero=3, not --zero=" + text +
+               ": only parameters that are cut can be kept");
+  if (plan.zero.stage == ZeroStage::automatic) {
+    options.axesToDivide = batchAxes;
+    return;
+  }
+  std::vector<std::string> known;
+  for (const PlanAxis &axis : plan.mesh)
+    known.push_back(axis.name);
+  if (!name.empty() && !is_contained(known, name))
+    usageError("--zero=" + text + ": the mesh has no axis '" + name +
+               "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
+  plan.zero.axes = name.empty() ? batchAxes : std::vector<std::string>{name.str()};
+  if (stage > 0 && plan.zero.axes.empty())
+    usageError("--zero=" + text +
+               " has no axis to divide over: the mesh has none that cuts the "
+               "batch (--mesh=data=N, or --zero=" +
+               number + ":AXIS)");
+  if (!args.hasArg(OPT_optimizer) && (stage == 1 || stage == 2))
+    usageError("--zero=" + text +
+               " needs --optimizer: a program that infers has parameters alone "
+               "to divide (--zero=3)");
+}
+
+/// --remat=none, auto, full, SIZE or GLOB,..: what the backward pass computes again.
+static void parseRemat(const InputArgList &args, CompileOptions &options) {
+  RematChoice &remat = options.plan.remat;
+  const StringRef text = args.getLastArgValue(OPT_remat, "auto");
+  options.mayRecompute = text == "auto";
+  if (text == "none" || text == "auto")
+    return;
+  if (!args.hasArg(OPT_optimizer))
+    usageError("--remat=" + text +
+               " needs --optimizer: a program that infers has no backward pass");
+  if (text == "full") {
+    remat.savedBytes = RematChoice::all;
+    return;
+  }
+  if (std::optional<int64_t> bytes = parseBytes(text)) {
+    remat.savedBytes = *bytes;
+    return;
+  }
+  SmallVector<StringRef> globs;
+  text.split(globs, ',');
+  for (StringRef glob : globs) {
+    if (glob.empty())
+      usageError("--remat: '" + text +
+                 "' is neither none, auto, full or SIZE nor GLOB,.. of nodes");
+    remat.nodes.push_back(glob.str());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// --sums: the order in which sums add their terms.
+static void parseSums(const InputArgList &args, KernelChoices &kernels) {
+  StringRef sums = args.getLastArgValue(OPT_sums, "fast");
+  if (sums != "fast" && sums != "ordered")
+    usageError("--sums: unknown order '" + sums + "'; known: fast, ordered");
+  kernels.orderedSums = sums == "ordered";
+}
+
+/// --precision=tf32: f32 that products read in another way, if the target can.
+static void parseTf32(const InputArgList &args, StringRef target, KernelChoices &kernels) {
+  kernels.tf32 = args.getLastArgValue(OPT_precision) == "tf32";
+  if (!kernels.tf32)
+    return;
+  if (findTarget(target)->getFunctionForm() != FunctionForm::gridTable)
+    usageError("--precision=tf32: not a precision of --target=" + target);
+  if (kernels.orderedSums)
+    usageError("--precision=tf32 and --sums=ordered contradict each other: give one");
+}
+
+/// --products: who multiplies matrices, if the target leaves a choice.
+static void parseProducts(const InputArgList &args, StringRef target, KernelChoices &kernels) {
+  const Arg *arg = args.getLastArg(OPT_products);
+  if (!arg)
+    return;
+  const StringRef who = arg->getValue();
+  std::optional<ProductMaker> maker = parseProductMaker(who);
+  if (!maker)
+    usageError("--products: unknown choice '" + who + "'; known: auto, library, generated");
+  if (findTarget(target)->getFunctionForm() != FunctionForm::gridTable)
+    usageError("--products: not a choice of --target=" + target);
+  if (kernels.orderedSums && *maker == ProductMaker::library)
+    usageError("--products=library and --sums=ordered contradict each other: give one");
+  kernels.products = *maker;
+}
+
+void dpc::parsePlan(const InputArgList &args, CompileOptions &options) {
+  ProgramPlan &plan = options.plan;
+  parseMesh(args, plan);
+  for (const std::string &text : args.getAllArgValues(OPT_shard))
+    plan.layouts.push_back(parseShard(text));
+  if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
+    plan.buckets.first = parseMebibytes(*arg);
+  if (const Arg *arg = args.getLastArg(OPT_bucket_mib))
+    plan.buckets.later = parseMebibytes(*arg);
+  else
+    options.mayShrinkBuckets = true;
+  if (const Arg *arg = args.getLastArg(OPT_device_memory))
+    plan.deviceBytes = parseBytes(*arg);
+  plan.overlap = parseSwitch(args, OPT_overlap, "--overlap");
+  parseRemat(args, options);
+  parseZero(args, options);
+  plan.kernels.recompute = parseSwitch(args, OPT_recompute, "--recompute");
+  parseSums(args, plan.kernels);
+  parseTf32(args, options.placed.target, plan.kernels);
+  parseProducts(args, options.placed.target, plan.kernels);
+}
+
+//===----------------------------------------------------------------------===//
+// Back to options
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Options of a command line, quoted for a shell.
+class OptionText {
+public:
+  void add(StringRef name, const Twine &value) {
+    text += text.empty() ? "" : " ";
+    std::string option = (name + "=" + value).str();
+    if (StringRef(option).find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789-_=.,:+/@%") == StringRef::npos) {
+      text += option;
+      return;
+    }
+    text += "'";
+    for (char c : option)
+      text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += "'";
+  }
+
+  std::string text;
+};
+} // namespace
+
+/// A number of MiB that parseMebibytes makes exactly `bytes` of.
+static std::string mebibytesText(int64_t bytes) {
+  return bytes % (1 << 20) == 0 ? std::to_string(bytes >> 20)
+                                : formatv("{0:f20}", double(bytes) / (1 << 20)).str();
+}
+
+static void describeMesh(const ProgramPlan &plan, OptionText &options) {
+  std::vector<std::string> axes, batchAxes;
+  bool isDefault = true;
+  for (const PlanAxis &axis : plan.mesh) {
+    axes.push_back(axis.name + "=" + std::to_string(axis.size));
+    if (axis.cutsBatch)
+      batchAxes.push_back(axis.name);
+    isDefault &= axis.cutsBatch == is_contained(kDefaultBatchAxes, axis.name);
+  }
+  if (!axes.empty())
+    options.add("--mesh", join(axes, ","));
+  if (!isDefault)
+    options.add("--batch-axes", join(batchAxes, ","));
+  if (plan.microbatches > 0)
+    options.add("--microbatches", Twine(plan.microbatches));
+  for (StringRef layout : plan.layouts) {
+    auto [glob, entries] = layout.rsplit('=');
+    std::string axes = entries.str();
+    std::replace(axes.begin(), axes.end(), ';', ',');
+    options.add("--shard", glob + "=" + axes);
+  }
+}
+
+static void describeZero(const ProgramPlan &plan, OptionText &options) {
+  std::string stage = "auto";
+  if (plan.zero.stage != ZeroStage::automatic)
+    stage = std::to_string(static_cast<int64_t>(plan.zero.stage));
+  if (!plan.zero.axes.empty() && plan.zero.axes != findBatchAxes(plan))
+    stage += ":" + join(plan.zero.axes, "+");
+  options.add("--zero", stage);
+  if (plan.zero.keptBytes > 0)
+    options.add("--zero-keep", Twine(plan.zero.keptBytes));
+}
+
+static std::string rematText(const RematChoice &remat) {
+  if (remat.isNone())
+    return "none";
+  if (remat.savedBytes == RematChoice::all)
+    return "full";
+  return remat.savedBytes != 0 ? std::to_string(remat.savedBytes) : join(remat.nodes, ",");
+}
+
+std::string dpc::describePlan(const ProgramPlan &plan, bool isOnDevice) {
+  OptionText options;
+  describeMesh(plan, options);
+  describeZero(plan, options);
+  options.add("--remat", rematText(plan.remat));
+  options.add("--first-bucket-mib", mebibytesText(plan.buckets.first));
+  options.add("--bucket-mib", mebibytesText(plan.buckets.later));
+  options.add("--overlap", plan.overlap ? "on" : "off");
+  if (plan.deviceBytes > 0)
+    options.add("--device-memory", Twine(plan.deviceBytes));
+  options.add("--recompute", plan.kernels.recompute ? "on" : "off");
+  options.add("--sums", plan.kernels.orderedSums ? "ordered" : "fast");
+  if (plan.kernels.tf32)
+    options.add("--precision", "tf32");
+  if (isOnDevice)
+    options.add("--products", nameOf(plan.kernels.products));
+  return options.text;
+}
