@@ -1,4 +1,4 @@
-// How long each collective may be under way.
+// Moves the wait for each collective as far down as the buffers of the collective allow.
 
 #include "passes/Overlap/Passes.h"
 
@@ -14,8 +14,8 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether `op` must not run while the collective `start` is under way: it
-/// reads what the collective writes, or writes what the collective reads.
+/// Whether `op` must not run while the collective `start` is in flight: it accesses the output
+/// of the collective, or writes its input.
 static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbols) {
   const Extent input(start.getInput(), symbols), output(start.getOutput(), symbols);
   return llvm::any_of(accessesOf(op), [&](const Access &access) {
@@ -24,7 +24,7 @@ static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbo
   });
 }
 
-/// Moves the waits of `block` down to the first op that must not run before.
+/// Moves each wait of `block` down to the first op that must not run before it.
 static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   SmallVector<WaitOp> waits; // in the order of their starts
   auto waitBefore = [&](Operation *op, llvm::function_ref<bool(StartOp)> ends) {
@@ -39,7 +39,7 @@ static void delayWaits(Block &block, SymbolTableCollection &symbols) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
       waits.push_back(wait);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
-      // Nothing is under way while a loop runs: its iterations reuse buffers.
+      // No collective may be in flight while a loop runs, because iterations reuse buffers.
       waitBefore(loop, [](StartOp) { return true; });
       delayWaits(loop.getBodyBlock(), symbols);
     } else {

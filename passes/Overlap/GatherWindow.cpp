@@ -1,4 +1,5 @@
-// Decides when gathers of state may start, so that few buckets are there at a time.
+// Decides when gathers of sharded state may start, so that few gathered buckets are in memory
+// at a time.
 
 #include "passes/Overlap/GatherWindow.h"
 
@@ -24,10 +25,10 @@ Error GatherProblem::check() const {
   return Error::success();
 }
 
-/// The most bytes while a task runs: of buckets whose gather may have begun, until the last
-/// reader has run.
+/// Returns the most bytes of gathered buckets in memory while a task runs. A bucket counts from
+/// the first task at which its gather may have begun until its last reader has run.
 static int64_t findPeak(const GatherProblem &problem, const std::vector<int64_t> &after) {
-  std::vector<std::pair<int64_t, int64_t>> changes; // at a task, by how much
+  std::vector<std::pair<int64_t, int64_t>> changes; // (task, bytes added or freed before it)
   for (auto [bucket, begin] : zip_equal(problem.buckets, after)) {
     changes.push_back({begin + 1, bucket.bytes});
     changes.push_back({bucket.lastReader + 1, -bucket.bytes});
@@ -48,7 +49,7 @@ Error GatherWindow::verify(const GatherProblem &problem) const {
     if (now < -1 || now >= bucket.firstReader)
       return planError("bucket {0} is gathered after task {1}, and read by task {2}", index, now,
                        bucket.firstReader);
-    std::vector<int64_t> unread; // their first readers
+    std::vector<int64_t> unread; // first readers of the buckets that no task has read yet
     for (auto [other, begin] : zip_equal(problem.buckets, after))
       if (begin <= now && other.firstReader > now)
         unread.push_back(other.firstReader);
@@ -72,7 +73,8 @@ Expected<GatherWindow> dpc::planGathers(const GatherProblem &problem) {
   GatherWindow window;
   window.after.assign(problem.buckets.size(), -1);
   for (size_t i = problem.ahead; i < order.size(); ++i) {
-    // Those that one task reads together must all be there before it.
+    // A bucket with the same first reader cannot delay this gather: the buckets that one task
+    // reads must all be in memory before it.
     const int64_t reader = problem.buckets[order[i]].firstReader;
     for (size_t j = i - problem.ahead + 1; j-- > 0;)
       if (const int64_t earlier = problem.buckets[order[j]].firstReader; earlier < reader) {

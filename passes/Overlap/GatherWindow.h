@@ -1,8 +1,8 @@
-// How early buckets of state that ranks hold cut are gathered.
+// Decides how early buckets of sharded state are gathered.
 //
-// Gathered as early as the link allows, all of a model's parameters would be there from the
-// start. A window bounds what is: the bucket that is computed with, and a few that are read
-// next.
+// If each bucket were gathered as early as the link allows, all parameters of the model would
+// be in memory from the start of a step. A window limits the gathered buckets to the bucket
+// that is in use and the few buckets that are read next.
 
 #ifndef DPC_PASSES_OVERLAP_GATHERWINDOW_H
 #define DPC_PASSES_OVERLAP_GATHERWINDOW_H
@@ -14,7 +14,7 @@
 
 namespace dpc {
 
-/// A bucket, and which tasks compute with it, of those that run in a given order.
+/// A bucket and the tasks that read it, as indices in a fixed order of tasks.
 struct GatheredBucket {
   int64_t bytes = 0;
   int64_t firstReader = 0, lastReader = 0;
@@ -22,28 +22,28 @@ struct GatheredBucket {
 
 struct GatherProblem {
   std::vector<GatheredBucket> buckets;
-  /// How many buckets that nobody has read yet may be there.
+  /// The number of buckets that may be in memory before their first reader runs.
   int64_t ahead = 2;
 
-  /// Is the problem sound: a first reader no later than the last one, sizes not negative, at
-  /// least one bucket ahead.
+  /// Checks that the first reader of each bucket is not after the last one, that no size is
+  /// negative, and that `ahead` is at least 1.
   llvm::Error check() const;
 };
 
 struct GatherWindow {
-  /// By bucket: the task that ends before its gather begins; -1: none.
+  /// By bucket: the task that must end before the gather begins; -1: none.
   std::vector<int64_t> after;
-  /// The most bytes that are there at once if each gather begins as early as it may.
+  /// The most gathered bytes in memory at once if each gather begins as early as `after` allows.
   int64_t peakBytes = 0;
 
-  /// Is the answer sound for `problem`: each gather may begin before its first reader; of
-  /// the buckets that are there and unread, those beyond `ahead` are read by the same task
-  /// as the first of them; the recorded peak true.
+  /// Checks that the answer is sound for `problem`. Each gather may begin before the first
+  /// reader of its bucket. At most `ahead` gathered buckets are unread, unless the same task
+  /// is the first reader of all of them. The recorded peak is correct.
   llvm::Error verify(const GatherProblem &problem) const;
 };
 
-/// Each gather begins when the first reader of the bucket `ahead` before it, in the order of
-/// first readers, has run. Fails only where `problem.check()` does.
+/// Sorts the buckets by first reader. The gather of a bucket may begin once the first reader of
+/// the bucket `ahead` positions before it has run. Fails only if `problem.check()` fails.
 llvm::Expected<GatherWindow> planGathers(const GatherProblem &problem);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Chooses the order of a function's ops by playing them against its collectives
-// on a simulated timeline (StreamSchedule.h).
+// Chooses the order of a function's ops by simulating them and its collectives on a timeline
+// (StreamSchedule.h).
 
 #include "passes/Overlap/GatherWindow.h"
 #include "passes/Overlap/Passes.h"
@@ -25,8 +25,8 @@ using dist::isCollective;
 
 namespace {
 
-/// Builds the schedule problem of a function, or of the body of a loop over microbatches,
-/// and applies the answer. Invariant: task i is the i-th op of the block.
+/// Builds the schedule problem of a function or of the body of a microbatch loop, and applies
+/// the answer. Invariant: task i is the i-th op of the block.
 class OrderProblem {
 public:
   OrderProblem(Block &block, const Machine &machine)
@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// Numbers that are made of numbers which the host writes, such as a learning
-  /// rate in f32, are computed first: every update waits for them.
+  /// Moves kernels that compute scalars from host-written scalars, such as the learning rate
+  /// converted to f32, to the front of the block, because every update needs these scalars.
   void scalarsFirst() {
     auto isNumber = [](Value value) {
       auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -84,7 +84,8 @@ private:
       taskOf[&op] = ops.size();
       ops.push_back(&op);
       ScheduleTask task;
-      // One group: collectives over different axes share a device's link.
+      // All collectives are in one group, because those over different axes share the link of a
+      // device.
       task.group = isCollective(&op) ? 0 : -1;
       task.durationNs = nanoseconds(&op);
       task.frees = sumsExchanged(&op);
@@ -127,16 +128,16 @@ private:
       });
   }
 
-  /// What is computed to become the new value of a state: `value`, or the shard
-  /// of this rank that it is gathered from.
+  /// Returns the op that computes the new value of a state. If `value` is gathered, this is the
+  /// op that computes this rank's shard of `value`.
   static Operation *getMaker(Value value) {
     while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
     return value.getDefiningOp();
   }
 
-  /// The new value of a state comes after those who read the old one, so that
-  /// it may take its place.
+  /// Makes the op that computes the new value of a state depend on all readers of the old value,
+  /// so that the new value can be written in place of the old one.
   void keepOldValues(func::FuncOp function) {
     Operation *terminator = block.getTerminator();
     for (auto [value, old] :
@@ -159,8 +160,8 @@ private:
     }
   }
 
-  /// Whether nothing is computed with what `op` computes, though it may be
-  /// exchanged: an update, a metric.
+  /// Whether no op computes with the results of `op`: they only leave the function, possibly
+  /// through views, packs and collectives. Updates and metrics are such ops.
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() ||
@@ -168,7 +169,7 @@ private:
     });
   }
 
-  /// Whether `value` is what a collective makes, or a view of it.
+  /// Whether `value` is the result of a collective, or a view of such a result.
   static bool isExchanged(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (isCollective(op))
@@ -180,23 +181,25 @@ private:
     return false;
   }
 
-  /// Whether `op` makes numbers of what a collective brings: a term of a norm of all gradients.
-  /// Behind the backward pass all gradients would wait for it, and keep what they are sums of.
+  /// Whether `op` computes scalars from the result of a collective, as the terms of the norm of
+  /// all gradients are computed. If these ops stayed after the backward pass, the buffers of all
+  /// reduced gradients would stay in use until then.
   static bool sumsExchanged(Operation *op) {
     return !isCollective(op) && llvm::any_of(op->getOperands(), isExchanged) &&
            llvm::all_of(op->getResults(),
                         [](Value result) { return nn::typeOf(result).getRank() == 0; });
   }
 
-  /// What a microbatch gives is computed where it stands, so that what it is made of dies
-  /// there; of a function that may wait for the link.
+  /// Makes kernels keep their order. In a function, updates, metrics and norm terms are exempt,
+  /// because they may have to wait for the link. In a microbatch loop they are not exempt: the
+  /// results of a microbatch are computed in place, so that their operands can be freed there.
   void keepOrder() {
     const bool mayBeLast = isa<func::FuncOp>(owner);
     int64_t last = -1;
     for (Operation &op : block.without_terminator()) {
       int64_t task = taskOf.lookup(&op);
-      // A view costs nothing, and one of what is gathered later holds up nothing, nor does
-      // what is converted to be gathered.
+      // Views cost no time and need no order. A view of a bucket that is gathered later would
+      // delay the ops after it, and so would the conversion of a shard before its gather.
       if (problem.tasks[task].isCollective() ||
           (mayBeLast && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
         continue;
@@ -206,8 +209,8 @@ private:
     }
   }
 
-  /// Notes the tasks that compute with `value`, itself or a view of it, as readers of
-  /// `bucket`; whether there are any.
+  /// Records the tasks that read `value` or a view of it as readers of `bucket`. Returns whether
+  /// there are any.
   bool addReaders(Value value, GatheredBucket &bucket) const {
     bool isRead = false;
     for (Operation *user : value.getUsers()) {
@@ -224,8 +227,8 @@ private:
     return isRead;
   }
 
-  /// Whether `value` is flat storage that the function takes, or what stands for it in a
-  /// loop.
+  /// Whether `value` is a function argument that is flat storage, or the argument of a microbatch
+  /// loop body that stands for one.
   static bool isStorage(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
@@ -237,15 +240,16 @@ private:
     return function && dist::getArgStorage(function, argument.getArgNumber());
   }
 
-  /// Whether `op` makes what is gathered of such storage alone: it converts a rank's part to
-  /// the type in which all of it is read.
+  /// Whether `op` reads only flat storage and its only user is a gather. Such an op converts this
+  /// rank's shard to the type in which the kernels read the gathered bucket.
   static bool convertsPart(Operation *op) {
     return isa<nn::KernelOp>(op) && op->getNumResults() == 1 && op->hasOneUse() &&
            isa<dist::AllGatherOp>(*op->user_begin()) && !op->getOperands().empty() &&
            llvm::all_of(op->getOperands(), isStorage);
   }
 
-  /// State that is held cut is gathered no earlier than the window allows.
+  /// Makes each gather of sharded state depend on the task after which its window opens
+  /// (GatherWindow.h).
   LogicalResult keepGathersNear() {
     GatherProblem gathers;
     SmallVector<int64_t> tasks;
@@ -266,7 +270,8 @@ private:
     for (auto [task, after] : llvm::zip_equal(tasks, window->after))
       if (after >= 0) {
         depend(task, after);
-        // What converts the part writes it where it is gathered to.
+        // The conversion of the shard writes into the buffer of the gathered bucket, so it must
+        // not run earlier than the gather.
         auto gather = cast<dist::AllGatherOp>(ops[task]);
         if (Operation *conversion = gather.getInput().getDefiningOp())
           depend(taskOf.lookup(conversion), after);
@@ -274,10 +279,9 @@ private:
     return success();
   }
 
-  /// Collectives in the order in which they could start if the link took one
-  /// at a time, what is last were computed beside the rest, and the rest waited
-  /// for nothing it does not need. One for whose result nothing waits lets
-  /// others pass that are ready a little later.
+  /// Orders the collectives as they would become ready if the link carried one at a time and
+  /// each kernel started as soon as its dependencies end. A collective whose result no op
+  /// computes with lets collectives pass that are ready at most 1% of the compute time later.
   void chooseGroupOrder() {
     const int64_t lag = computeNs / 100;
     problem.groupOrder.emplace_back();
@@ -294,8 +298,9 @@ private:
       return time;
     };
     while (true) {
-      // Tasks are numbered as they stand in the block, where every task comes
-      // after what it needs, but for new values of state.
+      // Tasks are numbered in the order of the block, so one sweep finds nearly all end times.
+      // A sweep may have to be repeated, because some dependencies were added that do not follow
+      // this order.
       for (bool changed = true; changed;) {
         changed = false;
         for (size_t task = 0; task < ops.size(); ++task)
@@ -324,7 +329,7 @@ private:
   Operation *owner;
   Block &block;
   const Machine &machine;
-  /// Of all that is computed.
+  /// The sum of the durations of all kernels, in ns.
   double computeNs = 0;
   ScheduleProblem problem;
   std::vector<Operation *> ops; // by task

@@ -6,24 +6,25 @@ include "mlir/Pass/PassBase.td"
 def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let summary = "Takes the last microbatch out of the loop, so that sums over ranks start in it";
   let description = [{
-    What a loop over microbatches sums is complete when the loop ends: the ranks
-    could only sum it further when nothing is left to compute. After this pass the
-    last microbatch's ops follow the loop and add to its sums one by one, so that
-    each gradient goes on its way while the rest of that microbatch computes, as
-    without microbatches. Other frameworks leave this to the user (PyTorch's
-    `no_sync` around all but the last backward).
+    A microbatch loop completes its sums only when it ends. The ranks could therefore
+    start to all-reduce them only when no computation is left to overlap with. This
+    pass places the ops of the last microbatch after the loop, where each gradient is
+    added to its sum as soon as it is computed. The all-reduce of a gradient then
+    overlaps with the rest of the last microbatch, as in a step without microbatches.
+    Other frameworks leave this to the user (PyTorch's `no_sync` around all backward
+    passes but the last).
 
-    The last microbatch reads its slice of what the loop reads by slices, and gives
-    its slice of what the loop stacks: views, no copies.
+    The last microbatch reads its slice of each sliced operand of the loop, and writes
+    its slice of each stacked result. These slices are views, not copies.
 
-    No part of the pipeline from stage 2 of divided state on (`dpc-divide-updates`): there
-    each microbatch's gradients are divided in the loop.
+    The pipeline leaves this pass out if gradients are sharded (stages 2 and 3 of
+    `dpc-divide-updates`): the loop then reduce-scatters the gradients of each microbatch.
 
-    Left alone: loops none of whose sums the ranks sum, or of fewer bytes than
-    `smallest-bytes`; loops of one iteration.
+    Unchanged: loops of one iteration; loops whose summed results the ranks do not
+    reduce, or that have fewer than `smallest-bytes` bytes of reduced results.
 
-    Needs: level `local`, before kernels are formed. Keeps: values; the order of
-    additions too.
+    Needs: level `local`, before kernels are formed. Keeps: values; also the order of
+    additions.
 
     ```mlir sketch
     %s = dist.micro 4 "micro" (%x : tensor<4x8x16xf32>) operands [sliced] {
@@ -51,15 +52,20 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
 def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
   let summary = "Orders a function's ops: little waiting for collectives, little memory";
   let description = [{
-    Plays the ops of each function, and of each body of a loop that communicates, against
-    its collectives on a simulated timeline (StreamSchedule.h). Flat storage that is
-    gathered where it is read is gathered two buckets ahead, and no earlier. What other ops use keeps its order, for the sake of memory;
-    what is computed last (updates, metrics), and the terms of a norm of gradients that
-    ranks have summed, come right after what they read, or
-    where they wait less, but the new value of a state after those who read the old
-    one, so that it may take its place. Numbers that are made of what the host
-    writes, such as a learning rate, come first. Collectives stand where they start, in the order in which they could
-    start one at a time.
+    Simulates the ops of each function, and of each loop body that communicates, together
+    with their collectives on a timeline (StreamSchedule.h), and orders them as follows.
+
+    - Ops whose results other ops use keep their order, because a new order could need
+      more memory.
+    - Updates, metrics and the terms of the norm of reduced gradients are placed directly
+      after their operands, or later if that shortens the wait. The new value of a state
+      is placed after all readers of the old value, so that both can share a buffer.
+    - Scalars that are computed from host-written scalars, such as a learning rate, are
+      placed first.
+    - A bucket of sharded state is gathered two buckets before the bucket is read, not
+      earlier.
+    - A collective is placed where it starts. Collectives start in the order in which they
+      would become ready if the link carried one at a time.
 
     Needs: kernels formed, `dpc-describe-machine`. Keeps: values.
 
@@ -78,12 +84,13 @@ def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
 def DelayWaits : Pass<"dpc-delay-waits", "mlir::ModuleOp"> {
   let summary = "Waits for each collective where its result is first needed";
   let description = [{
-    Moves each wait down to the first op that reads what its collective writes, or
-    writes what it reads; to the next loop, whose iterations reuse buffers; or to
-    the end of the block.
+    Moves each wait down to the first op that conflicts with the collective: an op that
+    accesses the output of the collective or writes its input. If a loop comes first, the
+    wait is placed before the loop, because iterations reuse buffers. If neither comes,
+    the wait is placed at the end of the block.
 
     Needs: buffers (`dpc-lower-to-exec`) that are merged (`dpc-compute-in-place`).
-    Keeps: values, and the order of everything else.
+    Keeps: values, and the order of all other ops.
 
     ```mlir
     exec.entry @step {

@@ -1,5 +1,5 @@
-// Takes the last microbatch out of a loop, so that ranks can start to sum each
-// gradient while the rest of that microbatch is computed.
+// Peels the last microbatch off a loop, so that ranks can start to all-reduce each gradient while
+// the rest of that microbatch is computed.
 
 #include "passes/Overlap/Passes.h"
 
@@ -21,7 +21,8 @@ using namespace dpc;
 using dist::MicroKind;
 using dist::MicroOp;
 
-/// Whether ranks reduce `value`, as it is, converted, or under another shape.
+/// Whether the ranks reduce `value` by an all-reduce or a reduce-scatter, possibly after a
+/// conversion or a reshape.
 static bool isReduced(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     if (isa<dist::AllReduceOp, dist::ReduceScatterOp>(user))
@@ -32,7 +33,7 @@ static bool isReduced(Value value) {
 
 namespace {
 
-/// Takes the last iteration out of one loop.
+/// Peels the last iteration off one loop.
 class MicroPeeling {
 public:
   explicit MicroPeeling(MicroOp loop) : loop(loop), builder(loop), e{builder, loop.getLoc()} {}
@@ -62,7 +63,7 @@ public:
   }
 
 private:
-  /// `stacked` with one slice less.
+  /// The type of all slices of `stacked` but the last.
   RankedTensorType headType(Type stacked) {
     auto type = cast<RankedTensorType>(stacked);
     SmallVector<int64_t> shape(type.getShape());
@@ -70,7 +71,7 @@ private:
     return nn::withShape(type, shape);
   }
 
-  /// All slices but the last, and the last: views.
+  /// Returns two views of `stacked`: all slices but the last, and the last slice.
   std::pair<Value, Value> split(Value stacked, Value slice) {
     RankedTensorType head = headType(stacked.getType());
     Value flat = e.reshape(stacked, {nn::typeOf(stacked).getNumElements()});
@@ -79,7 +80,8 @@ private:
     return {parts.getResult(0), parts.getResult(1)};
   }
 
-  /// The inverse, of type `stacked`.
+  /// The inverse of `split`: joins all slices but the last and the last slice to a tensor of type
+  /// `stacked`.
   Value join(Type stacked, Value head, Value last) {
     auto type = cast<RankedTensorType>(stacked);
     auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
@@ -89,7 +91,8 @@ private:
     return e.reshape(all, type.getShape());
   }
 
-  /// The sum, made as soon as `last` is.
+  /// Returns `before` + `last`. The addition is placed directly after the op that computes `last`,
+  /// so that the ranks can reduce the sum early.
   Value addAfter(MicroOp head, Value before, Value last) {
     OpBuilder::InsertionGuard guard(builder);
     Operation *maker = last.getDefiningOp();
@@ -98,7 +101,7 @@ private:
     return e.add(before, last);
   }
 
-  /// The loop over all microbatches but the last.
+  /// Builds the loop over all microbatches but the last.
   MicroOp buildHead(ValueRange inputs) {
     SmallVector<Type> types;
     for (auto [index, type] : llvm::enumerate(loop.getResultTypes()))
@@ -112,7 +115,7 @@ private:
     return cast<MicroOp>(builder.create(state));
   }
 
-  /// The last microbatch's copy of `op`.
+  /// Clones `op` for the last microbatch. The index along the loop's axis becomes a constant.
   void clone(Operation &op, IRMapping &mapping) {
     auto index = dyn_cast<dist::AxisIndexOp>(op);
     if (!index || index.getAxis() != loop.getAxis()) {
@@ -144,7 +147,7 @@ struct PeelMicrobatchesPass : dpc::impl::PeelMicrobatchesBase<PeelMicrobatchesPa
   }
 
 private:
-  /// Bytes of the loop's sums that the ranks sum.
+  /// The bytes of the loop's summed results that the ranks reduce.
   static int64_t getReducedBytes(MicroOp loop) {
     int64_t bytes = 0;
     for (auto [index, result] : llvm::enumerate(loop.getResults()))

@@ -1,8 +1,8 @@
 // List scheduling of compute and collectives.
 //
-// List scheduling (Graham 1969; priorities by longest path to the end, Hu
-// 1961) over a simulated timeline: at each moment everything that can start
-// does, and the kernel that stalls the compute stream least comes next.
+// List scheduling (Graham 1969; priorities by longest path to the end, Hu 1961) over a simulated
+// timeline: at each moment every collective that can start starts, and the kernel that stalls
+// the compute stream least runs next.
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,13 +14,14 @@ using namespace dpc;
 
 namespace {
 
-/// What comes next: that which stalls the compute stream least; of these, that
-/// which lets a collective start; or that which is most urgent, at the price of
-/// a stall.
+/// How the next task is chosen. `leastStall`: the task that stalls the compute stream least.
+/// `feedLinks`: the same, but among equal stalls a kernel that lets a collective start wins.
+/// `mostUrgent`: the task with the highest priority, even if it stalls the compute stream.
 enum class Rule { leastStall, feedLinks, mostUrgent };
 
-/// One run with one priority and rule. Invariant: `now` is the time at which
-/// the compute stream has executed `steps`; `bytes` is the sum over `inFlight`.
+/// One run of the scheduler with one priority and one rule. Invariant: `now` is the time in ns
+/// at which the compute stream has executed `steps`, and `bytes` is the sum of the bytes of the
+/// collectives `inFlight`.
 class ListScheduler {
 public:
   ListScheduler(const ScheduleProblem &problem, llvm::ArrayRef<int64_t> priority, Rule rule)
@@ -62,14 +63,14 @@ private:
   std::vector<size_t> nextOfGroup;
   std::vector<int64_t> groupFree;
   std::vector<bool> waited;
-  std::vector<int64_t> end;     // by task, once issued
-  std::vector<int64_t> missing; // by task: dependencies not issued
+  std::vector<int64_t> end;     // by task: its end in ns, once it is issued
+  std::vector<int64_t> missing; // by task: the number of dependencies that are not issued
   std::vector<std::vector<int64_t>> users;
   std::vector<int64_t> ready;    // kernels without missing dependencies
-  std::vector<int64_t> inFlight; // collectives, by (end, index)
+  std::vector<int64_t> inFlight; // collectives that are started, sorted by (end, index)
 };
 
-/// The collective next in the group's order, if nothing it needs is unissued.
+/// The next collective in the order of `group`, if all its dependencies are issued.
 std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
   if (nextOfGroup[group] == problem.groupOrder[group].size())
     return std::nullopt;
@@ -77,7 +78,7 @@ std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
   return missing[task] ? std::nullopt : std::optional(task);
 }
 
-/// When all collectives that the task needs have ended.
+/// The time at which all dependencies of the task have ended.
 int64_t ListScheduler::inputsReady(int64_t task) const {
   int64_t time = now;
   for (int64_t dependency : problem.tasks[task].dependencies)
@@ -85,7 +86,7 @@ int64_t ListScheduler::inputsReady(int64_t task) const {
   return time;
 }
 
-/// When enough collectives have ended for the task to fit under the cap.
+/// The time at which enough collectives have ended for the task to fit under the in-flight cap.
 int64_t ListScheduler::roomReady(int64_t task) const {
   int64_t left = bytes, time = now;
   for (int64_t other : inFlight) {
@@ -101,7 +102,7 @@ bool ListScheduler::mayCompute(int64_t task) const {
   return problem.computeOrder.empty() || problem.computeOrder[computed] == task;
 }
 
-/// Whether a collective that is next in its group waits for this task alone.
+/// Whether this task is the only missing dependency of a collective that is next in its group.
 bool ListScheduler::feedsLink(int64_t task) const {
   return llvm::any_of(users[task], [&](int64_t user) {
     int64_t group = problem.tasks[user].group;
@@ -140,7 +141,7 @@ void ListScheduler::waitForInputs(int64_t task) {
 void ListScheduler::start(int64_t task) {
   waitForInputs(task);
   const ScheduleTask &collective = problem.tasks[task];
-  // Those that ended first make room.
+  // Wait for the collectives that end first until the new one fits under the cap.
   while (collective.bytesInFlight > problem.inFlightCap - bytes)
     wait(inFlight.front());
   ++nextOfGroup[collective.group];
@@ -166,7 +167,7 @@ void ListScheduler::compute(int64_t task) {
   steps.push_back({ScheduleStep::compute, task});
 }
 
-/// Starts what needs no stall, the most urgent first.
+/// Starts all collectives that can start without a stall, those of highest priority first.
 void ListScheduler::startAllPossible() {
   while (true) {
     std::optional<int64_t> best;
@@ -184,7 +185,7 @@ void ListScheduler::startAllPossible() {
 std::vector<ScheduleStep> ListScheduler::run() {
   while (true) {
     startAllPossible();
-    // A start takes no time, so it goes before a kernel that is as good.
+    // A start takes no time on the compute stream, so it wins a tie against a kernel.
     using Choice = std::tuple<int64_t, int, int64_t, int64_t>;
     std::optional<Choice> best;
     auto offer = [&](int64_t time, int64_t task) {
@@ -213,8 +214,8 @@ std::vector<ScheduleStep> ListScheduler::run() {
   return std::move(steps);
 }
 
-/// The longest path from each task to the end, the task included, through
-/// dependencies and group orders.
+/// Returns the length in ns of the longest path from each task to the end, through dependencies
+/// and group orders. The duration of the task itself is included.
 std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   std::vector<std::vector<int64_t>> before(problem.tasks.size());
   std::vector<int64_t> open(problem.tasks.size());
@@ -246,9 +247,9 @@ std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   return path;
 }
 
-/// The given order, but a kernel whose result no task waits for, or that frees what it
-/// reads, comes right after what it reads: an update finds its gradient in the caches, and the
-/// gradient's memory is free from then on.
+/// Returns priorities that keep the order of the tasks, except that a kernel whose result no
+/// task needs, or that frees its operands, follows its last dependency directly. An update then
+/// finds its gradient in the caches, and the memory of the gradient can be reused afterwards.
 std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
   std::vector<bool> hasUsers(problem.tasks.size());
   for (const ScheduleTask &task : problem.tasks)
@@ -263,7 +264,8 @@ std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
   return priority;
 }
 
-/// Fills in what the simulated timeline of `steps` says.
+/// Simulates `steps` and returns them with the makespan, the exposed times and the peak bytes in
+/// flight.
 llvm::Expected<StreamSchedule> measure(const ScheduleProblem &problem,
                                        std::vector<ScheduleStep> steps) {
   llvm::Expected<Timeline> timeline = simulate(makeSimProblem(problem, steps));
@@ -297,8 +299,8 @@ llvm::Expected<StreamSchedule> dpc::scheduleStreams(const ScheduleProblem &probl
   std::vector<int64_t> byPath = longestPathToEnd(problem);
   std::optional<StreamSchedule> best;
   int64_t bestPrice = 0;
-  // The earlier one wins where a later one is no faster; those that free memory
-  // early, where it is not faster by half a per cent.
+  // A later schedule must be faster than the best one so far. The schedules by `byReads`, which
+  // free memory early, come first, and the others must be more than half a percent faster.
   for (auto [priority, rule] :
        {std::pair(&byReads, Rule::leastStall), std::pair(&byReads, Rule::feedLinks),
         std::pair(&byIndex, Rule::leastStall), std::pair(&byIndex, Rule::feedLinks),

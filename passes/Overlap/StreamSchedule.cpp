@@ -1,4 +1,4 @@
-// Soundness of the scheduling problem and of its answer.
+// Checks that a scheduling problem is sound, and that an answer is sound for its problem.
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "planning/PlanError.h"
@@ -30,7 +30,7 @@ Error checkTask(const ScheduleProblem &problem, size_t index) {
   return Error::success();
 }
 
-/// `order` names each task of `group` (-1: the kernels) once, and no other.
+/// Checks that `order` names each task of `group` (-1: the kernels) once, and no other task.
 Error checkOrder(const ScheduleProblem &problem, int64_t group, llvm::ArrayRef<int64_t> order,
                  std::vector<bool> &seen) {
   int64_t count = problem.tasks.size();
@@ -50,8 +50,9 @@ Error checkOrder(const ScheduleProblem &problem, int64_t group, llvm::ArrayRef<i
   return Error::success();
 }
 
-/// Dependencies and orders together, played on one stream a task: a circle is
-/// what the simulator calls a deadlock.
+/// Checks that dependencies and orders together have no cycle. Simulates them with one stream
+/// per order, and one stream per kernel if kernels have no order, so that the simulator reports
+/// exactly the cycles, as deadlocks.
 Error checkCircles(const ScheduleProblem &problem) {
   SimProblem sim;
   for (const ScheduleTask &task : problem.tasks) {
@@ -77,7 +78,7 @@ Error checkCircles(const ScheduleProblem &problem) {
   return simulate(sim).takeError();
 }
 
-/// What has happened to each task while the steps are walked.
+/// The state of each task, and the bytes in flight, after the steps that were checked so far.
 struct Progress {
   enum State { none, started, done };
   std::vector<State> states;

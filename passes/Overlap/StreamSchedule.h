@@ -1,12 +1,12 @@
-// Where collectives start and are waited for.
+// Decides where collectives start and where the compute stream waits for them.
 //
-// The order of one rank's compute stream, with the starts of collectives and
-// the waits for them among its tasks. A collective starts as early as its
-// inputs, the fixed order of its device group and the in-flight cap allow, and
-// is waited for just before its first use.
+// The answer is the order of one rank's compute stream: its kernels, and among them the starts
+// and waits of collectives. A collective starts as early as its inputs, the fixed order of its
+// device group and the in-flight cap allow. The wait is placed just before the first use of
+// the result.
 //
-// Of the answer, dpc-order-computation takes the order alone: waits are placed
-// by dpc-delay-waits. It gives all collectives to one group and sets no cap.
+// dpc-order-computation uses only the order of kernels and starts from the answer, since
+// dpc-delay-waits places the waits. It puts all collectives in one group and sets no cap.
 
 #ifndef DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 #define DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
@@ -21,12 +21,12 @@ struct ScheduleTask {
   int64_t durationNs = 0;
   /// Index into ScheduleProblem::groupOrder, -1 for a kernel.
   int64_t group = -1;
-  /// Bytes that nobody may touch while the collective is in flight, that is,
-  /// from its start to the wait for it.
+  /// Bytes of the buffers that no kernel may use while the collective is in flight, that is,
+  /// from its start to its wait.
   int64_t bytesInFlight = 0;
   llvm::SmallVector<int64_t, 4> dependencies;
-  /// Whether what this kernel reads can be let go behind it, as with a kernel whose result
-  /// no task waits for.
+  /// Whether the operands of this kernel can be freed after it has run. Such a kernel is placed
+  /// directly after its operands, as are kernels whose result no task needs.
   bool frees = false;
 
   bool isCollective() const { return group >= 0; }
@@ -34,17 +34,17 @@ struct ScheduleTask {
 
 struct ScheduleProblem {
   std::vector<ScheduleTask> tasks;
-  /// Of each device group, its collectives in the order on which its members
-  /// have agreed. Never changed.
+  /// By device group: its collectives, in the order that all members of the group use. The
+  /// scheduler never changes this order, because ranks that differed in it would deadlock.
   std::vector<std::vector<int64_t>> groupOrder;
   int64_t inFlightCap = std::numeric_limits<int64_t>::max();
-  /// The order of the kernels, where the caller has fixed it (for the sake of
-  /// memory, say); empty: the scheduler chooses.
+  /// The order of the kernels if the caller fixes it (to save memory, say). If empty, the
+  /// scheduler chooses the order.
   std::vector<int64_t> computeOrder;
 
-  /// Is the problem sound: indices that exist, every collective once in its
-  /// group's order, no collective above the cap, no circle in dependencies and
-  /// orders together. Every sound problem has an answer: to wait at once.
+  /// Checks that all indices exist, that each collective is in the order of its group once,
+  /// that no collective exceeds the cap, and that dependencies and orders together have no
+  /// cycle. Every sound problem has an answer: wait for each collective directly after its start.
   llvm::Error check() const;
 };
 
@@ -68,20 +68,20 @@ struct StreamSchedule {
   int64_t totalExposedNs = 0;
   int64_t peakInFlightBytes = 0;
 
-  /// Is the answer sound for `problem`: each kernel once, one start and then
-  /// one wait a collective, everything after what it depends on (a collective
-  /// counts from its wait), the orders kept, the cap respected, the recorded
-  /// peak and makespan true.
+  /// Checks that the answer is sound for `problem`. Each kernel runs once. Each collective has
+  /// one start and then one wait. Each task follows its dependencies (a collective is complete
+  /// at its wait). The orders and the cap hold. The recorded peak and makespan are correct.
   llvm::Error verify(const ScheduleProblem &problem) const;
 };
 
-/// Returns the events of `steps`: the tasks of `problem` under their indices,
-/// then one task of 0 ns a start or wait. Stream 0 is the compute stream,
-/// stream 1 + g that of group g.
+/// Returns `steps` as a problem for the event simulator: first the tasks of `problem` under
+/// their indices, then one task of 0 ns for each start and each wait. Stream 0 is the compute
+/// stream, and stream 1 + g is the stream of group g.
 SimProblem makeSimProblem(const ScheduleProblem &problem, llvm::ArrayRef<ScheduleStep> steps);
 
-/// List scheduling over the simulated timeline under several priorities, of
-/// which the shortest makespan wins. Fails only where `problem.check()` does.
+/// Runs list scheduling over the simulated timeline with several priorities, and returns the
+/// schedule with the shortest makespan. Prefers a schedule that frees memory early if it is at
+/// most half a percent longer. Fails only if `problem.check()` fails.
 llvm::Expected<StreamSchedule> scheduleStreams(const ScheduleProblem &problem);
 
 } // namespace dpc
