@@ -1,5 +1,5 @@
-// Builds the memory problem of all entries from the order of their ops, and
-// writes the plan's offsets.
+// Builds the memory problem of all entries from the order of their ops, solves it, and writes the
+// offsets of the plan to the buffers.
 
 #include "passes/Memory/LargestTensors.h"
 #include "passes/Memory/Liveness.h"
@@ -26,7 +26,7 @@ using namespace dpc::exec;
 
 namespace {
 
-/// How many of the largest tensors are named.
+/// The number of largest tensors that messages and reports name.
 constexpr size_t kNamedTensors = 4;
 
 struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
@@ -34,7 +34,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // A buffer that nothing touches needs no place.
+    // A buffer without uses needs no memory.
     module.walk([](BufferOp buffer) {
       if (buffer->use_empty())
         buffer->erase();
@@ -62,8 +62,9 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   }
 
 private:
-  /// Lets buffers that no collective touches lie where collectives work, if there are any: the
-  /// two kinds need most at different times.
+  /// Moves all buffers to the shared space if the program has collectives. Buffers that
+  /// collectives use and other buffers need the most memory at different times, so one space for
+  /// both is smaller than two.
   static void joinRegions(ModuleOp module) {
     const bool communicates =
         module.walk([](StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -76,7 +77,8 @@ private:
     return attr ? attr.getValue() : Purpose::activations;
   }
 
-  /// Leaves on the module what the bytes of a rank are for.
+  /// Records on the module how the memory of a rank is divided among parameters, optimizer state,
+  /// gradients, activations and so on, for the report and for messages.
   void recordUse(ModuleOp module, const Liveness &liveness) {
     int64_t state[3] = {}, data = 0; // parameters, optimizer, buffers
     for (auto persistent : module.getOps<PersistentOp>()) {
@@ -92,7 +94,8 @@ private:
       else
         data += bytes;
     }
-    // Bytes that begin (and end, negative) to be live at each step.
+    // The change of live bytes at a step: positive for buffers whose lifetime begins there,
+    // negative for buffers whose lifetime has ended.
     struct Change {
       int64_t gradients = 0, gathered = 0, activations = 0;
       int64_t all() const { return gradients + gathered + activations; }
@@ -134,7 +137,8 @@ private:
                                        ArrayAttr::get(&getContext(), largest)));
     int64_t used = state[0] + state[1] + state[2] + data + most.all();
     auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
-    // A buffer that takes the place of an operand is counted beside it.
+    // A buffer that is computed in place of an operand was counted in addition to the operand, so
+    // the sum may exceed the peak. Subtract the excess from the activations.
     int64_t gaps = memory.getPeak() - used;
     if (gaps < 0) {
       most.activations += gaps;

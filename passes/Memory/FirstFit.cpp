@@ -1,7 +1,7 @@
-// Blocks of memory, their load at each step, and first fit.
+// Places blocks by first fit, and computes their load.
 //
-// Greedy by size with the lowest free offset (Pisarchyk & Lee 2020), tried in
-// four orders because none of them wins on all graphs.
+// Takes blocks in a greedy order and gives each the lowest free offset (Pisarchyk & Lee 2020).
+// Tries four orders, because none of them is best on all graphs.
 
 #include "passes/Memory/FirstFit.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +14,7 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// A placed block, as first fit scans it.
+/// A placed block: bytes [offset, end) during steps [first, last).
 struct Placed {
   int64_t offset;
   int64_t end;
@@ -22,7 +22,8 @@ struct Placed {
   int64_t last;
 };
 
-/// Sorted descending; ties are broken by the next number, then by index.
+/// The sort key of a block. Blocks are sorted by descending keys; ties are broken by the next
+/// number of the key, then by the index of the block.
 using Key = std::array<double, 3>;
 using KeyOf = Key (*)(const MemoryBlock &);
 
@@ -74,7 +75,7 @@ int64_t dpc::maxLoad(ArrayRef<MemoryBlock> blocks) {
     events.emplace_back(block.first, block.size);
     events.emplace_back(block.last, -block.size);
   }
-  llvm::sort(events); // ends, being negative, come before starts
+  llvm::sort(events); // at one step, ends come before starts, because they are negative
   int64_t load = 0, most = 0;
   for (const auto &[step, change] : events) {
     load += change;

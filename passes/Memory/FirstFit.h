@@ -1,4 +1,4 @@
-// Blocks of memory, their load at each step, and first fit.
+// The blocks that a memory planner places, their load at each step, and first-fit placement.
 
 #ifndef DPC_PASSES_MEMORY_FIRSTFIT_H
 #define DPC_PASSES_MEMORY_FIRSTFIT_H
@@ -10,8 +10,8 @@
 
 namespace dpc {
 
-/// A rectangle to place: `size` bytes during steps [first, last). Buffers that
-/// replace each other in place are one block.
+/// A rectangle of bytes and time to place: `size` bytes during steps [first, last). Buffers that
+/// share bytes because one is computed in place of the other form one block.
 struct MemoryBlock {
   /// Bytes, above 0.
   int64_t size;
@@ -23,16 +23,15 @@ struct MemoryBlock {
   bool meets(const MemoryBlock &other) const { return first < other.last && other.first < last; }
 };
 
-/// Returns the largest sum of sizes live in one step.
+/// Returns the largest sum of sizes of blocks that are live in one step, in bytes.
 int64_t maxLoad(llvm::ArrayRef<MemoryBlock> blocks);
 
-/// Returns the largest end of a block.
+/// Returns the largest end (offset + size) of a block, in bytes.
 int64_t largestEnd(llvm::ArrayRef<MemoryBlock> blocks, llvm::ArrayRef<int64_t> offsets);
 
-/// Places every block at the lowest offset that is free among the blocks
-/// before it, in several orders (by size, area, length, start), and returns the
-/// offsets of each order, smallest peak first. Stops early at `lowerBound`.
-/// O(blocks^2).
+/// Takes the blocks in several orders (by size, area, length, start), and in each order places
+/// every block at the lowest offset that the blocks placed so far leave free. Returns the offsets
+/// of each order, smallest peak first. Stops early at a peak of `lowerBound`. O(blocks^2).
 std::vector<std::vector<int64_t>> firstFit(llvm::ArrayRef<MemoryBlock> blocks, int64_t lowerBound);
 
 } // namespace dpc

@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// What is largest when a rank needs most, for messages; of a module that
-/// dpc-assign-offsets has planned.
+/// Describes, for messages, the largest tensors that are live at the step at which a rank needs
+/// the most memory. Needs: dpc-assign-offsets has run on `module`.
 std::string describeLargest(mlir::ModuleOp module);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// How long the buffers of a module hold data, by the order of its ops.
+// Computes the steps during which each buffer of a module holds data, from the order of the ops.
 
 #include "passes/Memory/Liveness.h"
 
@@ -36,14 +36,14 @@ Liveness::Liveness(ModuleOp module) {
     problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
 }
 
-/// Whether `buffer`, which lies at `place`, is all of an exec.buffer.
+/// Whether `buffer`, which lies at `place`, covers all bytes of an exec.buffer.
 static bool isWhole(Value buffer, const Place &place) {
   return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
          bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
 }
 
-/// Whether one operand alone reads `root`: another one might read elements
-/// that are overwritten.
+/// Whether only one operand of `launch` reads `root`. A second operand could read elements that
+/// an in-place result has already overwritten.
 static bool readsOnce(LaunchOp launch, Operation *root, SymbolTableCollection &symbols) {
   return llvm::count_if(launch.getInputs(),
                         [&](Value input) { return placeOf(input, symbols).root == root; }) == 1;
@@ -60,7 +60,8 @@ void Liveness::visit(Block &block) {
       int64_t first = step;
       visit(loop.getBodyBlock());
       ++step;
-      // Every iteration needs what comes from outside.
+      // Every iteration reads the buffers that are defined outside the loop, so these buffers are
+      // live during the complete loop.
       loop.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
           if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand, symbols).root))
@@ -75,7 +76,7 @@ void Liveness::visit(Block &block) {
       if (isa<MemRefType>(operand.getType()))
         use(placeOf(operand, symbols).root, step);
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      // A collective touches its buffers until it is waited for.
+      // A collective accesses its buffers until its wait.
       for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
         use(placeOf(operand, symbols).root, step);
     }
@@ -127,14 +128,16 @@ void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t
 Liveness::Bytes Liveness::bytesOf(Value buffer) {
   const Place place = placeOf(buffer, symbols);
   auto type = cast<MemRefType>(buffer.getType());
-  // The bytes of all microbatches, and of all members of a group.
+  // If the place depends on the microbatch or on the rank's shard, the range covers the bytes of
+  // all microbatches and of all members of the group.
   const bool isOne = place.stride == 0 && !place.shardAxes;
   const int64_t end = isOne ? place.offset + bufferBytes(type) : INT64_MAX;
   return {place.root, isOne ? place.offset : 0, end,
           bufferBytes(type) / std::max<int64_t>(type.getNumElements(), 1)};
 }
 
-/// Which inputs of a launch a result of its kernel is computed from.
+/// Returns the inputs of `launch` from which the given result of its kernel is computed. Without a
+/// kernel body these are all inputs.
 static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned result) {
   llvm::BitVector inputs(launch.getInputs().size(), /*t=*/!body);
   if (!body)
@@ -155,7 +158,7 @@ static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned res
   return inputs;
 }
 
-/// Notes what `op` reads and writes, but for loops, whose ops do.
+/// Records the bytes that `op` reads and writes. A loop has no record: its inner ops do.
 void Liveness::record(Operation *op) {
   auto add = [&](Value written, Location maker) -> Access & {
     Access &access = accesses.emplace_back();
@@ -173,7 +176,7 @@ void Liveness::record(Operation *op) {
                 body.getBodyBlock().getTerminator()->getOperand(index).getDefiningOp())
           maker = made->getLoc();
       Access &access = add(output, maker);
-      const llvm::BitVector inputs = inputsOf(launch, body, index); // the loop keeps no temporary
+      const llvm::BitVector inputs = inputsOf(launch, body, index); // must outlive the loop
       for (unsigned input : inputs.set_bits())
         access.reads.push_back(bytesOf(launch.getInputs()[input]));
     }
@@ -182,7 +185,8 @@ void Liveness::record(Operation *op) {
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     add(copy.getOutput(), op->getLoc()).reads = {bytesOf(copy.getInput())};
   } else if (auto start = dyn_cast<StartOp>(op)) {
-    // What is replaced by a sum over ranks, element by element, is made before.
+    // A collective that works in place does not read its buffer as an input: the op before it that
+    // writes the buffer has its own record.
     Access &access = add(start.getOutput(), op->getLoc());
     if (const Bytes input = bytesOf(start.getInput()); input.root != access.written.root)
       access.reads = {input};
@@ -195,7 +199,7 @@ int64_t Liveness::countForwardBytes() const {
     auto result = persistent ? dyn_cast<nn::ResultAttr>(persistent.getBinding()) : nn::ResultAttr();
     return result && result.getKind() == nn::ResultKind::metric && result.getName() == "loss";
   };
-  // What the loss is computed from, in parts of buffers; looked up by key only.
+  // By buffer: the byte ranges from which the loss is computed. Looked up by key only.
   llvm::DenseMap<Operation *, SmallVector<Bytes, 1>> wanted;
   int64_t last = -1;
   for (const Access &access : llvm::reverse(accesses)) {
@@ -212,7 +216,7 @@ int64_t Liveness::countForwardBytes() const {
       continue;
     if (isTensor)
       last = std::max(last, access.step);
-    // State that is written in place is of another step.
+    // Reads of state are left out: an op that writes state in place writes it for the next step.
     for (const Bytes &read : access.reads)
       if (isa<BufferOp>(read.root))
         wanted[read.root].push_back(read);
@@ -224,7 +228,8 @@ int64_t Liveness::countForwardBytes() const {
   return bytes;
 }
 
-/// The state, or the node that makes it first.
+/// Returns the name of the state or result of a persistent buffer, or the name of the ONNX node
+/// that first writes the buffer.
 std::string Liveness::nameOf(Operation *owner) const {
   if (auto persistent = dyn_cast<PersistentOp>(owner)) {
     const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);

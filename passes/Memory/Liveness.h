@@ -10,30 +10,31 @@
 
 namespace dpc {
 
-/// The memory problem of a module. Steps count the ops of all entries one after the other.
+/// The memory problem of a module. Steps number the ops of all entries, one entry after another.
 class Liveness {
 public:
   explicit Liveness(mlir::ModuleOp module);
 
   MemoryProblem problem;
-  /// By index in problem.buffers: an exec.buffer or exec.persistent.
+  /// By index in problem.buffers: the exec.buffer or exec.persistent op of the buffer.
   llvm::SmallVector<mlir::Operation *> owners;
 
-  /// Bytes of exec.buffers that somebody reads after the forward pass of `step`: after the
-  /// last op that makes a tensor of which the loss is computed; 0 without a loss.
+  /// Returns the bytes of exec.buffers that are live after the forward pass of @step. The forward
+  /// pass ends at the last op that writes a tensor from which the loss is computed. 0 without a
+  /// loss.
   int64_t countForwardBytes() const;
-  /// The largest of what is live at `step`, largest first.
+  /// Returns the `most` largest tensors that are live at `step`, largest first.
   llvm::SmallVector<exec::LiveTensorAttr> findLargest(int64_t step, size_t most) const;
 
 private:
-  /// Bytes of a buffer, which may be a part of it: a loss lies in the bucket of the
-  /// gradients that are summed with it.
+  /// A byte range of a buffer. It may be a part of the buffer: a loss lies in the bucket of the
+  /// gradients that are all-reduced with it.
   struct Bytes {
     mlir::Operation *root;
     int64_t begin, end;
     int64_t elementSize;
   };
-  /// What an op of the entry `step` writes, and what that is computed from.
+  /// The bytes that an op of the entry @step writes, and the bytes that they are computed from.
   struct Access {
     int64_t step;
     Bytes written;
@@ -54,7 +55,8 @@ private:
   std::vector<Access> accesses;
   llvm::MapVector<mlir::Operation *, std::pair<int64_t, int64_t>> ranges;
   llvm::DenseMap<mlir::Operation *, int64_t> indexOf;
-  /// What first writes a buffer, of a kernel the op that makes the result.
+  /// By buffer: the location of the first op that writes it. If a kernel writes it, the location
+  /// of the op in the kernel body that computes the result.
   llvm::DenseMap<mlir::Operation *, mlir::Location> makers;
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> replacements;
 };

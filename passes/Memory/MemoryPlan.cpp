@@ -1,9 +1,9 @@
 // Chooses the byte offsets of all buffers.
 //
-// Builds blocks from buffers (in-place pairs joined where that pays), bounds
-// the peak from below, and runs first fit and the exact repair a region at a
-// time. The algorithms' sources are named in FirstFit.cpp, MemorySearch.cpp
-// and WeightedSearch.cpp.
+// Builds blocks from buffers (with in-place pairs joined if that gives a smaller peak), computes
+// the lower bound of the peak, and runs first fit and the exact repair on one region after
+// another. FirstFit.cpp, MemorySearch.cpp and WeightedSearch.cpp name the sources of the
+// algorithms.
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"
@@ -20,8 +20,8 @@ using llvm::Error;
 
 namespace {
 
-/// Returns, for each buffer, the one that takes its place (-1: none). Of
-/// several that may, the largest wins, then the first.
+/// Returns, for each buffer, the buffer that is computed in its place (-1: none). If several
+/// buffers could be, the largest wins, and among equal sizes the first.
 std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   std::vector<int64_t> successors(problem.buffers.size(), -1);
   for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
@@ -34,13 +34,13 @@ std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   return successors;
 }
 
-/// Which in-place pairs become one block.
+/// Which in-place pairs become one block: all, those of equal size, or none.
 enum class Join { all, equal, none };
 
 /// The buffers of one region as blocks, and the block of each buffer.
 struct Blocks {
   std::vector<MemoryBlock> blocks;
-  std::vector<int64_t> blockOf; // by buffer, -1: another region, or no bytes
+  std::vector<int64_t> blockOf; // by buffer; -1: in another region, or without bytes
 };
 
 int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
@@ -51,8 +51,8 @@ int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
   return smallest ? smallest : 1;
 }
 
-/// All offsets are multiples of the region's smallest alignment, so sizes are
-/// rounded up to it: no plan could use the rest.
+/// Makes the blocks of one region. All offsets are multiples of the smallest alignment of the
+/// region, so sizes are rounded up to that alignment: no plan could use the bytes in between.
 Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<int64_t> successors,
                   Join join) {
   Blocks result;
@@ -62,7 +62,7 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
   for (auto [i, buffer] : llvm::enumerate(problem.buffers))
     if (buffer.region == region && buffer.size)
       order.push_back(i);
-  // A buffer comes before the one that takes its place.
+  // A buffer comes before the buffer that is computed in its place, whose block it may define.
   llvm::stable_sort(order, [&](size_t a, size_t b) {
     return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
   });
@@ -86,7 +86,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
     result.blockOf[i] = result.blocks.size();
     result.blocks.push_back(
         {size, buffer.alignment, buffer.firstUse, buffer.lastUse, buffer.fixedOffset});
-    // Two fixed at one offset share the step both are live in.
+    // Both buffers of this pair are fixed at the same offset and live in one common step. The
+    // block of the smaller buffer gives that step up, so that the blocks do not overlap.
     if (takesPlace && buffer.fixedOffset &&
         buffer.fixedOffset == problem.buffers[buffer.inPlaceOf].fixedOffset) {
       MemoryBlock &replaced = result.blocks[result.blockOf[buffer.inPlaceOf]];
@@ -97,8 +98,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
   return result;
 }
 
-/// See RegionUse::lowerBound. In the one step that an in-place pair shares,
-/// only the larger of the two is counted.
+/// Computes RegionUse::lowerBound. In the one step that the buffers of an in-place pair share,
+/// only the larger buffer counts.
 int64_t findLowerBound(const MemoryProblem &problem, int64_t region,
                        llvm::ArrayRef<int64_t> successors) {
   std::vector<MemoryBlock> counted;
@@ -145,12 +146,12 @@ Error checkBuffer(const MemoryProblem &problem, size_t index) {
   return Error::success();
 }
 
-/// The buffers of one region that are live in one step, by offset. They lie
-/// apart, but for two of one offset in the step in which one takes the other's
-/// place.
+/// The buffers of one region that are live in one step, by offset. They do not overlap, except
+/// that the two buffers of an in-place pair may have the same offset in the step they share.
 using LiveByOffset = std::multimap<int64_t, size_t>;
 
-/// Those that share a byte with [begin, end), in the order of their indices.
+/// Returns the buffers of `live` that share a byte with [begin, end), in the order of their
+/// indices.
 template <typename EndOf>
 std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_t end,
                                  EndOf endOf) {
@@ -165,8 +166,8 @@ std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_
   return found;
 }
 
-/// Finds two buffers live in one step that share a byte although they may not.
-/// Only buffers for which `known` holds are looked at.
+/// Returns an error if two buffers that are live in the same step share a byte although they are
+/// no in-place pair. Considers only buffers for which `known` holds.
 template <typename Known, typename OffsetOf>
 Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   std::vector<size_t> order;
@@ -220,7 +221,7 @@ Error MemoryProblem::check() const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (Error error = checkBuffer(*this, i))
       return error;
-  // The end of the worst plan: all buffers on top of each other.
+  // The end of the worst plan: all buffers at different bytes, one after another.
   int64_t total = 0;
   for (const LiveBuffer &buffer : buffers)
     if (llvm::AddOverflow(total, buffer.size, total) ||
@@ -280,8 +281,9 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
     use.lowerBound = findLowerBound(problem, region, successors);
     int64_t capacity = problem.regions[region].capacity, unit = smallestAlignment(problem, region);
     use.peak = use.firstFitPeak = std::numeric_limits<int64_t>::max();
-    // Joining a pair costs where the two differ in size or would rather lie
-    // apart, and a repair keeps much of the plan it starts from: try several.
+    // Joining a pair can cost memory, if its buffers differ in size or if separate offsets would
+    // be better. A repair also keeps much of the plan that it starts from. So try several joins
+    // and several starting plans.
     for (Join join : {Join::all, Join::equal, Join::none}) {
       if (use.peak <= use.lowerBound || (join != Join::all && !hasPairs))
         break;
@@ -289,8 +291,8 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
       auto starts = firstFit(made.blocks, use.lowerBound);
       int64_t share = options.searchBudget / starts.size();
       use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, starts.front()));
-      // What does not fit is of no use, however close it comes: where first fit
-      // is above the capacity, a plan within it is searched before anything.
+      // A plan above the capacity is useless, however small the excess. If first fit is above the
+      // capacity, search for a plan within the capacity before anything else.
       int64_t fits = capacity / unit * unit;
       if (options.searchBudget > 0 && use.lowerBound <= fits &&
           std::min(use.peak, use.firstFitPeak) > fits) {

@@ -1,14 +1,13 @@
-// Exact repair of a memory plan by branch and bound.
+// Searches the offsets of a small set of blocks by branch and bound.
 //
-// Branch and bound over canonical placements, after Moffitt, "MiniMalloc: A
-// Lightweight Memory Allocator for Hardware-Accelerated Machine Learning"
-// (ASPLOS 2023). Every solution can be pushed down until no block can move
-// lower; sorted by offset, each block of such a solution lies at the lowest
-// offset above the blocks before it that it meets. So blocks are placed in
-// rising order of offset, each at its lowest offset, and a choice is pruned
-// where another block would fit wholly below it, where a step cannot hold the
-// blocks still to come, or where the order of equal offsets is not by rank.
-// What is left to place is split wherever no block spans a step.
+// The search runs over canonical placements, after Moffitt, "MiniMalloc: A Lightweight Memory
+// Allocator for Hardware-Accelerated Machine Learning" (ASPLOS 2023). Every solution can be
+// pushed down until no block can move lower. If the blocks of such a solution are sorted by
+// offset, each block lies at the lowest offset above the earlier blocks that it meets in time.
+// The search therefore places blocks in rising order of offset, each at its lowest offset. It
+// prunes a choice if another block would fit completely below it, if a section of time cannot
+// hold the blocks that are still open, or if blocks of equal offset are not in order of rank. At
+// each step that no open block spans, the open blocks are split into independent parts.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,23 +22,25 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Adjacency lists are quadratic; larger windows are left to first fit.
+/// The lists of blocks that meet need quadratic memory, so larger windows keep the offsets that
+/// first fit found.
 constexpr size_t maxMovableBlocks = 1000;
 
-/// One search with one ranking of the movable blocks. Invariant: `lowest[i]` of
-/// an unplaced block is the lowest offset that clears the fixed blocks and all
-/// placed blocks it meets.
+/// One search with one ranking of the movable blocks. Invariant: for an unplaced block,
+/// `lowest[i]` is the lowest offset above all placed blocks that it meets at which it overlaps no
+/// fixed block.
 class Search {
 public:
   Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target, int64_t &budget);
 
-  /// Is there a solution? After true, `lowest` holds it, by rank.
+  /// Returns whether a solution was found. If so, `lowest` holds its offsets, by rank.
   bool run();
 
   std::vector<int64_t> lowest;
 
 private:
-  /// A movable block; steps are numbered by the sections between events.
+  /// A movable block. Time is divided into numbered sections, which begin and end at the steps
+  /// at which a movable block begins or ends.
   struct Item {
     int64_t size;
     int64_t alignment;
@@ -48,7 +49,7 @@ private:
     llvm::SmallVector<std::pair<int64_t, int64_t>, 0> fixed; // offset, end
     llvm::SmallVector<int, 0> meets;
   };
-  /// What every later placement must exceed: (offset, rank).
+  /// The (offset, rank) that every later placement must exceed.
   using Floor = std::pair<int64_t, int>;
 
   int64_t lowestAbove(const Item &item, int64_t floor) const;
@@ -58,7 +59,7 @@ private:
   bool place(int chosen);
 
   std::vector<Item> items;
-  /// Of each section, (offset, bytes of fixed blocks at or above it), rising.
+  /// By section: pairs (offset, bytes of fixed blocks at or above it), by rising offset.
   std::vector<std::vector<std::pair<int64_t, int64_t>>> fixedAbove;
   std::vector<bool> placed;
   std::vector<int64_t> sectionLowest;
@@ -92,7 +93,7 @@ Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t ta
     return *a->fixedOffset < *b->fixedOffset;
   });
   for (const MemoryBlock *block : llvm::reverse(fixed))
-    // A section counts a fixed block only if the block spans it whole.
+    // A section counts a fixed block only if the block spans the complete section.
     for (int s = section(block->first);
          s + 1 < static_cast<int>(steps.size()) && steps[s + 1] <= block->last; ++s) {
       int64_t above = fixedAbove[s].empty() ? 0 : fixedAbove[s].back().second;
@@ -101,7 +102,7 @@ Search::Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t ta
   for (auto &section : fixedAbove)
     std::reverse(section.begin(), section.end());
 
-  // Items are not moved but copied when their vector grows.
+  // Reserve space, because a growing vector would copy the items instead of moving them.
   items.reserve(ranked.size());
   for (size_t index : ranked) {
     const MemoryBlock &block = blocks[index];
@@ -139,7 +140,7 @@ bool Search::run() {
   return solveParts(open, {0, -1});
 }
 
-/// Splits what is open where no block spans, and solves each part by itself.
+/// Splits the open blocks at the sections that no open block spans, and solves each part by itself.
 bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   std::vector<int> sorted(open.begin(), open.end());
   llvm::stable_sort(sorted,
@@ -156,8 +157,8 @@ bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   return true;
 }
 
-/// Can every section hold what is still open? Its blocks lie above the lowest
-/// offset any of them can take, and above the floor of the canonical order.
+/// Whether every section can hold its open blocks. They lie above the lowest offset that any of
+/// them can take, and above the floor of the canonical order.
 bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
   int begin = std::numeric_limits<int>::max(), end = 0;
   for (int item : open) {
@@ -187,8 +188,8 @@ bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
   return true;
 }
 
-/// Places `chosen` at its lowest offset and raises the blocks it meets. False
-/// if one of them then ends above the target.
+/// Places `chosen` at its lowest offset and raises the open blocks that it meets. Returns false if
+/// a raised block then ends above the target.
 bool Search::place(int chosen) {
   placed[chosen] = true;
   int64_t end = lowest[chosen] + items[chosen].size;
@@ -203,9 +204,10 @@ bool Search::place(int chosen) {
   return true;
 }
 
-/// `open` is not empty and cannot be split.
+/// Places all blocks of `open` in rising order of (offset, rank), above `floor`. Needs: `open` is
+/// not empty and cannot be split.
 bool Search::solve(ArrayRef<int> open, Floor floor) {
-  // A block that meets nothing open can take its lowest offset for good.
+  // A block that meets no other open block can take its lowest offset without a search.
   if (open.size() == 1) {
     placed[open.front()] = true;
     return true;
@@ -213,7 +215,8 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   if (budget < 0 || !sectionsFit(open, floor.first))
     return false;
 
-  // No choice may leave room for another open block wholly below it.
+  // A block is no choice if another open block would fit completely below it: in a canonical
+  // solution that other block comes first.
   int64_t lowestEnd = std::numeric_limits<int64_t>::max();
   for (int item : open)
     lowestEnd = std::min(lowestEnd, lowest[item] + items[item].size);
@@ -230,7 +233,7 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   const Item *previous = nullptr;
   for (Floor choice : choices) {
     const Item &item = items[choice.second];
-    // Equal blocks are interchangeable: only the first is a choice.
+    // Equal blocks are interchangeable, so only the first one is a choice.
     bool repeats =
         previous && previous->size == item.size && previous->alignment == item.alignment &&
         previous->firstSection == item.firstSection && previous->lastSection == item.lastSection;
@@ -255,7 +258,7 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   return false;
 }
 
-/// The bytes that live at each step, for the fullest one of a stretch.
+/// The live bytes at each step, in a table that gives the maximum over any range of steps.
 class Load {
 public:
   explicit Load(ArrayRef<MemoryBlock> blocks) {
@@ -274,7 +277,7 @@ public:
       }
       loads.back() = load += change;
     }
-    // fullest[k][i]: of 2^k sections from i on.
+    // fullest[k][i] is the maximum over the 2^k sections from section i on.
     fullest.push_back(std::move(loads));
     for (size_t width = 1; 2 * width <= steps.size(); width *= 2) {
       const std::vector<int64_t> &half = fullest.back();
@@ -285,7 +288,8 @@ public:
     }
   }
 
-  /// In the steps that `block`, one of the blocks, lives in.
+  /// Returns the most live bytes in a step in which `block` is live. Needs: `block` is one of the
+  /// blocks of the constructor.
   int64_t fullestOf(const MemoryBlock &block) const {
     size_t begin = llvm::lower_bound(steps, block.first) - steps.begin(),
            end = llvm::lower_bound(steps, block.last) - steps.begin();
@@ -298,8 +302,8 @@ private:
   std::vector<std::vector<int64_t>> fullest;
 };
 
-/// The rankings MiniMalloc tries: load at the block's fullest step, length,
-/// area, in three priorities; descending.
+/// Returns the rankings that MiniMalloc tries. Each sorts blocks, descending, by the load at the
+/// fullest step of the block, by its length, and by its area, in one of three priorities.
 std::vector<std::vector<size_t>> rankings(ArrayRef<MemoryBlock> blocks) {
   const Load load(blocks);
   std::vector<size_t> movable;
@@ -336,8 +340,8 @@ std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks, int64_t ta
       return {};
   if (movable > maxMovableBlocks)
     return {};
-  // Each ranking gets a small share, then a larger one: a search that is lucky
-  // under another ranking should not wait for one that is not.
+  // Each ranking first gets a small share of the budget, then a larger one. A ranking under which
+  // the search ends soon then need not wait for a ranking under which the search is long.
   std::vector<std::vector<size_t>> ranked = rankings(blocks);
   for (int64_t share = std::max<int64_t>(budget / 32, 1); budget > 0; share *= 4) {
     for (const std::vector<size_t> &ranking : ranked) {
@@ -354,7 +358,7 @@ std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks, int64_t ta
           offsets[index] = search.lowest[rank];
         return offsets;
       }
-      // Failing within the share proves that there is no solution.
+      // A search that fails before its share is used up proves that there is no solution.
       if (left >= 0 || budget <= 0)
         return {};
     }

@@ -1,4 +1,4 @@
-// Exact repair of a memory plan.
+// Repairs a memory plan by exact search.
 
 #ifndef DPC_PASSES_MEMORY_MEMORYSEARCH_H
 #define DPC_PASSES_MEMORY_MEMORYSEARCH_H
@@ -7,16 +7,16 @@
 
 namespace dpc {
 
-/// Searches offsets so that every block ends at or below `target`. Blocks with
-/// a fixed offset stay. Complete: it finds a solution if one exists and
-/// `budget` lasts; the work done is taken from `budget`, which is negative
-/// afterwards if it ran out. Returns an empty vector where nothing was found.
+/// Searches offsets at which every block ends at or below `target`. Blocks with a fixed offset
+/// keep it. The search is complete: it finds a solution if one exists and `budget` lasts. The
+/// work done, in visits of (block, step) pairs, is subtracted from `budget`, which is negative
+/// afterwards if it ran out. Returns an empty vector if no solution was found.
 std::vector<int64_t> searchOffsets(llvm::ArrayRef<MemoryBlock> blocks, int64_t target,
                                    int64_t &budget);
 
-/// Lowers the peak of a sound plan towards `lowerBound` by searching only the
-/// windows of time whose blocks end too high, all else held in place, and
-/// widening a window where that fails. Keeps the plan sound. `budget` as above.
+/// Lowers the peak of a sound plan towards `lowerBound`. Searches only the windows of time in
+/// which blocks end too high, with all other blocks held in place, and widens a window if its
+/// search fails. Keeps the plan sound. `budget` is in the same unit as for searchOffsets().
 void repairOffsets(llvm::ArrayRef<MemoryBlock> blocks, int64_t lowerBound, int64_t budget,
                    std::vector<int64_t> &offsets);
 

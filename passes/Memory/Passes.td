@@ -6,17 +6,17 @@ include "mlir/Pass/PassBase.td"
 def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
   let summary = "Places every buffer at a byte offset, buffers that are never live together on the same bytes";
   let description = [{
-    A buffer is live from its first use to its last, in the order of the ops; one
-    that stands outside a loop and is used in it is live as long as the loop.
+    A buffer is live from its first use to its last, in the order of the ops. A buffer
+    that is defined outside a loop and used in the loop is live during the complete loop.
     Persistent buffers (`exec.persistent`) are always live. Entries run one at a
-    time, so their buffers may lie on the same bytes. An output may take the bytes
-    of an input that dies in its launch, where the kernel can compute in place.
-    MemoryPlan.h has the algorithm.
+    time, so their buffers may share bytes. An output may take the bytes of an input
+    whose last use is the same launch, if the kernel can compute in place.
+    MemoryPlan.h describes the algorithm.
 
-    With `one-region`, buffers of a program that communicates all lie in the shared space, where
-    what collectives work on and what they do not may take turns on the same bytes.
+    With `one-region`, all buffers of a program that communicates lie in the shared space.
+    Buffers of collectives and other buffers can then use the same bytes at different times.
 
-    Sets the offsets and the module's `exec.memory`. Fails when the plan needs
+    Sets the offsets and the module's `exec.memory`. Fails if the plan needs
     more than `capacity-bytes` over all spaces.
 
     Needs: the final order (`dpc-lower-to-exec`). Keeps: everything else.

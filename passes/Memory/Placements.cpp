@@ -1,8 +1,8 @@
-// Blocks at the lowest offsets that they can still take, and what failed.
+// Keeps the lowest offset that each block can still take, and the weights of sections that failed.
 //
-// What one may conclude from a decision is after Moffitt, "MiniMalloc" (ASPLOS
-// 2023): nothing in the solution can be pushed down, so everything rests on
-// something, and a place that a block was kept from is taken.
+// The conclusions from each decision are after Moffitt, "MiniMalloc" (ASPLOS 2023). No block of
+// the solution can be pushed down. So every block rests on another block or on offset 0, and
+// every offset that was rejected for a block is taken by another block.
 
 #include "passes/Memory/Placements.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,7 +34,7 @@ Placements::Placements(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &bu
     return *a->fixedOffset < *b->fixedOffset;
   });
   for (const MemoryBlock *block : fixed)
-    // A section counts a fixed block only if the block spans it whole.
+    // A section counts a fixed block only if the block spans the complete section.
     for (int s = section(block->first);
          s + 1 < static_cast<int>(steps.size()) && steps[s + 1] <= block->last; ++s)
       held[s].emplace_back(*block->fixedOffset, *block->fixedOffset + block->size);
@@ -67,7 +67,8 @@ Placements::Placements(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &bu
     lowest[i] = clear(i, 0);
 }
 
-/// The lowest offset from `offset` on where `item` meets nothing held.
+/// Returns the lowest offset, not below `offset`, at which the item overlaps no fixed and no placed
+/// block.
 int64_t Placements::clear(int index, int64_t offset) {
   const Item &item = items[index];
   offset = llvm::alignTo(offset, item.alignment);
@@ -98,7 +99,8 @@ void Placements::raise(int item, int64_t offset) {
   lowest[item] = offset;
 }
 
-/// Whatever `item` lives through is to blame for that it does not fit.
+/// Raises the weights of all sections that the item spans, because it does not fit there. A long
+/// item adds less to each section, so that every failure adds about the same in total.
 void Placements::blame(int index) {
   const Item &item = items[index];
   int64_t share = std::max<int64_t>(1, unitWeight / (item.lastSection - item.firstSection));
@@ -151,7 +153,8 @@ bool Placements::reject(int index) {
     blame(index);
     return false;
   }
-  // Those that equal it come after it.
+  // Equal blocks are ordered by index, so equal open blocks must not take the rejected offset
+  // either.
   int64_t given = lowest[index];
   for (int other : item.meets)
     if (!placed[other] && lowest[other] == given && repeats(index, other))

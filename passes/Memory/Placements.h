@@ -1,4 +1,5 @@
-// Blocks at the lowest offsets that they can still take, and what failed.
+// The state of a search for offsets: the lowest offset that each block can still take, and the
+// sections of time in which placements failed.
 
 #ifndef DPC_PASSES_MEMORY_PLACEMENTS_H
 #define DPC_PASSES_MEMORY_PLACEMENTS_H
@@ -9,26 +10,27 @@
 
 namespace dpc {
 
-/// What a search has decided of the offsets of blocks, and may take back. The
-/// claims about "the solution" hold of each of those whose sum of offsets is
-/// smallest, and of the order by index among blocks that are equal.
+/// The decisions of a search about the offsets of blocks, which the search can undo. "The
+/// solution" in the comments below is any solution with the smallest sum of offsets in which
+/// equal blocks are ordered by index.
 class Placements {
 public:
-  /// Blocks with a fixed offset are held from the start. Work is taken from
+  /// Blocks with a fixed offset are placed from the start. The work done is subtracted from
   /// `budget`, in visits of (block, step) pairs.
   Placements(llvm::ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget);
 
-  /// The offset of each block, once all are placed.
+  /// Returns the offset of each block. Needs: all blocks are placed.
   std::vector<int64_t> offsets() const;
 
 protected:
   static constexpr int64_t infinite = std::numeric_limits<int64_t>::max();
-  /// Weight of a section that has not failed, and what a failure adds.
+  /// The weight of a section without failures, and the weight that a failure adds.
   static constexpr int64_t unitWeight = 1024;
 
   using Span = std::pair<int64_t, int64_t>; // offset, end
 
-  /// A movable block; sections are what lies between events, by number.
+  /// A movable block. Time is divided into numbered sections, which begin and end at the steps
+  /// at which a movable block begins or ends.
   struct Item {
     size_t block;
     int64_t size;
@@ -43,30 +45,32 @@ protected:
   bool isOpenBelow(int item, int64_t offset) const {
     return !placed[item] && lowest[item] < offset;
   }
-  /// Places `item` at its lowest offset and raises the blocks it meets. False if
-  /// one of them then ends above the target.
+  /// Places `item` at its lowest offset and raises the blocks that overlap it in time and space.
+  /// Returns false if a raised block then ends above the target.
   bool place(int item);
-  /// Decides that `item` does not lie at its lowest offset: it then rests on
-  /// something that ends higher. Needs: no open block that it meets could lie
-  /// wholly below it, or that one might come to support it in between. False if
-  /// it does not fit.
+  /// Decides that `item` does not lie at its lowest offset. It then rests on a block whose end is
+  /// higher, so its lowest offset rises to the next such end. Needs: no open block that meets
+  /// `item` fits completely below it, since that block could support `item` at an offset in
+  /// between. Returns false if `item` does not fit below the target.
   bool reject(int item);
-  /// Takes back what was decided since there were `size` changes.
+  /// Undoes all changes but the first `size`.
   void undo(size_t size);
-  /// Can nothing open get in the way of `item` at its lowest offset?
+  /// Whether no open block can overlap `item` at its lowest offset.
   bool isFree(int item);
-  /// Does, or may, something lie in each place that `item` was kept from? If
-  /// not, it could be pushed down into it.
+  /// Whether each place that was rejected for `item` is taken, or may still be taken, by another
+  /// block. If a place stays free, `item` could be pushed down into it, so this is not the
+  /// solution.
   bool isJustified(int item);
 
   llvm::ArrayRef<MemoryBlock> blocks;
   std::vector<Item> items;
-  /// By item. Of a placed one, its offset; else no solution has it lower.
+  /// By item: the offset of a placed item, or a lower bound of the offset of an open item.
   std::vector<int64_t> lowest;
   std::vector<bool> placed;
-  /// By section: fixed blocks that span it, and placed ones, rising.
+  /// By section: the fixed blocks that span it completely and the placed blocks in it, sorted by
+  /// offset.
   std::vector<std::vector<Span>> held;
-  /// By section, grows with the failures.
+  /// By section: grows with each failure in the section, so that the search turns to it early.
   std::vector<int64_t> weights;
   int64_t target;
   int64_t &budget;
@@ -85,7 +89,7 @@ private:
   void blame(int item);
   bool repeats(int item, int other) const;
 
-  /// By item: the offsets it was decided not to have.
+  /// By item: the offsets that were rejected for it.
   std::vector<llvm::SmallVector<int64_t, 2>> rejected;
   std::vector<Change> changes;
 };

@@ -1,7 +1,7 @@
-// Repairs a memory plan where it is too high, and searches only there.
+// Lowers the peak of a memory plan by searching only the windows of time in which it is too high.
 //
-// Large-neighbourhood search around the exact search: bisection on the peak,
-// and for each peak tried, windows of time around the blocks that exceed it.
+// This is a large-neighbourhood search. It bisects on the peak. For each peak that it tries, it
+// runs the exact search on windows of time around the blocks that end above that peak.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,8 +17,9 @@ bool touches(const MemoryBlock &block, Window window) {
   return block.first < window.second && window.first < block.last;
 }
 
-/// Returns the window of the first block in time that ends above `target`,
-/// joined with those after it that it meets in turn.
+/// Returns the lifetime of the first block in time that ends above `target`, joined with the
+/// lifetimes of all later such blocks that overlap the joined window. Returns nothing if no block
+/// ends above `target`.
 std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks, ArrayRef<int64_t> offsets,
                                           int64_t target) {
   std::vector<Window> high;
@@ -35,8 +36,8 @@ std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks, ArrayRef
   return window;
 }
 
-/// Searches the blocks that touch `window`, the others held. Returns whether
-/// the window now ends at or below `target`.
+/// Searches new offsets for the blocks that touch `window`, with all other blocks held in place.
+/// Returns whether all blocks that touch `window` now end at or below `target`.
 bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, int64_t &budget,
                   std::vector<int64_t> &offsets) {
   std::vector<size_t> indices;
@@ -51,8 +52,8 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
     if (!touches(block, hull))
       continue;
     bool held = block.fixedOffset || !touches(block, window);
-    // Held blocks that are too high belong to another window; here they are in
-    // nobody's way.
+    // Held blocks at or above the target belong to another window. The blocks that are searched
+    // here end at or below the target, so they cannot overlap these held blocks.
     if (held && offsets[i] >= target && !block.fixedOffset)
       continue;
     indices.push_back(i);
@@ -60,7 +61,8 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
     if (held)
       local.back().fixedOffset = offsets[i];
   }
-  // What is held may reach above the target without being in the way.
+  // The part of a held block above the target is in no block's way, so it is cut off: the search
+  // fails if a fixed block ends above the target.
   for (MemoryBlock &block : local)
     if (block.fixedOffset && *block.fixedOffset + block.size > target &&
         !blocks[indices[&block - local.data()]].fixedOffset)
@@ -73,13 +75,14 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
   return true;
 }
 
-/// Brings every block to or below `target`, or returns nothing.
+/// Returns offsets at which every block ends at or below `target`, or an empty vector if the search
+/// did not find any.
 std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget,
                               std::vector<int64_t> offsets) {
   while (std::optional<Window> window = findContendedWindow(blocks, offsets, target)) {
     bool repaired = false;
-    // A window's own failure proves nothing while others are held: widen it to
-    // all it touches, up to the whole stretch without a step that none spans.
+    // A failed window proves nothing, because the blocks outside it were held. Widen it to the
+    // lifetimes of all blocks that touch it, until no block crosses its borders.
     while (!repaired) {
       int64_t share = budget / 4;
       int64_t left = share;
@@ -106,10 +109,10 @@ std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target, int6
 void dpc::repairOffsets(ArrayRef<MemoryBlock> blocks, int64_t lowerBound, int64_t budget,
                         std::vector<int64_t> &offsets) {
   int64_t peak = largestEnd(blocks, offsets);
-  int64_t low = lowerBound; // the smallest target not given up
+  int64_t low = lowerBound; // the smallest target that has not failed
   while (low < peak && budget > 0) {
-    // The bound itself is often reached; it gets half of the budget. What then
-    // fails costs a share of the rest.
+    // The lower bound itself can often be reached, so it is tried first, with half of the budget.
+    // Each later target gets a quarter of the remaining budget.
     int64_t target = low == lowerBound ? low : low + (peak - 1 - low) / 2;
     int64_t share = low == lowerBound ? budget / 2 : budget / 4;
     if (share == 0)

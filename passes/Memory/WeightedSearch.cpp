@@ -1,16 +1,16 @@
-// Exact search of all offsets at once by branch and bound.
+// Searches the offsets of all blocks at once by branch and bound.
 //
-// Each block has the lowest offset that it can still take. A block is taken
-// there, or it is not and its lowest offset rises to the next one that it could
-// rest on: in a solution that nothing can be pushed down in, it rests on
-// something. What one can count on in such solutions, which steps then still
-// hold what is to come, and the splitting of what is left wherever no block
-// spans a step are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator
-// for Hardware-Accelerated Machine Learning" (ASPLOS 2023). Which block comes
-// next is decided by the step with the fewest choices for the number of
-// failures it caused ("dom/wdeg": Boussemart et al., "Boosting systematic
-// search by weighting constraints", ECAI 2004), and the search starts anew with
-// what it learnt when it has failed for long.
+// For each block the search keeps the lowest offset that the block can still take. It branches on
+// one block: either the block lies at its lowest offset, or that offset is rejected. In a
+// solution in which no block can be pushed down, every block rests on another block or on offset
+// 0, so the lowest offset of a rejected block rises to the next end of a block that could support
+// it. Three parts are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator for
+// Hardware-Accelerated Machine Learning" (ASPLOS 2023): the properties of such solutions that
+// prune the search, the check that each step can hold the open blocks, and the split into
+// independent parts at steps that no open block spans. The next block is chosen in the section
+// of time that has the fewest choices relative to its weight, which grows with the failures in
+// the section ("dom/wdeg": Boussemart et al., "Boosting systematic search by weighting
+// constraints", ECAI 2004). After many failures the search restarts and keeps the weights.
 
 #include "passes/Memory/WeightedSearch.h"
 #include "passes/Memory/Placements.h"
@@ -24,33 +24,36 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// Adjacency lists are quadratic; larger problems are left to the repair.
+/// The lists of blocks that meet need quadratic memory, so larger problems are not searched as a
+/// unit: only repairOffsets() improves their plans.
 constexpr size_t maxSearchedBlocks = 1000;
 
-/// Nodes of the first try; each later one has a twentieth more.
+/// The node limit of the first try. The limit of each later try is a twentieth larger.
 constexpr int64_t firstNodeLimit = 300;
 
-/// Searches of the same blocks, one after the other, that share what failed.
+/// Runs several searches of the same blocks, one after another. Each continues with the weights
+/// of sections that earlier searches left.
 class WeightedSearch : public Placements {
 public:
   WeightedSearch(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget)
       : Placements(blocks, target, budget), sections(weights.size()) {}
 
   enum class Outcome { found, impossible, unknown };
-  /// What is preferred where several blocks could be next.
+  /// Which block is preferred if several could be placed next: the one that lives for more steps,
+  /// or the one that spans more sections.
   enum class Preference { steps, sections };
 
-  /// One search, given up as unknown after `limit` nodes or without budget.
+  /// Runs one search. Gives up, as unknown, after `limit` nodes or if the budget is used up.
   Outcome run(Preference preferred, int64_t limit);
 
 private:
-  /// What every node computes of a section, of what is open in it.
+  /// Measures of the open blocks in one section, which every node computes anew.
   struct Section {
-    int64_t bytes;    // sum of sizes
-    int64_t lowest;   // the lowest offset of any
-    int64_t smallest; // the smallest size
-    int64_t slack;    // bytes that may stay empty
-    int64_t choices;  // blocks that may be the lowest one
+    int64_t bytes;    // sum of the sizes of the open blocks
+    int64_t lowest;   // the lowest offset that an open block can take
+    int64_t smallest; // the size of the smallest open block
+    int64_t slack;    // bytes above `lowest` that may stay empty
+    int64_t choices;  // number of open blocks that could be the lowest one
   };
 
   bool placeFree(std::vector<int> &open, bool &any);
@@ -66,8 +69,8 @@ private:
   int64_t nodeLimit = 0;
 };
 
-/// Splits what is open where no block spans, and solves each part by itself,
-/// small ones first.
+/// Splits the open blocks at the steps that no open block spans, and solves each part by itself,
+/// small parts first, because they fail soonest.
 bool WeightedSearch::solveParts(ArrayRef<int> open) {
   std::vector<int> sorted(open.begin(), open.end());
   llvm::sort(sorted, [&](int a, int b) {
@@ -86,8 +89,8 @@ bool WeightedSearch::solveParts(ArrayRef<int> open) {
   return llvm::all_of(parts, [&](std::vector<int> &part) { return solve(std::move(part)); });
 }
 
-/// Places all of `open` that is free, and takes it out. False if what is left
-/// has no solution.
+/// Places all blocks of `open` that are free (see isFree) and removes them from `open`. Sets `any`
+/// if there was one. Returns false if the remaining blocks have no solution.
 bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
   for (size_t i = 0; i < open.size();) {
     if (!isFree(open[i])) {
@@ -103,8 +106,9 @@ bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
   return llvm::all_of(open, [&](int item) { return isJustified(item); });
 }
 
-/// Fills `sections`. Can each hold what is open in it? Nothing open lies below
-/// the lowest offset of any, nor in a gap that is smaller than all.
+/// Computes the measures of `sections`. Returns whether each section can hold its open blocks.
+/// Bytes below the lowest offset of all open blocks do not count as room, nor does a gap that is
+/// smaller than the smallest open block.
 bool WeightedSearch::measure(ArrayRef<int> open, int begin, int end) {
   std::fill(sections.begin() + begin, sections.begin() + end, Section{0, infinite, infinite, 0, 0});
   for (int index : open) {
@@ -143,8 +147,8 @@ bool WeightedSearch::measure(ArrayRef<int> open, int begin, int end) {
   return true;
 }
 
-/// The next block: the preferred one of those that can lie lowest in the section
-/// with the fewest choices for its weight.
+/// Returns the block to branch on next. Takes the section with the fewest choices relative to its
+/// weight, and in it the preferred one of the open blocks that can lie lowest.
 int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
   int tightest = -1;
   for (int s = begin; s < end; ++s) {
@@ -154,7 +158,7 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
       tightest = s;
       continue;
     }
-    // A single choice is no choice, and counts a tenth.
+    // A section with a single choice needs no branch, so one choice counts as a tenth of a choice.
     int64_t mine = (10 * sections[s].choices - 9) * weights[tightest];
     int64_t its = (10 * sections[tightest].choices - 9) * weights[s];
     if (std::tuple(mine, sections[s].slack) < std::tuple(its, sections[tightest].slack))
@@ -171,7 +175,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
     if (items[index].firstSection <= tightest && tightest < items[index].lastSection &&
         lowest[index] == sections[tightest].lowest && (chosen < 0 || isPreferred(index, chosen)))
       chosen = index;
-  // What fits wholly below it comes before it. Each is lower, so this ends.
+  // An open block that fits completely below the chosen one must be decided first. Each such
+  // block lies lower than the one before, so this loop ends.
   for (int below = chosen; below >= 0;) {
     chosen = below;
     below = -1;
@@ -186,7 +191,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
   return chosen;
 }
 
-/// `open` cannot be split.
+/// Branches on blocks of `open` until all are placed. Returns false if that is impossible or the
+/// limits are reached. Needs: `open` cannot be split.
 bool WeightedSearch::solve(std::vector<int> open) {
   while (!open.empty()) {
     ++nodes;
