@@ -19,8 +19,8 @@ namespace dpc {
 
 using namespace dpc;
 
-/// Whether `value` is computed again by every kernel that reads it. Constants
-/// are, wherever they stand.
+/// Whether every kernel that reads `value` computes it again. This holds for results of `repeated`
+/// ops outside `members`, in any block.
 static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   return op && !members.contains(op) && getFusionKind(op) == FusionKind::repeated;
@@ -47,7 +47,7 @@ public:
         if (isReadOutside(result))
           outputs.push_back(result);
     }
-    if (outputs.empty()) // dead
+    if (outputs.empty()) // the ops are dead
       return eraseOps();
 
     auto kernel = builder.create<nn::KernelOp>(
@@ -89,8 +89,8 @@ private:
     inner.clone(*op, mapping);
   }
 
-  /// Whether others read the value, themselves or through what they compute
-  /// again.
+  /// Whether an op of another kernel reads the value, directly or through `repeated` ops that the
+  /// other kernel computes again.
   bool isReadOutside(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (members.contains(user))
@@ -100,7 +100,8 @@ private:
     });
   }
 
-  /// Erases `op` with the repeated ops that read it: the kernel has its own.
+  /// Erases `op` together with the `repeated` ops that read it. The kernel has its own copies of
+  /// these ops.
   static void eraseWithReaders(Operation *op) {
     for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
       eraseWithReaders(user);
@@ -125,7 +126,8 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
     target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    // Regions first: their ops read what stands outside.
+    // Inner regions come first, because their ops read values of outer blocks, whose ops move into
+    // kernels later.
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (getFusionKind(op) != FusionKind::outside ||
@@ -155,7 +157,7 @@ private:
       else
         KernelBuilder(ops, builder).run();
     }
-    // Each kernel has its own copies of these.
+    // Erase the `repeated` ops without uses, because each kernel has its own copies of them.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (getFusionKind(&op) == FusionKind::repeated && op.use_empty())
         op.erase();

@@ -1,8 +1,8 @@
-// Greedy convex grouping: each op joins the groups of its operands unless that
-// would close a circle among groups (the legality test of most fusion passes,
-// after Kennedy & McKinley, "Maximizing Loop Parallelism and Improving Data
-// Locality via Loop Fusion and Distribution", 1993), kept cheap by a transitive
-// closure of the groups.
+// Groups ops greedily into convex groups: each op joins the groups of its operands unless that
+// would close a cycle among groups. Most fusion passes use this legality test (after Kennedy &
+// McKinley, "Maximizing Loop Parallelism and Improving Data Locality via Loop Fusion and
+// Distribution", 1993). The transitive closure of the order of groups is kept, so that the test
+// is cheap.
 
 #include "passes/Fusion/KernelGroups.h"
 
@@ -16,29 +16,31 @@ using namespace dpc;
 
 bool KernelGroups::isTiled(Operation *op) const { return target.getForm(op) == OpForm::tiles; }
 
-/// Whether elementwise ops over the first result of `op`, an op that joins no
-/// group, may be computed with it: its elements are made in their loops, or
-/// used as soon as a tile of them is final. A composite is what it is made of.
+/// Whether an op that joins no group may begin a group that elementwise ops over its first result
+/// join. Such an op is computed element by element in the loops of those ops, or in tiles that
+/// they read as soon as a tile is final. A composite op is emitted as its decomposition, so ops may
+/// join it as they would join its last core op.
 bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&
          (form == OpForm::elements || form == OpForm::tiles || form == OpForm::composite);
 }
 
-/// Whether a tensor of `shape` holds one element for each row of one of shape
-/// `whole`.
+/// Whether a tensor of shape `shape` has one element for each row of a tensor of shape `whole`.
 static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
   return !shape.empty() && shape.size() < whole.size() && shape == whole.take_front(shape.size());
 }
 
-/// Whether `op` gives one element a row, final as soon as the row is.
+/// Whether the reduction `op` has one result element per row, which is final as soon as the row is
+/// complete.
 static bool isRowReduction(Operation *op) {
   ArrayRef<int64_t> kept = nn::typeOf(op->getResult(0)).getShape();
   return isRowShape(kept, nn::typeOf(op->getOperand(0)).getShape()) &&
          cast<FusableOpInterface>(op).getReducedDims().front() == int64_t(kept.size());
 }
 
-/// What the loops of a unit that begins with `op` run over.
+/// Returns the shape that the loops of a unit run over if the unit begins with `op`, whose result
+/// has shape `shape`.
 static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> whole = shape;
   if (isa<DecomposableOpInterface>(op))
@@ -58,7 +60,7 @@ KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
       place(&op);
 }
 
-/// Whether somebody reads the op's results from a buffer.
+/// Whether a view, or an op outside of kernels, reads a result of `op` and so needs it in a buffer.
 bool KernelGroups::needsMemory(Operation *op) const {
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
     FusionKind kind = getFusionKind(user);
@@ -70,7 +72,7 @@ SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   SmallVector<Source> sources;
   for (Value operand : op->getOperands())
     addSources(operand, Reach::direct, sources);
-  // What the regions of an op read is read by the op.
+  // Values that the regions of an op read are operands of the op for this purpose.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
@@ -109,8 +111,8 @@ void KernelGroups::place(Operation *op) {
   if (begins)
     shape = nn::typeOf(op->getResult(0)).getShape();
 
-  // The groups of all operands that may take the op become one before it joins:
-  // afterwards the op itself would lie between them.
+  // Merge the groups of all operands that the op may join before it joins. Afterwards they could
+  // not be merged, because the op would depend on one group and belong to the other.
   std::optional<unsigned> home;
   if (joins)
     for (unsigned i = 0; i < sources.size(); ++i) {
@@ -139,8 +141,7 @@ void KernelGroups::place(Operation *op) {
   join(units.size() - 1, op, sources);
 }
 
-/// Whether the loops of `unit` can compute an op over `shape` that reads what
-/// the unit makes.
+/// Whether the loops of `unit` can compute an op over `shape` that reads a result of the unit.
 bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t> shape,
                             Reach reach) const {
   if (!unit.open)
@@ -152,8 +153,10 @@ bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t>
           (kind == FusionKind::elementwise && isRowShape(shape, unit.whole)));
 }
 
-/// Whether a product of more bytes than its result has would be made later for the sake of
-/// an op that reads what comes after it: the factors would stay for as long.
+/// Whether an op with these sources would delay a tiled product if it joined the product's unit.
+/// The op may need a unit that comes after the product, and the product would then run after that
+/// unit. Its factors would stay in memory longer, which is bad if they have more bytes than the
+/// result.
 bool KernelGroups::waitsLong(unsigned unit, ArrayRef<Source> sources) const {
   if (!units[unit].tiled || llvm::none_of(sources, [&](const Source &source) {
         return source.unit > int(unit) && !units[source.unit].ops.empty();
@@ -173,8 +176,8 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
     if (source.unit < 0)
       continue;
     if (source.unit == int(unit)) {
-      // What a reduction of this group makes is complete only after its loops,
-      // or after the row that it is made of.
+      // The result of a reduction in this group is complete only after the loops of the group or,
+      // if it reduces rows, after its row. Only the latter can be read in the same loops.
       Operation *maker = source.value.getDefiningOp();
       if (source.reach == Reach::indirect || (getFusionKind(maker) == FusionKind::reduction &&
                                               (units[unit].tiled || !isRowReduction(maker))))
@@ -187,7 +190,7 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
   return true;
 }
 
-/// Records in all units that come after `unit` what comes before it.
+/// Adds the units that come before `unit` to `before` of all units that come after it.
 void KernelGroups::spread(unsigned unit) {
   for (auto [index, other] : llvm::enumerate(units)) {
     if (index == unit || other.before.size() <= unit || !other.before.test(unit))
@@ -249,15 +252,16 @@ void KernelGroups::merge(unsigned into, unsigned from) {
 }
 
 std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
-  // A unit's last op comes after all that the unit reads, and the last op of a
-  // unit that must come before need not: so a topological order, in which the
-  // unit with the earliest last op goes first.
+  // The order of last ops alone is not enough: the last op of a unit can come, in the program,
+  // after the last op of a unit that needs it. So this is a topological order in which, of the
+  // units that are ready, the one with the earliest last op goes first.
   auto key = [&](unsigned unit) {
     return std::make_pair(-position.lookup(units[unit].ops.back()), -int64_t(unit));
   };
   std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
-  // A unit waits for one of those that must come before it, the last that is not in the order, and
-  // then for the next: chains have squares of pairs.
+  // A unit waits for one predecessor at a time: the one of highest index that is not yet in the
+  // order. To count all predecessors would be quadratic, since long chains have a quadratic number
+  // of pairs.
   std::vector<std::vector<unsigned>> waiting(units.size());
   llvm::BitVector open(units.size(), true);
   auto enter = [&](unsigned unit) {

@@ -10,48 +10,51 @@
 
 namespace dpc {
 
-/// Divides the ops of a block into units: groups that become kernels, and ops
-/// that stay alone. Greedy in program order; every unit can be run at one point
-/// of time (no path leaves a unit and comes back). Ops of kind `repeated` are
-/// in no unit unless somebody needs them in memory.
+/// Divides the ops of a block into units: groups that become kernels, and ops that stay alone. The
+/// division is greedy, in program order. Every unit is convex: no path of uses leaves a unit and
+/// comes back, so the unit can run as one kernel. Ops of kind `repeated` are in no unit, unless an
+/// op reads their results from memory.
 class KernelGroups {
 public:
   struct Unit {
     /// In program order.
     llvm::SmallVector<mlir::Operation *> ops;
-    /// The shape of what its first op makes.
+    /// The shape of the first op: of its result, or of its operand if it is a reduction.
     llvm::SmallVector<int64_t> shape;
-    /// The shape its loops run over: that of an operand where `shape` is one
-    /// element a row of it (the losses of a cross-entropy).
+    /// The shape that the loops of the unit run over. It is the shape of an operand, instead of
+    /// `shape`, if the result has one element per row of the operand, as the losses of a
+    /// cross-entropy have.
     llvm::SmallVector<int64_t> whole;
     /// Whether other ops may join.
     bool open = false;
-    /// Whether it holds an op that makes its result in tiles: at most one.
+    /// Whether the unit holds an op that computes its result in tiles. A unit has at most one.
     bool tiled = false;
-    /// Units that must run before.
+    /// The units that must run before this one, by index; transitive.
     llvm::BitVector before;
   };
 
   KernelGroups(mlir::Block &block, const Target &target, int64_t maxOps);
 
-  /// Units in an order in which they can run: by their last op in the program,
-  /// but after what they need. Merged units are left out.
+  /// Returns the units in an order in which they can run: sorted by the program order of their
+  /// last ops, but each unit after all units that it needs. Units that were merged into others are
+  /// left out.
   std::vector<const Unit *> inOrder() const;
 
 private:
-  /// How an op reads a value, seen through `repeated` ops.
+  /// How an op reads a value, possibly through `repeated` ops.
   enum class Reach {
-    /// As it is.
+    /// The op reads the value itself.
     direct,
-    /// Repeated along new trailing dimensions: in its own row.
+    /// The op reads a broadcast of the value along new trailing dimensions, so each row of the op
+    /// reads the element of that row.
     row,
-    /// Any other way.
+    /// The op reads the value through any other broadcast.
     indirect
   };
   /// A value that an op reads.
   struct Source {
     mlir::Value value;
-    /// Index of the unit that makes it, -1 for none in this block.
+    /// Index of the unit that computes the value; -1 if no unit of this block does.
     int unit;
     Reach reach;
   };

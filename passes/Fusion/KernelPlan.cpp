@@ -1,4 +1,4 @@
-// Which ops share a kernel: the plan, and what makes it a sound one.
+// Plans which ops share a kernel, and checks that a plan is sound.
 
 #include "passes/Fusion/KernelPlan.h"
 
@@ -23,7 +23,7 @@ Error KernelProblem::check() const {
 
 namespace {
 
-/// Where each op of a plan stands. Kernels and the ops in them count from 0.
+/// The place of each op of a plan: its kernel, and its position in the kernel, both from 0.
 class Places {
 public:
   Error add(const KernelPlan &plan) {
@@ -42,8 +42,8 @@ public:
 
   bool contains(Operation *op) const { return places.contains(op); }
 
-  /// Whether `value` is there when `op` runs. What costs nothing and stands in
-  /// no kernel is computed by each that reads it.
+  /// Whether `value` is available when `op` runs. A `repeated` op that is in no kernel is computed
+  /// by each kernel that reads it, so its result is available if its operands are.
   bool isReady(Value value, Operation *op) const {
     Operation *maker = value.getDefiningOp();
     if (!maker || maker->getBlock() != op->getBlock())

@@ -15,35 +15,34 @@ class Target;
 /// The ops that become one kernel, in an order in which they can run.
 using KernelOps = llvm::SmallVector<mlir::Operation *>;
 
-/// What to divide into kernels.
+/// A block whose ops are to be divided into kernels, and the limits of the division.
 struct KernelProblem {
   mlir::Block &block;
   const Target &target;
-  /// Most ops that are joined in one kernel.
+  /// The most ops that are joined in one kernel.
   int64_t maxOps;
-  /// Most ops of a short computation that is repeated in the kernels that need
-  /// it; 0 for none.
+  /// The most ops of an elementwise chain that kernels recompute instead of reading its result. 0:
+  /// no chain is recomputed.
   int64_t recomputedOps;
 
-  /// Are the numbers sound: at least one op a kernel, no negative one.
+  /// Checks that a kernel may have at least one op and that no number is negative.
   llvm::Error check() const;
 };
 
-/// Kernels in an order in which they can run. An op that is no part of a kernel
-/// (a view, an update, a collective) is an entry of its own.
+/// The kernels in an order in which they can run. An op that belongs to no kernel (a view, an
+/// update, a collective) is an entry of its own.
 struct KernelPlan {
   std::vector<KernelOps> kernels;
 
-  /// Is the answer sound for `problem`: each op of the block in one kernel, of
-  /// those that cost nothing to compute again at most one; no view, update or
-  /// collective with others; at most one op that makes its result in tiles; and
-  /// every kernel, and every op in it, after what it reads.
+  /// Checks that the answer is sound for `problem`. Each op of the block is in exactly one kernel;
+  /// ops that cost nothing to compute again may be in none. Views, updates and collectives are
+  /// alone. Each kernel has at most one op that computes its result in tiles. Every kernel, and
+  /// every op in a kernel, comes after the ops that compute its operands.
   llvm::Error verify(const KernelProblem &problem) const;
 };
 
-/// Joins ops into kernels (KernelGroups.h), then repeats short computations
-/// instead of storing their results (Recomputation.h), for which ops are added
-/// to the block. Fails only where `problem.check()` does.
+/// Joins ops into kernels (KernelGroups.h), then lets kernels recompute short elementwise chains
+/// (Recomputation.h), for which it adds ops to the block. Fails only if `problem.check()` fails.
 llvm::Expected<KernelPlan> planKernels(const KernelProblem &problem);
 
 } // namespace dpc

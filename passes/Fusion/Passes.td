@@ -6,21 +6,27 @@ include "mlir/Pass/PassBase.td"
 def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let summary = "Groups ops into kernels, each of which becomes one generated function";
   let description = [{
-    Walks the ops in order. An elementwise op joins the groups of its operands
-    that run over its shape, and a reduction the group that makes its operand, as
-    long as no value leaves the group and comes back (groups are convex). Who reads
-    the reduction of a row in that row joins as well: a softmax gradient, a norm,
-    or the losses of a cross-entropy and its gradient share one loop over rows. An
-    elementwise op also joins the op that makes its operand element by element (a
-    transposition), of smaller ops (a softmax) or in tiles (a large product),
-    as the target makes it; two of the last stay apart. Other
-    ops become kernels of their own. Constants, iotas and broadcasts cost nothing
-    to compute again: each kernel that reads one has its own. So does a kernel
-    that reads the result of a short chain of elementwise ops and what the chain
-    starts from: it computes the chain again. Nothing else is computed twice.
+    Walks the ops in program order and groups them by these rules.
 
-    A reshape moves no data: it stays outside, as a view of its operand. So do
-    `nn.update` and the ops of other dialects.
+    - An elementwise op joins the groups of its operands whose loops run over its shape.
+    - A reduction joins the group that computes its operand.
+    - An op that reads the reduction of a row in the same row joins as well. For example, a
+      softmax gradient, a norm, or the losses of a cross-entropy together with their gradient
+      share one loop over rows.
+    - An elementwise op also joins the op that computes its operand, if the target computes
+      that op element by element (a transposition), by its decomposition (a softmax) or in
+      tiles (a large product). A group has at most one op in tiles.
+    - All other ops become kernels of their own.
+
+    Groups are convex: no value leaves a group and comes back through another group.
+
+    Constants, iotas and broadcasts cost nothing to compute again, so each kernel that reads
+    one has its own copy. A kernel that reads the result of a short chain of elementwise ops
+    and also reads the inputs of the chain computes the chain again. No other op is computed
+    twice.
+
+    A reshape moves no data, so it stays outside of kernels, as a view of its operand.
+    `nn.update` and the ops of other dialects stay outside too.
 
     Needs: static shapes, `dpc-describe-machine`. Keeps: results and their names.
 

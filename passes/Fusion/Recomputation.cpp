@@ -1,5 +1,5 @@
-// Rematerializes short elementwise chains in each kernel that reads their
-// result and, from memory anyway, what they start from.
+// Rematerializes a short elementwise chain in each kernel that reads the result of the chain and
+// also reads the inputs of the chain from memory.
 
 #include "passes/Fusion/Recomputation.h"
 
@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// One kernel, and what it reads of other kernels.
+/// One kernel, and the values of other kernels that it reads.
 class Reader {
 public:
   Reader(KernelOps &ops) : ops(ops), members(ops.begin(), ops.end()) {
@@ -27,7 +27,8 @@ public:
             getFusionKind(maker) == FusionKind::elementwise)
           values.push_back(operand);
       }
-    // What is made first is judged first: later values may be made of it.
+    // Values that are computed first are considered first, because the chains of later values may
+    // start from their copies.
     llvm::sort(values, [](Value a, Value b) {
       return a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
     });
@@ -42,7 +43,8 @@ public:
   }
 
 private:
-  /// Whether nobody needs the value in memory.
+  /// Whether all users of the value are elementwise ops or reductions, so that no user needs the
+  /// value in memory.
   bool isUsedElementwise(Value value) const {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       FusionKind kind = getFusionKind(user);
@@ -50,8 +52,9 @@ private:
     });
   }
 
-  /// Finds the ops that make `value` of what the kernel reads, operands first. It is
-  /// for `open` ops that wait to come behind it.
+  /// Collects in `chain` the ops that compute `value` from values that the kernel reads, operands
+  /// before users. `open` is the number of ops that will be inserted after them, whose operands are
+  /// being collected. Returns false if there is no such chain of at most `maxOps` ops.
   bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps,
                unsigned open = 0) const {
     Operation *op = value.getDefiningOp();

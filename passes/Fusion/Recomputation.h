@@ -5,10 +5,11 @@
 
 namespace dpc {
 
-/// Gives each kernel its own copy of what is a short elementwise computation,
-/// of at most `maxOps` ops made in another kernel, on values that it reads from
-/// memory anyway: computing again is then faster than writing and reading. Adds
-/// the copies to the kernel's ops and to the block.
+/// Lets kernels recompute short elementwise chains instead of reading their results. If a kernel
+/// reads the result of a chain of at most `maxOps` elementwise ops of other kernels, and also
+/// reads the inputs of the chain from memory, the kernel gets its own copy of the chain. To compute
+/// the chain again is then faster than to write and read its result. Adds the copies to the
+/// kernel's ops and to the block.
 void recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps);
 
 } // namespace dpc
