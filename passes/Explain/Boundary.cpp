@@ -1,5 +1,4 @@
-// Collects the tensors that the host knows of a program, and says how each lies
-// on the mesh.
+// Collects the tensors that a program shares with the host, with the layout of each on the mesh.
 
 #include "passes/Explain/Boundary.h"
 
@@ -58,7 +57,8 @@ std::string BoundaryTensor::layoutText() const {
 
 namespace {
 
-/// Collects each tensor once, under its first mention.
+/// Collects tensors. A tensor that several functions or buffers mention is collected only at its
+/// first mention.
 class Collector {
 public:
   explicit Collector(ModuleOp module) : mesh(dist::getMeshShape(module)) {}
@@ -95,7 +95,8 @@ public:
   std::vector<BoundaryTensor> tensors;
 
 private:
-  /// `type` is the logical one or a rank's, by the level.
+  /// Sets the logical type and the bytes per rank. `type` is the logical type or the type of a
+  /// rank's shard, depending on the level; if there is a layout, it gives the logical shape.
   void setType(BoundaryTensor &tensor, RankedTensorType type, dist::LayoutAttr layout) const {
     tensor.layout = layout;
     tensor.type = type;

@@ -11,10 +11,10 @@
 
 namespace dpc {
 
-/// A tensor that the host knows of a program: state, input, label or output.
+/// A tensor of a program that the host reads or writes: state, input, label or output.
 struct BoundaryTensor {
   std::string name;
-  /// Of what is no output.
+  /// The kind of the argument. Meaningless for outputs.
   nn::ArgKind kind = nn::ArgKind::input;
   bool isOutput = false, isLabel = false;
   /// Logical type, over all devices.
@@ -23,27 +23,27 @@ struct BoundaryTensor {
   int64_t batch = -1;
   /// Null before layouts are assigned.
   dist::LayoutAttr layout;
-  /// Axes that divide the storage that it lies in.
+  /// The axes that shard the flat storage that holds the tensor; empty if it is in none.
   std::vector<std::string> storageAxes;
-  /// What a rank holds of it.
+  /// The bytes of the tensor that each rank holds.
   int64_t bytesOfRank = 0;
 
   bool isInput() const {
     return !isOutput && (kind == nn::ArgKind::input || kind == nn::ArgKind::label);
   }
   bool isState() const { return !isOutput && nn::isState(kind); }
-  /// "whole on each rank", or how it is cut.
+  /// Returns "whole on each rank" or the layout, and the axes of flat storage, if any.
   std::string layoutText() const;
 };
 
-/// The tensors at the boundary of a program at level `step` or later, in its
-/// order: from the persistent buffers where there are some, else from the
-/// arguments and results of its functions.
+/// Returns the tensors that a program at level `step` or later shares with the host, in the order
+/// of the program. Takes them from the persistent buffers if there are any, otherwise from the
+/// arguments and results of the functions.
 std::vector<BoundaryTensor> boundaryOf(mlir::ModuleOp module);
 
-/// "f32[8, 16]".
+/// Returns element type and shape, e.g. "f32[8, 16]".
 std::string typeText(mlir::RankedTensorType type);
-/// "parameter", "optimizer state", ..
+/// Returns the name of `kind` in reports: "parameter", "optimizer state", ..
 llvm::StringRef kindText(nn::ArgKind kind);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Counts what launch tables will hold, and names what is slow there.
+// Counts the launches of a program's kernels on a device, and lists the kernels that are slow.
 
 #include "passes/Explain/LaunchReport.h"
 
@@ -14,7 +14,7 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// What the launches of one kernel are.
+/// The launches of one call of a kernel, and how its matrix products are computed.
 struct Grids {
   int64_t launches = 0, libraryProducts = 0, kernelProducts = 0;
   bool isLone = false;

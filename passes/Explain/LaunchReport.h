@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// What a device is told in a step, where kernels are grids of threads: how many
-/// launches, which products of matrices a library makes, and which ops one
-/// thread makes all of, as that is slow.
+/// Adds a section about the launches of a device, if kernels are grids of threads: the number of
+/// launches, how many matrix products a library computes, and the kernels that one thread computes
+/// alone, which is slow.
 void addLaunches(Report &report, mlir::ModuleOp module);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Names of tensors and nodes as runs of digits and what is between them, by which
-// those of repeated layers are told to be alike.
+// Divides names of tensors and nodes into runs of digits and the text between them, to recognize
+// the corresponding names of repeated layers.
 
 #include "passes/Explain/Names.h"
 
@@ -9,7 +9,7 @@
 using namespace llvm;
 using namespace dpc;
 
-/// Runs of digits, and what is between them.
+/// Returns the runs of digits in `name` and the text between them, in order.
 static std::vector<StringRef> partsOf(StringRef name) {
   std::vector<StringRef> parts;
   while (!name.empty()) {

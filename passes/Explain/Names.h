@@ -8,15 +8,17 @@
 
 namespace dpc {
 
-/// `name` with a star for each number: what repeated layers have in common.
+/// Returns `name` with a star for each number, which is equal for the corresponding tensors of
+/// repeated layers: "h.0.ln.weight" gives "h.*.ln.weight".
 std::string withoutNumbers(llvm::StringRef name);
 
-/// The same of nodes, of which exporters number all but the first: node_linear,
-/// node_linear_1. No pattern, but equal for all of them.
+/// Returns a key that is equal for the nodes of repeated layers. Exporters number all of these
+/// nodes but the first: node_linear, node_linear_1. The key is for comparison only; it is no
+/// pattern to print.
 std::string nodeFamily(llvm::StringRef name);
 
-/// What names of one pattern, or of one family, have in common: a star where they
-/// differ.
+/// Returns the common pattern of names that have equal withoutNumbers() or equal nodeFamily(), with
+/// a star for each part in which they differ.
 std::string commonPattern(const std::vector<std::string> &names);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Reports what passes decided, from what they left on the module.
+// Reports the decisions of passes, from the attributes that they left on the module.
 
 #include "passes/Explain/ProgramReport.h"
 
@@ -103,7 +103,7 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
 static void addLayout(Report &report, const dist::MeshShape &mesh,
                       ArrayRef<BoundaryTensor> tensors) {
   struct Group {
-    std::string name; // of its one member
+    std::string name; // of the tensor, or the pattern of the names if there are several
     std::string kind, type, layout;
     int64_t count = 0, elements = 0, bytes = 0;
   };
@@ -128,7 +128,7 @@ static void addLayout(Report &report, const dist::MeshShape &mesh,
     entry.bytes += tensor.bytesOfRank;
     largest = std::max(largest, entry.bytes);
   }
-  // The heaviest first; equal ones in the program's order.
+  // The groups with the most bytes come first. Equal groups stay in program order.
   llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   ReportSection &section = report.add("layout");
   std::string line;

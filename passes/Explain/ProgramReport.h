@@ -5,19 +5,20 @@
 
 namespace dpc {
 
-/// One line about the loss of a program: kind, graph output, axis of the
-/// classes, labels; nullopt for a program without a loss. From level `step` on.
+/// Returns one line about the loss of a program: kind, graph output, axis of the classes, labels.
+/// nullopt for a program without a loss. Needs: level `step` or later.
 std::optional<std::string> describeLoss(mlir::ModuleOp module);
 
-/// Adds what passes left in `module`, a program at level `step` or later, one
-/// section each; what a later level would know is left out.
+/// Adds the decisions that passes recorded in `module`, a program at level `step` or later, in
+/// these sections. Sections for which a later level is needed are left out.
 ///
 ///  * inputs and outputs;
 ///  * the loss and the optimizer;
-///  * how state lies on the mesh, by groups of tensors;
-///  * `reshards`, which are of level `placed` and gone behind it, if given;
-///  * what ranks exchange in an entry, by cause;
-///  * the memory of a rank, by kind.
+///  * the layout of state on the mesh, by groups of tensors;
+///  * `reshards`, if given, which the caller collects at level `placed`: later levels have none;
+///  * the collectives of each entry, by cause;
+///  * the memory of a rank, by kind;
+///  * the launches of a device.
 void addProgram(Report &report, mlir::ModuleOp module, const ReshardTable *reshards = nullptr);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Prints a report: titles, sentences and tables.
+// Prints a report: the titles, lines and tables of its sections.
 
 #include "passes/Explain/Report.h"
 

@@ -11,25 +11,24 @@
 
 namespace dpc {
 
-/// A part of a report: a title, sentences, and a table. Tables without rows are
-/// left out.
+/// A part of a report: a title, sentences, and a table. A table without rows is not printed.
 struct ReportSection {
   std::string title;
   /// One line each, above the table.
   std::vector<std::string> lines;
-  /// Headers of the columns. Those of numbers begin with '>', which sets their
-  /// cells flush right and is not printed.
+  /// Headers of the columns. The header of a column of numbers begins with '>', which right-aligns
+  /// the cells and is not printed.
   std::vector<std::string> columns;
-  /// A cell a column each.
+  /// Rows of cells, with one cell per column.
   std::vector<std::vector<std::string>> rows;
-  /// Of more rows the first are printed, and how many there are.
+  /// The most rows that are printed. If there are more, their number is printed instead.
   size_t mostRows = 24;
 
   void addRow(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
 };
 
-/// What is said about a program, on about a page: sections in their order.
-/// The text depends on nothing but them.
+/// A report about a program, of about one page: sections in their order. The printed text depends
+/// only on the sections, so that reports can be compared.
 class Report {
 public:
   ReportSection &add(llvm::StringRef title) {

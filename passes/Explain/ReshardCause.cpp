@@ -1,5 +1,5 @@
-// Says in words why a value is resharded: a sum that was divided, a cut that its
-// reader cannot use, or a result that lies as the program says.
+// Finds why a value is resharded, in words: it is a partial sum, its sharding does not fit its
+// reader, or it is a result whose layout the program prescribes.
 
 #include "passes/Explain/ReshardCause.h"
 
@@ -22,7 +22,7 @@ static bool cuts(const DimLayout &dim, StringRef axis) {
   return llvm::is_contained(shardedAxes(dim), axis);
 }
 
-/// The first dimension that `axis` cuts.
+/// Returns the first dimension that `axis` shards, if any.
 static std::optional<unsigned> dimCutBy(const Layout &layout, StringRef axis) {
   for (auto [d, dim] : llvm::enumerate(layout.dims))
     if (cuts(dim, axis))
@@ -30,7 +30,7 @@ static std::optional<unsigned> dimCutBy(const Layout &layout, StringRef axis) {
   return std::nullopt;
 }
 
-/// Kinds of the loops in dimension `dim` of an operand.
+/// Returns the kinds of the loops that run along dimension `dim` of operand `operand`.
 static SmallVector<LoopKind> kindsOf(const ShardingRule &rule, unsigned operand, unsigned dim) {
   SmallVector<LoopKind> kinds;
   for (const auto &segment : rule.operands[operand][dim])
@@ -52,7 +52,8 @@ std::string ReshardCauses::request(Value value, const Layout &layout) const {
   std::vector<std::string> entries;
   for (const DimLayout &dim : withoutIdleAxes(layout, mesh).dims) {
     const AxisNames axes = shardedAxes(dim);
-    // A request cuts a dimension as one run of indices, samples in their order.
+    // A request names axes only. They shard the dimension in contiguous blocks of indices, so no
+    // other sharding can be requested. Axes of the batch need no check: samples keep their order.
     const bool isSamples =
         llvm::all_of(axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
     if (!isSamples && !sameIndices(DimLayout{Segment{Factor(dim.extent(), axes)}}, dim, mesh))
@@ -68,7 +69,7 @@ Layout ReshardCauses::layoutOf(BlockArgument argument) const {
   return attr ? attr.getLayout() : Layout::replicated(nn::typeOf(argument).getShape());
 }
 
-/// What `value` is before it is resharded and converted.
+/// Returns the value that `value` is computed from by reshards and conversions only.
 static Value madeAs(Value value) {
   while (true) {
     value = nn::getSource(value);
@@ -89,8 +90,8 @@ std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
   return request(argument, layout);
 }
 
-/// Whether `op` sums over a loop of operand `o`: then a request that leaves the operand
-/// whole leaves the op undivided (ProgramLoops::keepWhole).
+/// Whether the op with rule `rule` sums over a loop of operand `o`. If it does, a request that
+/// keeps the operand whole also keeps the op from being sharded (ProgramLoops::keepWhole).
 static bool sumsOver(const ShardingRule &rule, unsigned o) {
   for (unsigned d = 0; d < rule.operands[o].size(); ++d)
     if (llvm::is_contained(kindsOf(rule, o, d), LoopKind::sum))
@@ -106,8 +107,8 @@ std::string ReshardCauses::requestFor(Operation *reader, unsigned operand, Strin
 
 //===-- Causes ------------------------------------------------------------===//
 
-/// The ops that made `value` partial over `axis`, in the order of the program:
-/// others add such terms up, or pass them on.
+/// Returns the ops that make `value` partial over `axis`, in program order. Their operands are
+/// not partial over `axis`. The ops between them and `value` add partial terms or pass them on.
 static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
   llvm::DenseSet<Operation *> seen;
   SmallVector<Operation *> waiting, origins;
@@ -131,7 +132,8 @@ static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
   return origins;
 }
 
-/// That `request` is needed beside `all`.
+/// Adds `request` to the requests `all`, which are all needed. If one of them is "-", so is the
+/// result.
 static void addRequest(StringRef request, std::string &all) {
   if (all.empty() || all == "-" || request == "-")
     all = all == "-" ? "-" : request.str();
@@ -148,7 +150,7 @@ ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
       all = cause;
       continue;
     }
-    // Each term by itself would have to be whole.
+    // The reshard goes away only if no term is partial, so the requests of all terms are needed.
     addRequest(cause.request, all->request);
     if (all->text != cause.text)
       all->text = "sum of sums";
@@ -168,9 +170,10 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
   for (auto [o, layout] : llvm::enumerate(layouts)) {
     const std::optional<unsigned> dim = dimCutBy(layout, axis);
     const bool isSummed = dim && llvm::any_of(kindsOf(rule, o, *dim), isReduced);
-    // Indices that each rank has all of select from what it has a part of.
+    // The op is a lookup in a sharded table if it has i64 indices that are not sharded over the
+    // reduced dimension.
     selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
-    // Requests are about state first.
+    // Prefer an operand that is state, because users mostly shard state by options.
     auto isState = [&](unsigned number) {
       return !parts.stateName(nn::getSource(origin->getOperand(number))).empty();
     };
@@ -213,8 +216,8 @@ ReshardCause ReshardCauses::ofResult(OpOperand &operand, const Layout &from) con
   return cause;
 }
 
-/// Where `axis` cuts another dimension of what `reader` works on than the one
-/// that operand `own` has there: an operand, state first, or none.
+/// Returns an operand of `reader` other than `own` that `axis` shards, state preferred, or nullopt.
+/// That operand is the reason why `reader` cannot use `own` sharded over `axis`.
 static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRef axis,
                                        const StepParts &parts) {
   std::optional<unsigned> rival;
@@ -225,8 +228,9 @@ static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRe
   return rival;
 }
 
-// Products with a parameter, each of which by itself would need all of the value.
-// What else reads it is mostly the product's own gradient, which is cut as it is.
+// Looks for readers that are products with a sharded parameter, because each of them needs the
+// complete value. The other readers are mostly gradients of these products, which are sharded like
+// the products.
 std::string ReshardCauses::requestForReaders(ReshardOp reshard, StringRef axis) const {
   std::string all;
   for (OpOperand &use : reshard->getUses()) {
@@ -300,7 +304,7 @@ ReshardCause ReshardCauses::find(ReshardOp reshard, const Layout &start) const {
   for (const Partial &partial : from.partial)
     if (!isPartialOver(to, partial.axis) && !parts.cutsBatch(partial.axis))
       return ofSum(reshard.getInput(), partial.axis);
-  // Sums of gradients over samples are no part of the table.
+  // Sums of gradients over samples have no row in the table, so they are not a cause.
   if (!parts.isGradient(reshard, /*summed=*/true))
     for (const Partial &partial : from.partial)
       if (!isPartialOver(to, partial.axis))

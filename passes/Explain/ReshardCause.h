@@ -7,41 +7,43 @@
 
 namespace dpc {
 
-/// Why a value is resharded over the axes of its steps, and what would keep it
-/// from being so. Dimension K of a value is `along K`.
+/// The reason why a value is resharded, and the options that would avoid the reshard. The text
+/// calls dimension K of a value `along K`.
 struct ReshardCause {
   std::string text;
-  /// Options of dpc-compile, spaces between, or "-".
+  /// Options of dpc-compile that avoid the reshard, separated by spaces, or "-".
   std::string request = "-";
 };
 
 /// Derives causes from layouts and sharding rules at level `placed`.
 class ReshardCauses {
 public:
-  /// Both outlive the object.
+  /// Keeps references to `parts` and `mesh`, which must outlive this object.
   ReshardCauses(const StepParts &parts, const dist::MeshShape &mesh) : parts(parts), mesh(mesh) {}
 
-  /// Of `reshard`, done from layout `start`: its own, or one that the value was
-  /// brought to before.
+  /// Returns the cause of `reshard` if it starts from layout `start`. This is the input layout of
+  /// the reshard, or the layout that an earlier reshard gave to the same value.
   ReshardCause find(dist::ReshardOp reshard, const dist::Layout &start) const;
 
 private:
   ReshardCause ofSum(mlir::Value value, const std::string &axis) const;
-  /// Of what `origin` is the first to leave unsummed.
+  /// The cause of a sum over `axis` whose partial terms `origin` computes.
   ReshardCause ofTerm(mlir::Operation *origin, const std::string &axis) const;
   ReshardCause ofGather(dist::ReshardOp reshard, const dist::Layout &from,
                         const dist::Layout &to) const;
   ReshardCause ofResult(mlir::OpOperand &operand, const dist::Layout &from) const;
 
-  /// The option that lays `value` out so, where there is one.
+  /// Returns the option that gives `value` the layout `layout`, or "-" if there is none.
   std::string request(mlir::Value value, const dist::Layout &layout) const;
-  /// The option that leaves `value` whole over `axis`, where it is state, be it
-  /// resharded. A product with it is then not divided over that axis.
+  /// Returns the option that keeps state whole over `axis`, or "-" if `value` is no state. `value`
+  /// may be a resharded copy of the state. A product with that state is then not sharded over
+  /// `axis`.
   std::string requestWhole(mlir::Value value, llvm::StringRef axis) const;
-  /// The same of operand `operand` of `reader`, where it is read by a product.
+  /// Returns requestWhole() for operand `operand` of `reader`, or "-" if `reader` does not sum over
+  /// a dimension of this operand, as a product does.
   std::string requestFor(mlir::Operation *reader, unsigned operand, llvm::StringRef axis) const;
-  /// The options with which no product that reads the result would be divided over
-  /// `axis` as its parameter is.
+  /// Returns the options that keep all products that read the result of `reshard` from being
+  /// sharded over `axis` because of their parameters.
   std::string requestForReaders(dist::ReshardOp reshard, llvm::StringRef axis) const;
   dist::Layout layoutOf(mlir::BlockArgument argument) const;
 

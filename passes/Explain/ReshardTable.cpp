@@ -1,5 +1,5 @@
-// Collects the reshards of a step: what each moves, why, and what would keep it
-// from moving. Those of repeated layers are one row.
+// Collects the reshards of a step: the bytes that each moves, its cause, and the options that would
+// avoid it. The corresponding reshards of repeated layers share one row.
 
 #include "passes/Explain/ReshardTable.h"
 
@@ -21,14 +21,14 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// "all-gather data+model".
+/// Returns the collective and its axes, e.g. "all-gather data+model".
 static std::string textOf(const ReshardStep &step) {
   std::string kind = toString(step.kind).str();
   std::replace(kind.begin(), kind.end(), '_', '-');
   return kind + " " + llvm::join(step.axes, "+");
 }
 
-/// What reads the result: the first in the program, and whether there are more.
+/// Returns the first reader of the result in program order, followed by ".." if there are more.
 static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
   SmallVector<Operation *> users(reshard->getUsers());
   llvm::sort(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -40,7 +40,7 @@ static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
 
 namespace {
 
-/// Gathers equal reshards of a function in rows.
+/// Builds the table: collects the reshards of a function that differ only in numbers in one row.
 class TableBuilder {
 public:
   TableBuilder(func::FuncOp function, const MeshShape &mesh, const Machine &machine)
@@ -65,7 +65,7 @@ public:
                                   {&row.request, &members[i].requests}})
         *field = commonPattern(*names);
     }
-    // Equal ones in the program's order.
+    // The sort is stable, so rows with equal costs stay in program order.
     llvm::stable_sort(table.rows, [](const ReshardRow &a, const ReshardRow &b) {
       return std::pair(a.bytes, a.seconds) > std::pair(b.bytes, b.seconds);
     });
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// What each reshard of a row says.
+  /// The texts of each reshard of a row, from which take() makes one pattern per column.
   struct Members {
     std::vector<std::string> values, readers, causes, requests;
   };
@@ -95,7 +95,7 @@ private:
     const int64_t elementBytes =
         tensorBytes(nn::withShape(cast<RankedTensorType>(reshard.getType()), {}));
     llvm::Expected<NearestPlan> best = planFromNearest(local, to, mesh, machine, elementBytes);
-    if (!best) // dpc-partition says so
+    if (!best) // dpc-partition reports this error
       return llvm::consumeError(best.takeError());
     if (best->plan.bytes == 0) {
       ++table.local;
@@ -125,7 +125,7 @@ private:
     all.seconds += part.seconds;
   }
 
-  /// The row that a reshard done from `start` belongs to.
+  /// Returns the row of `reshard` if it starts from layout `start`. Adds the row if it is new.
   ReshardRow &rowOf(ReshardOp reshard, const Layout &start, StringRef startText, StringRef steps) {
     ReshardCause cause = causes.find(reshard, start);
     ReshardRow row;
@@ -185,7 +185,7 @@ static std::string millisecondsText(double seconds) {
   return text;
 }
 
-/// Of a long name its end, which tells it from others.
+/// Returns the end of a long name, since names mostly differ at the end.
 static std::string endOf(StringRef name) {
   constexpr size_t most = 22;
   return name.size() <= most ? name.str() : ".." + name.take_back(most - 2).str();

@@ -9,53 +9,53 @@
 
 namespace dpc {
 
-/// Reshards of one step that differ by numbers in names alone, as those of
-/// repeated layers do.
+/// Reshards of one step whose names differ only in numbers, as the reshards of repeated layers do.
 struct ReshardRow {
-  /// Reshards: each counts once, however many microbatches run it.
+  /// The number of reshards. A reshard that several microbatches run counts once.
   int64_t count = 0;
-  /// What a rank sends for all of them in a step, over all microbatches, and
-  /// the modelled time of that.
+  /// The bytes that a rank sends for these reshards in one step, over all microbatches, and the
+  /// modelled time in seconds.
   double bytes = 0, seconds = 0;
   /// forward, backward or update.
   std::string pass;
-  /// "reduce-scatter model, all-gather data+model".
+  /// The collectives with their axes, e.g. "reduce-scatter model, all-gather data+model".
   std::string steps;
-  /// What is moved: the tensor of the program or the node that made it; and the
-  /// node that reads it.
+  /// `value` names the resharded value: a tensor of the program, or the node that computes it.
+  /// `reader` names the node that reads the result.
   std::string value, reader;
-  /// Why it is moved, in words.
+  /// Why the value is resharded, in words.
   std::string cause;
-  /// The options of dpc-compile, spaces between, with which what causes the reshard is
-  /// not divided, or "-". Mostly there is none then; another reader may still need it.
+  /// Options of dpc-compile, separated by spaces, that keep the cause of the reshard from being
+  /// sharded, or "-". They mostly avoid the reshard; another reader may still need it.
   std::string request;
 };
 
-/// What a function moves because values are read in other layouts than they were
-/// made in.
+/// The communication of a function that exists because values are read in other layouts than the
+/// layouts in which they are computed.
 struct ReshardTable {
   /// The function's name.
   std::string function = "step";
-  /// What moves most bytes first.
+  /// Sorted by bytes, most first.
   std::vector<ReshardRow> rows;
-  /// What becomes gradients of parameters over axes that cut the batch, mostly
-  /// their sums: what data parallelism is.
+  /// The reshards of parameter gradients over axes that shard the batch, mostly all-reduces. This
+  /// is the communication of data parallelism, so it is no row of the table.
   ReshardRow gradients;
-  /// Reshards that send nothing: each rank takes its part of what it has.
+  /// The number of reshards that send nothing, because each rank slices a tensor that it has.
   int64_t local = 0;
   /// `dist.cost` of the function: seconds and bytes of the model.
   double computing = 0, moving = 0, sent = 0;
 };
 
-/// The table of @step, or of @infer where there is none, of a module at level
-/// `placed`: what `dpc-partition` makes of the reshards in it. nullopt where the
-/// module has neither, or no machine.
+/// Returns the table of @step, or of @infer if there is no @step, with the collectives to which
+/// `dpc-partition` lowers each reshard. nullopt if the module has neither function or no machine.
+/// Needs: level `placed`.
 std::optional<ReshardTable> collectReshards(mlir::ModuleOp module);
 
-/// Adds the table as a section of the page.
+/// Adds the table as a section of the report.
 void addReshards(Report &report, const ReshardTable &table);
 
-/// One line about the first row that sends more than `limit` bytes, or nullopt.
+/// Returns one line about the row that sends the most bytes if it sends more than `limit` bytes,
+/// otherwise nullopt.
 std::optional<std::string> findReshardAbove(const ReshardTable &table, int64_t limit);
 
 } // namespace dpc

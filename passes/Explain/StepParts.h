@@ -9,30 +9,31 @@
 
 namespace dpc {
 
-/// Which part of training an op of a function belongs to, by what depends on it.
-/// A function without a metric `loss` is all forward.
+/// Finds whether an op of a function belongs to the forward pass, the backward pass or the update,
+/// from the values that depend on it. In a function without a metric `loss` all ops are forward.
 class StepParts {
 public:
   explicit StepParts(mlir::func::FuncOp function);
 
-  /// What the loss or an output depends on.
+  /// Whether the loss or an output depends on `op`.
   bool isForward(mlir::Operation *op) const { return !hasLoss || forward.contains(op); }
-  /// Whether all that depends on `op` has its shape or its elements in another
-  /// one, or is a number: gradients of parameters on their way to the update.
-  /// With `summed`, the same of what no rank has only its samples of.
+  /// Whether `op` computes a parameter gradient on its way to the update: `op` is not forward, and
+  /// all values that depend on it have as many elements as its result, or are scalars. With
+  /// `summed`, a value with another number of elements is allowed too, if it is not sharded over an
+  /// axis that shards the batch.
   bool isGradient(mlir::Operation *op, bool summed) const;
   /// "forward", "backward" or "update".
   llvm::StringRef nameOf(mlir::Operation *op) const;
 
-  /// Whether `axis` cuts the samples of inputs or labels.
+  /// Whether `axis` shards the batch dimension of an input or a label.
   bool cutsBatch(llvm::StringRef axis) const { return llvm::is_contained(batchAxes, axis); }
 
-  /// How messages name `value`: the tensor of the program that it is, or the
-  /// ONNX node that it was made for.
+  /// Returns the name of `value` for messages: the name of a tensor of the program, or of the ONNX
+  /// node for which `value` is computed.
   std::string describe(mlir::Value value) const;
-  /// The same of what an op is for: its node, or a part of the step.
+  /// Returns the name of `op` for messages: its ONNX node, or "loss" or "optimizer".
   std::string describe(mlir::Operation *op) const;
-  /// The name of the state that `value` is, or "".
+  /// Returns the name of the state if `value` is an argument that is state, otherwise "".
   std::string stateName(mlir::Value value) const;
 
   mlir::func::FuncOp getFunction() const { return function; }
@@ -40,7 +41,7 @@ public:
 private:
   mlir::func::FuncOp function;
   bool hasLoss = false;
-  // Looked up by key only: its order never shows.
+  // Looked up by key only, so the order of the set has no effect.
   llvm::DenseSet<mlir::Operation *> forward;
   dist::AxisNames batchAxes;
 };
