@@ -10,9 +10,8 @@
 
 namespace dpc {
 
-/// Lowers the ops of a block to exec ops, in their order, each value to a
-/// buffer of its own. Invariant: `buffers` maps every tensor lowered so far to
-/// the buffer that holds it.
+/// Lowers the ops of a block to exec ops, in their order. Each value gets a buffer of its own.
+/// Invariant: `buffers` maps every tensor lowered so far to the buffer that holds it.
 class BlockLowering {
 public:
   BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,
@@ -24,12 +23,12 @@ public:
   /// Lowers all ops but the terminator.
   mlir::LogicalResult run(mlir::Block &block);
 
-  /// A buffer for `tensor`.
+  /// Creates a buffer of the type of `tensor`.
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
-  /// A buffer for a result of a launch or loop: in space `shared`, on which
-  /// collectives work, if one reads it.
+  /// Creates a buffer for a result of a launch or loop. The buffer lies in space `shared` if a
+  /// collective reads it, since collectives work only there.
   mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerView(mlir::Operation *op);
@@ -37,8 +36,9 @@ private:
   void lowerCall(mlir::func::CallOp call);
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
   mlir::LogicalResult addToSum(dist::MicroOp micro, mlir::Value sum, mlir::Value value);
-  /// The rank's coordinate is a persistent buffer, the microbatch's number is
-  /// written where it is needed.
+  /// Lowers an index along a mesh axis. Along a parallel axis it is the coordinate of the rank,
+  /// which is a persistent buffer. Along the axis of the loop it is the number of the microbatch,
+  /// which an op writes to a new buffer.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
   void lowerCollective(mlir::Operation *op, exec::Collective kind, dist::ReductionKind reduction,
                        mlir::ArrayAttr axes);
@@ -46,7 +46,8 @@ private:
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
   const mlir::SymbolTable &kernels;
-  /// The number of the next collective of the entry.
+  /// The number of the next collective of the entry. All ranks count alike, so it names the
+  /// collective on all of them.
   int64_t nextId = 0;
 };
 

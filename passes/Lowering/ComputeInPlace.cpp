@@ -1,5 +1,5 @@
-// Which buffers are parts of others: what is computed only to be copied, summed
-// or gathered elsewhere is computed there.
+// Makes buffers views of other buffers: a value that is computed only to be copied, reduced or
+// gathered into another buffer is computed in that buffer.
 
 #include "passes/Lowering/Passes.h"
 
@@ -20,8 +20,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// Merges buffers of one block into others. Invariant: `uses` lists, by root,
-/// every access of the block's ops and of what they hold.
+/// Merges buffers of one block into others. Invariant: `uses` lists, by allocated buffer (root),
+/// every access of the block's ops and of their nested ops.
 class BlockMerging {
 public:
   BlockMerging(Block &block, SymbolTableCollection &symbols) : block(block), symbols(symbols) {
@@ -37,14 +37,14 @@ public:
   }
 
   void run() {
-    // Merging moves what stands between these.
+    // Collect the ops before the first merge, because a merge moves and erases ops of the block.
     auto starts = llvm::to_vector(block.getOps<StartOp>());
     auto copies = llvm::to_vector(block.getOps<CopyOp>());
     for (StartOp start : starts)
       if (start.getKind() == Collective::reduce_scatter)
         bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput(), symbols).root));
-    // A bucket that is summed in place is worth more than a member that is
-    // computed there.
+    // Collectives come first: to reduce a bucket in place saves more than to compute a member in
+    // the bucket.
     for (StartOp start : starts)
       mergeCollective(start);
     for (CopyOp copy : copies)
@@ -77,7 +77,7 @@ private:
     };
     switch (start.getKind()) {
     case Collective::all_reduce:
-      // What was there before the sum is gone.
+      // The sum overwrites the operand, so no op may read the operand afterwards.
       if (mayMerge(start, input, output, /*keepsValue=*/false))
         merge(input, output);
       return;
@@ -100,7 +100,7 @@ private:
     }
   }
 
-  /// The root of `buffer`, if that is all of a buffer of this block.
+  /// Returns the root of `buffer` if `buffer` covers all of it and the root belongs to this block.
   BufferOp getWhole(Value buffer) const {
     Place place = placeOf(buffer, symbols);
     auto root = dyn_cast_or_null<BufferOp>(place.root);
@@ -110,10 +110,11 @@ private:
     return root;
   }
 
-  /// Whether all who use `root` can use `target` instead: collectives work in
-  /// space `shared` alone, and a rank has one shard of a buffer, over the axes of
-  /// the collective that uses it. Where a shard or the slice of a microbatch lies is
-  /// known to computations, and of shards to collectives, not to what clears a buffer.
+  /// Whether all users of `root` can use `target` instead. Collectives work only in space `shared`.
+  /// A collective can use a shard of a buffer only if the shard is over the axes of the
+  /// collective, and a shard of a shard is not possible. Computations can find the place of a
+  /// shard or of the slice of a microbatch; collectives can find only shards, and `exec.zero`
+  /// neither.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {
@@ -127,11 +128,11 @@ private:
     });
   }
 
-  /// Whether all that `op` reads of `source` may lie in `target` from the
-  /// beginning: from the first write of `source` to `op` nothing touches
-  /// `target`, and from there on nothing writes either as long as `source` is
-  /// read. The first write may compute in place. Without `keepsValue` nothing
-  /// may read `source` after `op`.
+  /// Whether the value of `source` that `op` reads may be computed in `target`. From the first
+  /// write of `source` to `op`, no other op may access `target`. After `op`, no op may write
+  /// `source`, nor `target` while `source` is still read. The op that first writes `source` may
+  /// read `target` if it computes in place. If `keepsValue` is false, `op` overwrites the value, so
+  /// no op may read `source` after `op`.
   bool mayMerge(Operation *op, Value source, Value target, bool keepsValue) {
     BufferOp root = getWhole(source);
     if (!root || placeOf(target, symbols).root == root || !fits(root, target))
@@ -159,8 +160,8 @@ private:
     });
   }
 
-  /// Whether the op that writes `root` first, and reads part of `target`, may
-  /// write `target` instead.
+  /// Whether the op that first writes `root`, and whose access `read` reads part of `target`, may
+  /// write `target` instead of `root`.
   bool mayReadAtFirst(const Use &read, BufferOp root, Value target) {
     auto launch = dyn_cast<LaunchOp>(read.op);
     if (!launch || launch->getBlock() != &block)
@@ -180,7 +181,8 @@ private:
     });
   }
 
-  /// Where `buffer`, part of a root, lies when the root is `target`.
+  /// Returns the extent of `buffer`, a part of a root, for the case that the root becomes a view of
+  /// `target`.
   Extent moved(Value buffer, Value target) const {
     Extent extent(buffer, symbols);
     Place to = placeOf(target, symbols);
@@ -194,8 +196,8 @@ private:
     return extent;
   }
 
-  /// Whether the result of a collective, `output`, may be the rank's shard of
-  /// what it reads, which nobody needs afterwards.
+  /// Whether `output`, the result of a collective, may be the rank's shard of the operand. This
+  /// needs that no op uses the operand after the collective.
   bool mayMergeResult(StartOp start, Value output, Value shard) {
     BufferOp root = getWhole(output);
     Operation *from = placeOf(shard, symbols).root;
@@ -218,9 +220,9 @@ private:
     return first;
   }
 
-  /// Whether the result `root` of a reduce-scatter at position `here` is still read
-  /// when more than one later bucket has been filled, as if a norm of all gradients is asked
-  /// for: in its place the rank's shard would keep all of its bucket until then.
+  /// Whether the result `root` of a reduce-scatter at position `here` is still read after more than
+  /// one later bucket has been filled. This happens if the optimizer needs the norm of all
+  /// gradients. A result in place of the operand would then keep the complete bucket live for long.
   bool outlivesBuckets(BufferOp root, int64_t here) {
     int64_t last = here;
     for (const Use &use : uses[root])
@@ -255,7 +257,7 @@ private:
     llvm::append_range(uses[into], moved);
   }
 
-  /// Names `buffer` before `op` already.
+  /// Moves the op that defines `buffer`, and the ops that it depends on, to before `op`.
   void moveBefore(Value buffer, Operation *op) {
     Operation *definition = buffer.getDefiningOp();
     if (definition->getBlock() != op->getBlock() || definition->isBeforeInBlock(op))
@@ -268,7 +270,7 @@ private:
   Block &block;
   SymbolTableCollection &symbols;
   DenseMap<Operation *, SmallVector<Use>> uses;
-  /// Where the operands of reduce-scatters are first written.
+  /// By reduce-scatter: the position of the first op that uses its operand, a bucket.
   SmallVector<int64_t> bucketsFilledFrom;
 };
 

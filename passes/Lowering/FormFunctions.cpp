@@ -1,5 +1,5 @@
-// Outlines each unbroken run of launches and copies of an entry into a function
-// that one action (`exec.compute`) calls.
+// Outlines each run of consecutive launches and copies of an entry into a function, which one
+// action (`exec.compute`) calls.
 
 #include "passes/Lowering/Passes.h"
 
@@ -35,7 +35,8 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
   }
 
 private:
-  /// Functions name buffers again: by its number each stays one buffer.
+  /// Numbers the buffers. Each function has its own copy of the buffer ops that it uses, and equal
+  /// numbers show that two copies are the same buffer.
   void numberBuffers() {
     Builder builder(&getContext());
     int64_t number = 0;
@@ -63,8 +64,8 @@ private:
         op.erase();
   }
 
-  /// Moves `run` into a function of its own; its buffers, whose offsets are
-  /// fixed, are named again there.
+  /// Moves `run` into a function of its own, and copies the ops that define its buffers there. The
+  /// offsets of these buffers are already fixed, so a copy means the same bytes.
   void outline(EntryOp entry, SmallVector<Operation *> &run) {
     if (run.empty())
       return;

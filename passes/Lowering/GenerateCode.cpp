@@ -1,5 +1,5 @@
-// Has the target write the code of each kernel, and notes what callers must know
-// of it.
+// Lets the target write the code of each kernel, and records on the kernel the facts that its
+// callers need.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
@@ -34,8 +34,9 @@ static ProductAttr attributeOf(MLIRContext *context, const LibraryProduct &produ
                           attributeOf(context, product.workspace), product.workspaceBytes);
 }
 
-/// The ops of a kernel as its symbols name them: those that make its loops first,
-/// each once, and the first few only.
+/// Returns the ops of a kernel as the symbol of its code names them, e.g. "dot_add". Ops with loops
+/// of their own come before elementwise ops. Each name appears once, and only the first four are
+/// used.
 static std::string opsOf(Operation *kernel) {
   constexpr size_t most = 4;
   llvm::SetVector<StringRef> loops, elementwise;

@@ -7,18 +7,17 @@
 
 namespace dpc {
 
-/// The kernels of a module: one private func.func each, made on first use.
+/// The kernels of a module. Each is a private func.func, which is created at its first use.
 class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
 
-  /// The function that does what `op` (an nn.kernel or nn.update) does. Ops
-  /// with equal types, attributes and regions share one, wherever they come
-  /// from.
+  /// Returns the function that computes `op`, an nn.kernel or nn.update. Ops with equal types,
+  /// attributes and regions share one function, even if their locations differ.
   mlir::func::FuncOp getOrCreate(mlir::Operation *op);
 
-  /// Gives each kernel the locations of all ops that it serves. They are joined
-  /// once, since each joining reads all of them.
+  /// Gives each kernel the locations of all ops that call it. Call this once, after the last
+  /// getOrCreate(): to fuse the locations again for each op would take quadratic time.
   void nameNodes();
 
 private:
@@ -30,8 +29,8 @@ private:
   llvm::StringMap<Kernel> byText;
 };
 
-/// The kernel that adds a value of type `tensor` to a sum, both flattened; made
-/// by `createAccumulateKernel`, null before.
+/// Returns the kernel that adds a value of type `tensor` to a sum, both flattened to one dimension.
+/// Null before `createAccumulateKernel` has created it.
 mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 void createAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 

@@ -1,4 +1,4 @@
-// Functions of tensors become entries of buffers.
+// Lowers functions on tensors to entries on buffers.
 
 #include "passes/Lowering/BlockLowering.h"
 #include "passes/Lowering/Passes.h"
@@ -22,8 +22,7 @@ using nn::ResultKind;
 
 namespace {
 
-/// Lowers one function: its arguments and results here, its ops in
-/// BlockLowering.
+/// Lowers one function. Lowers arguments and results itself, and lets BlockLowering lower the ops.
 class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers,
@@ -68,8 +67,8 @@ private:
     return success();
   }
 
-  /// Copies results to where they live. A state that is the value of another
-  /// one is saved before any is overwritten.
+  /// Copies results to their persistent buffers. If a result is the old value of another
+  /// persistent buffer, that value is first saved to a temporary, before any copy overwrites it.
   LogicalResult lowerResults() {
     SmallVector<BlockArgument> oldValues = findOldValues(function);
     SmallVector<std::pair<Value, Value>> moves;
@@ -94,7 +93,8 @@ private:
     return success();
   }
 
-  /// The buffer of a result; `old` is the state of which it is the new value.
+  /// Returns the persistent buffer of a result. If the result is the new value of a state, `old` is
+  /// the argument with its old value, and both have the same buffer.
   FailureOr<Value> getTarget(OpOperand &operand, BlockArgument old) {
     unsigned index = operand.getOperandNumber();
     Attribute binding = resultBinding(function, index);

@@ -1,4 +1,5 @@
-// What the buffers and collectives of an entry are for.
+// Finds the purposes of the buffers and collectives of an entry: gradients, parameters, gathered
+// parameters, metrics or activations.
 
 #include "passes/Lowering/Passes.h"
 
@@ -19,8 +20,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// What the updates of an entry touch, by the buffer's exec.buffer or
-/// exec.persistent.
+/// The buffers that the updates of an entry read and write, as their exec.buffer or exec.persistent
+/// ops.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
   SymbolTableCollection &symbols;
@@ -41,7 +42,7 @@ struct Updates {
 
 } // namespace
 
-/// Whether `buffer` is used as single numbers only.
+/// Whether `buffer` holds only scalars: it is a scalar, or all its views are.
 static bool holdsNumbers(Operation *buffer) {
   auto isNumber = [](Value value) {
     return cast<MemRefType>(value.getType()).getNumElements() == 1;
@@ -77,8 +78,8 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
                                     [](nn::ArgAttr arg) { return nn::isState(arg.getKind()); });
 }
 
-/// Whether `start` gathers state that ranks hold cut: from where it lies, or in place
-/// once each has copied its part there, or converted it to the type in which it is read.
+/// Whether `start` gathers sharded state. It reads the state itself, or it works in place after
+/// each rank has copied its shard into the output, or has converted it to the type of the readers.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
   if (start.getKind() != Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
@@ -101,8 +102,9 @@ static int64_t elementsOf(Value memory) {
   return cast<MemRefType>(memory.getType()).getNumElements();
 }
 
-/// Adds to what `updates` read a shard that ranks have summed and a kernel then makes, element by
-/// element, the gradient's of: it adds what all ranks have of it, or converts it.
+/// Adds to `updates.read` the results of reduce-scatters from which a kernel computes, element by
+/// element, a gradient that an update reads. Such a kernel adds terms that all ranks have, or
+/// converts the result.
 static void addSums(EntryOp entry, Updates &updates) {
   SymbolTableCollection &symbols = updates.symbols;
   llvm::DenseMap<Operation *, int64_t> summed; // elements, by the buffer; looked up by key only
@@ -124,7 +126,7 @@ static void addSums(EntryOp entry, Updates &updates) {
   updates.read.insert(found.begin(), found.end());
 }
 
-/// Marks the buffers and starts of `entry`.
+/// Sets the purposes of the buffers and starts of `entry`.
 static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
   Updates updates(symbols);
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
@@ -141,7 +143,8 @@ static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
     }
     Operation *input = placeOf(start.getInput(), symbols).root,
               *output = placeOf(start.getOutput(), symbols).root;
-    // What is gathered after its update comes from there.
+    // A gather of updated parameters reads the buffer that the update wrote, so the purpose of that
+    // buffer counts.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));
   });

@@ -6,10 +6,10 @@ include "mlir/Pass/PassBase.td"
 def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Moves each kernel into a private function; equal kernels share one";
   let description = [{
-    Every `nn.kernel` and `nn.update` becomes a call. Two share a function when
-    their types, attributes and regions are equal. For each sum over the
-    iterations of a `dist.micro` there is a kernel that adds one iteration's value, named after its
-    type: @accumulate.f32.1024.
+    Every `nn.kernel` and `nn.update` becomes a call. Two of them share a function if
+    their types, attributes and regions are equal. For each summed result of a
+    `dist.micro` the pass adds a kernel that adds the value of one iteration to the sum.
+    It is named after its type: @accumulate.f32.1024.
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
 
@@ -25,15 +25,16 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
 def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
-    Adds the code to a nested module @code, which has a module for each kernel, and
-    records on each kernel what its callers must know: scratch bytes, and which
-    results may lie on operands.
+    Adds the code to a nested module @code, which has one module per kernel. Records on
+    each kernel the facts that its callers need: the scratch bytes, and the results that
+    may alias operands.
 
-    Equal operands give an op's result the same bits in every kernel: products and
-    sums of different ops are never contracted, and a sum that is computed at more
-    than one place adds its terms in order (decision 0015). A sum computed at one
-    place adds them as is fastest there, unless `ordered-sums` is set; then bits do
-    not depend on how ops are grouped into kernels either.
+    For equal operands, an op has the same result bits in every kernel. A product and a
+    sum of different ops are never contracted to a fused multiply-add. A sum that is
+    computed in more than one kernel adds its terms in order (decision 0015). A sum that
+    is computed in one kernel adds its terms in the fastest order, unless `ordered-sums`
+    is set. With `ordered-sums`, the bits also do not depend on how ops are grouped into
+    kernels.
 
     Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
   }];
@@ -58,13 +59,17 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
 def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let summary = "Turns tensors into buffers";
   let description = [{
-    @step, @eval and @infer become `exec.entry`s, whose ops run in the order in which
-    they stand. State, inputs, controls, metrics, outputs and the rank's coordinates
-    become `exec.persistent` buffers that the entries share and the host knows; other
-    values become buffers of their own, and results are copied to where they live at
-    the end; a reshape becomes a view, as do the members and a rank's shard of flat
-    storage; a call of a kernel becomes a launch. A collective is waited for at once.
-    A `dist.micro` becomes a loop; sums over its iterations are accumulated in place.
+    @step, @eval and @infer become `exec.entry` ops, whose inner ops run in program order.
+
+    - State, inputs, controls, metrics, outputs and the coordinates of the rank become
+      `exec.persistent` buffers, which the entries share and the host can access.
+    - Each other value becomes a buffer of its own. At the end of an entry the results are
+      copied to their persistent buffers.
+    - A reshape becomes a view, and so do the members of flat storage and a rank's shard
+      of it.
+    - A call of a kernel becomes a launch.
+    - A collective becomes a start directly followed by its wait.
+    - A `dist.micro` becomes a loop, which accumulates summed results in place.
 
     Needs: `dpc-outline-kernels`. Keeps: values, the order of the ops.
 
@@ -81,21 +86,23 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
 def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
   let summary = "Computes values where they are copied, summed or gathered to";
   let description = [{
-    A buffer that is copied to another one becomes a view of that: a launch writes
-    the new value of a state over the old one, a gradient into its place in a
-    bucket, the value of a microbatch into its slice. So do the operand of an
-    all-reduce, which is summed in place, the operand of an all-gather, which
-    becomes the rank's shard of the result, and the result of a reduce-scatter,
-    which becomes the rank's shard of the operand, but not if it is read until later
-    buckets are full, as it would keep all of the operand.
+    A buffer that is copied to a target becomes a view of the target. A launch then writes
+    the new value of a state over the old value, a gradient into its place in a bucket, or
+    the value of a microbatch into its slice. Buffers of collectives are merged as well:
 
-    Only where no byte is needed for two values at once: nothing touches the target
-    from the first write of the buffer to the copy, and nothing writes it as long as
-    the buffer is read. The launch that writes the buffer first may read the very
-    bytes that it then writes if its kernel computes in place.
+    - The operand of an all-reduce becomes a view of the result: the reduction is in place.
+    - The operand of an all-gather becomes the rank's shard of the result.
+    - The result of a reduce-scatter becomes the rank's shard of the operand. This is not
+      done if the result is still read when later buckets are full, because the view would
+      keep the complete operand live.
 
-    Needs: `dpc-lower-to-exec`; without `dpc-generate-code` nothing is known to
-    compute in place. Keeps: values, the order of the ops.
+    Buffers are merged only if no byte has to hold two values at once. No op may access
+    the target between the first write of the buffer and the copy, and no op may write the
+    target while the buffer is still read. The launch that first writes the buffer may
+    read the same bytes that it writes if its kernel can compute in place.
+
+    Needs: `dpc-lower-to-exec`, and `dpc-generate-code` to know which kernels can compute
+    in place. Keeps: values, the order of the ops.
 
     ```mlir sketch
     exec.launch @kernel.0(%p, %g) into (%0) : ...
@@ -110,9 +117,9 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
 def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
   let summary = "Says what the buffers and collectives of an entry are for";
   let description = [{
-    Gives every `exec.buffer` and `exec.start` that is not for activations its
-    `exec.purpose`: parameters, gradients or metrics. Reports and traces tell them
-    apart by it; nothing else depends on it.
+    Sets `exec.purpose` on every `exec.buffer` and `exec.start` that is not for activations:
+    parameters, gradients, gathered parameters or metrics. Only reports and traces use
+    the attribute; the program does not depend on it.
 
     Needs: `dpc-compute-in-place`. Keeps: everything else.
 
@@ -129,10 +136,11 @@ def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
 def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let summary = "Joins consecutive launches into the functions that the action table calls";
   let description = [{
-    Launches, copies and numbers of microbatches with nothing else between them
-    become one `exec.function`, named after the entry and counted. Each function
-    names the buffers that it uses; a buffer that several name has one number. The plan
-    (`dist.plan`), which no later pass follows, leaves the module.
+    Each run of consecutive launches, copies and `exec.microbatch` ops becomes one
+    `exec.function`, with the name of the entry and a number. Each function defines the
+    buffers that it uses again. The definitions of one buffer in several functions have
+    the same number. The plan (`dist.plan`), which no later pass follows, is removed
+    from the module.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

@@ -8,8 +8,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether a collective reads or writes `argument`. Storage that all ranks have
-/// whole is gathered from their shards.
+/// Whether a collective reads or writes `argument`. Flat storage without axes is whole on each
+/// rank, so an all-gather of the ranks' updated shards writes it.
 static bool isExchanged(BlockArgument argument, Attribute binding) {
   auto storage = dyn_cast<dist::StorageAttr>(binding);
   return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);

@@ -9,19 +9,19 @@
 
 namespace dpc {
 
-/// The persistent buffers of a program, made on first use. What a collective
-/// reads or writes lies in space `shared`, on which collectives work.
+/// The persistent buffers of a program, which are created at their first use. A buffer that a
+/// collective reads or writes lies in space `shared`, since collectives work only there.
 class PersistentBuffers {
 public:
   explicit PersistentBuffers(mlir::ModuleOp module);
 
-  /// The buffer of what `binding` names: see argBinding, or the coordinate of a
-  /// rank. Fails with
-  /// an error where it has another type than elsewhere in the program.
+  /// Returns the buffer with binding `binding`, which is the binding of an argument or result (see
+  /// argBinding) or the coordinate of a rank. Fails with an error if the buffer has another type
+  /// elsewhere in the program.
   mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc, mlir::Attribute binding,
                                                   mlir::Type tensor, mlir::Attribute layout);
 
-  /// Follows views from `buffer` to what was allocated.
+  /// Returns the place of `buffer` in the allocated buffer that it is a view of.
   exec::Place placeOf(mlir::Value buffer) const {
     return exec::placeOf(buffer,
                          [&](exec::GetOp get) { return byName.lookup(get.getPersistent()); });
