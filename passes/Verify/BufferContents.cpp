@@ -1,5 +1,4 @@
-// Follows which buffer each byte of a rank belongs to while a program is
-// played.
+// Tracks which buffer each byte of a rank's memory belongs to while a program is simulated.
 
 #include "passes/Verify/BufferContents.h"
 

@@ -11,7 +11,7 @@
 
 namespace dpc {
 
-/// A run of bytes of one address space.
+/// The bytes [begin, end) of one address space.
 struct ByteRange {
   int64_t space = 0;
   int64_t begin = 0, end = 0;
@@ -21,29 +21,28 @@ struct ByteRange {
   }
 };
 
-/// Which buffer the bytes of each space belong to, while a program is played: a
-/// write makes bytes the writing buffer's, a read demands that they are. Finds
-/// buffers that were given the same bytes while both were needed, reads of what
-/// nobody wrote, and touches of bytes that a communication has in flight. Knows
-/// nothing of how offsets were chosen.
+/// Tracks which buffer each byte of each space belongs to while a program is simulated. A write
+/// makes the bytes belong to the written buffer, and a read requires that they belong to the read
+/// buffer. So this finds buffers that share bytes while both are live, reads of bytes that no op
+/// wrote, and accesses to bytes of a collective in flight. It does not use the memory plan.
 class BufferContents {
 public:
-  /// Buffers are numbers the caller gives.
+  /// Makes the bytes of `range` belong to `buffer`. The caller chooses the numbers of buffers.
   void write(const ByteRange &range, int64_t buffer);
-  /// The first byte of `range` that is not `buffer`'s, and whose it is (-1 for
-  /// nobody's).
+  /// The first byte of a range that does not belong to the expected buffer, and the buffer that it
+  /// belongs to (-1: no buffer).
   struct Stranger {
     int64_t byte, buffer;
   };
   std::optional<Stranger> findStranger(const ByteRange &range, int64_t buffer) const;
 
-  /// The runs of `range` that are `buffer`'s, in order.
+  /// Returns the parts of `range` that belong to `buffer`, in order.
   std::vector<ByteRange> piecesOf(const ByteRange &range, int64_t buffer) const;
 
-  /// Communication `event` reads `input` and writes `output` until it ends.
+  /// Records that the collective `event` reads `input` and writes `output` until end() is called.
   void begin(int64_t event, const ByteRange &input, const ByteRange &output);
   void end(int64_t event);
-  /// The communication in flight that forbids reading (writing) `range`.
+  /// Returns a collective in flight that forbids reads (or writes) of `range` now, if there is one.
   std::optional<int64_t> whoForbidsRead(const ByteRange &range) const;
   std::optional<int64_t> whoForbidsWrite(const ByteRange &range) const;
 
@@ -55,7 +54,7 @@ private:
     int64_t event;
     ByteRange input, output;
   };
-  /// By space, then by first byte; never overlapping.
+  /// The runs of bytes that belong to one buffer, by space, then by first byte. Runs never overlap.
   std::map<int64_t, std::map<int64_t, Owned>> owned;
   std::vector<Flight> flights;
 };

@@ -1,4 +1,4 @@
-// Checks that the contracts of several levels have in common.
+// Implements the checks that the contracts of several levels share.
 
 #include "passes/Verify/Contract.h"
 
@@ -48,7 +48,7 @@ LogicalResult Contract::checkSignature(func::FuncOp function) {
   }
   Operation *unnamed = nullptr;
   function.getBody().walk([&](Operation *op) {
-    // Folding gives its constants no location.
+    // Constants are exempt, because folding creates them without a location.
     if (!unnamed && isa<UnknownLoc>(op->getLoc()) && !op->hasTrait<OpTrait::ConstantLike>())
       unnamed = op;
   });

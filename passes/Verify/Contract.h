@@ -9,25 +9,26 @@
 
 namespace dpc {
 
-/// What the contracts of the tensor levels (import, step, placed, local) have
-/// in common. Every check emits one error on the op at fault and fails.
+/// Checks that the contracts of the tensor levels (import, step, placed, local) share. A check that
+/// does not hold emits one error on the op at fault and fails.
 class Contract {
 public:
   Contract(mlir::ModuleOp module, llvm::StringRef level) : module(module), level(level) {}
 
-  /// An error that names the level.
+  /// Emits an error on `op` whose text begins with the name of the level.
   mlir::InFlightDiagnostic violation(mlir::Operation *op);
 
-  /// Fails unless the module's functions bear `names`, each at most once.
+  /// Fails if the module has a function whose name is not in `names`.
   mlir::LogicalResult checkFunctions(llvm::ArrayRef<llvm::StringRef> names);
-  /// The module's mesh; fails unless there is exactly one.
+  /// Returns the mesh of the module. Fails unless there is exactly one.
   mlir::FailureOr<dist::MeshShape> getMesh();
-  /// Every argument has an #nn.arg, every result an #nn.result that is no
-  /// gradient; every op but constants has a location.
+  /// Checks that every argument has an #nn.arg, that every result has an #nn.result that is no
+  /// gradient, and that every op but constants has a location.
   mlir::LogicalResult checkSignature(mlir::func::FuncOp function);
-  /// Every argument that is state has a variable of its name and type.
+  /// Checks that every argument that is state has a variable of its name and type.
   mlir::LogicalResult checkVariables(mlir::func::FuncOp function);
-  /// A result that is state is the new value of an argument.
+  /// Checks that every result that is state is the new value of an argument, which must be no
+  /// constant and have the same type, and that no state is returned twice.
   mlir::LogicalResult checkStateResults(mlir::func::FuncOp function);
 
 private:

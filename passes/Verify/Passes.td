@@ -3,14 +3,14 @@
 
 include "mlir/Pass/PassBase.td"
 
-// The contracts of the levels (docs/contracts.md). None of these passes changes
-// anything; each fails with an error on the op that breaks its level's contract.
+// Checks of the contracts of the levels (docs/contracts.md). These passes do not change the
+// module. Each fails with an error on the op that breaks the contract of its level.
 
 def VerifyBodies : Pass<"dpc-verify-bodies", "mlir::ModuleOp"> {
   let summary = "Checks that every function has a body";
   let description = [{
-    Every pass relies on it, so `dpc-opt` runs this one before all others; nothing
-    that dpc makes lacks a body.
+    Every other pass needs functions with bodies, so `dpc-opt` runs this pass first. Only
+    modules from outside can break the contract: dpc creates no function without a body.
 
     ```mlir
     func.func private @forward(tensor<2xf32>)
@@ -23,10 +23,10 @@ def VerifyImport : Pass<"dpc-verify-import", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `import`";
   let description = [{
     * (L1) The module holds one function, @forward, and `nn.variable`s.
-    * (L2) The function consists of `nn` ops, none of them formed by later levels
-      (`nn.kernel`, `nn.update`), and every op but constants has a location.
-    * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`, each
-      name once a kind; no result is a gradient.
+    * (L2) The function consists of `nn` ops, without those that only later levels create
+      (`nn.kernel`, `nn.update`). Every op but constants has a location.
+    * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`. No name
+      occurs twice in one kind, and no result is a gradient.
     * (L4) Every parameter, buffer and constant has an `nn.variable` of its name
       and type; every variable belongs to an argument.
 
@@ -42,17 +42,17 @@ def VerifyImport : Pass<"dpc-verify-import", "mlir::ModuleOp"> {
 def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `step`";
   let description = [{
-    * (L1) The module holds @step and @eval, or @infer alone, and `nn.variable`s.
-    * (L2) The functions consist of `nn` ops without side effects, none with a
-      training form, none that differs from its operand in the gradient alone, and
-      every op but constants has a location.
+    * (L1) The module holds @step and @eval, or only @infer, and `nn.variable`s.
+    * (L2) The functions consist of `nn` ops without side effects. No op has a training
+      form, and no op (such as `nn.stop_gradient`) differs from its operand only in its
+      gradient. Every op but constants has a location.
     * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`; no
       result is a gradient.
     * (L4) Every piece of state has an `nn.variable` of its name and type.
-    * (L5) A result that is state has the name and the type of a trained
-      parameter, a buffer or an optimizer's state among the arguments; nothing is
-      given twice, and @eval and @infer give none.
-    * (L6) With @step the module has the schedule of the learning rate.
+    * (L5) A result that is state has the name and the type of an argument that is a
+      trained parameter, a buffer or optimizer state. No state is returned twice, and
+      @eval and @infer return no state.
+    * (L6) A module with @step has the schedule of the learning rate.
 
     ```mlir
     module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant,
@@ -76,12 +76,12 @@ def VerifyPlaced : Pass<"dpc-verify-placed", "mlir::ModuleOp"> {
     * (L1) The module has one `dist.mesh`.
     * (L2) Every argument, and every operand and result of every op, has a layout
       of its shape that is sound on the mesh.
-    * (L3) An op reads a value in the layout in which it was made: every change
-      is a `dist.reshard`.
-    * (L4) An op's layouts agree on how its loops (`ShardableOpInterface`) are cut:
-      a loop that is a whole dimension of two operands or results is cut by the
-      same axes in both, and an axis that cuts a loop which no result has is
-      partial in every result.
+    * (L3) An op reads each value in the layout in which the value was computed: every
+      change of layout is a `dist.reshard`.
+    * (L4) The layouts of an op agree on the sharding of its loops
+      (`ShardableOpInterface`). If one loop alone is a dimension of two operands or
+      results, both dimensions are sharded by the same axes. If an axis shards a reduced
+      loop, every result is partial over that axis.
     * (L5) State is replicated over sequential axes and never partial.
 
     ```mlir
@@ -102,16 +102,16 @@ def VerifyPlaced : Pass<"dpc-verify-placed", "mlir::ModuleOp"> {
 def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `local`";
   let description = [{
-    * (L1) The module has one `dist.mesh`; the functions consist of `nn` ops,
-      collectives and microbatch loops: no `dist.reshard`, and no layouts but
-      those of arguments.
-    * (L2) Arguments have the shapes that their layouts leave one device.
-    * (L3) All ranks run the same ops: regions are those of kernels, updates and
-      `dist.micro`, whose counts are the mesh's. So each group of devices sees one
-      sequence of collectives on all its members, and no two groups wait for each
-      other.
-    * (L4) `dist.axis_index` names an axis of the mesh, a sequential one only
-      inside its loop.
+    * (L1) The module has one `dist.mesh`. The functions consist of `nn` ops,
+      collectives and microbatch loops. There is no `dist.reshard`, and only arguments
+      have layouts.
+    * (L2) The shape of each argument is the shard that its layout gives one device.
+    * (L3) All ranks run the same ops. Only kernels, updates and `dist.micro` have
+      regions, and the iteration count of a `dist.micro` is the size of its mesh axis.
+      So all members of a group of devices see the same sequence of collectives, and no
+      two groups wait for each other.
+    * (L4) `dist.axis_index` names an axis of the mesh. If the axis is sequential, the op
+      is inside the loop over that axis.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -127,20 +127,20 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
 def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `scheduled`";
   let description = [{
-    Plays every entry, all iterations of its loops included, and follows which
-    buffer each byte belongs to (BufferContents.h). It knows nothing of the plans
-    that placed and ordered the buffers.
+    Simulates every entry, with all iterations of its loops, and tracks which buffer each
+    byte belongs to (BufferContents.h). The check does not use the plans that placed and
+    ordered the buffers.
 
-    * (L1) Every buffer has an offset and lies inside its space as the module's
-      `exec.memory` gives it.
-    * (L2) What an op reads was written under that buffer's name before (state
-      and inputs from outside), and by nothing else since. A collective may move
-      bytes that nobody reads afterwards: those between the members of a bucket.
-    * (L3) A result lies on an operand only where the kernel computes in place;
-      results and scratch memory lie apart.
-    * (L4) Every start has one wait, in the same block and after it. In between
-      nothing writes what the collective reads nor touches what it writes. An
-      all-to-all does not write what it reads.
+    * (L1) Every buffer has an offset and lies inside its space, whose size is in the
+      module's `exec.memory`.
+    * (L2) The bytes that an op reads were last written through the same buffer (state
+      and inputs by the host). A collective may also read bytes that were not written,
+      if no op reads them afterwards: the bytes between the members of a bucket.
+    * (L3) A result overlaps an operand only if the kernel computes in place. Results
+      and scratch memory do not overlap each other.
+    * (L4) Every start has one wait, in the same block and after it. Between them no op
+      writes the input of the collective or accesses its output. The output of an
+      all-to-all does not overlap its input.
 
     ```mlir
     module attributes {exec.memory = #exec.memory<arena = 0, shared = 128, peak = 128, lowerBound = 128>} {
@@ -161,14 +161,15 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
 def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `exec`";
   let description = [{
-    * (L1) Entries consist of what the action table can say: calls of functions,
-      starts, waits, loops and zeros; launches stand in functions alone.
-    * (L2) Every function is called, and once: its place in the order is that of
-      its call.
-    * (L3) Kernels have code: a symbol of their name in the module @code; where
-      they are grids of threads (`exec.launches`), a function for each launch,
-      whose arguments are among the kernel's buffers.
-    * (L4) Every exec.buffer has a number; those of one number have one place.
+    * (L1) Entries consist of ops that the action table can express: calls of functions,
+      starts, waits, loops and zeros. Launches are only in functions.
+    * (L2) Every function is called exactly once, so that its place in the order is the
+      place of its call.
+    * (L3) Every kernel has code: a symbol of its name in the module @code. If the kernel
+      is a sequence of grids of threads (`exec.launches`), there is a function for each
+      launch, and the arguments of that function are buffers of the kernel.
+    * (L4) Every `exec.buffer` has a number. All `exec.buffer` ops with the same number
+      have the same place.
 
     ```mlir
     func.func private @k(%w: tensor<4xf32>) -> tensor<4xf32> {

@@ -40,7 +40,7 @@ private:
     if (failed(checkNumbers()))
       return failure();
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
-    if (!code) // generated on its own
+    if (!code) // printed modules have none: the tools remove the code before they print
       return success();
     const SymbolTable kernels(module), codes(code);
     for (auto function : module.getOps<FunctionOp>())
@@ -57,7 +57,8 @@ private:
     return text;
   }
 
-  /// A buffer is named in several functions: always as the same bytes.
+  /// Checks that all `exec.buffer` ops with the same number, which stand in different functions,
+  /// have the same place and type.
   LogicalResult checkNumbers() {
     llvm::DenseMap<int64_t, BufferOp> first;
     WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {

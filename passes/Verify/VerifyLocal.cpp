@@ -68,7 +68,8 @@ private:
     return success();
   }
 
-  /// `loopAxis` is the sequential axis whose loop the block stands in, or "".
+  /// Checks the ops of `block`. `loopAxis` is the sequential axis of the loop around the block, or
+  /// "" outside of loops.
   LogicalResult verifyBlock(Block &block, StringRef loopAxis) {
     for (Operation &op : block.without_terminator()) {
       if (isa<ReshardOp>(op))

@@ -58,7 +58,7 @@ private:
     return success();
   }
 
-  /// State is replicated over sequential axes and never partial.
+  /// Checks that state is replicated over sequential axes and not partial (L5).
   LogicalResult checkState(func::FuncOp function, unsigned index) {
     nn::ArgAttr arg = nn::getArg(function, index);
     if (!arg)
@@ -125,7 +125,7 @@ private:
     return verifyLoops(op, operands, results);
   }
 
-  /// How one loop is cut, and where that was seen first.
+  /// The sharding of one loop, and the operand or result in which it was found first.
   struct Cut {
     DimLayout layout;
     std::string where;
@@ -138,8 +138,8 @@ private:
       return violation(op) << "has no sharding rule";
     ShardingRule rule = shardable.getShardingRule();
     std::vector<std::optional<Cut>> cuts(rule.loops.size());
-    // As the op says: what cuts a single index may stand in another dimension
-    // where the value was made.
+    // Use the layouts of the op's own attributes. In the layout in which the operand was computed,
+    // an axis that shards a dimension of extent 1 may be in another dimension.
     auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims, const std::string &where,
                      bool isResult) {
       const Layout own = normalize(cast<LayoutAttr>(attr).getLayout());
@@ -193,7 +193,7 @@ private:
   }
 
   MeshShape mesh;
-  /// The layout in which each value was made, in normal form.
+  /// By value: the layout in which it was computed, in normal form.
   llvm::DenseMap<Value, Layout> made;
 };
 

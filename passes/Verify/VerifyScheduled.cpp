@@ -1,4 +1,4 @@
-// Checks the contract of level `scheduled` by playing the program byte by byte.
+// Checks the contract of level `scheduled` by simulating the program's accesses byte by byte.
 
 #include "passes/Verify/BufferContents.h"
 #include "passes/Verify/Passes.h"
@@ -23,16 +23,16 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The buffers and kernels of a module, each looked up once for all ranks and
+/// The buffers and kernels of a module. Each is looked up once and then reused for all ranks and
 /// microbatches.
 class Names {
 public:
   explicit Names(ModuleOp module) : module(module) {}
 
-  /// Where a buffer lies, and whose number its bytes have.
+  /// The place of a buffer, and the number of the allocated buffer that it belongs to.
   struct Buffer {
     Place place;
-    ByteRange range; ///< in microbatch 0, of the first of a group
+    ByteRange range; ///< in microbatch 0, on the first rank of a group
     int64_t number;
   };
   const Buffer &get(Value buffer) {
@@ -63,12 +63,12 @@ private:
   ModuleOp module;
   SymbolTableCollection symbols;
   llvm::DenseMap<Value, Buffer> buffers;
-  /// Buffers, persistent buffers and starts by number.
+  /// The numbers of buffers, persistent buffers and starts.
   llvm::DenseMap<Operation *, int64_t> numbers;
   SmallVector<Operation *> operations;
 };
 
-/// Plays one entry on one rank.
+/// Simulates one entry on one rank.
 class Player {
 public:
   Player(EntryOp entry, Names &names, const dist::MeshShape &mesh, int64_t rank)
@@ -124,15 +124,16 @@ private:
         return failure();
       return write(op, copy.getOutput(), "output");
     }
-    // A zero or a microbatch's number: one output each.
+    // The op is an exec.zero or an exec.microbatch, whose only buffer is its output.
     for (Value operand : op->getOperands())
       if (isa<MemRefType>(operand.getType()) && failed(write(op, operand, "output")))
         return failure();
     return success();
   }
 
-  // Members of a bucket are aligned: the bytes between them are exchanged too,
-  // though nobody wrote them and nobody reads them afterwards.
+  // Members of a bucket are aligned, and a collective also moves the bytes between them. These
+  // bytes need not have been written, since no op reads them afterwards. So only the written pieces
+  // of the input make pieces of the output.
   LogicalResult playStart(StartOp start) {
     ByteRange from = rangeOf(start.getInput()), to = rangeOf(start.getOutput());
     if (contents.whoForbidsRead(from))
@@ -146,7 +147,7 @@ private:
     if (start.getKind() == Collective::all_to_all && from.overlaps(to))
       return violation(start) << "output (" << describe(to) << ") lies on the input ("
                               << describe(from) << "), parts of which are still to be sent";
-    // What comes from others is not where this rank's was.
+    // If the collective moves data to other offsets, the complete output counts as written.
     if (start.getKind() == Collective::all_to_all || from.end - from.begin != to.end - to.begin)
       pieces = {to};
     else
@@ -258,7 +259,7 @@ private:
     return {known.range.space, known.range.begin + moved, known.range.end + moved};
   }
 
-  /// This rank's number in its group along `axes`.
+  /// Returns the index of this rank in its group along `axes`.
   int64_t indexAlong(ArrayAttr axes) {
     auto [entry, isNew] = indices.try_emplace(axes);
     if (isNew)
@@ -273,9 +274,9 @@ private:
   llvm::SmallVector<int64_t, 4> coordinates;
   llvm::DenseMap<Attribute, int64_t> indices;
   BufferContents contents;
-  /// Iteration of the loop around what is played.
+  /// The current iteration of the loop that is simulated; 0 outside of loops.
   uint64_t iteration = 0;
-  /// Starts not waited for, with the bytes that they make.
+  /// The starts whose wait has not come yet, with the bytes that each will have written.
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
 };
 
@@ -309,7 +310,8 @@ private:
     return success();
   }
 
-  /// One rank for each way in which ranks' buffers differ.
+  /// Returns a set of ranks that covers all differences between the buffers of ranks. Ranks differ
+  /// only along the axes of views of shards, so the other coordinates are 0.
   static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh) {
     llvm::StringSet<> axes;
     entry.walk([&](ViewOp view) {
