@@ -1,5 +1,4 @@
-// Matches the ops around a softmax that are attention, from the softmax
-// outwards.
+// Matches the ops around a softmax that together are attention, starting at the softmax.
 
 #include "passes/Normalize/AttentionMatch.h"
 
@@ -15,16 +14,17 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// A score that this is added to, or that it replaces, has no weight beside one
-/// of usual size.
+/// Whether a score has no weight in the softmax, compared with usual scores, if `value` is added to
+/// it or replaces it.
 static bool hidesScore(double value) { return value <= -1e9; }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Dimensions of `shape` as runs of `order`, whose dimensions have `extents`;
-/// nullopt where one ends inside of another.
+/// Divides `order`, a list of dimensions with extents `extents`, into one run for each dimension of
+/// `shape`, such that the extents of each run multiply to the extent of the dimension. nullopt if
+/// that is impossible.
 static std::optional<SmallVector<SmallVector<int64_t>>>
 runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> extents) {
   SmallVector<SmallVector<int64_t>> runs;
@@ -39,7 +39,7 @@ runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> exten
     if (product != extent)
       return std::nullopt;
   }
-  for (int64_t left : order) // of extent 1
+  for (int64_t left : order) // the remaining dimensions have extent 1
     runs.back().push_back(left);
   return runs;
 }
@@ -83,7 +83,7 @@ OperandTrace dpc::traceOperand(Value operand, ConstantValues &constants, bool th
 }
 
 //===----------------------------------------------------------------------===//
-// Softmax and what follows
+// Softmax and the product after it
 //===----------------------------------------------------------------------===//
 
 Value dpc::guardedForm(Value p, ConstantValues &constants) {
@@ -149,8 +149,9 @@ std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
 // Scores
 //===----------------------------------------------------------------------===//
 
-/// From the softmax up to the product: masks, then the scale. What is used
-/// elsewhere has to be made anyway.
+/// Matches the ops that compute `value`, from the softmax up to the product of queries and keys:
+/// first masks, then the scale. Each value must have one use: if another op needs the scores, they
+/// must be computed anyway.
 bool AttentionMatcher::matchScores(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())
@@ -167,7 +168,7 @@ bool AttentionMatcher::matchScores(Value value) {
   auto either = [&](bool matched) {
     if (!matched) {
       found = before;
-      isFinitelyCausal = false; // set by what is nearer to the product
+      isFinitelyCausal = false; // only ops nearer to the product can have set it
     }
     return matched;
   };
@@ -186,7 +187,7 @@ bool AttentionMatcher::matchScores(Value value) {
     auto by = constants.getSplat(quotient.getRhs());
     return by && *by != 0 && either(withScale(1 / *by, quotient.getLhs()));
   }
-  // A mask below a scale would have to be scaled.
+  // A mask that is added before the scale would have to be scaled as well, so do not match it.
   if (found.scale != 1)
     return false;
   if (auto sum = dyn_cast<AddOp>(op))
@@ -202,8 +203,8 @@ bool AttentionMatcher::matchScores(Value value) {
   return false;
 }
 
-/// Whether the constant mask `mask` says for each query and key whether it is
-/// seen, exactly as `causal` does.
+/// Whether the constant `mask` has the effect of `causal`: for each query and key, `agrees` must
+/// hold for the element of the mask and whether the query sees the key.
 bool AttentionMatcher::isCausal(const Narrow &mask, function_ref<bool(double, bool)> agrees) {
   auto extent = [&](int64_t d) { return typeOf(found.scores).getDimSize(d); };
   int64_t queries = extent(found.queryDim), keys = extent(found.keyDim);
@@ -258,7 +259,7 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill, bool isInverted)
     isFinitelyCausal = true;
     return true;
   }
-  // Beside a finite number a row without any key would have other weights.
+  // With a finite number, a row without visible keys would have other weights than with a mask.
   if (!std::isinf(*hidden))
     return false;
   OpBuilder builder(found.result);
@@ -269,7 +270,7 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill, bool isInverted)
   return addMask(mask);
 }
 
-/// Adds a mask to what masks already, if their sum is smaller than the scores.
+/// Adds `mask` to the masks that were found before. Fails if the sum is as large as the scores.
 bool AttentionMatcher::addMask(Narrow mask) {
   if (constants.getSplat(mask.value) == 0.0)
     return true;
@@ -299,14 +300,17 @@ bool AttentionMatcher::addMask(Narrow mask) {
   return true;
 }
 
-/// Whether the mask may hide all keys of a row.
+/// Whether `mask` may hide all keys of a row. This is assumed if the mask is not constant, or has
+/// an element of -1e6 or less.
 bool AttentionMatcher::mayHideKeys(const Narrow &mask) {
   std::optional<HostTensor> values = constants.get(mask.value);
   return !values || llvm::any_of(values->floats, [](double x) { return !(x > -1e6); });
 }
 
-/// Where another mask hides all keys that a query sees, those that a finite
-/// number hides have weights again: a mask says so, `causal` does not.
+/// Decides whether a causal mask with a finite number can become `causal`. If another mask may hide
+/// all keys that a query sees, the keys that the finite number hides have weights again. A mask
+/// gives these weights, `causal` does not, so the causal mask is then added as a mask. Returns
+/// false if that is impossible.
 bool AttentionMatcher::settleCausal() {
   if (!isFinitelyCausal || !found.mask.value || !mayHideKeys(found.mask))
     return true;

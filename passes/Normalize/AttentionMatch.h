@@ -9,24 +9,24 @@
 
 namespace dpc {
 
-/// What of the ops around a softmax is attention. Dimensions of the scores are
-/// [batch, queries, keys] here, in whatever order the program has the last two.
+/// The ops around a softmax that together are attention. The scores have dimensions
+/// [batch, queries, keys]; the program may have the last two in either order.
 struct AttentionMatch {
-  /// The product that makes the scores, and the one with the values.
+  /// `scores` is the product of queries and keys, `result` the product with the values.
   nn::DotOp scores, result;
   double scale = 1;
   bool causal = false, guarded = false;
-  /// An additive mask; its value is null when there is none.
+  /// The mask that is added to the scores. Its value is null if there is none.
   Narrow mask;
 
-  /// Dimensions of the scores as the program has them.
+  /// The dimensions of queries and of keys in the program's scores.
   int64_t queryDim, keyDim;
-  /// Whether q (p) is the first operand of its product.
+  /// Whether the queries (or the probabilities) are the first operand of their product.
   bool queryFirst, probabilityFirst;
 };
 
-/// Matches one softmax. A mask that needs a gradient (`isTrained`, which
-/// outlives the matcher) is not matched.
+/// Matches the ops around one softmax. Does not match a mask that needs a gradient, for which
+/// `isTrained` returns true. `isTrained` must outlive the matcher.
 class AttentionMatcher {
 public:
   AttentionMatcher(ConstantValues &constants, llvm::function_ref<bool(mlir::Value)> isTrained)
@@ -48,18 +48,19 @@ private:
   Narrowing narrowing;
   llvm::function_ref<bool(mlir::Value)> isTrained;
   AttentionMatch found;
-  /// Whether `causal` stands for a finite number in the program, and the mask
-  /// that adds it; null where it takes the place of scores, and of several.
+  /// Whether `causal` stands for a causal mask whose number is finite. `causalMask` is then the
+  /// mask, if it is added; it is null if there are several, or if a select replaces scores by the
+  /// number.
   bool isFinitelyCausal = false;
   Narrow causalMask;
 };
 
-/// select(is_nan(p), 0, p), if that is all that p is used for; else null.
+/// Returns the value select(is_nan(p), 0, p) if p has no other use, otherwise null.
 mlir::Value guardedForm(mlir::Value p, ConstantValues &constants);
 
-/// An operand of a product, seen through multiplications by a number,
-/// transpositions and reshapes. In row-major order `value` runs over the
-/// dimensions `order` of the operand.
+/// The value from which an operand of a product is computed by multiplications with a number,
+/// transpositions and reshapes. In row-major order, `value` has the dimensions of the operand in
+/// the order `order`. The operand is `scale` times these elements.
 struct OperandTrace {
   mlir::Value value;
   llvm::SmallVector<int64_t> order;

@@ -1,4 +1,4 @@
-// Computes what depends on constants alone, by the ops' interpreter rules.
+// Computes the values that depend only on constants, by the interpreter rules of the ops.
 
 #include "passes/Normalize/ConstantValues.h"
 
@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Result `number` of `op` on `operands`; with `isScalar`, of one element each.
+/// Returns result `number` of `op` for the operand values `operands`. With `isScalar`, operands and
+/// results have one element each, whatever their types are.
 static std::optional<HostTensor> interpret(Operation *op, unsigned number,
                                            ArrayRef<HostTensor> operands, bool isScalar) {
   auto rule = dyn_cast<InterpretableOpInterface>(op);
@@ -41,7 +42,7 @@ std::optional<HostTensor> ConstantValues::get(Value value) {
 }
 
 std::optional<HostTensor> ConstantValues::compute(Value value) {
-  const int64_t most = int64_t(1) << 24; // elements: a second or so
+  const int64_t most = int64_t(1) << 24; // elements, which take about a second to compute
   if (typeOf(value).getNumElements() > most)
     return std::nullopt;
   if (auto argument = dyn_cast<BlockArgument>(value))

@@ -11,15 +11,16 @@
 
 namespace dpc {
 
-/// Values of a module that depend on nothing but constants: nn.constant ops and
-/// arguments of that kind. Computed by the ops' interpreter rules, once.
+/// Values of a module that depend only on constants: on nn.constant ops and on arguments of kind
+/// constant. Computes each once, by the interpreter rules of the ops.
 class ConstantValues {
 public:
   explicit ConstantValues(mlir::ModuleOp module) : variables(module) {}
 
-  /// The elements of `value`, if they are constant and not very many.
+  /// Returns the elements of `value` if they are constant and at most 2^24.
   std::optional<HostTensor> get(mlir::Value value);
-  /// The one number that all elements of `value` are.
+  /// Returns the number that all elements of `value` are equal to, if it is known. Works for values
+  /// of any size, because it computes one element only.
   std::optional<double> getSplat(mlir::Value value);
 
 private:

@@ -1,4 +1,4 @@
-// Replaces the ops that AttentionMatch finds by nn.attention.
+// Replaces the ops that AttentionMatcher finds by nn.attention.
 
 #include "passes/Normalize/AttentionMatch.h"
 #include "passes/Normalize/Passes.h"
@@ -23,9 +23,9 @@ using namespace dpc::nn;
 
 namespace {
 
-/// Puts an nn.attention in the place of what a match found. Dimensions of an
-/// operand have roles: the place of a batch dimension in the scores', then
-/// `row` and `element`.
+/// Replaces the matched ops by an nn.attention. Each dimension of an operand has a role, which is a
+/// number. The role of a batch dimension is its position in the scores. The two roles after those
+/// are `row` (queries or keys) and `element` (the features of one head).
 class AttentionBuilder {
 public:
   AttentionBuilder(const AttentionMatch &match, ConstantValues &constants)
@@ -55,8 +55,8 @@ public:
 private:
   struct Operand {
     OperandTrace trace;
-    /// Roles in the order in which the traced value has them, and the extent of
-    /// each role.
+    /// `order` lists the roles in the order of the traced value's dimensions. `extents` has the
+    /// extent of each role.
     SmallVector<int64_t> order, extents;
   };
 
@@ -91,7 +91,7 @@ private:
     return makeOperand(value, roles, /*isScaled=*/false);
   }
 
-  /// Roles of an operand of the op, with rows at dimension `at`.
+  /// Returns the roles of an operand of nn.attention that has its rows at dimension `at`.
   SmallVector<int64_t> layout(int64_t at) const {
     auto roles = llvm::to_vector(llvm::seq<int64_t>(0, row));
     roles.insert(roles.begin() + at, row);
@@ -110,7 +110,8 @@ private:
     return withoutOnes(operand.order, operand.extents) == withoutOnes(layout(at), operand.extents);
   }
 
-  /// Rows where most operands have them; heads one by one if nothing decides.
+  /// Sets `rows` to the dimension at which most operands have their rows. On a tie the last
+  /// dimension wins, so that the rows of one head lie together.
   void chooseRows(ArrayRef<const Operand *> operands) {
     int64_t most = -1;
     for (int64_t at = row; at >= 0; --at) {
@@ -123,7 +124,7 @@ private:
     }
   }
 
-  /// The operand as the op reads it: a view, or transposed.
+  /// Returns the operand in the layout that the op reads: as a view if possible, else transposed.
   Value laidOut(const Operand &operand) {
     auto shapeOf = [&](ArrayRef<int64_t> roles) {
       return llvm::map_to_vector(roles, [&](int64_t role) { return operand.extents[role]; });
@@ -142,7 +143,7 @@ private:
     Value value = match.mask.value;
     if (!value || match.queryFirst)
       return value;
-    // The program has keys before queries.
+    // The program's scores have keys before queries, so the mask must be transposed.
     ArrayRef<int64_t> dims = match.mask.dimensions;
     if (dims.size() < 2 || dims[dims.size() - 2] != row)
       return value;
@@ -159,7 +160,7 @@ private:
     return match.mask.value ? dims : SmallVector<int64_t>();
   }
 
-  /// The result in the dimensions of the product that made it before.
+  /// Returns the result of nn.attention with the dimensions of the product that it replaces.
   Value asProduct(Value value) {
     DotOp dot = match.result;
     SmallVector<int64_t> roles(match.probabilityFirst ? dot.getLhsBatch() : dot.getRhsBatch());
@@ -174,8 +175,8 @@ private:
   ConstantValues &constants;
   OpBuilder builder;
   Expressions e;
-  int64_t row, element; // roles
-  int64_t rows = 0;     // dimension
+  int64_t row, element; // the numbers of these two roles
+  int64_t rows = 0;     // the dimension of operands that has role `row`
 };
 
 struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
@@ -195,7 +196,7 @@ struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
   }
 
 private:
-  /// Floats that a gradient may be asked of: what depends on a parameter.
+  /// Collects the floats that may need a gradient, which are those that depend on a parameter.
   void collectTrained(func::FuncOp function) {
     trained.clear();
     if (function.getName() != "step")
@@ -212,9 +213,9 @@ private:
             trained.insert(result);
   }
 
-  /// A softmax that stays one, of rows whose scores may all be -infinity. Such
-  /// a row is 0 in `guarded`, but the gradient would still pass through its
-  /// NaN. So the softmax gets other scores there.
+  /// Replaces the scores of empty rows, for a softmax that does not become attention. In a row
+  /// whose scores are all -infinity, the softmax is NaN. `guarded` is 0 there, but the gradient
+  /// would still pass through the NaN. So the softmax gets scores 0 in such rows.
   void hideEmptyRows(SoftmaxOp softmax, Value guarded) {
     Value scores = softmax.getInput();
     if (!trained.contains(scores))

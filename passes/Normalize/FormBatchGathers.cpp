@@ -1,5 +1,5 @@
-// Finds gathers and scatters whose indices name their own sample, and makes the
-// sample a batch dimension of them.
+// Finds gathers and scatters whose indices contain the number of the own sample, and makes the
+// sample a batch dimension of these ops.
 
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"
@@ -24,13 +24,12 @@ using namespace dpc::nn;
 
 namespace {
 
-/// What is known of index tensors. Remembers values: none are erased meanwhile.
+/// Facts about index tensors. Keeps references to values, so no op may be erased during its life.
 class IndexFacts {
 public:
   explicit IndexFacts(ModuleOp module) : constants(module) {}
 
-  /// Whether each element of `value` is constant, and its index along `dim`
-  /// times `factor`.
+  /// Whether `value` is constant, and each element equals its own index along `dim` times `factor`.
   bool isOwnIndex(Value value, int64_t dim, int64_t factor = 1) {
     std::optional<HostTensor> held = constants.get(value);
     if (!held)
@@ -49,7 +48,7 @@ public:
     return ranges.isWithin(value, low, high);
   }
 
-  /// x, where `value` is the product of x and `factor`; or null.
+  /// Returns x if `value` is the product of x and the constant `factor`, otherwise null.
   Value factorOf(Value value, int64_t factor) {
     auto product = value.getDefiningOp<MulOp>();
     if (!product)
@@ -61,8 +60,8 @@ public:
     return nullptr;
   }
 
-  /// `value` without choices whose outcome is known: an index that is never
-  /// negative is not wrapped.
+  /// Returns `value` without selects whose condition is known. For example, the select that wraps
+  /// negative indices is removed if the index is never negative.
   Value resolve(Value value) {
     while (auto select = value.getDefiningOp<SelectOp>()) {
       std::optional<bool> truth = ranges.getTruth(select.getCondition());
@@ -78,13 +77,13 @@ private:
   IntegerRanges ranges;
 };
 
-/// Index tuples, and how many dimensions of what they index are batch.
+/// Index tuples, and the number of batch dimensions of the tensor that they index.
 struct Tuples {
   Value indices;
   int64_t batchDims;
 };
 
-/// Rewrites ops one by one; what they leave behind has no uses.
+/// Rewrites ops one by one. The replaced ops stay in the block, without uses.
 class BatchGatherFormer {
 public:
   explicit BatchGatherFormer(IndexFacts &facts) : facts(facts) {}
@@ -114,9 +113,10 @@ public:
                                 .getResult());
   }
 
-  /// Rows of samples that lie in one dimension: all of a sample together,
-  /// sample b taking b * rows + own, or all of a number together, sample b
-  /// taking own * samples + b. `own` is one of its rows.
+  /// Rewrites a gather of rows from a table whose first dimension holds samples and their rows. If
+  /// the rows of a sample lie together, sample b takes row b * rows + own. If the rows of equal
+  /// number lie together, sample b takes row own * samples + b. `own` is the number of a row within
+  /// its sample.
   void form(GatherOp op) {
     ArrayRef<int64_t> table = typeOf(op.getTable()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
@@ -152,8 +152,8 @@ public:
   }
 
 private:
-  /// Tuples without the leading components that are the tuple's own index, as
-  /// batch dimensions; nullopt if there is none. One component stays.
+  /// Removes the leading components that equal the index of the tuple itself, and counts them as
+  /// batch dimensions. Keeps at least one component. nullopt if no component can be removed.
   std::optional<Tuples> shorten(Expressions e, Value input, Tuples tuples) {
     int64_t before = tuples.batchDims;
     while (isLeadingOwn(e, typeOf(input).getShape(), tuples))
@@ -169,13 +169,13 @@ private:
   bool isLeadingOwn(Expressions e, ArrayRef<int64_t> input, Tuples tuples) {
     ArrayRef<int64_t> shape = typeOf(tuples.indices).getShape();
     int64_t d = tuples.batchDims;
-    // A batch of one sample is nothing to cut.
+    // A batch of one sample cannot be sharded, so it needs no batch dimension.
     if (shape.back() < 2 || d + 1 >= int64_t(shape.size()) || shape[d] != input[d] || shape[d] < 2)
       return false;
     return facts.isOwnIndex(sliceLast(e.builder, e.loc, tuples.indices, 0, 1), d);
   }
 
-  /// Whether the tuples are pairs, and name their own sample second.
+  /// Whether the tuples are pairs whose second component is the number of the own sample.
   bool isSecondOwn(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
@@ -184,8 +184,8 @@ private:
            facts.isOwnIndex(sliceLast(e.builder, e.loc, op.getIndices(), 1, 2), 0);
   }
 
-  /// Rows x samples, of which each sample takes those that `own` says, samples
-  /// first. The result has `shape`.
+  /// Gathers from `input`, of shape rows x samples x .., the rows with the numbers `own` in each
+  /// sample. `own` has samples first, and so has the result, which is reshaped to `shape`.
   static Value pick(Expressions e, Value input, Value own, ArrayRef<int64_t> shape) {
     SmallVector<int64_t> taken(typeOf(input).getShape());
     int64_t samples = taken[1];
@@ -198,9 +198,9 @@ private:
     return e.reshape(e.transpose(picked, permutation), shape);
   }
 
-  /// Where the tuples take the whole input in order, each component being the
-  /// tuple's own index along another dimension: the dimension of the result in
-  /// which each input dimension is found again, -1 for one of extent 1.
+  /// Returns, for each input dimension, the result dimension that it becomes, or -1 if its extent
+  /// is 1. nullopt unless the tuples read the complete input in order, that is, each component
+  /// equals the index of the tuple along a dimension of its own.
   std::optional<SmallVector<int64_t>> placesOf(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();

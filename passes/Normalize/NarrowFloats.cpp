@@ -1,6 +1,6 @@
-// Mixed precision: gives products operands of 16 bits, and lets what only moves
-// numbers take the type of its neighbours (Micikevicius et al., "Mixed precision
-// training", ICLR 2018; which ops are narrow is each op's own answer).
+// Mixed precision: converts the operands of products to 16 bits, and lets ops that only move
+// numbers take the type of their neighbours (Micikevicius et al., "Mixed precision training", ICLR
+// 2018). The PrecisionOpInterface of each op says whether the op is narrow.
 
 #include "passes/Normalize/Passes.h"
 #include "passes/Normalize/Positions.h"
@@ -47,8 +47,8 @@ public:
   }
 
 private:
-  /// Finds the products that are not rounded: of positions, and those that sum nothing up,
-  /// which are as often phases or scales as they are cheap.
+  /// Finds the products whose operands are not rounded. These are products of positions, and
+  /// products that sum nothing: the latter are cheap, and are often phases or scales.
   void findExact(func::FuncOp function) {
     const Positions positions(function);
     for (auto op : function.front().getOps<PrecisionOpInterface>()) {
@@ -73,13 +73,13 @@ private:
     return llvm::all_of(op.getOperands(), fits) && llvm::all_of(op.getResults(), fits);
   }
 
-  /// Whether `value` is a number of the narrow type in f32.
+  /// Whether `value` is converted to f32 from the narrow type.
   bool isWidened(Value value) const {
     auto convert = value.getDefiningOp<ConvertOp>();
     return convert && elementOf(convert.getInput()) == type;
   }
-  /// The constant `value` in the narrow type, rounded; null if it is none or its
-  /// elements are a resource. With `exactly`, null too where rounding changes one.
+  /// Returns the constant `value` rounded to the narrow type. Null if `value` is no constant or its
+  /// elements are a resource. With `exactly`, also null if rounding changes an element.
   DenseElementsAttr narrowedConstant(Value value, bool exactly) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
@@ -106,7 +106,8 @@ private:
     return rounded.toAttr();
   }
 
-  /// Whether `op` reads numbers of the narrow type and no others.
+  /// Whether all floats that `op` reads are numbers of the narrow type, and at least one of them is
+  /// no constant.
   bool readsWidened(Operation *op) const {
     auto fits = [&](Value value) {
       return isWidened(value) || narrowedConstant(value, /*exactly=*/true);
@@ -117,9 +118,9 @@ private:
            });
   }
 
-  /// `op` with narrow operands and results. Every user of a result reads it in
-  /// f32: gradients of several users are added up there. What converts there and
-  /// back folds away when gradients are built.
+  /// Gives `op` narrow operands and results. Every user still reads a result in f32, through a
+  /// conversion, so that the gradients of several users are added in f32. Pairs of conversions to
+  /// f32 and back are folded later, when gradients are built.
   void narrow(PrecisionOpInterface op) {
     OpBuilder builder(op);
     for (OpOperand &operand : op->getOpOperands())
@@ -143,8 +144,8 @@ private:
     return convert;
   }
 
-  /// Moves a narrowing before what only moves numbers: a weight is narrowed
-  /// before it is transposed, so that products can take the transposition in.
+  /// Moves a conversion to the narrow type before an op that only moves numbers. For example, a
+  /// weight is converted before it is transposed, so that the product can absorb the transposition.
   void sink(ConvertOp narrowing) {
     auto op = narrowing.getInput().getDefiningOp<PrecisionOpInterface>();
     auto isNarrowed = [&](Operation *reader) { return isNarrowing(reader); };
@@ -162,14 +163,16 @@ private:
       narrowing.replaceAllUsesWith(result);
       return narrowing.erase();
     }
-    // The others stay, as in `narrow`.
+    // Other users keep their own conversions and read the result in f32, as in `narrow`.
     builder.setInsertionPointAfter(op);
     Value widened = Expressions{builder, op.getLoc()}.convert(result, wide);
     result.replaceAllUsesExcept(widened, widened.getDefiningOp());
   }
 
-  /// Elements of the result of `op`; of all parts of its operand, where `op` takes one of
-  /// several that are all read narrow, such as queries, keys and values of one product.
+  /// Returns the number of elements that a conversion before `op` saves after it. These are the
+  /// elements of the result of `op`. If `op` is one of several ops that take parts of the same
+  /// operand, and all their readers are narrow, they are the elements of all parts. An example are
+  /// queries, keys and values that are slices of one product.
   int64_t elementsReadNarrow(Operation *op) const {
     if (op->getNumOperands() != 1)
       return elementsOf(op->getResults());
@@ -190,9 +193,9 @@ private:
   }
 
   FloatType type, wide;
-  /// Products that stay as they are. Looked up by key only.
+  /// Products that stay in f32. Looked up by key only.
   llvm::DenseSet<Operation *> exact;
-  /// Conversions to the narrow type that were made and may yet sink.
+  /// Conversions to the narrow type that were created and that `sink` has not tried to move yet.
   SmallVector<ConvertOp> narrowings;
 };
 

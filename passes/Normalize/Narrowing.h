@@ -7,26 +7,27 @@
 
 namespace dpc {
 
-/// A tensor that another one repeats: its dimension i is dimension
-/// `dimensions[i]` of that one, which is constant along all others.
+/// A small tensor that another tensor is a broadcast of. Dimension i of `value` is dimension
+/// `dimensions[i]` of the broadcast, which is constant along all its other dimensions.
 struct Narrow {
   mlir::Value value;
-  llvm::SmallVector<int64_t> dimensions; // increasing
+  llvm::SmallVector<int64_t> dimensions; // in increasing order
 };
 
-/// Finds what values repeat: broadcasts, equal constants, numberings and
-/// dimensions of extent 1 are taken off, also from the operands of elementwise
-/// ops, which are built anew on less, after the op that they stand for.
+/// Finds the smallest tensors that values are broadcasts of. Removes broadcasts, splat constants,
+/// repeated iotas and dimensions of extent 1, also from the operands of elementwise ops. Clones
+/// such an elementwise op for the smaller operands, directly after the original op.
 class Narrowing {
 public:
-  /// New ops have the location `loc`: constants may have none.
+  /// Returns the smallest tensor that `value` is a broadcast of. New ops have the location `loc`,
+  /// because constants may have no location to inherit.
   Narrow narrow(mlir::Location loc, mlir::Value value);
 
 private:
   Narrow build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
   Narrow buildElementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *op);
 
-  /// One for all that share a mask.
+  /// By value: its result, so that all attention ops with one mask share the same small tensor.
   llvm::DenseMap<mlir::Value, Narrow> known;
 };
 

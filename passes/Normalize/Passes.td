@@ -6,9 +6,10 @@ include "mlir/Pass/PassBase.td"
 def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
   let summary = "Turns every float type into f64";
   let description = [{
-    Arguments, results, constants and variables: a program in f64 computes
-    everything in f64, a Cast to float included. Values are widened, never
-    parsed again, so 0.1f stays the f32 number nearest to 0.1.
+    Changes the types of arguments, results, constants and variables, so that a program
+    in f64 computes everything in f64, even the result of a Cast to float. Constants are
+    converted from their f32 values, not parsed again, so 0.1f stays the f32 number
+    nearest to 0.1.
 
     Needs: level `import`. Keeps: the level.
 
@@ -24,14 +25,15 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
 def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
   let summary = "Rounds rows of a table that products read in fewer bits";
   let description = [{
-    Where a parameter is converted to fewer bits, as a tied table of tokens is for
-    the last product, rows that are taken of it are rounded to these too: then
-    nothing but its update needs all of its bits, and `dpc-divide-updates` keeps
-    and gathers no others. Rows are rounded behind the lookup, which is less work
-    than to convert the table, and the same.
+    If a parameter is converted to a narrower type, lookups in the parameter are rounded
+    to this type as well. An example is a tied token table, which the last product reads
+    in bf16. Only the update of the parameter then needs all of its bits, so
+    `dpc-divide-updates` can keep and gather the parameter in the narrow type. The pass
+    rounds the rows after the lookup, which gives the same values as a conversion of the
+    table and is less work.
 
-    Needs: gradients (`dpc-differentiate`) if there are to be any: that of a row
-    is not rounded. Keeps: the level.
+    Needs: gradients (`dpc-differentiate`), if the program has any, because the gradient
+    of a row must not be rounded. Keeps: the level.
 
     ```mlir
     func.func @example(%t: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "t">}, %i: tensor<4xi64>)
@@ -57,27 +59,33 @@ def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
 def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
   let summary = "Gives products 16-bit operands (mixed precision)";
   let description = [{
-    Each op answers PrecisionOpInterface. Operands of *narrow* ops (products,
-    convolutions, attention) are converted from f32 to `type`, each where it is
-    used, and their results are converted back; sums inside are f32. Ops that
-    *follow* (they move or select numbers) take the narrow type where all they
-    read has it, and where a single narrow op reads them. All others stay f32:
-    norms, softmax, losses, sums, and what is elementwise; so state, inputs and
-    results of functions keep their types. Values between two elementwise ops are
-    never rounded: what a program keeps for its backward pass is what products
-    gave and read.
+    The PrecisionOpInterface of each op decides.
 
-    Constants become constants of `type`. Ops with other floats than f32 are left
-    alone, and so are products of positions: those with a factor that is made of
-    integers of more than 8 bits alone (inputs, numberings, and constants beside
-    them), products of constants, and those that sum nothing up, a contraction of
-    extent 1.
+    - Operands of *narrow* ops (products, convolutions, attention) are converted from f32
+      to `type` directly before each use, and results are converted back. Sums inside the
+      ops are f32.
+    - Ops that *follow* (they move or select numbers) take the narrow type if all their
+      operands have it, or if all their readers are conversions to it and a conversion of
+      the operands instead converts no more elements.
+    - All other ops stay f32: norms, softmax, losses, sums and elementwise ops. So state,
+      inputs and results of functions keep their types.
+
+    Values between two elementwise ops are never rounded. The values that a program keeps
+    for its backward pass are the operands and results of products.
+
+    Constants become constants of `type`. Ops with floats other than f32 are unchanged,
+    and so are these products:
+
+    - products of positions: one factor is computed only from integers of more than 8 bits
+      (inputs or iotas) and constants;
+    - products of constants;
+    - products that sum nothing, with a contraction of extent 1.
 
     Source: Micikevicius et al., "Mixed precision training", ICLR 2018.
 
-    Needs: one block a function; no gradients yet (they then follow, as VJPs have
-    the types of what they differentiate). Keeps: the level. Conversions that
-    cancel are left to canonicalization, equal ones to CSE.
+    Needs: one block per function; no gradients yet (they follow, since a VJP has the types
+    of the op that it differentiates). Keeps: the level. Canonicalization removes
+    conversions that cancel, and CSE merges equal ones.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
@@ -104,11 +112,11 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
 def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
   let summary = "Products give the wider type that their only user converts to";
   let description = [{
-    A product of narrow factors sums in f32. Where its result is converted to a
-    wider type, also through ops that move it, and nothing computed from it is
-    made narrow again, it gives that type itself, unrounded: gradients of weights,
-    and what leaves a program. Results that other products read stay narrow, in
-    memory and when they travel.
+    A product of narrow factors sums in f32. If its result is only converted to a wider
+    type, possibly after ops that move it, and no value computed from it is narrowed
+    again, the product gives the wider type directly, without rounding. This affects
+    gradients of weights and results of the program. Results that other products read
+    stay narrow, in memory and in collectives.
 
     Needs: one block. Keeps: the level.
 
@@ -131,18 +139,18 @@ def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
 def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
   let summary = "Records on inputs and labels which integers the program can take";
   let description = [{
-    An input that selects (a token of an embedding, a label of a cross-entropy)
-    must lie in what it selects from. Walks each function backwards from the ops
-    that index, through those that only move integers, and writes `nn.bounds` on
-    the arguments it meets. The runtime checks data against it: generated code
-    does not.
+    An input that is an index (a token of an embedding, a label of a cross-entropy) must
+    lie in the range of the dimension that it indexes. The pass walks each function
+    backwards from the indexing ops, through ops that only move integers, and writes
+    `nn.bounds` on the arguments that it reaches. The runtime checks the data against
+    these bounds; generated code does not check indices.
 
-    Each element has bounds of its own: columns of one input may index different
-    tables. Where samples differ, a sample has what all of them allow, for the
-    host may put any row of the data there.
+    Each element has its own bounds, because columns of one input may index different
+    tables. All samples get the same bounds, the intersection over the samples, because
+    the host may put any row of the data in any sample.
 
-    Indices that are computed are not followed, but for `x + constant` and the two
-    usual forms `x < 0 ? x + n : x` and `x == ignored ? .. : x`.
+    The pass does not follow computed indices, except `x + constant` and the two usual
+    forms `x < 0 ? x + n : x` and `x == ignored ? .. : x`.
 
     Needs: static shapes, not yet cut by a layout. Keeps: everything else.
 
@@ -159,9 +167,10 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
     }
     ```
 
-    Of an input of three columns, two of which index tables of 5 rows and the
-    third one of 9 rows, the bounds are `[array<i64: 2, 0, 4>, array<i64: 1, 0,
-    8>]`: the number of columns, then the range, for each run of equal columns.
+    Example: an input has three columns. The first two index tables of 5 rows, and the
+    third one indexes a table of 9 rows. The bounds are then
+    `[array<i64: 2, 0, 4>, array<i64: 1, 0, 8>]`: for each run of equal columns the number
+    of columns, then the range.
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
@@ -169,29 +178,33 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
 def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
   let summary = "Turns a product, a softmax and a product into nn.attention";
   let description = [{
-    Takes together: the product of queries and keys; a scale of its result or of
-    either factor; what masks it; `nn.softmax` over the keys, with or without the
-    select by which exporters put 0 for NaN; the product with the values. Heads
-    are read and written where the projections around have them: transpositions
-    between are left to canonicalization, most of them meet their inverse.
+    Replaces these ops by one op: the product of queries and keys; a scale of its result
+    or of either factor; its masks; `nn.softmax` over the keys, with or without the select
+    by which exporters replace NaN by 0; the product with the values. The op reads and
+    writes heads in the dimension in which the projections around it have them. Remaining
+    transpositions are left to canonicalization; most of them cancel.
 
-    What masks are added tensors that need no gradient, and selects of -infinity;
-    broadcasts are taken off them, and several are added to each other. A constant
-    that hides (by -1e9 or less) exactly the keys that come after each query
-    becomes `causal`. If the number is finite, this is done only beside masks that
-    cannot hide the other keys too: in a row whose keys are all hidden by finite
-    numbers, the later keys would have weights again.
+    A mask is an added tensor that needs no gradient, or a select of -infinity. Broadcasts
+    of masks are removed, and several masks are added to one. A constant mask that hides
+    (by -1e9 or less) exactly the keys after each query becomes `causal`. If its number is
+    finite, this is done only if no other mask can hide all remaining keys of a row: in
+    a row in which finite numbers hide all keys, the later keys have weights again.
 
-    Left alone: scores or probabilities that are used elsewhere, dropout between
-    softmax and product, masks whose sum is as large as the scores, a select of a
-    finite number that is not causal or stands beside a mask that may hide the
-    other keys (a row without keys has equal weights then), other types than f32
-    and f64, and in `@step` a mask that depends on a parameter. Where such a softmax
-    has the select by which exporters put 0 for NaN, a row of scores that are all
-    -infinity gets scores 0 and the result 0: its gradient is 0 then, not NaN.
+    Unchanged are:
 
-    Needs: training forms are gone from functions to be formed in. Keeps: the
-    level; ops that became useless stay for canonicalization.
+    - scores or probabilities with other uses;
+    - dropout between softmax and product;
+    - masks whose sum is as large as the scores;
+    - a select of a finite number that is not causal, or that is used together with a mask
+      that may hide all remaining keys (a row without keys then has equal weights);
+    - types other than f32 and f64;
+    - in `@step`, a mask that depends on a parameter.
+
+    If an unchanged softmax has the select by which exporters replace NaN by 0, a row whose
+    scores are all -infinity gets scores 0 and result 0. Its gradient is then 0, not NaN.
+
+    Needs: the functions have no ops with a training form. Keeps: the level; ops without
+    uses are left to canonicalization.
 
     ```mlir
     func.func @forward(%q: tensor<4x12x64xf32>, %k: tensor<4x12x64xf32>, %v: tensor<4x12x64xf32>) {
@@ -219,35 +232,32 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
 def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
   let summary = "Makes index tuples that name their own sample batch dimensions";
   let description = [{
-    A model that picks one row of each sample b, x[b, i_b], writes it as
-    x[arange(B), i], and exporters turn that into a gather whose index tuples
-    (b, i_b) name the sample. From the types alone such a gather might read any
-    sample, so every device would have to hold all of x. This pass finds tuples
-    whose component is always the sample's own number, and makes the sample a
-    batch dimension of the op, which layouts cut like any other. With B samples
-    of n rows:
+    A model that picks one row x[b, i_b] of each sample b does so by x[arange(B), i].
+    Exporters turn this into a gather whose index tuples (b, i_b) contain the number of
+    the sample. From its types alone, such a gather could read any sample, so every device
+    would need all of x. This pass finds tuples in which one component is always the
+    number of the own sample, and makes the sample a batch dimension of the op, which can
+    be sharded. With B samples of n rows:
 
-    * `nn.gather_nd` and `nn.scatter_nd` whose tuples begin with the sample's own
-      number (computed from constants, in whatever way): the component is
-      removed and `batchDims` grows by one. The op asks of the components that
-      stay what it asked before, so nothing has to be proved of them;
-    * `nn.gather` from x with samples laid end to end, at b * n + i_b: becomes
-      `nn.gather_nd` of i on x as B samples. Here 0 <= i_b < n has to be proved,
-      from ranges of integers, since a negative i_b would read a row of the
-      sample before b;
-    * the same two forms with the sample as the second dimension, x[i, arange(B)]
-      and i_b * B + b: become `nn.gather_elements` along the first dimension, so
-      that x need not be transposed;
-    * `nn.gather_nd` whose components all are the index of the place that the
-      result has: becomes a broadcast. Masks are looked up this way.
+    * `nn.gather_nd` and `nn.scatter_nd` whose tuples begin with the number of the own
+      sample (computed in any way from constants): the component is removed and
+      `batchDims` grows by one. The requirements on the other components do not change,
+      so nothing has to be proved about them.
+    * `nn.gather` at b * n + i_b from x, with samples laid end to end: becomes
+      `nn.gather_nd` at i from x as B samples. Integer ranges must prove 0 <= i_b < n,
+      since a negative i_b would read a row of the sample before b.
+    * The same two forms with the sample as second dimension, x[i, arange(B)] and
+      i_b * B + b: become `nn.gather_elements` along the first dimension, so that x need
+      not be transposed.
+    * `nn.gather_nd` in which every component is the index of the tuple itself along some
+      dimension: becomes a broadcast. Exporters look up masks in this way.
 
-    Exporters wrap indices that may be negative, `i < 0 ? i + n : i`. Where ranges
-    prove that i is not negative, the select is removed from the indices that
-    stay.
+    Exporters wrap indices that may be negative: `i < 0 ? i + n : i`. If integer ranges
+    prove that i is not negative, the select is removed from the remaining indices.
 
-    Left alone: a batch of one sample; tuples that have the sample after two or
-    more components, or second in `nn.scatter_nd`; indices whose extents are not
-    those of what they index.
+    Unchanged are: a batch of one sample; tuples with the sample after two or more
+    components, or second in `nn.scatter_nd`; indices whose extents differ from the
+    extents of the dimensions that they index.
 
     Needs: static shapes. Keeps: the level. Pure ops without uses are erased.
 

@@ -6,27 +6,29 @@
 
 namespace dpc {
 
-/// What the floats of a function are made of, as far as that says which may be rounded.
-/// Positions may not: a phase of 4,006 radians in 8 bits is off by turns.
+/// The origins of the floats of a function, from which passes decide which floats may be rounded.
+/// Positions may not be rounded: with the 8 bits of bf16, a phase of 4,006 radians is wrong by more
+/// than a full turn.
 class Positions {
 public:
-  /// Ordered: what is computed of several is the last of them.
+  /// The origins are ordered: a value that is computed from several origins mostly has the last of
+  /// them.
   enum class Origin {
-    /// Constants, and nothing else.
+    /// Only constants.
     constants,
-    /// Truth values as 0 and 1, moved: no type rounds them.
+    /// Truth values as 0 and 1, possibly moved. They are exact in every type.
     flags,
-    /// Integers of more than 8 bits (indices, times, numberings), and perhaps constants.
+    /// Integers of more than 8 bits (indices, times, iotas), possibly together with constants.
     integers,
     /// Data, weights, random numbers; integers of 8 bits, such as samples of an image.
     others,
   };
 
-  /// Looks at the ops of `function` as they are now.
+  /// Analyses the ops that `function` has now. Later changes are not seen.
   explicit Positions(mlir::func::FuncOp function);
 
   Origin getOrigin(mlir::Value value) const { return origins.lookup(value); }
-  /// Whether one of `factors` is made of integers alone, or all are of constants.
+  /// Whether one of `factors` is computed only from integers and constants, or all are constants.
   bool areAmong(mlir::ValueRange factors) const;
 
 private:

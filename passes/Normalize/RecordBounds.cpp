@@ -25,7 +25,8 @@ struct RecordBoundsPass : dpc::impl::RecordBoundsBase<RecordBoundsPass> {
       if (!isNew)
         entry->second = entry->second.intersect(asked);
     };
-    // Users come before what they use: each op knows all that is asked of it.
+    // Visit users before their operands, so that all requirements on the results of an op are
+    // known when the op is visited.
     for (Operation &op : llvm::reverse(function.front())) {
       auto model = dyn_cast<BoundsOpInterface>(op);
       if (!model)

@@ -1,4 +1,4 @@
-// Rounds the rows that are taken of a parameter which products read in fewer bits.
+// Rounds the rows that lookups take from a parameter if products read the parameter in fewer bits.
 
 #include "passes/Normalize/Passes.h"
 
@@ -17,8 +17,8 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-/// The float type of fewer bits to which something converts `parameter`; null if nothing does,
-/// or to several.
+/// Returns the narrower float type to which ops convert `parameter`. Null if no op does, or if
+/// there are several such types.
 static Type findNarrowType(Value parameter) {
   auto own = dyn_cast<FloatType>(getElementTypeOrSelf(parameter));
   Type found;
@@ -34,7 +34,7 @@ static Type findNarrowType(Value parameter) {
   return found;
 }
 
-/// Rounds what `lookup` takes to numbers of `type`.
+/// Rounds the rows that `lookup` returns to numbers of `type`, but keeps their element type.
 static void roundRows(Operation *lookup, Type type) {
   OpBuilder builder(lookup->getContext());
   builder.setInsertionPointAfter(lookup);

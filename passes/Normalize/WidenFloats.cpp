@@ -23,8 +23,8 @@ static Type widened(Type type) {
   return RankedTensorType::get(tensor.getShape(), Float64Type::get(type.getContext()));
 }
 
-/// `value` in f64; null when it cannot be read. Splats stay splats, large
-/// values stay resources outside the context's uniquing.
+/// Returns `value` in f64, or null if it cannot be read. Splats stay splats. Large values stay
+/// resources, which the context does not unique.
 static ElementsAttr widened(ElementsAttr value) {
   auto type = cast<RankedTensorType>(widened(value.getType()));
   if (type == value.getType())
@@ -39,7 +39,8 @@ static ElementsAttr widened(ElementsAttr value) {
     return DenseElementsAttr::get(type, ArrayRef<double>(tensor->floats));
   AsmResourceBlob blob =
       HeapAsmResourceBlob::allocateAndCopyInferAlign(ArrayRef<double>(tensor->floats));
-  // The old key: a symbol's name need not be one that the parser reads back.
+  // Use the key of the old resource: the name of the variable might be no key that the parser
+  // accepts.
   StringRef key = cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
   return DenseResourceElementsAttr::get(type, key, std::move(blob));
 }
@@ -61,7 +62,7 @@ struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
       signalPassFailure();
   }
 
-  /// Values of constants and variables, and function types.
+  /// Widens the values of constants and variables, and the types of functions.
   LogicalResult widenAttributes(Operation *op) {
     if (auto function = dyn_cast<FunctionOpInterface>(op)) {
       SmallVector<Type> inputs, results;

@@ -1,5 +1,4 @@
-// Lets products of narrow factors give their sums in the wider type in which
-// they are used.
+// Lets products of narrow factors return their sums in the wider type that their readers need.
 
 #include "passes/Normalize/Passes.h"
 
@@ -17,7 +16,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Bits that an element of `value` takes if it is a float, else 0.
+/// Returns the number of bits of an element of `value` if it is a float, otherwise 0.
 static unsigned floatBits(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
   return type ? type.getWidth() : 0;
@@ -33,7 +32,8 @@ static bool isNarrowing(Operation *op) {
          floatBits(convert.getResult()) < floatBits(convert.getInput());
 }
 
-/// The values from which a conversion to a narrower type is computed.
+/// Returns the values that a conversion to a narrower float type depends on, directly or
+/// indirectly.
 static llvm::DenseSet<Value> findNarrowedLater(Block &block) {
   llvm::DenseSet<Value> found;
   for (Operation &op : llvm::reverse(block))
@@ -56,8 +56,8 @@ struct WidenSumsPass : dpc::impl::WidenSumsBase<WidenSumsPass> {
   }
 
 private:
-  /// Takes `convert` into the product whose result it converts, through what
-  /// moves the result in between.
+  /// Removes `convert` and lets the product whose result it converts return the wider type. Between
+  /// both there may be ops with one operand that move the result; they get the wider type too.
   void widen(ConvertOp convert) {
     SmallVector<Value> moved;
     Value value = convert.getInput();
