@@ -1,5 +1,5 @@
 // Adam (Kingma and Ba, arXiv 1412.6980) and AdamW (Loshchilov and Hutter,
-// arXiv 1711.05101) as torch.optim has them:
+// arXiv 1711.05101), as in torch.optim:
 //   Adam:  g += wd p          AdamW: p *= 1 - lr wd
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 //   p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
@@ -26,7 +26,7 @@ public:
   SmallVector<Value> build(Expressions e, const UpdateInputs &in) const override {
     Type type = in.parameter.getType();
     Type element = typeOf(in.parameter).getElementType();
-    // Bias corrections in f64, as the host would compute them.
+    // Compute the bias corrections in f64, as torch.optim does on the host.
     Value one = e.splatLike(in.step, 1);
     auto correction = [&](double beta) {
       return e.sub(one, e.make<PowOp>(e.splatLike(in.step, beta), in.step));

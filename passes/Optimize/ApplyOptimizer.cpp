@@ -1,5 +1,5 @@
-// Replaces the gradients that @step returns by updated parameters, with the
-// optimizer's state, clipping and schedule.
+// Replaces the gradients that @step returns by updated parameters. Adds the state of the optimizer,
+// loss scaling and clipping, and records the schedule of the learning rate.
 
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/LossScale.h"
@@ -22,16 +22,16 @@ using namespace dpc::nn;
 
 namespace {
 
-/// Parameters whose options differ from the optimizer's.
+/// A group of parameters with options of their own, such as a weight decay.
 struct Group {
   std::string pattern;
   llvm::GlobPattern glob;
   OptionSpec options;
-  /// Trained parameters that it names.
+  /// The number of trained parameters that the glob matches.
   int64_t members = 0;
 };
 
-/// A parameter and its gradient, by position in @step.
+/// A parameter, by its argument number in @step, and its gradient.
 struct Trained {
   unsigned argument;
   Value gradient;
@@ -71,7 +71,7 @@ struct ApplyOptimizerPass : dpc::impl::ApplyOptimizerBase<ApplyOptimizerPass> {
   }
 
 private:
-  /// The optimizer for reports: every option, and the groups.
+  /// Returns the attribute that describes the optimizer in reports: all options, and the groups.
   OptimizerAttr describe() {
     Builder builder(&getContext());
     NamedAttrList values;
@@ -100,7 +100,7 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
-      // A glob refers to its text: the option's own stays.
+      // A glob keeps a reference to its text, so use the text of the pass option, which lives on.
       llvm::Expected<llvm::GlobPattern> glob =
           llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
@@ -132,7 +132,7 @@ private:
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"], share = 0;
     if (auto given = spec->millionths.find("warmup"); given != spec->millionths.end())
       share = given->second;
-    // Without a total the host takes the last step of the run.
+    // Without a total, the decay ends at the last step of the run, which the host knows.
     if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
@@ -169,10 +169,10 @@ private:
 
     Type f64 = builder.getF64Type();
     Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
-    // The control counts the steps done before; Adam's t counts from 1.
+    // The control `step` counts the steps before this one; the t of Adam's formula starts at 1.
     std::optional<LossScale> lossScale = openLossScale();
     Value done = getStepsDone();
-    // A step that was skipped does not count.
+    // Skipped steps do not count, since they did not change the moments.
     if (lossScale)
       done = e.sub(done, lossScale->stepsSkipped);
     Value count = e.add(e.convert(done, f64), 1.0);
@@ -206,7 +206,7 @@ private:
         if (!variables.matches(arg.getName(), group.glob))
           continue;
         ++group.members;
-        // A later group changes only what it names.
+        // A later group changes only the options that its text contains.
         if (group.options.given.count("weight-decay"))
           inputs.weightDecay = group.options["weight-decay"];
         if (group.options.given.count("lr-scale"))
@@ -245,7 +245,7 @@ private:
     step.setAllResultAttrs(attrs);
   }
 
-  /// The state of a scaled loss, if the loss is.
+  /// Adds the state of loss scaling if the loss is scaled. nullopt if it is not.
   std::optional<LossScale> openLossScale() {
     Value scale = findOptimizerState(step, kLossScaleName);
     if (!scale)
@@ -255,7 +255,7 @@ private:
                      addState(kStepsSkippedName, "", count), lossScaleInterval, nullptr};
   }
 
-  /// The metric `loss` of the step; null if it has none.
+  /// Returns the metric `loss` of the step, or null if it has none.
   static Value findLoss(ArrayRef<Value> results, ArrayRef<DictionaryAttr> attrs) {
     for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
       auto attr = dictionary ? dictionary.getAs<ResultAttr>(NNDialect::kResultAttrName) : nullptr;
@@ -265,7 +265,7 @@ private:
     return {};
   }
 
-  /// Other state of a step that is skipped, running statistics, stays too.
+  /// Keeps the other state of a skipped step, such as running statistics, at its old value.
   void keepSkippedState(Expressions e, const LossScale &lossScale, SmallVector<Value> &results,
                         ArrayRef<DictionaryAttr> attrs) {
     for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
@@ -291,7 +291,7 @@ private:
     attrs.push_back(resultAttr(ResultKind::metric, kLossScaleName));
   }
 
-  /// Splits @step's results into gradients and the rest.
+  /// Splits the results of @step into gradients (`trained`) and other results.
   void collect(SmallVector<Trained> &trained, SmallVector<Value> &results,
                SmallVector<DictionaryAttr> &attrs) {
     llvm::StringMap<unsigned> arguments;
@@ -317,8 +317,8 @@ private:
         NNDialect::kResultAttrName, ResultAttr::get(&getContext(), kind, name)));
   }
 
-  /// Adds an argument to the block. The signature gets all of them at the end: it would be
-  /// copied for each.
+  /// Adds an argument to the block only. The signature of the function gets all new arguments at
+  /// the end, because each change of it copies the complete signature.
   Value addArgument(ArgKind kind, StringRef name, RankedTensorType type, StringRef of = "") {
     Builder builder(&getContext());
     addedAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
@@ -326,7 +326,7 @@ private:
     return step.front().addArgument(type, step.getLoc());
   }
 
-  /// A zero variable and the argument that carries its value.
+  /// Adds a zero variable, and returns the new argument that has its value.
   Value addState(StringRef name, StringRef of, RankedTensorType type) {
     OpBuilder builder(step);
     auto zero = cast<DenseElementsAttr>(builder.getZeroAttr(type));
@@ -343,7 +343,7 @@ private:
                        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
-  /// The norm of all gradients together, rank 0.
+  /// Builds the L2 norm of all gradients together, rank 0.
   Value gradientNorm(Expressions e, ArrayRef<Trained> trained) {
     Value total;
     for (const Trained &item : trained) {
@@ -355,14 +355,15 @@ private:
     return e.sqrt(total);
   }
 
-  /// min(1, X / (norm + 1e-6)), rank 0.
+  /// Builds the factor of clipping min(1, X / (norm + 1e-6)), rank 0, where X is `clipGradNorm`.
   Value clipFactor(Expressions e, Value norm) {
     Value factor = e.div(e.splatLike(norm, clipGradNorm), e.add(norm, 1e-6));
     return e.make<MinOp>(factor, e.splatLike(factor, 1));
   }
 
   func::FuncOp step;
-  /// Attributes of arguments that the block has and the signature does not.
+  /// The attributes of the arguments that addArgument() has added to the block, but that the
+  /// signature does not have yet.
   SmallVector<DictionaryAttr> addedAttrs;
   OptionSpec options;
   std::vector<Group> groups;

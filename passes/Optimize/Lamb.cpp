@@ -1,7 +1,7 @@
 // LAMB (You et al., arXiv 1904.00962), bias-corrected:
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 //   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + wd p
-//   p -= lr r u, r = |p| / |u| over the whole parameter, 1 if either is 0.
+//   p -= lr r u, r = |p| / |u| over all elements of the parameter, 1 if either norm is 0.
 
 #include "passes/Optimize/Optimizer.h"
 
@@ -54,6 +54,8 @@ public:
   }
 
 private:
+  /// Builds r = |parameter| / |direction|, rank 0, over all elements of the parameter; 1 if either
+  /// norm is 0.
   static Value trustRatio(Expressions e, Value parameter, Value direction) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(parameter).getRank()));
     Value weights = e.sqrt(e.sum(e.mul(parameter, parameter), all));

@@ -1,4 +1,4 @@
-// Dynamic loss scaling: skipped steps, and how the scale moves.
+// Builds dynamic loss scaling: the choice between taken and skipped steps, and the next scale.
 
 #include "passes/Optimize/LossScale.h"
 
@@ -10,7 +10,7 @@ using namespace dpc::nn;
 
 Value LossScale::isFinite(Expressions e, Value norm, Value loss) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  // Gradients may be finite although the loss is not: those of a probability of 0.
+  // Gradients can be finite although the loss is not, as for a label of probability 0.
   if (loss)
     norm = e.select(e.compare(Comparison::lt, e.make<AbsOp>(loss), infinity), norm,
                     e.splatLike(norm, infinity));

@@ -5,27 +5,27 @@
 
 namespace dpc {
 
-/// What a step does whose gradients are those of a scaled loss (dynamic loss
-/// scaling; Micikevicius et al., "Mixed precision training", ICLR 2018). Where
-/// the loss and all gradients are finite the step is taken, and after `interval` of these in a
-/// row the scale is doubled. Else nothing changes but the scale, which is halved.
+/// Dynamic loss scaling of a step (Micikevicius et al., "Mixed precision training", ICLR 2018). If
+/// the loss and all gradients are finite, the step is taken; after `interval` such steps in a row
+/// the scale is doubled. Otherwise the step is skipped: only the scale changes, which is halved.
 struct LossScale {
-  /// State: f32, i64 and i64, rank 0.
+  /// The arguments with the state of loss scaling: rank-0 f32, i64 and i64.
   mlir::Value scale, goodSteps, stepsSkipped;
   int64_t interval;
-  /// Rank-0 i1: whether the loss and the gradients are finite.
+  /// Rank-0 i1: whether the loss and all gradients are finite, so that the step is taken.
   mlir::Value finite;
 
-  /// Whether a norm, which is infinite or NaN with any gradient, is finite, and so is
-  /// `loss` where there is one.
+  /// Builds a rank-0 i1: whether `norm` is finite, and `loss` too if it is not null. The norm of
+  /// all gradients is infinite or NaN if any gradient is.
   static mlir::Value isFinite(nn::Expressions e, mlir::Value norm, mlir::Value loss);
 
-  /// 1 / scale, of the scale's type.
+  /// Builds 1 / scale, of the scale's type.
   mlir::Value inverse(nn::Expressions e) const;
-  /// `state` after the step, where it would be `updated` if the step is taken:
-  /// in the region of the `nn.update` that makes it, if one does.
+  /// Builds the value of a state after the step: `updated` if the step is taken, otherwise its old
+  /// value `state`. If an `nn.update` computes `updated` from `state`, the choice is made in the
+  /// region of this op, so that it needs no kernel of its own.
   mlir::Value choose(nn::Expressions e, mlir::Value updated, mlir::Value state) const;
-  /// The new scale, good steps and steps skipped.
+  /// Builds the new values of scale, good steps and skipped steps, in this order.
   llvm::SmallVector<mlir::Value> advance(nn::Expressions e) const;
 };
 

@@ -1,4 +1,4 @@
-// The optimizers by name, their options, and what their formulas share.
+// The table of optimizers with their options, and the code that their formulas share.
 
 #include "passes/Optimize/Optimizer.h"
 
@@ -18,7 +18,7 @@ struct Entry {
 };
 } // namespace
 
-/// Every optimizer by name, with torch.optim's options and defaults.
+/// Returns the table of all optimizers: name, options and defaults as in torch.optim, factory.
 static std::vector<Entry> knownOptimizers() {
   auto rate = [](double value) { return OptionInfo{"lr", value}; };
   auto decay = [](double value) { return OptionInfo{"weight-decay", value}; };

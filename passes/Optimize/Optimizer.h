@@ -12,42 +12,41 @@ namespace dpc {
 /// The values from which one parameter's update is built.
 struct UpdateInputs {
   mlir::Value parameter;
-  /// Of the parameter's shape; its type may be narrower.
+  /// The gradient has the parameter's shape. Its element type may be narrower.
   mlir::Value gradient;
-  /// One a slot, in the optimizer's order.
+  /// One tensor per slot, in the optimizer's order.
   llvm::SmallVector<mlir::Value> slots;
   /// Rank-0 f64: the learning rate of this parameter's group.
   mlir::Value learningRate;
   /// Rank-0 f64: the number of this step, counted from 1.
   mlir::Value step;
-  /// Rank-0, of the parameter's type: what to multiply the gradient with
-  /// first; null for nothing.
+  /// Rank-0, of the parameter's type: a factor by which the gradient is multiplied first, for loss
+  /// scaling and clipping. Null for no factor.
   mlir::Value gradientScale;
-  /// The group's.
+  /// The weight decay of the parameter's group.
   double weightDecay = 0;
 };
 
-/// An optimization algorithm: which state it keeps for each parameter, and the
-/// formula of one step.
+/// An optimization algorithm: the state that it keeps for each parameter, and the formula of one
+/// step.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;
 
-  /// Names of the state tensors, torch.optim's.
+  /// Returns the names of the state tensors of a parameter, as torch.optim has them.
   virtual llvm::ArrayRef<llvm::StringLiteral> getSlots() const = 0;
 
-  /// Builds the new parameter and the new slots, in this order, all of the
-  /// parameter's type.
+  /// Builds the new parameter and the new slots, in this order. All have the parameter's type.
   virtual llvm::SmallVector<mlir::Value> build(nn::Expressions e,
                                                const UpdateInputs &inputs) const = 0;
 
-  /// The optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes; null with
-  /// one line in `error`. `options` receives the values of all its options,
-  /// `lr` and `weight-decay` among them.
+  /// Returns the optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes. For an invalid `spec`,
+  /// returns null with one line in `error`. `options` receives the values of all options of the
+  /// optimizer, also of `lr` and `weight-decay`.
   static std::unique_ptr<Optimizer> create(llvm::StringRef spec, OptionSpec &options,
                                            std::string &error);
 
-  /// A line for each optimizer: its name, its options and their defaults.
+  /// Returns help text with one line per optimizer: its name, its options and their defaults.
   static std::string describeAll();
 };
 
@@ -59,20 +58,20 @@ llvm::SmallVector<mlir::Value> buildUpdate(
     llvm::function_ref<llvm::SmallVector<mlir::Value>(nn::Expressions, llvm::ArrayRef<mlir::Value>)>
         body);
 
-/// The gradient element in the parameter's type and after scaling, by `scale` if
-/// `inputs` has a gradient scale.
+/// Builds the gradient element in the parameter's type, multiplied by `scale` if `inputs` has a
+/// gradient scale.
 inline mlir::Value scaledGradient(nn::Expressions e, mlir::Value gradient,
                                   const UpdateInputs &inputs, mlir::Value scale) {
   gradient = e.convert(gradient, nn::typeOf(inputs.parameter).getElementType());
   return inputs.gradientScale ? e.mul(gradient, scale) : gradient;
 }
 
-/// x + factor y, without the term when the factor is 0.
+/// Builds x + factor y, or x if the factor is 0.
 inline mlir::Value addScaled(nn::Expressions e, mlir::Value x, mlir::Value y, double factor) {
   return factor == 0 ? x : e.add(x, e.mul(y, factor));
 }
 
-// One factory an optimizer family; each is one file.
+// One factory per optimizer family. Each family has a file of its own.
 std::unique_ptr<Optimizer> createSgd(const OptionSpec &options);
 std::unique_ptr<Optimizer> createAdam(const OptionSpec &options);
 std::unique_ptr<Optimizer> createAdagrad(const OptionSpec &options);

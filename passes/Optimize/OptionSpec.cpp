@@ -1,5 +1,5 @@
-// Parses the numbers, and percentages of a total, behind the name of an optimizer,
-// a group or a schedule.
+// Parses the options after the name of an optimizer, a group or a schedule: numbers, and
+// percentages of a total.
 
 #include "passes/Optimize/OptionSpec.h"
 

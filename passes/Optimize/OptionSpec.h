@@ -10,17 +10,17 @@
 
 namespace dpc {
 
-/// One numeric option of a `NAME[,OPTION=VALUE..]` text: its default and the
-/// values it may have, both ends included unless said.
+/// One numeric option of a `NAME[,OPTION=VALUE..]` text: its default and the range of its values,
+/// which includes both ends unless `belowHighest` is set.
 struct OptionInfo {
   llvm::StringLiteral name;
   double defaultValue;
   double lowest = 0;
   double highest = 1e308;
-  /// The upper end itself is not allowed (a decay rate below 1).
+  /// Whether the upper end itself is not allowed, as for a decay rate below 1.
   bool belowHighest = false;
   bool integer = false;
-  /// P% is a value too, with P from 0 to 100 and at most four decimals.
+  /// Whether a value may also be P%, with P from 0 to 100 and at most four decimals.
   bool mayBePercentage = false;
 };
 
@@ -28,19 +28,19 @@ struct OptionInfo {
 struct OptionSpec {
   std::string name;
   std::map<std::string, double, std::less<>> values;
-  /// Options that were written out.
+  /// The options that the text contains, without those that have their default.
   std::map<std::string, double, std::less<>> given;
-  /// Millionths that options given as percentages are; `values` has their
-  /// defaults.
+  /// The values of options that were given as percentages, in millionths (5% is 50,000). For these
+  /// options `values` has the default.
   std::map<std::string, int64_t, std::less<>> millionths;
 
   double operator[](llvm::StringRef option) const {
     return values.find(std::string_view(option))->second;
   }
 
-  /// Reads the options after the name. `what` names the flag or object in
-  /// messages. nullopt, with one line in `error`, for an unknown option, a
-  /// repeated one, or a value that is no number or out of range.
+  /// Parses `text`: the name, and then the options. `what` names the flag or object in messages.
+  /// Returns nullopt, with one line in `error`, for an unknown option, for a repeated option, and
+  /// for a value that is no number or out of range.
   static std::optional<OptionSpec> parse(llvm::StringRef text, llvm::ArrayRef<OptionInfo> options,
                                          llvm::StringRef what, std::string &error,
                                          char separator = ',');

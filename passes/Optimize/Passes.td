@@ -6,25 +6,25 @@ include "mlir/Pass/PassBase.td"
 def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
   let summary = "Turns the gradients of @step into the new parameters";
   let description = [{
-    Replaces each `#nn.result<gradient NAME>` by the new value of the parameter,
-    computed by one `nn.update`, and adds the optimizer's moments as state:
-    arguments, results and zero `nn.variable`s named `SLOT|NAME`. The learning
-    rate is the control `learning_rate`; its schedule becomes the module's
-    `nn.learning_rate`.
+    Replaces each `#nn.result<gradient NAME>` by the new value of the parameter, which
+    `nn.update` ops compute. Adds the moments of the optimizer as state: arguments,
+    results and zero `nn.variable`s named `SLOT|NAME`. The learning rate is the control
+    `learning_rate`, and its schedule becomes the module attribute `nn.learning_rate`.
 
-    Formulas and defaults are those of torch.optim; see the optimizers' files.
+    Formulas and defaults are those of torch.optim. The file of each optimizer states its
+    formulas.
 
-    Where the loss is scaled (`dpc-differentiate{loss-scale=X}`), gradients are
-    divided by the scale, and a step whose loss or one of whose gradients is not
-    finite is skipped: all state stays as it was but the scale, which is halved.
-    After `loss-scale-interval` good steps it is doubled. The optimizer counts the
-    steps that were taken. The new scale is the metric `loss_scale` too.
+    If the loss is scaled (`dpc-differentiate{loss-scale=X}`), gradients are divided by
+    the scale. A step is skipped if its loss or one of its gradients is not finite: all
+    state keeps its value, except the scale, which is halved. After `loss-scale-interval`
+    good steps in a row the scale is doubled. The optimizer counts only the steps that
+    were taken. The new scale is also the metric `loss_scale`.
 
-    With `gradient-type`, what ranks sum and keep of gradients has this type; in
-    updates and norms it is converted back.
+    With `gradient-type`, gradients have this type when ranks reduce and store them.
+    Updates and norms convert them back.
 
-    With clipping, or where it is asked for, the norm of all gradients together,
-    before they are clipped, is the metric `grad_norm`.
+    With clipping or `log-grad-norm`, the metric `grad_norm` is the norm of all gradients
+    together, before clipping.
 
     Needs: @step from `dpc-differentiate`. Keeps: purity, metrics, other state.
 

@@ -1,6 +1,6 @@
-// Stochastic gradient descent with (Nesterov) momentum, as torch.optim.SGD
-// with dampening 0: d = g + wd p; b = mu b + d; p -= lr b, or, for Nesterov,
-// p -= lr (d + mu b).
+// Stochastic gradient descent with or without (Nesterov) momentum, as in torch.optim.SGD with
+// dampening 0: d = g + wd p; b = mu b + d; p -= lr b, or for Nesterov p -= lr (d + mu b). Without
+// momentum: p -= lr d.
 
 #include "passes/Optimize/Optimizer.h"
 
