@@ -1,4 +1,4 @@
-// Which ops of a training step are its forward pass.
+// Finds the ops of a training step that are its forward pass, from the loss backwards.
 
 #include "passes/Forward/ForwardPass.h"
 
@@ -17,7 +17,7 @@ Ancestors::Ancestors(ArrayRef<Value> roots) {
   }
 }
 
-/// What `loop` yields for those of its results that are in `outside`.
+/// Returns the values that the body of `loop` yields for the results of `loop` in `outside`.
 static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outside) {
   SmallVector<Value> yielded;
   for (auto [result, value] :

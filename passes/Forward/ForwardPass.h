@@ -8,20 +8,22 @@
 
 namespace dpc {
 
-/// What some values of a block depend on, themselves included. To be looked up by key only.
+/// The values and ops of a block that some values depend on, including these values themselves.
+/// Both sets are to be looked up by key only, because their order is not fixed.
 struct Ancestors {
   llvm::DenseSet<mlir::Value> values;
   llvm::DenseSet<mlir::Operation *> ops;
 
   explicit Ancestors(llvm::ArrayRef<mlir::Value> roots);
-  /// The part of `outside`, of the block around `loop`, that its body computes.
+  /// The values and ops in the body of `loop` that compute the results of `loop` in `outside`.
   Ancestors(dist::MicroOp loop, const Ancestors &outside);
 };
 
-/// The forward pass of a function: what its metric `loss` depends on; nothing without it.
+/// Returns the forward pass of a function: the values and ops that its metric `loss` depends on.
+/// Empty without this metric.
 Ancestors findForwardPass(mlir::func::FuncOp function);
 
-/// What the updates of state in a function depend on.
+/// Returns the values and ops that the `nn.update` ops of a function depend on.
 Ancestors findUpdates(mlir::func::FuncOp function);
 
 } // namespace dpc
