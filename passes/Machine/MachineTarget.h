@@ -6,9 +6,8 @@
 
 namespace dpc {
 
-/// The target of the machine that the program of `op` is planned for. Null,
-/// after an error on the module, where it has no machine or the target is not
-/// registered.
+/// Returns the target of the machine that the program of `op` is planned for. Emits an error and
+/// returns null if the module has no machine or its target is not registered.
 const Target *getTarget(mlir::Operation *op);
 
 } // namespace dpc
