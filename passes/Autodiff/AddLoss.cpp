@@ -1,5 +1,5 @@
-// Makes @step and @eval out of @forward: the loss, the metrics, and the form of
-// each op that training needs.
+// Makes @step and @eval from @forward: adds the loss and the metrics, and replaces ops by their
+// training or evaluation form.
 
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Metrics.h"
@@ -40,7 +40,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     forward.erase();
   }
 
-  /// Clones `forward` as `name` in one of its two forms and adds the loss.
+  /// Clones `forward` under the name `name`, in its training or evaluation form, and adds the loss.
   LogicalResult build(func::FuncOp forward, StringRef name, bool training) {
     func::FuncOp function = forward.clone();
     function.setName(name);
@@ -96,7 +96,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return success();
   }
 
-  /// The metrics that are asked for, after the accuracy, which every classification has.
+  /// Returns the metrics of the loss: `accuracy` for a classification, then the option `metrics`.
   SmallVector<StringRef> metricsOf(const EvaluatedLoss &loss) {
     SmallVector<StringRef> names;
     if (findMetricDefect("accuracy", loss.kind).empty())
@@ -124,7 +124,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return function.getArgument(index);
   }
 
-  /// Number of the result that the loss is of.
+  /// Returns the number of the function result that the loss reads.
   FailureOr<unsigned> findOutput(func::FuncOp function) {
     StringRef wanted = lossOutput;
     const bool isInGraph = StringRef(loss).starts_with("output:");
@@ -177,7 +177,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     if (!classAxis.empty())
       options.classAxis = classAxis[0];
     if (!labelType.empty()) {
-      // Its own message speaks of MLIR's grammar.
+      // Silence the parser: its message is about the grammar of MLIR, which users need not know.
       ScopedDiagnosticHandler silent(&getContext(), [](Diagnostic &) { return success(); });
       options.labelType = parseType(labelType, &getContext());
     }
@@ -204,7 +204,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return EvaluatedLoss{name, output, outputName, label->classAxis, value, options, validRows};
   }
 
-  /// Says so where a cross-entropy is of what it was hardly meant to be of.
+  /// Emits a remark if the output is an unlikely one for a cross-entropy: it has one class, or it
+  /// is a softmax already.
   static void noteLogits(Value output, int64_t classAxis) {
     if (typeOf(output).getDimSize(classAxis) == 1)
       emitRemark(output.getLoc()) << "a cross-entropy of one class is always 0: labels that are 0 "
@@ -216,8 +217,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                                      "softmax";
   }
 
-  /// The labels' dimension that counts samples: the one that is asked for, or that of the
-  /// output, or else the first; -1 for labels without dimensions.
+  /// Returns the labels' dimension that counts samples: the option `label-batch-dim`, otherwise the
+  /// dimension in which the output has its samples, otherwise the first. -1 for labels of rank 0.
   FailureOr<int64_t> findSamples(func::FuncOp function, Value output, StringRef outputName,
                                  const LossFunction::Labels &label, bool training) {
     ArrayRef<int64_t> shape = label.type.getShape();
@@ -248,14 +249,14 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                  << ":K or --batch-dim=label:K says which dimension counts them",
              failure();
     }
-    // One sample has no order that could be mistaken.
+    // With one sample per batch a wrong guess has no effect.
     if (isGuess && training && batch && *batch > 1)
       noteLostSamples(function, output, outputName);
     return dim;
   }
 
-  /// Says so where dimension 0 of the labels is a guess: their extents fit, but what counts
-  /// as samples may be time, which a recurrent layer walks.
+  /// Emits a remark that dimension 0 of the labels is only a guess. The extents fit, but the
+  /// dimension might count time steps of a recurrent layer instead of samples.
   static void noteLostSamples(func::FuncOp function, Value output, StringRef outputName) {
     ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
     InFlightDiagnostic remark = emitRemark(output.getLoc());
@@ -267,7 +268,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
            << ":K takes another dimension of the input, --batch-dim=label:K of the labels";
   }
 
-  /// Leaves on the module what the loss is of, for reports and for the host.
+  /// Records on the module the kind of the loss, its output and the axis of its classes, for
+  /// reports and for the host.
   void recordLoss(StringRef name, StringRef output, RankedTensorType type, int64_t classAxis) {
     getOperation()->setAttr(NNDialect::kLossAttrName,
                             LossAttr::get(&getContext(), name, output, type, classAxis));

@@ -1,5 +1,4 @@
-// Finds the axis of the classes of a cross-entropy from the shapes of output
-// and labels.
+// Finds the axis along which a cross-entropy has its classes, from the shapes of output and labels.
 
 #include "passes/Autodiff/ClassAxis.h"
 
@@ -23,7 +22,7 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
   return rest;
 }
 
-/// The axes from `first` on whose removal from `logits` leaves `labels`.
+/// Returns the axes, from `first` on, without which `logits` has the shape `labels`.
 static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels,
                                         int64_t first) {
   SmallVector<int64_t> axes;
@@ -33,8 +32,8 @@ static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64
   return axes;
 }
 
-/// Why `labels` fit no axis, as the end of a message: which labels do in their place.
-/// `axis` is where one-hot rows would have their classes.
+/// Returns the end of a message that says why `labels` fit no axis, and which labels would fit
+/// instead. `axis` is the axis of the classes if the labels are one-hot rows.
 static std::string explainMisfit(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels, int64_t axis) {
   if (labels == logits)
     return formatv("class numbers of shape {0} do, the argmax along axis {1} of one-hot rows",

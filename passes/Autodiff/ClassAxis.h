@@ -9,21 +9,21 @@
 
 namespace dpc {
 
-/// Along which axis of the logits a cross-entropy has its classes.
+/// The axis of the logits along which a cross-entropy has its classes.
 struct ClassAxis {
   int64_t axis;
-  /// The logits' shape without it.
+  /// The shape of the labels, which is the shape of the logits without `axis`.
   llvm::SmallVector<int64_t> labels;
 
-  /// Decides by what is known. `axis` counts from the end where it is negative,
-  /// and decides alone. Else the axis is the one whose removal leaves `labels`,
-  /// and labels that are not known are those of the usual axis: the second for
-  /// logits of rank 4 and more (as PyTorch has it), the last for others. The
-  /// first axis counts samples: it has classes only where `axis` says so.
+  /// Chooses the axis from the shape of the logits and, if known, the shape of the labels. A given
+  /// `axis` decides alone; if it is negative, it counts from the end. Otherwise the axis is the one
+  /// without which the logits have the shape `labels`. If `labels` is not known, it is the shape
+  /// without the usual axis, which is the second axis for logits of rank 4 or more (as in PyTorch)
+  /// and the last axis for others. The first axis counts samples, so it is only chosen by `axis`.
   ///
-  /// Fails with one line for the user where nothing fits, and where two axes
-  /// fit and `axis` does not choose between them: logits [N, C, T] with as many
-  /// classes as steps would else train the wrong ones, which no data can show.
+  /// Fails with one line for the user if no axis fits, and if two axes fit and `axis` does not
+  /// choose between them. For logits [N, C, T] with as many classes as time steps, a wrong choice
+  /// would train a wrong model, and no check of data could find that.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

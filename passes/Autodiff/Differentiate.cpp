@@ -1,6 +1,6 @@
-// Reverse-mode automatic differentiation of a straight-line program: one
-// backward walk, gradients of several uses added up (Griewank and Walther,
-// Evaluating Derivatives, chapter 3).
+// Reverse-mode automatic differentiation of a straight-line program: walks the program backwards
+// once, and adds the gradients of several uses of a value (Griewank and Walther, Evaluating
+// Derivatives, chapter 3).
 
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Passes.h"
@@ -23,16 +23,16 @@ static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(va
 
 namespace {
 
-/// Gradients of the values of one function. Invariant: `gradients[v]` is the
-/// sum of the contributions of all users of v that were walked so far.
+/// The gradients of the values of one function. Invariant: `gradients[v]` is the sum of the
+/// contributions of all users of v that were visited so far.
 class ReverseMode {
 public:
   ReverseMode(func::FuncOp function, OpBuilder &builder) : function(function), builder(builder) {}
 
-  /// Marks what depends on `value` through floats.
+  /// Marks `value` as active. run() then also marks the values that depend on it through floats.
   void markActive(Value value) { active.insert(value); }
 
-  /// Walks back from `loss`, whose own gradient is `seed`.
+  /// Computes gradients, walking back from `loss`, whose own gradient is `seed`.
   LogicalResult run(Value loss, Value seed) {
     for (Operation &op : function.front())
       if (!stopsGradient(op) &&
@@ -57,8 +57,8 @@ public:
     return success(complete);
   }
 
-  /// The gradient of `value`: zeros where the loss depends on it by numbers
-  /// alone that do not move with it, as rounded ones; null where it does not.
+  /// Returns the gradient of `value`. It is zero if the loss depends on `value` only through ops
+  /// whose derivative is zero, such as rounding. Null if the loss does not depend on `value`.
   Value getGradient(Value value) {
     Value gradient = gradients.lookup(value);
     if (!gradient && reached.contains(value))
@@ -113,9 +113,10 @@ private:
 
   func::FuncOp function;
   OpBuilder &builder;
-  // Looked up by key only: their order never shows.
+  // These are looked up by key only, so their order has no effect.
+  /// Values that depend on a marked value through floats.
   llvm::DenseSet<Value> active;
-  /// What the loss depends on through floats, whatever their gradients are.
+  /// Active values that the loss depends on, even if their gradient is zero.
   llvm::DenseSet<Value> reached;
   llvm::DenseMap<Value, Value> gradients;
 };
@@ -181,7 +182,8 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
   }
 
 private:
-  /// The gradient of the loss: 1, or the scale, which is state.
+  /// Returns the gradient of the loss itself: 1, or the loss scale, which becomes a new argument
+  /// that is optimizer state.
   Value makeSeed(func::FuncOp step, OpBuilder builder, Value loss) {
     Expressions e{builder, loss.getLoc()};
     if (lossScale == 0)

@@ -31,15 +31,15 @@ LogicalResult dpc::replaceModeOps(
     llvm::function_ref<SmallVector<Value>(TrainingModeOpInterface, OpBuilder &)> build) {
   SmallVector<TrainingModeOpInterface> ops;
   function.walk([&](TrainingModeOpInterface op) { ops.push_back(op); });
-  // All are built before one is replaced: an op may look at those that it follows
-  // and that follow it. What stands in for a result may be another op's result, of
-  // an op that is replaced later.
+  // Build the new values of all ops before any op is replaced, because the build of an op may look
+  // at the ops before and after it. Then replace the ops in reverse order: the new value of a
+  // result may be a result of an earlier op, which is replaced afterwards.
   SmallVector<SmallVector<Value>> values;
   for (TrainingModeOpInterface op : ops) {
     OpBuilder builder(op);
     values.push_back(build(op, builder));
     if (values.back().size() != op->getNumResults())
-      return failure(); // said by the op
+      return failure(); // the op has emitted an error
   }
   for (auto [op, built] : llvm::reverse(llvm::zip_equal(ops, values))) {
     for (auto [old, value] : llvm::zip_equal(op->getResults(), built))

@@ -1,4 +1,4 @@
-// The losses that are not in the graph, each as its sum and its count.
+// Builds the losses that are not in the graph, each as a sum divided by a count.
 
 #include "passes/Autodiff/Loss.h"
 
@@ -60,7 +60,7 @@ public:
   }
 };
 
-/// A mean over all elements of some function of output and label.
+/// A loss that is the mean over all elements of a function of output and label.
 class ElementwiseLoss : public LossFunction {
 public:
   FailureOr<Labels> getLabels(Location loc, RankedTensorType output,

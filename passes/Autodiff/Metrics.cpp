@@ -1,5 +1,5 @@
-// What evaluation reports beside the loss: means of right answers and of outputs,
-// in which padding rows and ignored labels do not count, and perplexity.
+// Builds the metrics that evaluation reports in addition to the loss: the share of right answers,
+// perplexity, and means of outputs. Padding samples and ignored labels do not count.
 
 #include "passes/Autodiff/Metrics.h"
 #include "passes/Autodiff/SampleDim.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// The mean of `terms` (i1, of the labels' shape) over the labels that count.
+/// Builds the mean of `terms` (i1, of the labels' shape) over the labels that count.
 static Value meanOverLabels(Expressions e, Value terms, const EvaluatedLoss &loss) {
   if (loss.value.counts)
     terms = e.make<AndOp>(terms, loss.value.counts);
@@ -23,20 +23,22 @@ static Value meanOverLabels(Expressions e, Value terms, const EvaluatedLoss &los
   return e.div(sumAll(e, e.convert(terms, element)), loss.value.count);
 }
 
-/// The class of the largest logit is the label's; of equal ones the first counts.
+/// Builds the share of labels that are the class of the largest logit. Of equal logits the first
+/// one counts.
 static Value buildAccuracy(Expressions e, const EvaluatedLoss &loss) {
   auto type = RankedTensorType::get(typeOf(loss.value.label).getShape(), e.builder.getI64Type());
   Value guess = e.make<ArgReduceOp>(type, ReduceKind::max, loss.output, loss.classAxis,
                                     /*selectLast=*/false);
-  // The ignored label may be a class that is guessed.
+  // meanOverLabels masks ignored labels, which is needed because the number of an ignored label may
+  // be a class that is guessed.
   return meanOverLabels(e, e.compare(Comparison::eq, guess, loss.value.label), loss);
 }
 
 constexpr int64_t kTop = 5;
 
-/// Fewer than five classes come before the label's: those with a larger logit, or
-/// an equal one and a lower index; what is not a number is infinite. Unlike sorting,
-/// this is a sum over the classes, wherever they lie.
+/// Builds the share of labels whose class is among the first five. A class comes before the class
+/// of the label if its logit is larger, or if its logit is equal and its index lower. NaN counts as
+/// infinity. Unlike sorting, this is a sum over the classes, so the classes may be sharded.
 static Value buildTop5(Expressions e, const EvaluatedLoss &loss) {
   ArrayRef<int64_t> shape = typeOf(loss.output).getShape();
   const int64_t axis = loss.classAxis;
@@ -57,7 +59,8 @@ static Value buildTop5(Expressions e, const EvaluatedLoss &loss) {
   return meanOverLabels(e, e.compare(Comparison::lt, count, double(kTop)), loss);
 }
 
-/// e to the mean of the cross-entropies, in which labels are not smoothed.
+/// Builds exp of the mean cross-entropy. The labels are not smoothed, even if those of the loss
+/// are.
 static Value buildPerplexity(Expressions e, const EvaluatedLoss &loss) {
   if (loss.options.labelSmoothing == 0)
     return e.exp(loss.value.loss);
@@ -67,7 +70,8 @@ static Value buildPerplexity(Expressions e, const EvaluatedLoss &loss) {
   return e.exp(e.div(sumAll(e, entropy.getLosses()), loss.value.count));
 }
 
-/// A positive logit says 1; labels above one half are 1.
+/// Builds the share of right binary answers. A positive logit means 1, and so does a label above
+/// 0.5.
 static Value buildBinaryAccuracy(Expressions e, const EvaluatedLoss &loss) {
   Value guess = e.compare(Comparison::gt, loss.output, 0.0);
   Value truth = e.compare(Comparison::gt, loss.value.label, 0.5);
@@ -77,10 +81,10 @@ static Value buildBinaryAccuracy(Expressions e, const EvaluatedLoss &loss) {
 namespace {
 /// A metric of a loss that dpc builds.
 struct MetricRule {
-  StringLiteral name, key, kind; ///< of users, in the log, and of the loss that has it
+  StringLiteral name, key, kind; ///< name in options, name in the log, and the loss that it needs
   MetricMean mean;
   Value (*build)(Expressions, const EvaluatedLoss &);
-  StringLiteral needs; ///< of the loss, for messages
+  StringLiteral needs; ///< for messages: the property of the loss that the metric needs
   int64_t leastClasses;
 };
 
@@ -124,8 +128,9 @@ std::string dpc::getOutputNames(func::FuncOp function) {
   return names;
 }
 
-/// The mean of an output: of one number a batch over whole batches, of others over the
-/// samples that count and whatever dimensions follow.
+/// Builds the mean of an output. If the output is one number per batch, the metric is this number,
+/// and the host averages it over batches. Otherwise it is the mean over the samples that count and
+/// over all other dimensions.
 static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &builder,
                                               StringRef name, const EvaluatedLoss &loss) {
   Value output;

@@ -10,39 +10,40 @@
 
 namespace dpc {
 
-/// The loss that metrics stand beside, in @eval.
+/// A loss, and the values from which @eval computes its metrics.
 struct EvaluatedLoss {
-  /// As --loss has it, without options: cross-entropy, .., output:NAME.
+  /// The loss as in --loss, without options: cross-entropy, .., output:NAME.
   llvm::StringRef kind;
-  /// The output that it is of, and its name in the graph.
+  /// The output that the loss reads, and the name of this output in the graph.
   mlir::Value output;
   llvm::StringRef outputName;
-  /// Of the output; -1 where the loss has no classes.
+  /// The axis of the classes in the output; -1 if the loss has no classes.
   int64_t classAxis = -1;
   LossValue value;
   LossFunction::Options options;
-  /// Samples from it on do not count, a rank-0 i64; null for a loss in the graph.
+  /// Rank-0 i64: samples with this index or a larger one do not count. Null in @step, and for a
+  /// loss in the graph.
   mlir::Value validRows;
 };
 
 /// One metric of a batch.
 struct MetricValue {
-  std::string name; ///< in the log: top_5
+  std::string name; ///< as in the log, e.g. top_5
   mlir::Value value;
   nn::MetricMean mean;
 };
 
-/// Why a program of the loss `kind` has no metric of that name, for users; empty:
-/// it may have. Shapes are not looked at.
+/// Returns a message for users that says why a program with the loss `kind` cannot have the metric
+/// `name`. Empty if it can. Does not check shapes.
 std::string findMetricDefect(llvm::StringRef name, llvm::StringRef kind);
 
-/// Builds the metric `name` (accuracy, top-5, .., output:NAME), a rank-0 value of
-/// the loss's type. A failure, with an error of one line, where it is unknown or
-/// does not fit the loss, the classes or the outputs of `function`.
+/// Builds the metric `name` (accuracy, top-5, .., output:NAME), a rank-0 value of the loss's type.
+/// Fails with an error of one line if the metric is unknown, or does not fit the loss, the classes
+/// or the outputs of `function`.
 mlir::FailureOr<MetricValue> buildMetric(mlir::func::FuncOp function, mlir::OpBuilder &builder,
                                          llvm::StringRef name, const EvaluatedLoss &loss);
 
-/// "a, b": the graph's outputs, for messages.
+/// Returns the names of the graph's outputs for messages, e.g. "a, b".
 std::string getOutputNames(mlir::func::FuncOp function);
 
 } // namespace dpc

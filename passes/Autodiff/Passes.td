@@ -6,23 +6,27 @@ include "mlir/Pass/PassBase.td"
 def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
   let summary = "Makes @step and @eval out of @forward and a loss";
   let description = [{
-    `@step` holds the training form of the model and the metric `loss`; `@eval`
-    its evaluation form and the metrics `loss`, `count` (counted labels, by which
-    the host weighs batches), for a classification `accuracy`, and those that
-    `metrics` lists. In `@eval` the rows from the control `valid_rows` on do not
-    count. A metric whose batches are not weighed by `count` says by `nn.mean` how
-    they are: `perplexity` is a geometric mean, `output:NAME` a mean over samples,
-    or over whole batches where the output is one number.
+    `@step` has the training form of the model and the metric `loss`. `@eval` has the
+    evaluation form and these metrics: `loss`; `count`, the number of counted labels, by
+    which the host weights batches; `accuracy` for a classification; the metrics in the
+    option `metrics`. In `@eval`, samples with an index of `valid_rows` (a control) or
+    more do not count. If the host must not weight the batches of a metric by `count`,
+    the attribute `nn.mean` says how to combine them: `perplexity` is a geometric mean,
+    and `output:NAME` is a mean over samples, or over batches if the output is one number.
 
-    A loss that is not in the graph reads one output, a float, and a new argument
-    `label`. It is the first output, or `loss-output`. The mean is over the whole batch: over all labels that are
-    not `ignore-index` for a cross-entropy, over all elements otherwise.
+    A loss outside the graph reads one float output and a new argument `label`. The output
+    is `loss-output`, or the first one by default. The loss is a mean over the complete
+    batch: over all labels that are not `ignore-index` for a cross-entropy, and over all
+    elements for other losses.
 
-    A cross-entropy has its classes along `class-axis`, else along the axis whose
-    removal leaves `label-shape`, else along axis 1 for outputs of rank 4 and more
-    and along the last for others (ClassAxis). What is chosen stays on the module
-    as `nn.loss`. The labels' samples are along `label-batch-dim`, else where the
-    output has those of the inputs, else, with a remark, along the first dimension.
+    The classes of a cross-entropy are along `class-axis` if that is given. Otherwise they
+    are along the axis without which the output has the shape `label-shape`. Otherwise
+    they are along axis 1 for outputs of rank 4 or more, and along the last axis for other
+    outputs (ClassAxis). The module attribute `nn.loss` records the choice.
+
+    The samples of the labels are along `label-batch-dim` if that is given. Otherwise they
+    are along the dimension in which the output has the samples of the inputs. If that is
+    unknown, they are along the first dimension, and a remark says so.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 
@@ -74,16 +78,16 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
 def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
   let summary = "Adds the gradient of the loss to @step, by reverse-mode differentiation";
   let description = [{
-    Walks @step backwards from the metric `loss`, lets each op build its
-    vector-Jacobian product, and returns one `#nn.result<gradient NAME>` for each
-    parameter that the loss depends on. A remark names the parameters it does not
-    depend on: they have no gradient and will not change. Ops that differ from
-    their operand in the gradient alone (`GradientFormOpInterface`) have then said
-    all they have to say, and are gone.
+    Walks @step backwards from the metric `loss`, lets each op build its vector-Jacobian
+    product, and returns one `#nn.result<gradient NAME>` for each parameter that the loss
+    depends on. A remark names each parameter that the loss does not depend on: it has no
+    gradient and will not change. Afterwards the pass removes the ops that differ from
+    their operand only in the gradient (`GradientFormOpInterface`), such as
+    `nn.stop_gradient`.
 
-    With `loss-scale`, gradients are those of the loss times a factor, so that
-    16-bit ones do not vanish. The factor is optimizer state, the variable
-    `loss_scale`; `dpc-apply-optimizer` takes it out again.
+    With `loss-scale`, the gradients are those of the loss times a factor, so that 16-bit
+    gradients do not underflow to 0. The factor is optimizer state, the variable
+    `loss_scale`. `dpc-apply-optimizer` divides the gradients by it.
 
     Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
 
@@ -115,10 +119,9 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
 def FormInference : Pass<"dpc-form-inference", "mlir::ModuleOp"> {
   let summary = "Makes @infer out of @forward, for programs without a loss";
   let description = [{
-    `@infer` returns the graph's outputs. Ops with a training form take their
-    evaluation form (dropout is the identity, batch normalisation uses its
-    running statistics), ops that only a gradient would see are gone, and no
-    state is returned.
+    `@infer` returns the outputs of the graph, and no state. Ops with a training form are
+    replaced by their evaluation form: dropout is the identity, and batch normalisation
+    uses its running statistics. Ops that matter only for gradients are removed.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 

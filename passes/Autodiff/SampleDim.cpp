@@ -1,5 +1,5 @@
-// Follows the samples from the inputs of a function to one of its values, through
-// the loops that ops say they have.
+// Follows the batch dimensions from the inputs of a function to its values, through the loops in
+// the sharding rules of ops.
 
 #include "passes/Autodiff/SampleDim.h"
 
@@ -13,27 +13,28 @@ using namespace dpc;
 
 namespace {
 
-/// Null unless `argument` is an input with a batch dimension.
+/// Returns the nn.arg of `argument` if it is an input with a batch dimension, otherwise null.
 nn::ArgAttr getBatched(func::FuncOp function, BlockArgument argument) {
   nn::ArgAttr arg = nn::getArg(function, argument.getArgNumber());
   return arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0 ? arg : nn::ArgAttr();
 }
 
-/// A part of a dimension: so many indices, which may be (a part of) the samples.
+/// A factor of a dimension: its size, and whether its indices number the samples, or a part of
+/// their number.
 struct Factor {
   int64_t size;
   bool isSamples;
 };
 
-using Factors = SmallVector<Factor, 2>; ///< of a dimension or a loop, major to minor
+using Factors = SmallVector<Factor, 2>; ///< of one dimension or loop, outermost first
 using ValueFactors = SmallVector<Factors, 4>;
 
 bool hasSamples(const Factors &factors) {
   return llvm::any_of(factors, [](const Factor &factor) { return factor.isSamples; });
 }
 
-/// Divides the factors of a dimension among the loops that it is the product of. Leaves
-/// out what does not divide.
+/// Divides the factors of a dimension among the loops whose product the dimension is. Stops at the
+/// first loop whose size does not divide the factors.
 void divide(const Factors &dim, ArrayRef<unsigned> loops, const ShardingRule &rule,
             DenseMap<unsigned, Factors> &out) {
   auto add = [&](unsigned loop, const Factors &its) {
@@ -78,7 +79,7 @@ public:
       follow(op);
   }
 
-  /// Null where no dimension is known to count samples.
+  /// Returns the factors of `value`, or null if no dimension of it is known to count samples.
   const ValueFactors *find(Value value) const {
     auto found = known.find(value);
     return found == known.end() ? nullptr : &found->second;

@@ -7,16 +7,16 @@
 
 namespace dpc {
 
-/// The first input of the function that has a batch dimension; null if none has.
+/// Returns the first input of the function that has a batch dimension, or null if no input has one.
 mlir::BlockArgument findBatchedInput(mlir::func::FuncOp function);
 
-/// Samples of a batch: the extent of the batch dimension of the function's inputs;
-/// nullopt if none has one.
+/// Returns the number of samples in a batch, which is the extent of the batch dimension of the
+/// inputs. nullopt if no input has a batch dimension.
 std::optional<int64_t> getBatch(mlir::func::FuncOp function);
 
-/// The dimension of `value`, other than `except`, that counts samples, outermost in it:
-/// where the loops of ops take the batch dimensions of the function's inputs. nullopt
-/// where none is known to.
+/// Returns the dimension of `value`, other than `except`, whose outermost factor counts the
+/// samples. It is found by following the batch dimensions of the inputs through the loops of ops.
+/// nullopt if no dimension is known to count samples.
 std::optional<int64_t> findSampleDim(mlir::func::FuncOp function, mlir::Value value,
                                      int64_t except);
 
