@@ -1,4 +1,5 @@
-// Moves what gradients are summed up to right behind them.
+// Moves the terms of gradient norms to directly after the gradients they are computed from, so that
+// these gradients need not be kept until the end of the backward pass.
 
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Remat/BackwardMoments.h"
@@ -28,7 +29,8 @@ struct AdvanceSumsPass : dpc::impl::AdvanceSumsBase<AdvanceSumsPass> {
       return op->getBlock() == &step.front() && updates.ops.contains(op) &&
              !forward.ops.contains(op);
     };
-    // By the op behind which some were moved, the last of them.
+    // Maps the op that makes the last operand of moved ops to the last of these ops. The next op
+    // with that maker goes after it, so that the moved ops keep their order.
     llvm::DenseMap<Operation *, Operation *> lastBehind;
     for (Operation &op : llvm::make_early_inc_range(step.front().without_terminator())) {
       if (!isBackward(&op) || !runsAtOnce(&op, isBackward) || !readsGradient(&op, isBackward))

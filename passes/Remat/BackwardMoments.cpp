@@ -1,4 +1,4 @@
-// When the ops of a backward pass run, for what they keep.
+// Computes when the ops of a backward pass run, and from this the bytes that the pass keeps.
 
 #include "passes/Remat/BackwardMoments.h"
 
@@ -35,7 +35,7 @@ bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBack
   });
 }
 
-/// Whether an update reads `value`, itself or converted.
+/// Whether an update reads `value`, directly or through conversions.
 static bool feedsUpdate(Value value) {
   return llvm::any_of(nn::getForms(value), [](Value form) {
     return llvm::any_of(form.getUsers(), [](Operation *user) { return isa<nn::UpdateOp>(user); });
@@ -55,7 +55,7 @@ int64_t GradientDivision::partsOf(Operation *op) const {
 
 BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
     : block(block), backward(std::move(ops)) {
-  // Of the op behind which each runs.
+  // Maps each op to the index of the op after which it runs.
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (auto [index, op] : llvm::enumerate(backward)) {
     int64_t number = -1;
@@ -65,7 +65,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
       for (Value operand : op->getOperands())
         if (auto maker = numberOf.find(operand.getDefiningOp()); maker != numberOf.end())
           number = std::max(number, maker->second);
-    // Learning rates and the like depend on nothing of it.
+    // Learning rates and similar numbers read no gradient. They run at the start.
     if (number < 0)
       number = isEarly && llvm::none_of(op->getResultTypes(), hasRank) ? 0 : index;
     numberOf[op] = number;
@@ -79,7 +79,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
 
 std::vector<int64_t> BackwardMoments::countBytes(const GradientDivision &division) const {
   std::vector<int64_t> changes(backward.size() + 1), bytes;
-  // Among how many ranks what an op makes is divided.
+  // Maps each op to the number of ranks among which its results are divided.
   llvm::DenseMap<Operation *, int64_t> parts;
   for (Operation *op : backward) {
     int64_t part = division.partsOf(op);

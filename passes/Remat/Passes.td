@@ -6,14 +6,15 @@ include "mlir/Pass/PassBase.td"
 def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
   let summary = "Moves what gradients are summed up to right behind them";
   let description = [{
-    The terms of a norm of all gradients, and the sums over ranks that they need, stand behind
-    the whole backward pass. A kernel that makes a gradient and its term would run there,
-    and all that it reads would stay. This moves them to the gradient: each op of the backward
-    pass of `@step` that moves data, or computes element by element or sums elements, of
-    values of the backward pass alone (`runsAtOnce`, BackwardMoments.h).
+    The terms of a norm of all gradients, and the sums over ranks that they need, are listed after
+    the entire backward pass. A kernel that computes both a gradient and its term would run there,
+    and all its operands would be kept until then. This pass moves the terms to directly after their
+    gradients. It moves each op of the backward pass of `@step` that moves data, computes element by
+    element or sums elements, if it reads only values of the backward pass (`runsAtOnce`,
+    BackwardMoments.h).
 
-    Left alone: single numbers, such as the sum of the terms; updates; functions without a
-    metric `loss` or without updates.
+    Left alone: ops that read only single numbers, such as the sum of the terms; updates; functions
+    without a metric `loss` or without updates.
 
     Needs: level `local`. Keeps: values, every op.
 
@@ -34,29 +35,31 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
 def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
   let summary = "Computes values of the forward pass again where the backward pass needs them";
   let description = [{
-    Decides which values of the forward pass of `@step`, and of that of the body of its loops
-    over microbatches, are kept for the backward pass (RematPlan.h). What else it reads is
-    computed again of them just before it is first read. The forward pass is cut into segments
-    where few bytes cross (Chen et al., "Training deep nets with sublinear memory cost", 2016):
-    what is computed again in a segment is made of what is kept in it and before it. Within a
-    segment, minimum cuts find what to keep at each price of time (He & Yu, MLSys 2023), and
-    `saved-bytes` buys the fewest seconds a byte. Communication is repeated too: all ranks run
-    the same program, and so do it alike. Random numbers are functions of their seed: the same
-    are drawn again.
+    Decides which values of the forward pass of `@step`, and of the forward pass in the bodies of
+    its loops over microbatches, are kept for the backward pass (RematPlan.h). All other values that
+    the backward pass reads are rematerialized from the kept values, just before they are first
+    read. The forward pass is cut into segments at places where few bytes cross (Chen et al.,
+    "Training deep nets with sublinear memory cost", 2016): an op that is repeated in a segment
+    reads values that are kept in this segment or before it. Within a segment, minimum cuts find the
+    values to keep at each price of time (He & Yu, MLSys 2023). `saved-bytes` are saved by the steps
+    that take the fewest seconds per byte. Communication is repeated too: all ranks run the same
+    program, so all repeat the same collectives. Random numbers are functions of their seed: a
+    repeated op draws the same numbers.
 
-    What is saved is an estimate: a replay of who reads what in the backward pass, where sums
-    over ranks and updates run as soon as their gradients are there (BackwardMoments.h).
+    The saved bytes are an estimate: a replay of the reads of the backward pass, in which updates,
+    and sums over ranks, run as soon as their gradients exist (BackwardMoments.h).
 
-    With `nodes`, what the ONNX nodes of these names make is computed again, and nothing else.
-    A name of which the backward pass reads nothing gives a warning, one that is no node's an error.
+    With `nodes`, only the values that ONNX nodes with these names compute are rematerialized, and
+    values that take no time. A name gives a warning if the backward pass reads no value of its
+    nodes, and an error if no node has it.
 
-    What is computed again reads its operands through `nn.after`, so that it neither
-    becomes a kernel with, nor is moved to, the first computation of the same.
+    A repeated op reads its operands through `nn.after`. Thus it neither joins a kernel with the
+    first computation of the same value, nor is moved to that computation.
 
-    Left alone: functions without a metric `loss` or without updates; ops that are no part
-    of the backward pass, such as metrics, read the first computation.
+    Left alone: functions without a metric `loss` or without updates. Ops outside of the backward
+    pass, such as metrics, read the first computation.
 
-    Needs: level `local`, `dpc-describe-machine`. Keeps: values. Nothing behind it may merge equal ops.
+    Needs: level `local`, `dpc-describe-machine`. Keeps: values. No later pass may merge equal ops.
 
     ```mlir sketch
     %h = nn.exp %x : tensor<8x16xf32>          // a segment

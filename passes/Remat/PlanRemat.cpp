@@ -1,5 +1,5 @@
-// Buys bytes with seconds, segment by segment, until enough is saved (Sinha & Zoltners, "The
-// multiple-choice knapsack problem", 1979: its greedy answer).
+// Trades time for memory, one step of one segment at a time, until enough bytes are saved (the
+// greedy answer in Sinha & Zoltners, "The multiple-choice knapsack problem", 1979).
 
 #include "passes/Remat/RematChoices.h"
 #include "passes/Remat/RematCuts.h"
@@ -14,14 +14,14 @@ using namespace dpc;
 
 namespace {
 
-/// Plans under fixed cuts.
+/// Makes plans for fixed cuts.
 class Planner {
 public:
-  /// `stays`: of each value, whether it is never made again.
+  /// `stays` says of each value whether it is never rematerialized.
   Planner(const RematProblem &problem, const std::vector<bool> &stays, std::vector<int64_t> cuts)
       : problem(problem), uses(problem), stays(stays), cuts(std::move(cuts)) {}
 
-  /// Repeats nothing but what takes no time.
+  /// Repeats only ops that take no time.
   RematPlan makePlain() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     std::vector<bool> repeated(problem.ops.size());
@@ -31,7 +31,7 @@ public:
     return makePlan(std::move(repeated));
   }
 
-  /// What is asked for is made again, of what takes no time to make.
+  /// Rematerializes the values that the user asks for, and values that take no time to compute.
   RematPlan makeAsked() const {
     std::vector<bool> repeated(problem.ops.size());
     for (auto [index, op] : enumerate(problem.ops))
@@ -44,8 +44,8 @@ public:
     return plan;
   }
 
-  /// How many bytes it takes to repeat all segments but the last: what is kept then, and
-  /// what the largest makes.
+  /// The bytes that are needed if all segments but the last are repeated: the values that are kept
+  /// then, and the values that the largest segment makes.
   int64_t measure() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     const int64_t last = cuts.size();
@@ -77,8 +77,8 @@ public:
     std::vector<size_t> chosen(last + 1);
     RematPlan best = combine(answers, chosen);
     const int64_t plain = best.plainBytes = best.peakBytes;
-    // What saves a byte in the least time; what is equal there from the front, as its bytes
-    // are kept the longest.
+    // Steps are taken in the order of time per saved byte. Of equal steps the earliest segment
+    // comes first, because its bytes would be kept the longest.
     stable_sort(steps,
                 [](const Step &a, const Step &b) { return a.ticks * b.bytes < b.ticks * a.bytes; });
     if (problem.savedBytes < std::numeric_limits<int64_t>::max())
@@ -89,8 +89,9 @@ public:
         best = combine(answers, chosen);
       }
     if (plain - best.peakBytes < problem.savedBytes) {
-      // The most: all segments, of the last one, with which the backward pass begins, what
-      // helps.
+      // Saves the most: takes the smallest answer of every segment but the last. The backward pass
+      // begins with the last segment, so all answers of that one are tried, and the lowest peak
+      // wins.
       for (int64_t segment = 0; segment < last; ++segment)
         chosen[segment] = answers[segment].size() - 1;
       for (size_t answer = 0; answer < answers[last].size(); ++answer) {
@@ -105,7 +106,8 @@ public:
   }
 
 private:
-  /// From one answer of a segment to the next.
+  /// A step from one answer of a segment to the next: the ticks that it adds and the bytes that it
+  /// saves.
   struct Step {
     int64_t segment;
     size_t answer;
@@ -126,7 +128,8 @@ private:
     return makePlan(std::move(repeated));
   }
 
-  /// Repeats of these ops what somebody needs, and keeps what they read.
+  /// Repeats those of these ops that have a result which is needed and not kept. Keeps the values
+  /// that they read, unless an op makes them again in the same segment.
   RematPlan makePlan(std::vector<bool> repeated) const {
     RematPlan plan;
     plan.cuts = cuts;
@@ -164,8 +167,8 @@ private:
 
 } // namespace
 
-/// Values that the backward pass reads before the plain program has all its bytes: made
-/// again they would be there at that moment too.
+/// Values that the backward pass first reads no later than at the peak of the plain program. If
+/// they were rematerialized, they would take their memory at the peak too.
 static std::vector<bool> findFirstRead(const RematProblem &problem, const RematPlan &plain) {
   const std::vector<int64_t> bytes = replayRemat(problem, plain);
   const int64_t peak = bytes.rend() - std::max_element(bytes.rbegin(), bytes.rend()) - 1;

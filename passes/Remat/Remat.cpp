@@ -1,4 +1,4 @@
-// Repeats ops of the forward pass in the backward pass, by RematPlan.
+// Repeats ops of the forward pass in the backward pass, as a RematPlan says.
 
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Prices/OpPrices.h"
@@ -29,16 +29,18 @@ using namespace dpc;
 
 namespace {
 
-/// What is asked for.
+/// The options of the pass: the bytes to save, or the ONNX nodes whose values are rematerialized.
 struct RematRequest {
   int64_t savedBytes;
-  /// Names of ONNX nodes whose values are made again; if there are any, no others are.
+  /// Patterns of names of ONNX nodes whose values are rematerialized. If there are any, no other
+  /// values are, but for those that take no time.
   std::vector<llvm::GlobPattern> globs;
-  /// Which of them have named a node, and one that is made again.
+  /// By glob: whether it matches a node, and whether it matches a node whose ops have been
+  /// repeated.
   std::vector<bool> used, repeated;
   GradientDivision division;
 
-  /// Whether a glob names a node of `op`; notes in `found` which do.
+  /// Whether a glob matches a node of `op`. Sets `found` for each glob that does.
   bool names(Operation *op, std::vector<bool> &found) const {
     bool isNamed = false;
     if (isOfLoss(op->getLoc()))
@@ -51,10 +53,10 @@ struct RematRequest {
   }
 };
 
-/// Plans one block and applies the plan.
+/// Plans one block, the body of `@step` or of a loop over microbatches, and applies the plan.
 class BlockRemat {
 public:
-  /// `forward` and `updates` are what the loss, and the new state, depend on.
+  /// `forward` and `updates` hold the ops on which the loss, and the new state, depend.
   BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates,
              const Machine &machine, RematRequest &request)
       : block(block) {
@@ -64,8 +66,8 @@ public:
     std::vector<Operation *> backward;
     bool isBehind = false;
     for (Operation &op : block.without_terminator()) {
-      // What stands before the end of the forward pass and serves the backward pass alone,
-      // a mask say, is made of the forward pass and goes with it.
+      // An op before the end of the forward pass that only the backward pass needs, for example one
+      // that draws a mask, reads only values of the forward pass. It counts as an op of that pass.
       const bool isForward = forward.ops.contains(&op) || (!isBehind && updates.ops.contains(&op));
       isBehind |= &op == lastForward;
       if (isForward) {
@@ -88,7 +90,7 @@ public:
   }
 
   LogicalResult run() {
-    // Nothing of that name is here.
+    // None of the nodes that the user names is in this block.
     if (!lastForward || (isAsked && problem.asked.empty()))
       return success();
     llvm::Expected<RematPlan> made = planRemat(problem);
@@ -106,7 +108,7 @@ public:
     return success();
   }
 
-  /// Notes which globs name what is made again.
+  /// Sets `request.repeated` for the globs that match nodes whose ops have been repeated.
   void findRepeated(RematRequest &request) const {
     for (Operation *op : ops)
       if (copies.contains(op))
@@ -114,7 +116,7 @@ public:
   }
 
   void explain() const {
-    // Without a plan nothing is repeated.
+    // Without a plan nothing is repeated, so that there is nothing to report.
     if (isPlanned && (plan.countRepeated(problem) > 0 || !copies.empty()))
       block.getParentOp()->emitRemark("keeps ")
           << exactBytesText(plan.keptBytes) << " of the forward pass, in " << plan.cuts.size() + 1
@@ -127,14 +129,14 @@ private:
   static double secondsOf(Operation *op, const Machine &machine) {
     if (dist::isCollective(op))
       return priceCollective(op, machine).seconds;
-    // In registers of kernels that compute it where they read it.
+    // Kernels that read the result compute it in registers, as part of their own loops.
     if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
       return 0;
-    // Nothing else is free, however little is known of it.
+    // No other op counts as free, even if it has no cost model. 1 ns is a placeholder above 0.
     return std::max(1e-9, priceBeforeFusion(op).secondsOn(machine.device));
   }
 
-  /// Makes an op of the problem of `op`, and a value of each result that has memory.
+  /// Adds `op` to the problem, and a value for each result of it that takes memory.
   void addOp(Operation *op, const Machine &machine, RematRequest &request) {
     RematOp &made = problem.ops.emplace_back();
     // Loops are never repeated.
@@ -147,7 +149,8 @@ private:
     made.seconds = secondsOf(op, machine);
     for (Value operand : op->getOperands())
       addRead(operand, made);
-    // Somebody asks for it: then it is not left to the kernels.
+    // The user names the op, so it must be repeated as an op of its own. 0 seconds would mean that
+    // each kernel that reads the result computes it.
     if (isNamed)
       made.seconds = std::max(made.seconds, 1e-9);
     for (Value result : op->getResults()) {
@@ -158,7 +161,8 @@ private:
     }
   }
 
-  /// What `read` is made of for nothing, or itself.
+  /// Adds `read` to the values that `op` reads. If a free op makes `read`, adds the operands of
+  /// that free op instead.
   void addRead(Value read, RematOp &op) const {
     Operation *maker = read.getDefiningOp();
     if (auto value = valueOf.find(read); value != valueOf.end()) {
@@ -170,7 +174,8 @@ private:
     }
   }
 
-  /// Ops of the backward pass that read `read`, itself or through what is free.
+  /// Records the first and the last op of the backward pass that reads `read`, directly or through
+  /// ops that are free or derived.
   void addBackwardReaders(Value read, RematValue &value) const {
     for (Operation *user : read.getUsers()) {
       Operation *op = block.findAncestorOpInBlock(*user);
@@ -186,8 +191,9 @@ private:
     }
   }
 
-  /// Whether the first computation of `value` is still there in the backward pass, or its
-  /// readers are to make it of such: it comes from outside, or is kept.
+  /// Whether readers in the backward pass can use the first computation of `value`. This holds if
+  /// `value` comes from outside of the problem, is kept, or is computed by its readers from kept
+  /// values.
   bool isThere(Value value) const {
     if (derived.contains(value.getDefiningOp()))
       return false;
@@ -196,7 +202,8 @@ private:
            plan.isMadeByReaders(problem, number->second);
   }
 
-  /// Whether a reader in the backward pass must read another computation of `value`.
+  /// Whether a reader in the backward pass needs a repeated computation of `value`, because the
+  /// first one is not kept.
   bool isLost(Value value) const {
     Operation *op = value.getDefiningOp();
     return op && (isFree(op) ? llvm::any_of(op->getOperands(),
@@ -204,7 +211,8 @@ private:
                              : !isThere(value));
   }
 
-  /// Computes again what `reader`, of the backward pass, reads and is lost.
+  /// Repeats the computation of all operands of `reader`, an op of the backward pass, that are
+  /// lost.
   void repeatFor(Operation *reader) {
     SmallVector<OpOperand *> uses;
     llvm::SetVector<Value> lost;
@@ -230,7 +238,8 @@ private:
       for (Value operand : op->getOperands())
         if (!again.contains(operand))
           again.map(operand, readAgain(builder, operand, trigger));
-      // Nor is it computed with what another reader needed before.
+      // A derived op also reads the copies made for earlier readers through `nn.after`, so that it
+      // is not computed together with them.
       if (derived.contains(op))
         for (Value operand : llvm::SetVector<Value>(op->operand_begin(), op->operand_end()))
           if (Operation *maker = operand.getDefiningOp();
@@ -245,8 +254,8 @@ private:
       use->set(again.lookup(use->get()));
   }
 
-  /// The ops that make `lost` of what is kept or has been made again, in their order; what
-  /// is free anew for each reader.
+  /// The ops that compute `lost` from values that are kept or have been made again, in program
+  /// order. Free ops are always among them, as each reader gets its own copy.
   SmallVector<Operation *> collect(const llvm::SetVector<Value> &lost) const {
     llvm::DenseSet<Operation *> wanted; // looked up by key only
     SmallVector<Value> waiting(lost.begin(), lost.end());
@@ -260,25 +269,26 @@ private:
         llvm::append_range(waiting, op->getOperands());
     }
     SmallVector<Operation *> inOrder;
-    // Views of the backward pass too, of what is lost.
+    // Views in the backward pass whose operands are lost are repeated too.
     for (ArrayRef<Operation *> part : {ArrayRef(ops), moments->getOps()})
       llvm::copy_if(part, std::back_inserter(inOrder),
                     [&](Operation *op) { return wanted.contains(op); });
     return inOrder;
   }
 
-  /// What a repeated op reads in the place of `operand`, which is kept. Single numbers are
-  /// at hand for all.
+  /// The value that a repeated op reads instead of `operand`, which is kept. Single numbers, and
+  /// values of the backward pass, are read directly.
   Value readAgain(OpBuilder &builder, Value operand, Value trigger) const {
     if (nn::typeOf(operand).getRank() == 0 || moments->contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// Finds what the backward pass computes element by element of values of the forward pass
-  /// alone, such as the derivative of an activation function, for ops that read values of the
-  /// backward pass too. It is computed with these, of what is there then: by itself it could
-  /// be computed with the forward pass, and be kept.
+  /// Finds the ops of the backward pass that compute element by element from values of the forward
+  /// pass alone, and whose readers read values of the backward pass too. The derivative of an
+  /// activation function is an example. Such an op is repeated for each reader, from the values
+  /// that exist at that time. On its own it could be computed during the forward pass, and its
+  /// result would be kept.
   void findDerived() {
     for (Operation *op : moments->getOps()) {
       const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -288,7 +298,8 @@ private:
       if (isMadeOfForward && (isFree(op) || getFusionKind(op) == FusionKind::elementwise))
         derived.insert(op);
     }
-    // Begins as they are if nothing derived counts; the constructor finds those that count.
+    // These begins ignore all ops found so far. The constructor calls findBegins again with the
+    // derived ops that remain.
     const llvm::DenseSet<Operation *> ofForward = derived;
     findBegins();
     auto readsGradient = [&](Operation *reader) {
@@ -305,9 +316,10 @@ private:
         derived.erase(op);
   }
 
-  /// Finds the op of the backward pass with which the kernel of each may begin: what it
-  /// computes element by element of may be made in the same kernel, and that of a product,
-  /// but not before all else that it reads.
+  /// Finds, for each op of the backward pass, the op with which its kernel may begin. An
+  /// elementwise op or reduction may share a kernel with the op that makes an operand, even if that
+  /// is a product. But this kernel cannot begin before all its other operands exist, so the maker
+  /// that begins last counts.
   void findBegins() {
     for (Operation *op : moments->getOps()) {
       Operation *&begin = beginOf[op] = op;
@@ -327,8 +339,8 @@ private:
     }
   }
 
-  /// A value of the backward pass that is there when the kernel of `reader` begins; null if
-  /// there is none.
+  /// A value of the backward pass that exists when the kernel of `reader` begins; null if there is
+  /// none. Repeated ops wait for it, so that they do not run during the forward pass.
   Value findTrigger(Operation *reader) const {
     Operation *begin = beginOf.lookup(reader);
     for (Value operand : begin->getOperands())
@@ -340,8 +352,8 @@ private:
     return {};
   }
 
-  /// Whether `op` comes behind the forward pass; learning rates may not, nor may what each
-  /// kernel makes for itself.
+  /// Whether `op` certainly runs after the forward pass. Ops that compute single numbers, such as
+  /// learning rates, may run earlier; so may ops that each kernel computes for itself.
   bool isInBackwardPass(Operation *op) const {
     return op && moments->contains(op) && !derived.contains(op) &&
            lastForward->isBeforeInBlock(op) && llvm::any_of(op->getResultTypes(), hasRank) &&
@@ -349,23 +361,24 @@ private:
   }
 
   Block &block;
-  /// The forward pass in its order, and its numbers.
+  /// The ops of the forward pass, in program order, and the index of each.
   std::vector<Operation *> ops;
   llvm::DenseMap<Operation *, int64_t> numberOf;
-  /// The backward pass.
+  /// The ops of the backward pass, and when they run.
   std::optional<BackwardMoments> moments;
   llvm::DenseMap<Operation *, Operation *> beginOf;
-  /// The last op of the forward pass that makes more than a number.
+  /// The last op of the forward pass that makes more than a single number.
   Operation *lastForward = nullptr;
   RematProblem problem;
   llvm::MapVector<Value, int64_t> valueOf;
-  /// What is computed for its readers in the backward pass (findDerived); looked up by key only.
+  /// Ops that are repeated for each reader in the backward pass (findDerived); looked up by key
+  /// only.
   llvm::DenseSet<Operation *> derived;
-  /// Whether only what somebody names is made again.
+  /// Whether only the values that the user names are rematerialized.
   bool isAsked = false;
   RematPlan plan;
   bool isPlanned = false;
-  /// Of what has been computed again.
+  /// Maps each op that has been repeated to its copy in the backward pass.
   llvm::DenseMap<Operation *, Operation *> copies;
 };
 

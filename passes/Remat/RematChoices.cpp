@@ -1,7 +1,7 @@
-// What to keep of a segment at each price of time, by minimum cuts (He & Yu, "Transcending
-// runtime-memory tradeoffs in checkpointing by being fusion aware", MLSys 2023). The prices
-// are the slopes between two answers that are known: where no third one is better at such a
-// price, none lies between them.
+// Chooses the values of a segment to keep at each price of time, by minimum cuts (He & Yu,
+// "Transcending runtime-memory tradeoffs in checkpointing by being fusion aware", MLSys 2023). The
+// prices tried are the slopes between two known answers: if no third answer is better at such a
+// price, then no optimal answer lies between the two.
 
 #include "passes/Remat/RematChoices.h"
 
@@ -14,7 +14,8 @@
 
 using namespace dpc;
 
-/// Units in which bytes and seconds are counted: prices are products of both.
+/// The numbers of units into which all bytes, and all seconds, are divided. Costs in the graph are
+/// products of bytes and ticks, and must have less than 63 bits.
 static constexpr int64_t kByteUnits = int64_t(1) << 24, kTicks = int64_t(1) << 20;
 
 SegmentChoices::SegmentChoices(const RematProblem &problem, const RematUses &uses,
@@ -43,9 +44,9 @@ SegmentChoices::SegmentChoices(const RematProblem &problem, const RematUses &use
     allTicks += own;
 }
 
-/// The graph of one segment. A value that is needed and on the source's side is kept (an
-/// edge to its maker, or to the sink where it cannot be made again, is cut), or its maker is
-/// on that side too: then the maker is repeated and needs what it reads.
+/// The graph of one segment. A needed value is on the source's side. Either the value is kept: an
+/// edge is cut, to its maker, or to the sink if the value cannot be rematerialized. Or its maker is
+/// on the source's side too: then the maker is repeated, and the values that it reads are needed.
 class SegmentChoices::Cut {
 public:
   Cut(const SegmentChoices &choices, int64_t segment, int64_t bytePrice, int64_t tickPrice)
@@ -81,8 +82,8 @@ public:
 private:
   bool isChosen(int64_t node) const { return graph.isOnSourceSide(node); }
 
-  /// Whether `value` can be made again in the segment: it is of there, and others do not
-  /// read it.
+  /// Whether `value` can be rematerialized in the segment: an op of the segment makes it, that op
+  /// may be repeated, and no op of another segment reads the value.
   bool mayRemake(int64_t value) const {
     const int64_t maker = choices.problem.values[value].maker;
     return maker >= begin && maker < end && !choices.stays[value] &&
@@ -116,7 +117,7 @@ private:
   const SegmentChoices &choices;
   const int64_t bytePrice, tickPrice, begin, end;
   MinimumCut graph;
-  // Sums over them do not depend on their order.
+  // The results are sums over these maps, which do not depend on their order.
   llvm::DenseMap<int64_t, int64_t> valueNodes, opNodes;
   std::vector<int64_t> waiting;
 };

@@ -1,6 +1,6 @@
-// Finds the cuts that keep the fewest bytes for a given size of segments, by dynamic
-// programming over places of few bytes (after Chen et al., "Training deep nets with sublinear
-// memory cost", 2016).
+// Finds the cuts that keep the fewest bytes for a given limit on the size of segments, by dynamic
+// programming over places where few bytes cross (after Chen et al., "Training deep nets with
+// sublinear memory cost", 2016).
 
 #include "passes/Remat/RematCuts.h"
 
@@ -21,7 +21,7 @@ public:
       const RematValue &value = problem.values[index];
       if (stays[index])
         continue;
-      // What kernels make where they read it takes no memory, but where it crosses a cut.
+      // If the kernels that read a value compute it, it takes memory only if it crosses a cut.
       const bool isMade = value.firstBackward >= 0 && problem.ops[value.maker].seconds > 0;
       values.push_back({value.maker, uses.lastReaderOf(problem, index), value.bytes, isMade});
     }
@@ -42,19 +42,19 @@ public:
   }
 
 private:
-  /// Limits of segments are tried in steps of this ratio.
+  /// Each limit on the size of a segment is this fraction of the limit tried before.
   static constexpr double kStep = 0.8;
-  /// At most so many places for cuts: the search is quadratic in them.
+  /// The maximum number of places for cuts; the time of the search is quadratic in it.
   static constexpr size_t kMostCandidates = 400;
 
   struct Lifetime {
     int64_t maker, lastReader, bytes;
-    /// Whether it is made again for the backward pass.
+    /// Whether a repeated segment makes the value for the backward pass, and keeps it in memory.
     bool isMade;
   };
 
-  /// Places where no more bytes cross than before and behind. If there are too many, the best
-  /// of each stretch of the program.
+  /// Chooses the places where no more bytes cross than at the place before and the place after. If
+  /// there are too many, keeps the best one of each stretch of the program.
   void chooseCandidates() {
     std::vector<int64_t> crossing(ops + 1);
     for (const Lifetime &value : values)
@@ -78,7 +78,8 @@ private:
     places.push_back(ops);
   }
 
-  /// For a segment from place i to place j: what newly crosses j, and what it makes again.
+  /// Computes, for each segment from place i to place j, the bytes of the segment that cross j, and
+  /// the bytes that a repetition of the segment makes.
   void measure() {
     const size_t count = places.size();
     newlyKept.assign(count, std::vector<int64_t>(count));
@@ -102,7 +103,8 @@ private:
     }
   }
 
-  /// The cheapest cuts with segments of at most `limit` bytes; nullopt if there are none.
+  /// The cheapest cuts whose segments, except the last, have at most `limit` bytes; nullopt if
+  /// there are none.
   std::optional<std::vector<int64_t>> search(double limit) const {
     const size_t count = places.size();
     const int64_t none = std::numeric_limits<int64_t>::max();
@@ -116,7 +118,7 @@ private:
           break;
         if (cost[i] == none)
           continue;
-        // The backward pass begins with what the last segment has.
+        // All values of the last segment are in memory when the backward pass begins.
         const int64_t own = cost[i] + newlyKept[i][j] + (isLast ? inner[i][j] : 0);
         if (own < cost[j] || (own == cost[j] && segments[i] + 1 < segments[j])) {
           cost[j] = own;

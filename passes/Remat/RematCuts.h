@@ -5,9 +5,10 @@
 
 namespace dpc {
 
-/// Ops with which segments begin, ascending, in several answers: none, and for each of
-/// several sizes of a segment those under which what crosses the cuts, and what the last
-/// segment makes for the backward pass, take the fewest bytes; of equal ones the fewest.
+/// Candidates for the cuts of a problem. Each candidate lists the ops with which segments begin, in
+/// ascending order. The first candidate has no cuts. Each of the others is the best one for some
+/// limit on the size of a segment: the bytes that cross the cuts, plus the bytes that the last
+/// segment makes for the backward pass, are the fewest. Of equal ones it has the fewest cuts.
 std::vector<std::vector<int64_t>> findCuts(const RematProblem &problem,
                                            const std::vector<bool> &stays);
 

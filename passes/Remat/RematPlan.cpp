@@ -1,4 +1,5 @@
-// Soundness of a plan of recomputation: who needs what, and a replay of its bytes.
+// Checks that a plan of rematerialization is sound: every needed value exists when it is needed,
+// and a replay uses as many bytes as the plan records.
 
 #include "passes/Remat/RematPlan.h"
 
@@ -120,10 +121,10 @@ Error RematPlan::verify(const RematProblem &problem) const {
 std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPlan &plan) {
   const int64_t positions = problem.backwardBytes.size();
   const RematUses uses(problem);
-  // When a repeated op runs, and until when it needs what it reads: one that takes no time
-  // stands in each kernel that reads it.
+  // When a repeated op runs, and until when it needs its operands. An op that takes no time is part
+  // of each kernel that reads its result, so it needs its operands until the last of these kernels.
   std::vector<int64_t> begins(problem.ops.size(), positions), ends(problem.ops.size(), -1);
-  // Of position i begins and ends, [0] being the end of the forward pass.
+  // The change of the bytes in use at each position; position 0 is the end of the forward pass.
   std::vector<int64_t> changes(positions + 2);
   auto live = [&](const RematValue &value, int64_t from, int64_t to) {
     changes[from + 1] += value.bytes;

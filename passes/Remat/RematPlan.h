@@ -1,14 +1,15 @@
-// Which values of a forward pass are computed again when the backward pass needs them.
+// Chooses the values of a forward pass that are rematerialized for the backward pass.
 //
-// The ops of the forward pass, in their order, are cut into segments so that what crosses
-// the cuts and the largest segment together take the fewest bytes (Chen et al., "Training
-// deep nets with sublinear memory cost", 2016). A segment is repeated of what is kept in it
-// and before it. What is kept within a segment is a minimum cut of the values that the
-// backward pass needs from those that are made again (as in He & Yu, "Transcending
-// runtime-memory tradeoffs in checkpointing by being fusion aware", MLSys 2023): one cut for
-// each price of a second in bytes at which the answer changes. A budget buys the steps
-// between these answers, in all segments together, by seconds a byte: the greedy answer to a
-// knapsack of multiple choices (Sinha & Zoltners, 1979).
+// The ops of the forward pass, in program order, are cut into segments. The cuts are chosen so that
+// the values that cross them and the values of the largest segment together take the fewest bytes
+// (Chen et al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads values
+// that are kept in its segment or before it, or that are made again in its segment. The values kept
+// within a segment form a minimum cut between the values that the backward pass needs and the
+// values that are rematerialized (as in He & Yu, "Transcending runtime-memory tradeoffs in
+// checkpointing by being fusion aware", MLSys 2023). There is one such cut for each price of a
+// second in bytes at which the answer changes. The steps between these answers, in all segments
+// together, are taken in the order of seconds per saved byte until the budget is met: the greedy
+// answer to the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
 
 #ifndef DPC_PASSES_REMAT_REMATPLAN_H
 #define DPC_PASSES_REMAT_REMATPLAN_H
@@ -21,76 +22,82 @@
 
 namespace dpc {
 
-/// A value of the forward pass.
+/// A value that an op of the forward pass computes and that takes memory.
 struct RematValue {
-  /// The op that makes it.
+  /// The index of the op that computes it.
   int64_t maker;
   int64_t bytes;
-  /// The first and the last op of the backward pass that reads it; -1 where none does.
+  /// The first and the last op of the backward pass that reads it; both are -1 if none does.
   int64_t firstBackward = -1, lastBackward = -1;
 };
 
 /// An op of the forward pass.
 struct RematOp {
-  /// 0: every kernel that reads its result computes it anew. It takes memory only if kept.
+  /// 0 if every kernel that reads the result computes it anew. Such a result takes memory only if
+  /// it is kept.
   double seconds = 1;
-  /// The values that it reads, all made by earlier ops.
+  /// The values that the op reads, all of them made by earlier ops.
   std::vector<int64_t> reads;
-  /// Whether it can be computed again.
+  /// Whether the backward pass may repeat the op.
   bool mayRepeat = true;
 };
 
 struct RematProblem {
   std::vector<RematOp> ops;
   std::vector<RematValue> values;
-  /// What the backward pass itself keeps at each of its ops.
+  /// By op of the backward pass: the bytes that the pass itself keeps while the op runs.
   std::vector<int64_t> backwardBytes;
-  /// How many bytes fewer than without recomputation are wanted.
+  /// The bytes to save, compared with the same program without rematerialization.
   int64_t savedBytes = std::numeric_limits<int64_t>::max();
-  /// Values that somebody asks to be made again. If there are any, no others are but
-  /// those that take no time.
+  /// Values that the user asks to rematerialize. If there are any, the only other values that are
+  /// rematerialized are those that take no time.
   std::vector<int64_t> asked;
 
-  /// Is the problem sound: reads of values that exist and were made before, readers that
-  /// exist, bytes and seconds not negative.
+  /// Checks that the problem is sound: ops read values that exist and that earlier ops made,
+  /// readers in the backward pass exist, and bytes and seconds are not negative.
   llvm::Error check() const;
 };
 
 struct RematPlan {
-  /// Ops with which a segment begins, ascending; the first segment begins with op 0.
+  /// The ops with which segments begin, ascending; the first segment begins with op 0, which is not
+  /// listed.
   std::vector<int64_t> cuts;
-  /// By value: whether it stays from the forward pass to whoever reads it in the backward pass.
+  /// By value: whether it is kept from the forward pass until its last reader in the backward pass.
   std::vector<bool> kept;
-  /// By op: whether the backward pass computes it again, just before it first needs the
-  /// result.
+  /// By op: whether the backward pass repeats the op, just before it first needs a result of the
+  /// op.
   std::vector<bool> repeated;
-  /// Of all that is kept.
+  /// The bytes of all kept values.
   int64_t keptBytes = 0;
-  /// The most bytes from the end of the forward pass on: what is kept and made again, until
-  /// its last reader, and the backward pass's own.
+  /// The most bytes in use at any moment from the end of the forward pass on: values that are kept
+  /// and values that are made again, each until its last reader, and the bytes of the backward pass
+  /// itself.
   int64_t peakBytes = 0;
-  /// The same without recomputation.
+  /// The same as `peakBytes`, but without rematerialization.
   int64_t plainBytes = 0;
 
   int64_t segmentOf(int64_t op) const;
-  /// Whether `value` is made by the kernels that read it, of values that are kept.
+  /// Whether the kernels that read `value` compute it, from values that are kept.
   bool isMadeByReaders(const RematProblem &problem, int64_t value) const;
-  /// Ops that are repeated and take time.
+  /// The number of repeated ops that take time.
   int64_t countRepeated(const RematProblem &problem) const;
 
-  /// Is the answer sound for `problem`: cuts ascending and inside the forward pass; what the
-  /// backward pass or a repeated op reads is kept or made again, by the latter in its own
-  /// segment; nothing is kept or repeated for nobody; what is asked for is not kept; the
-  /// recorded bytes true.
+  /// Checks that the answer is sound for `problem`:
+  /// - Cuts ascend and lie inside the forward pass.
+  /// - Every value that the backward pass reads is kept or made again. So is every value that a
+  ///   repeated op reads; if it is made again, then in the segment of that op.
+  /// - No value is kept without a reader, and no op is repeated without a reader of a result.
+  /// - No value that the user asks to rematerialize is kept.
+  /// - The recorded bytes are true.
   llvm::Error verify(const RematProblem &problem) const;
 };
 
-/// Bytes at the end of the forward pass (first), and at each op of the backward pass.
+/// The bytes in use at the end of the forward pass (first), and at each op of the backward pass.
 std::vector<int64_t> replayRemat(const RematProblem &problem, const RematPlan &plan);
 
-/// Keeps nothing that costs no time, and repeats what takes the least time a byte until what
-/// is wanted is saved; if that cannot be, whatever saves the most in all segments. Fails
-/// only where `problem.check()` does.
+/// Keeps no value that takes no time, unless it crosses a cut. Repeats the ops that take the least
+/// time per saved byte until the wanted bytes are saved. If they cannot be saved, takes the answer
+/// of each segment that saves the most. Fails only if `problem.check()` does.
 llvm::Expected<RematPlan> planRemat(const RematProblem &problem);
 
 } // namespace dpc

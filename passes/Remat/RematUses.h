@@ -7,7 +7,7 @@
 
 namespace dpc {
 
-/// Which values the ops of a problem make, and which ops read them.
+/// The values that each op of a problem makes, and the ops that read each value.
 class RematUses {
 public:
   explicit RematUses(const RematProblem &problem)
@@ -20,9 +20,9 @@ public:
   }
 
   llvm::ArrayRef<int64_t> resultsOf(int64_t op) const { return results[op]; }
-  /// Ascending.
+  /// The ops of the forward pass that read `value`, ascending.
   llvm::ArrayRef<int64_t> readersOf(int64_t value) const { return readers[value]; }
-  /// The last op of the forward pass that reads `value`, or its maker.
+  /// The last op of the forward pass that reads `value`; its maker if none does.
   int64_t lastReaderOf(const RematProblem &problem, int64_t value) const {
     return readers[value].empty() ? problem.values[value].maker : readers[value].back();
   }
