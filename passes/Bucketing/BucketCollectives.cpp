@@ -1,5 +1,5 @@
-// Which all-reduces are one, and in which order of their block's ops that can
-// be.
+// Chooses which all-reduces are joined into one, and orders the ops of their block so that they can
+// be joined.
 
 #include "passes/Bucketing/BucketPlan.h"
 #include "passes/Bucketing/Passes.h"
@@ -44,7 +44,7 @@ static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   return depths;
 }
 
-/// Ops of `block` that some collective waits for.
+/// The ops of `block` for which a collective waits.
 static DenseSet<Operation *> neededByCollectives(Block &block) {
   DenseSet<Operation *> needed;
   for (Operation &op : llvm::reverse(block))
@@ -56,8 +56,8 @@ static DenseSet<Operation *> neededByCollectives(Block &block) {
   return needed;
 }
 
-/// Whether a kernel or a loop of the same block computes the operand of `op`,
-/// for it alone.
+/// Whether a kernel or a loop of the same block computes the operand of `op`, and only `op` reads
+/// that operand.
 static bool isOperandMadeForIt(AllReduceOp op) {
   Value value = op.getInput();
   Operation *producer = value.getDefiningOp();
@@ -109,8 +109,8 @@ private:
     tensor.elementBytes = tensorBytes(RankedTensorType::get({}, type.getElementType()));
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
-    // Members must not wait for each other: equal depth. And what the rest of
-    // the step waits for must not wait for what is only reported.
+    // Members must not wait for each other, so they have equal depth. A collective that the rest of
+    // the step needs must not wait for one whose result is only reported.
     group << op.getAxes() << " " << depth << (isNeeded ? " needed" : "");
     tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
     problem.tensors.push_back(std::move(tensor));
@@ -131,7 +131,7 @@ private:
       offsets.push_back(offset / bytes);
     }
     OpBuilder builder(model.getContext());
-    // Members are in the order in which they are computed.
+    // Members are in the order in which their operands are computed, so the last one is ready last.
     builder.setInsertionPointAfter(producerOf(bucket.members.back()));
     Location loc = builder.getFusedLoc(locations);
     auto flat =

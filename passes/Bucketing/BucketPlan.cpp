@@ -1,6 +1,6 @@
 // Chooses which tensors share one collective.
 //
-// Greedy fill by ready order with one limit list a key, as PyTorch's
+// Buckets are filled greedily in ready order, with one list of limits per key, as in PyTorch's
 // reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
 
 #include "passes/Bucketing/BucketPlan.h"
@@ -61,7 +61,8 @@ Error checkTensor(const BucketProblem &problem, size_t index) {
   return Error::success();
 }
 
-/// An upper bound of all storage, so that no sum made later can overflow.
+/// Checks that an upper bound of the bytes of all storage fits into 63 bits, so that no later sum
+/// can overflow.
 Error checkTotal(const BucketProblem &problem) {
   int64_t total = 0;
   for (const BucketTensor &tensor : problem.tensors) {
@@ -93,8 +94,8 @@ Error checkReadyOrder(const BucketProblem &problem) {
   return Error::success();
 }
 
-/// Members: known, of one key, walked in ready order, alone when sparse, and
-/// under the limit before the last one joined.
+/// Checks that the members exist, have one key, are in ready order, and that a sparse one is alone.
+/// Before the last member joined, the bucket must have been below its limit.
 Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &bucket,
                     const std::vector<int64_t> &readyPosition) {
   if (bucket.members.empty())
@@ -135,7 +136,8 @@ Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &b
   return Error::success();
 }
 
-/// Storage: members aligned, apart and inside; equal aligned shards.
+/// Checks that the members are aligned, do not overlap and lie inside of the storage, and that the
+/// shards are equal and aligned.
 Error verifyStorage(const BucketProblem &problem, size_t number, const Bucket &bucket) {
   if (bucket.offsets.size() != bucket.members.size())
     return planError("bucket {0} has {1} offsets for {2} members", number, bucket.offsets.size(),
@@ -222,7 +224,7 @@ llvm::Expected<BucketPlan> dpc::assignBuckets(const BucketProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
 
-  /// The bucket a key is filling, and how far it is in the limit list.
+  /// The bucket that a key is filling, and the position of that key in the list of limits.
   struct Open {
     Bucket bucket;
     int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Which tensors share one collective.
+// Assigns tensors to buckets. The tensors of one bucket share one collective.
 //
 // The bucket assignment of PyTorch's DistributedDataParallel
 // (`_compute_bucket_assignment_by_size`, reducer.cpp; Li et al., VLDB 2020) as
@@ -15,8 +15,8 @@
 
 namespace dpc {
 
-/// Tensors join one bucket only if their keys are equal. The strings are
-/// opaque: they are compared, never read.
+/// Tensors join one bucket only if their keys are equal. The strings are opaque: they are compared,
+/// never parsed.
 struct BucketKey {
   std::string dtype;
   /// What the collective does with the elements ("sum", "max", "" for a
@@ -24,12 +24,12 @@ struct BucketKey {
   std::string reduction;
   /// The device group that takes part.
   std::string group;
-  /// Mesh axes the flat storage is split over ("" when it is whole).
+  /// The mesh axes over which the flat storage is sharded ("" if it is not sharded).
   std::string storageAxes;
   /// Pipeline stage that owns the tensor.
   int64_t stage = 0;
-  /// Number of equal shards the flat storage is cut into: the product of the
-  /// sizes of `storageAxes`, 1 when it is whole.
+  /// The number of equal shards of the flat storage: the product of the sizes of `storageAxes`, 1
+  /// if the storage is not sharded.
   int64_t shards = 1;
 
   friend bool operator<(const BucketKey &a, const BucketKey &b);
@@ -41,26 +41,27 @@ struct BucketTensor {
   int64_t elements = 0;
   int64_t elementBytes = 4;
   BucketKey key;
-  /// A sparse gradient travels alone, in a bucket with limit 0.
+  /// A sparse gradient is communicated alone, in a bucket with limit 0.
   bool sparse = false;
 
   int64_t bytes() const { return elements * elementBytes; }
 };
 
-/// What to divide into buckets.
+/// The tensors to divide into buckets, and the rules for the buckets.
 struct BucketProblem {
   std::vector<BucketTensor> tensors;
   /// Bytes at which a bucket closes: the first bucket of a key takes the first
   /// limit, the next the second, all later ones the last.
   llvm::SmallVector<int64_t> limits = {1 << 20, 25 << 20};
-  /// Tensor indices in the order they become ready; empty: index order, and
-  /// buckets are then sorted by their smallest member.
+  /// Tensor indices in the order in which the tensors become ready. If it is empty, tensors are
+  /// ready in index order, and buckets are sorted by their smallest member.
   llvm::SmallVector<int64_t> readyOrder;
-  /// Bytes; a power of two. Every member and every shard starts on it.
+  /// In bytes, a power of two. Every member and every shard starts at a multiple of it.
   int64_t alignment = 64;
 
-  /// Is the problem sound: at least one tensor and one limit, sizes that cannot
-  /// overflow, `readyOrder` a permutation, one element size per key.
+  /// Checks that the problem is sound: there is at least one tensor and one limit, no sum of sizes
+  /// overflows, `readyOrder` is empty or a permutation, and tensors of one key have one element
+  /// size.
   llvm::Error check() const;
 };
 
@@ -82,17 +83,17 @@ struct Bucket {
 struct BucketPlan {
   std::vector<Bucket> buckets;
 
-  /// Is the answer sound for `problem`: each tensor in one bucket, one key a
-  /// bucket, sparse tensors alone, no bucket growing past its limit, members
-  /// aligned and apart, storage that divides evenly into aligned shards.
+  /// Checks that the answer is sound for `problem`: each tensor is in one bucket, a bucket has one
+  /// key, sparse tensors are alone, no bucket grows past its limit, members are aligned and do not
+  /// overlap, and the storage divides evenly into aligned shards.
   llvm::Error verify(const BucketProblem &problem) const;
 };
 
-/// Walks the tensors in ready order, appends each to its key's open bucket, and
-/// closes the bucket when its bytes reach the limit; a tensor is never split.
-/// Closed buckets come first, in closing order; those never filled follow, by
-/// the position of their last member. Without a ready order all are sorted by
-/// smallest member. Fails only where `problem.check()` does.
+/// Walks the tensors in ready order, appends each to the open bucket of its key, and closes the
+/// bucket when its bytes reach the limit. A tensor is never split. Closed buckets come first, in
+/// the order in which they close. Buckets that never reach their limit follow, in the order of
+/// their last members. Without a ready order all buckets are sorted by their smallest member. Fails
+/// only if `problem.check()` does.
 llvm::Expected<BucketPlan> assignBuckets(const BucketProblem &problem);
 
 } // namespace dpc

@@ -1,6 +1,6 @@
-// Replaces an all-reduce and equal updates on all ranks by a reduce-scatter, an
-// update of each rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1), or
-// keeps parameters cut and gathers them where they are read (ZeRO-3).
+// Replaces an all-reduce and equal updates on all ranks by a reduce-scatter, an update of each
+// rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1), or keeps parameters sharded and
+// gathers them before they are read (ZeRO-3).
 
 #include "passes/Bucketing/GradientShards.h"
 #include "passes/Bucketing/MemberFactors.h"
@@ -34,7 +34,7 @@ using nn::ArgKind;
 
 namespace {
 
-/// Where the gradients of `bucket`, updated alike, lie together with their state.
+/// The place of the state of `bucket` in flat storage. All members of the bucket are updated alike.
 StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
                        const BucketProblem &problem) {
   const ReplicatedUpdate &first = updates[bucket.members.front()];
@@ -49,9 +49,8 @@ StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, co
   return place;
 }
 
-/// Rewrites the updates of one bucket. Arguments and results of functions are
-/// added here; what they replace is erased by the pass, once all buckets are
-/// done.
+/// Rewrites the updates of one bucket, and adds arguments and results to functions. The pass erases
+/// the arguments and results that these replace after it has rewritten all buckets.
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
@@ -61,7 +60,8 @@ public:
         isKept(isKept), mesh(mesh), functions(functions), builder(step.getContext()), place(place) {
   }
 
-  /// Updates this rank's shard of all state by `gradient`, its shard of the summed gradients.
+  /// Updates this rank's shard of all state by `gradient`, this rank's shard of the summed
+  /// gradients.
   void run(Value gradient) {
     builder.setInsertionPoint(findLast([](const ReplicatedUpdate &update) {
       return update.follower ? update.follower : update.update;
@@ -82,7 +82,7 @@ public:
 private:
   const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
 
-  /// The last in the block of what `opOf` names of each member.
+  /// The last op, in the order of the block, among those that `opOf` returns for the members.
   Operation *findLast(function_ref<Operation *(const ReplicatedUpdate &)> opOf) const {
     Operation *last = opOf(first());
     for (int64_t member : plan.members)
@@ -91,7 +91,8 @@ private:
     return last;
   }
 
-  /// The shard of what a source is; `made` are the results of the bucket's update.
+  /// The shard of the tensor that `source` describes; `made` are the results of the bucket's
+  /// update.
   Value getShard(const ReplicatedUpdate::Source &source, Value gradient, ValueRange made) const {
     switch (source.kind) {
     case ReplicatedUpdate::Source::gradient:
@@ -104,7 +105,8 @@ private:
     llvm_unreachable("no other source");
   }
 
-  /// The update of `model` on shards. Of its scalars those in `factors` are tensors now.
+  /// Builds the update `model` on shards. Scalars of `model` whose index is in `factors` become
+  /// tensors there, because each member has its own value.
   Operation *build(nn::UpdateOp model, ArrayRef<ReplicatedUpdate::Source> sources, Value gradient,
                    ValueRange made, const llvm::MapVector<unsigned, Value> &factors) {
     SmallVector<Value> tensors, scalars;
@@ -123,8 +125,9 @@ private:
     Block &body = update.getBodyBlock();
     unsigned next = ownTensors;
     for (auto [index, factor] : factors) {
-      // In the region, too, factors come before what has stayed a scalar. Those before this
-      // one have moved already, so that it stands where it did.
+      // In the region too, factors come before the arguments that are still scalars. Each factor
+      // moved so far added one argument and erased one, so that this scalar still has its old
+      // position.
       BlockArgument scalar = body.getArgument(ownTensors + index);
       BlockArgument element = body.insertArgument(next++, scalar.getType(), scalar.getLoc());
       scalar.replaceAllUsesWith(element);
@@ -133,8 +136,8 @@ private:
     return update;
   }
 
-  /// The follower on shards: the norms of each member are sums over ranks, and numbers
-  /// that members have of their own become tensors.
+  /// Builds the follower on shards. The norms of each member become sums over ranks, and scalars
+  /// that differ between members become tensors.
   Operation *buildFollower(Operation *update) {
     SmallVector<int64_t> sizes;
     for (int64_t member : plan.members)
@@ -156,7 +159,7 @@ private:
     return build(first().getFollower(), first().followerSources, {}, update->getResults(), factors);
   }
 
-  /// What becomes of state `slot` of all members.
+  /// The flat storage that holds state `slot` of all members.
   StorageAttr getStorage(size_t slot) {
     SmallVector<MemberAttr> members;
     for (auto [member, offset] : llvm::zip_equal(plan.members, place.offsets)) {
@@ -190,18 +193,18 @@ private:
   StorageArguments &functions;
   OpBuilder builder;
   const StoragePlace &place;
-  /// This rank's, of each state.
+  /// This rank's shard of each state.
   SmallVector<Value> shards;
 };
 
-/// A norm whose terms are divided like the updates: each rank sums the squares
-/// of its shards, and the ranks sum that.
+/// A norm whose terms are divided like the updates: each rank sums the squares of its shards, and
+/// the ranks sum the results.
 struct DividedNorm {
   const ReplicatedUpdate *first;
   SmallVector<Value> shards;
   SmallVector<const ReplicatedUpdate *> members;
 
-  /// Gives the whole sum to the term used last; all other terms are zero.
+  /// Replaces the term that is used last by the complete sum, and all other terms by zero.
   void write(func::FuncOp step) {
     SmallVector<OpOperand *> uses;
     SmallVector<Location> locations;
@@ -255,7 +258,8 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
   }
 
 private:
-  /// What is kept whole of parameters that are cut is taken from `toKeep`, in bytes.
+  /// Divides the updates of `step`. Subtracts the bytes of sharded parameters that are kept whole
+  /// after a gather from `toKeep`.
   LogicalResult divideUpdates(func::FuncOp step, int64_t &toKeep) {
     ModuleOp module = getOperation();
     FailureOr<Machine> machine = dist::getMachine(module);
@@ -271,7 +275,7 @@ private:
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
       return step.emitError("buckets: ") << llvm::toString(std::move(error));
-    // Looked up by key only, as are the bindings below: their order never shows.
+    // The set is looked up by key only, as are the bindings below, so that their order never shows.
     llvm::DenseSet<Operation *> ops;
     for (const ReplicatedUpdate &update : updates) {
       ops.insert(update.update);
@@ -303,8 +307,8 @@ private:
       if (!parts[number])
         parts[number] = gradients[number].makeParts();
       Value shard = gradients[number].join(*parts[number]);
-      // What is read in a narrower type only is what ranks gather, so the share is all they
-      // keep of it. Below stage 3 they gather once.
+      // Parameters that are only read in a narrower type are gathered in that type, so a rank keeps
+      // only its shard of the wide type. Below stage 3 they are gathered once.
       const bool cutsParameters = stage >= 3 || places[number].isConverted();
       BucketDivision(step, updates, bucket, places[number], number, cutsParameters,
                      stage < 3 || kept[number], mesh, functions)
@@ -320,7 +324,8 @@ private:
     for (DividedNorm &norm : norms)
       norm.write(step);
     erase(step, divided);
-    // Numbers of each member stand where its own update did, before the one of all.
+    // The ops that compute the scalars of a member stand where its own update stood, before the
+    // joint norms that they now read.
     sortTopologically(&step.front());
     int64_t made = llvm::count_if(
         buckets, [&](const Bucket &bucket) { return updates[bucket.members.front()].follower; });
@@ -330,7 +335,7 @@ private:
     return success();
   }
 
-  /// Whether the time saved on the update pays for another collective.
+  /// Whether the time saved on the update is longer than the latency of another collective.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
                  const BucketProblem &problem, const Machine &machine) {
     int64_t shards = problem.tensors[bucket.members.front()].key.shards;
@@ -354,7 +359,7 @@ private:
                        seconds(CollectiveKind::allReduce);
   }
 
-  /// Adds the squares of a bucket to the norm that they are terms of.
+  /// Adds the squares of a bucket to the norm to which they belong.
   static void addToNorm(std::vector<DividedNorm> &norms, const Bucket &bucket,
                         ArrayRef<ReplicatedUpdate> updates, Value shard) {
     const ReplicatedUpdate &first = updates[bucket.members.front()];
@@ -370,7 +375,7 @@ private:
       norm->members.push_back(&updates[member]);
   }
 
-  /// Removes the divided updates, their norms' terms, their sums, and the
+  /// Removes the divided updates, the terms of their norms, the sums of their gradients, and the
   /// arguments and results that storage has replaced.
   void erase(func::FuncOp step, ArrayRef<const ReplicatedUpdate *> divided) {
     BitVector results(step.getNumResults());

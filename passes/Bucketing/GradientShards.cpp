@@ -1,4 +1,4 @@
-// Makes each rank's shard of summed gradients, for the whole batch at once or for each
+// Makes each rank's shard of summed gradients, for the complete batch at once, or for each
 // microbatch in the loop that computes it (ZeRO-2).
 
 #include "passes/Bucketing/GradientShards.h"
@@ -27,7 +27,8 @@ MicroOp GradientShards::findLoop() const {
   return loop;
 }
 
-/// Behind whatever makes `values` in `block`; at its start, if all are its arguments.
+/// Sets the insertion point after the last op that computes one of `values` in `block`, or at the
+/// start of `block` if all of them are its arguments.
 static void setInsertionPointAfter(OpBuilder &builder, Block &block, ArrayRef<Value> values) {
   if (Operation *last = lastProducer(values))
     builder.setInsertionPointAfter(last);
@@ -59,9 +60,9 @@ Value GradientShards::convert(Value value, Type type) const {
   return nn::Expressions{builder, place.loc}.convert(value, type);
 }
 
-/// These terms of all members' gradients end to end, elements of `type`, as soon as all are
-/// there; `valueOf` says which value of `block` stands for a term. Terms are added up in the
-/// widest of their types, and rounded once.
+/// Packs these terms of all members' gradients end to end, as elements of `type`, as soon as all
+/// terms exist. `valueOf` gives the value in `block` for each term. The terms of one gradient are
+/// added in the widest of their types, and rounded once.
 Value GradientShards::pack(OpBuilder &builder, Block &block, Terms terms, Type type,
                            function_ref<Value(Value)> valueOf) const {
   const Type widest = findWidest(terms);
@@ -117,16 +118,18 @@ GradientShards::Parts GradientShards::makeInBody(MicroOp loop) const {
   Parts parts = makeParts(loop.getBodyBlock(), [&](Value term) {
     return yield->getOperand(cast<OpResult>(term).getResultNumber());
   });
-  // Ranks may sum in few bits; microbatches are summed in those that the loop's sums have.
+  // Ranks may sum in a type of few bits, but microbatches are summed in the type of the loop's
+  // sums.
   if (parts.scattered)
     parts.scattered = convert(parts.scattered, findWidest(&ReplicatedUpdate::partial));
-  // Where nothing else is summed to one part, one sum over microbatches will do.
+  // If the scattered part needs no further sum over ranks, both parts share one sum over
+  // microbatches.
   if (parts.scattered && parts.taken && first().restAxes.empty())
     return {add(parts.scattered, parts.taken), {}};
   return parts;
 }
 
-/// The sum of both in the wider of their types, as soon as they are there.
+/// The sum of both parts in the wider of their types, computed as soon as both exist.
 Value GradientShards::add(Value scattered, Value taken) const {
   const Type left = getElementTypeOrSelf(scattered), right = getElementTypeOrSelf(taken);
   const Type wide = bitsOf(left) < bitsOf(right) ? right : left;
@@ -169,7 +172,7 @@ void dpc::sumInLoops(ArrayRef<GradientShards> buckets,
         if (part)
           values.push_back(part);
     }
-    // Looked for before the loop goes: results are part of it.
+    // Collected before the loop is erased, because its results are erased with it.
     SmallVector<std::pair<Value *, unsigned>> terms;
     for (ReplicatedUpdate &update : updates)
       for (auto *own : {&update.partial, &update.whole})

@@ -1,5 +1,6 @@
-// Norms of tensors that are divided among ranks, and factors for them (LAMB's trust ratios):
-// sums over segments of a shard, added up by the ranks as one small vector.
+// Computes norms of tensors that are divided among ranks, and spreads factors over their elements
+// (LAMB's trust ratios). Each rank sums segments of its shard, and the ranks sum the results as one
+// small vector.
 
 #include "passes/Bucketing/MemberFactors.h"
 
@@ -10,7 +11,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The number, in elements, of the first one of this rank's shard.
+/// The position in the storage, in elements, at which this rank's shard begins.
 static Value firstElement(nn::Expressions e, const StoragePlace &place,
                           const dist::MeshShape &mesh) {
   auto type = RankedTensorType::get({}, e.builder.getI64Type());

@@ -6,19 +6,19 @@
 
 namespace dpc {
 
-/// Numbers that each member of flat storage has of its own, computed from shards of it and
-/// used on them.
+/// Computes a number for each member of flat storage from shards of the storage, and spreads such
+/// numbers over the elements of a shard. An example is the trust ratio of LAMB.
 class MemberFactors {
 public:
-  /// Members have `sizes` elements, from the offsets of `place` on.
+  /// Member i has `sizes[i]` elements, from the i-th offset of `place` on.
   MemberFactors(mlir::OpBuilder &builder, const StoragePlace &place, llvm::ArrayRef<int64_t> sizes,
                 const dist::MeshShape &mesh);
 
-  /// The sum of the squares of each member, of which `shard` is this rank's part: a rank-0
-  /// tensor each.
+  /// The sum of the squares of each member, as one rank-0 tensor per member, the same on all ranks.
+  /// `shard` is this rank's shard of the storage.
   llvm::SmallVector<mlir::Value> sumSquares(mlir::Value shard) const;
 
-  /// A shard whose elements are the number of the member that they lie in.
+  /// A shard in which each element has the number of the member to which it belongs.
   mlir::Value spread(llvm::ArrayRef<mlir::Value> numbers) const;
 
 private:
@@ -26,9 +26,10 @@ private:
 
   mlir::OpBuilder &builder;
   const StoragePlace &place;
-  /// Of each member, in elements of the rank's shard; those of most members lie outside.
+  /// Where each member begins and ends, in elements from the begin of this rank's shard. Most
+  /// members lie outside of the shard: these values are negative, or larger than the shard.
   mlir::Value begins, ends;
-  llvm::SmallVector<int64_t> numbers; // of the members
+  llvm::SmallVector<int64_t> numbers; // 0, 1, .. one per member
 };
 
 } // namespace dpc

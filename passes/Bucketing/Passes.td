@@ -6,35 +6,36 @@ include "mlir/Pass/PassBase.td"
 def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
   let summary = "Divides updates among the ranks that would all make the same";
   let description = [{
-    Where ranks sum a gradient and then make one and the same update, each sums and
-    updates a shard: the all-reduce becomes a reduce-scatter of the gradient before
-    and an all-gather of the parameter after the update. That moves as many bytes
-    between ranks, but each computes with, and keeps optimizer state for, its
-    shard only. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic
-    cross-replica sharding of weight update", 2020.) The bits are the same: the
-    shard of a sum is the sum's shard; those of a norm may differ in the last place.
+    If ranks sum a gradient and then all make the same update, each rank sums and updates only a
+    shard: the all-reduce becomes a reduce-scatter of the gradient before the update and an
+    all-gather of the parameter after it. The ranks exchange as many bytes as before, but each rank
+    computes with its shard only, and keeps optimizer state for its shard only. (Rajbhandari et al.,
+    "ZeRO", SC 2020; Xu et al., "Automatic cross-replica sharding of weight update", 2020.) The bits
+    of the result are the same, because the shard of a sum equals the sum of the shards. The bits of
+    a norm may differ in the last place.
 
-    Updates with equal regions, scalars and groups of ranks are joined into
-    buckets (BucketPlan.h). The gradients of a bucket are laid end to end, and so
-    are its parameters and each of its slots of optimizer state, in the same
-    places: the program takes them as one argument each (#dist.storage), cut evenly
-    where it is optimizer state. The norm by which gradients are clipped is summed
-    from the squares of the shards.
+    Updates with equal regions, scalars and groups of ranks are joined into buckets (BucketPlan.h).
+    The gradients of a bucket are laid end to end. So are its parameters and each of its slots of
+    optimizer state, at the same offsets. The program takes each of these as one argument
+    (#dist.storage); optimizer state is sharded evenly. The norm by which gradients are clipped is
+    summed from the squares of the shards.
 
-    An update may go on in a second one, with numbers made of norms of whole tensors
-    (LAMB's trust ratios): each rank sums the squares of its part of every member, the
-    ranks sum these as one small vector, and the numbers are laid out like the members.
+    An update may continue in a second update, whose scalars are computed from norms of complete
+    tensors (LAMB's trust ratios). Each rank then sums the squares of its part of every member, and
+    the ranks sum the results as one small vector. Each element of a shard gets the scalar of its
+    member.
 
-    From stage 2 on, gradients that a loop over microbatches sums are divided in its
-    body, so that shards are what accumulates. At stage 3 parameters are cut too, in
-    every function: a bucket is gathered where the forward pass first reads it and again
-    where anything else does, in the body of a loop too; up to `keep-bytes` of them
-    once, to be kept until all have read them. So are weights that are not trained. What
-    is only read in a narrower type is gathered in that type.
+    From stage 2 on, gradients that a loop over microbatches sums are divided in the body of the
+    loop, so that the loop accumulates shards. At stage 3 parameters are sharded too, in every
+    function. A bucket of parameters is gathered before the forward pass first reads it, and again
+    before another op first does, in the body of a loop too. Up to `keep-bytes` of the buckets are
+    gathered only once, and are kept until all readers have read them. Weights that are not trained
+    are sharded in the same way. Parameters that are only read in a narrower type are gathered in
+    that type.
 
-    Left alone: an update of which a tensor is neither state nor a summed gradient
-    that nothing but its norm reads; state that is cut over the axes of the sum; a bucket
-    so small that another collective takes longer than what is saved.
+    Left alone: an update that reads a tensor which is neither state nor a summed gradient, or whose
+    gradient is read by other ops than its norm; state that is sharded over the axes of the sum; a
+    bucket so small that another collective takes longer than the time that it saves.
 
     Needs: level `local`. Keeps: values of parameters, and of state as the host sees
     it.
@@ -74,17 +75,16 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
 def BucketCollectives : Pass<"dpc-bucket-collectives", "mlir::func::FuncOp"> {
   let summary = "Joins all-reduces of small tensors into all-reduces of buckets";
   let description = [{
-    All-reduces of one element type over one group of devices that do not wait for
-    each other, and for both or neither of which another collective waits, are
-    joined into buckets (BucketPlan.h): their operands are laid end to end, summed
-    as one, and taken apart again. Buckets fill in the order in which their
-    operands are computed. Only what a kernel or a loop computes for its all-reduce
-    alone is joined, as that can be computed straight into the bucket.
+    Joins all-reduces into buckets (BucketPlan.h): the operands of a bucket are laid end to end,
+    summed by one all-reduce, and taken apart again. The all-reduces of a bucket have one element
+    type and one group of devices. None of them waits for another one, and other collectives wait
+    for all or for none of them. Buckets fill in the order in which the operands are computed. An
+    all-reduce joins a bucket only if a kernel or a loop computes its operand for it alone, because
+    this operand can be computed directly into the bucket.
 
-    The ops of each block are sorted by the number of collectives on the longest
-    path to them first, and keep their order otherwise: collectives that do not
-    depend on each other come together, and what waits for one comes after what
-    does not.
+    Before that, the ops of each block are sorted by the number of collectives on the longest path
+    to them. Ops with equal numbers keep their order. Collectives that do not depend on each other
+    then come together, and an op that waits for a collective comes after the ops that do not.
 
     Needs: kernels formed. Keeps: values.
 

@@ -1,4 +1,4 @@
-// Finds the state that a program only reads, and keeps it cut in flat storage.
+// Finds the state that a program only reads, and keeps it sharded in flat storage.
 
 #include "passes/Bucketing/ReadOnlyState.h"
 
@@ -18,18 +18,18 @@ using namespace dpc;
 
 namespace {
 
-/// An argument as the first function that takes it has it.
+/// An argument, as the first function that takes it declares it.
 struct Place {
   func::FuncOp function;
   unsigned argument;
   RankedTensorType type;
-  /// The type to which all that read it convert it; null if something reads it as it is.
+  /// The type to which all readers convert it; null if an op reads it as it is.
   Type readAs;
 };
 
 } // namespace
 
-/// Names of state that some function returns.
+/// The names of all state that a function of `module` returns.
 static llvm::StringSet<> findWritten(ModuleOp module) {
   llvm::StringSet<> written;
   for (auto function : module.getOps<func::FuncOp>())

@@ -5,11 +5,11 @@
 
 namespace dpc {
 
-/// Cuts what no function writes, frozen parameters and those of an inference program,
-/// over `axes`: it lies in flat storage of buckets that close at `limits` bytes, and is
-/// gathered where it is read (StorageArguments), or kept whole from then on: up to
-/// `keepBytes` of it. Left alone: what is no float, or is cut
-/// over one of the axes already.
+/// Shards over `axes` the state that no function writes: frozen parameters, and the parameters of
+/// an inference program. The state lies in flat storage, in buckets that close at `limits` bytes. A
+/// bucket is gathered before each part of a function that reads it (StorageArguments). Up to
+/// `keepBytes` of buckets are gathered once and stay whole from then on. Left alone: state that is
+/// not of floats, or that is already sharded over one of the axes.
 mlir::LogicalResult cutReadOnlyState(mlir::ModuleOp module, mlir::ArrayRef<std::string> axes,
                                      mlir::ArrayRef<int64_t> limits, int64_t keepBytes);
 

@@ -1,4 +1,4 @@
-// Finds the type in which a program reads its state.
+// Finds the type in which all functions of a program read a state.
 
 #include "passes/Bucketing/ReadTypes.h"
 
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Whether all of `ops` are conversions to `type`, which is set by the first one.
+/// Whether all of `ops` are conversions to `type`. If `type` is null, the first conversion sets it.
 template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
   return llvm::all_of(ops, [&](Operation *op) {
     if (!isa<nn::ConvertOp>(op))
@@ -24,8 +24,9 @@ template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
   });
 }
 
-/// Whether all that reads `value`, in loops over microbatches too, converts it, or the rows
-/// that it takes of it, to `type`, which is set by the first one.
+/// Whether all readers of `value` convert it, or the rows that they look up in it, to `type`.
+/// Readers in the bodies of loops over microbatches count too. If `type` is null, the first
+/// conversion sets it.
 static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPassed, Type &type) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -38,13 +39,14 @@ static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPas
         return false;
       continue;
     }
-    // What is computed again reads it behind a value of the backward pass.
+    // Rematerialized ops read the state through `nn.after`.
     if (isa<nn::AfterOp>(user)) {
       if (!readsOnlyAs(user->getResult(0), isPassed, type))
         return false;
       continue;
     }
-    // Rows that are converted are rows of what is converted.
+    // A lookup whose result is converted can read the table in the narrow type: lookup then convert
+    // equals convert then lookup.
     auto lookup = dyn_cast<PrecisionOpInterface>(user);
     if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {
       if (user->use_empty() || !areConversions(user->getUsers(), type))

@@ -8,7 +8,7 @@
 
 namespace dpc {
 
-/// The arguments of all functions of a module, by what they hold.
+/// The arguments of all functions of a module, found by the tensor of the host that they hold.
 class BoundArguments {
 public:
   explicit BoundArguments(mlir::ModuleOp module);
@@ -19,9 +19,9 @@ private:
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir::BlockArgument, 2>> arguments;
 };
 
-/// The type of fewer bits than `own` to which all functions of a module convert the state
-/// `binding`, or the rows that they take of it; null if something reads it as it is. Readers
-/// that `isPassed` is true of do not count.
+/// The type, of fewer bits than `own`, to which all functions of a module convert the state
+/// `binding` or the rows that they look up in it. Null if an op reads the state in its own type.
+/// Readers for which `isPassed` is true do not count.
 mlir::Type findReadType(const BoundArguments &arguments, nn::ArgAttr binding, mlir::Type own,
                         llvm::function_ref<bool(mlir::Operation *)> isPassed);
 

@@ -1,5 +1,5 @@
-// Finds the weight updates that all ranks of a group make alike, and tells the
-// bucket planner which of them one update could make together.
+// Finds the weight updates that all ranks of a group compute alike, and tells the bucket planner
+// which of them can be joined into one update.
 
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
@@ -48,14 +48,14 @@ bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   for (auto [x, y] : llvm::zip_equal(norms, other.norms))
     if (!(x.source == y.source))
       return false;
-  // Numbers of followers may differ: each tensor has its own.
+  // Scalars of followers may differ: each tensor has its own.
   return haveEqualRegions(a, b) &&
          (!follower || haveEqualRegions(getFollower(), other.getFollower()));
 }
 
 namespace {
 
-/// Recognises the updates of one function.
+/// Recognises the updates of one function that can be divided.
 class UpdateFinder {
 public:
   UpdateFinder(func::FuncOp step, ArrayRef<std::string> axes)
@@ -99,7 +99,8 @@ private:
     return getElementTypeOrSelf(step.getArgument(update.states.front().argument));
   }
 
-  /// Finds the ranks that share the update, and the terms of its gradient.
+  /// Finds the ranks that share the update, and the terms of its gradient. Fails if `axes` is empty
+  /// and the gradient is not a sum over ranks that only the update and one norm read.
   bool matchGradient(ReplicatedUpdate &update) {
     const Value gradient = update.getGradient();
     const bool isOwn = matchUses(gradient, update);
@@ -117,7 +118,7 @@ private:
     update.mesh = dist::findMesh(module).getSymName();
     update.axes = builder.getStrArrayAttr(SmallVector<StringRef>(axes.begin(), axes.end()));
     std::optional<ArrayAttr> rest;
-    // Whoever else reads all of the gradient needs it summed whole.
+    // Another reader of the gradient needs the complete sum. Then the sum stays, and is one term.
     if (isOwn && collectTerms(gradient, update, rest) && rest) {
       update.restAxes = *rest;
       return true;
@@ -128,7 +129,8 @@ private:
     return true;
   }
 
-  /// What `value` is made of by conversions of floats that nothing else reads.
+  /// The value that is converted to `value`, by conversions of floats whose operands have no other
+  /// reader.
   static Value withoutConversions(Value value) {
     while (nn::isConversion(value.getDefiningOp()) &&
            value.getDefiningOp()->getOperand(0).hasOneUse())
@@ -143,8 +145,8 @@ private:
     return value;
   }
 
-  /// The value that `summed`, what ranks sum, has in another shape; and, where that is a sum
-  /// over microbatches in another type, the sum: each microbatch's part is converted alike.
+  /// The operand of a sum over ranks, `summed`, before it is reshaped. If it is a conversion of a
+  /// sum over microbatches, returns that sum: the part of each microbatch can be converted instead.
   static Value findTerm(Value summed) {
     Value term = withoutReshapes(summed);
     if (Operation *op = term.getDefiningOp(); nn::isConversion(op) && term.hasOneUse())
@@ -153,9 +155,10 @@ private:
     return term;
   }
 
-  /// The terms of `value`, which may be undone: sums over the ranks that share the update,
-  /// and over others, which are `rest` for all terms. Fails where they differ. A conversion
-  /// of their sum is one of each.
+  /// Collects the terms of `value`. A term is `partial` if the ranks that share the update sum it,
+  /// and `whole` otherwise. The sums over ranks in `value` can then be undone. Such a sum may also
+  /// run over other axes, which `rest` returns; fails if these differ between terms. A conversion
+  /// of a sum counts as a conversion of each term.
   bool collectTerms(Value value, ReplicatedUpdate &update, std::optional<ArrayAttr> &rest) {
     Operation *op = value.getDefiningOp();
     const bool isOwn = value == update.getGradient() || value.hasOneUse();
@@ -175,8 +178,8 @@ private:
     return rest == others;
   }
 
-  /// The axes of a sum beside those of the ranks that share updates; nullopt where it is
-  /// not over all of these.
+  /// The axes of `sum` other than those of the ranks that share updates; nullopt if the sum does
+  /// not run over all of the latter.
   std::optional<ArrayAttr> othersOf(dist::AllReduceOp sum) {
     if (sum.getReduction() != dist::ReductionKind::sum)
       return std::nullopt;
@@ -193,7 +196,7 @@ private:
     return Builder(step.getContext()).getStrArrayAttr(others);
   }
 
-  /// Whether only the update, and one norm at most, read the summed gradient.
+  /// Whether only the update, and at most one norm, read the summed gradient.
   static bool matchUses(Value gradient, ReplicatedUpdate &update) {
     for (OpOperand &use : gradient.getUses()) {
       if (use.getOwner() == update.update ||
@@ -208,8 +211,7 @@ private:
     return true;
   }
 
-  /// The one update that reads what `op` makes; null if there is none, or if nothing
-  /// says which.
+  /// The one update that reads results of `op`; null if there is none, or more than one.
   static nn::UpdateOp findFollower(nn::UpdateOp op) {
     nn::UpdateOp follower;
     for (Operation *user : op->getUsers())
@@ -221,8 +223,8 @@ private:
     return follower;
   }
 
-  /// The number of the state that `tensor` is; nullopt if it is none, or not one that the
-  /// update or its follower gives a new value.
+  /// The index of `tensor` among the states of `update`; adds it to them if it is new. nullopt if
+  /// `tensor` is not state, or if neither the update nor its follower computes a new value of it.
   std::optional<unsigned> addState(Value tensor, ReplicatedUpdate &update) {
     auto argument = dyn_cast<BlockArgument>(tensor);
     if (!argument || argument.getOwner() != &step.front())
@@ -259,8 +261,8 @@ private:
     });
   }
 
-  /// The number of the function's result by which `result` becomes the new value of the
-  /// state `binding`, if it is nothing else.
+  /// The index of the function's result by which `result` becomes the new value of the state
+  /// `binding`; nullopt if `result` is not that value, or has another use.
   std::optional<unsigned> findOutput(OpResult result, nn::ArgAttr binding) {
     if (!result.hasOneUse() || *result.user_begin() != step.front().getTerminator())
       return std::nullopt;
@@ -271,7 +273,8 @@ private:
     return output;
   }
 
-  /// Finds what the follower reads.
+  /// Finds the origin of each tensor that the follower reads, and the norms on which its scalars
+  /// depend. Fails if a tensor is neither state nor a result of the update.
   bool matchFollower(ReplicatedUpdate &update) {
     for (Value tensor : update.getFollower().getTensors()) {
       if (tensor.getDefiningOp() == update.update) {
@@ -286,7 +289,8 @@ private:
     return true;
   }
 
-  /// The sums of squares of tensors of the update that its follower's numbers depend on.
+  /// Collects the sums of squares on which the scalars of the follower depend, of tensors that the
+  /// follower reads.
   static void collectNorms(ReplicatedUpdate &update) {
     SmallVector<Value> waiting(update.getFollower().getScalars());
     llvm::SmallDenseSet<Value> seen; // looked up by key only
@@ -309,7 +313,8 @@ private:
     }
   }
 
-  /// What `tensor` is to the follower; nullopt if it reads no such tensor.
+  /// The origin of `tensor` as an operand of the follower; nullopt if the follower does not read
+  /// it.
   static std::optional<Source> findSource(Value tensor, const ReplicatedUpdate &update) {
     for (auto [read, source] :
          llvm::zip_equal(update.getFollower().getTensors(), update.followerSources))
@@ -318,7 +323,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether all that both make is state, or read by the follower and its norms alone.
+  /// Whether each result of the update and its follower is a new value of state, or is read only by
+  /// the follower and its norms.
   static bool areAllUsed(const ReplicatedUpdate &update) {
     size_t made = 0;
     for (OpResult result : update.update->getResults())
@@ -371,8 +377,8 @@ std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step,
   return updates;
 }
 
-/// The last op that makes one of `terms`; and, if that is a loop over microbatches, the last
-/// of its body.
+/// The last op that computes one of `terms`. If that op is a loop over microbatches, also the last
+/// op in its body that computes one of them.
 static std::pair<Operation *, Operation *> findLastMaker(ArrayRef<Value> terms) {
   Operation *last = lastProducer(terms);
   auto loop = dyn_cast_or_null<dist::MicroOp>(last);
@@ -409,7 +415,7 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     tensor.key.group = number;
     problem.tensors.push_back(std::move(tensor));
   }
-  // Ready in the order in which what is summed is computed.
+  // Updates become ready in the order in which their summed terms are computed.
   std::vector<std::pair<Operation *, Operation *>> ready;
   for (const ReplicatedUpdate &update : updates)
     ready.push_back(findLastMaker(update.partial.empty() ? update.whole : update.partial));

@@ -10,33 +10,36 @@
 
 namespace dpc {
 
-/// An `nn.update` that all ranks of a group make alike, of a gradient that all of
-/// them have, or that they sum.
+/// An `nn.update` that all ranks of a group compute alike, from a gradient that all of them have,
+/// or that they sum.
 struct ReplicatedUpdate {
   mlir::Operation *update;
-  /// The update that goes on from a result of `update` which nothing else but a norm
-  /// reads, with numbers made of norms of whole tensors (LAMB); null if there is none.
+  /// A second update that reads results of `update` (in LAMB); null if there is none. Apart from
+  /// norms no other op reads these results. The scalars of the second update are computed from
+  /// norms of complete tensors.
   mlir::Operation *follower = nullptr;
-  /// The gradient is the sum of these, in its shape and type: what ranks sum, as each of
-  /// them has it, and what all of them have.
+  /// The gradient is the sum of these terms, in its shape and type. `partial` are the terms that
+  /// the ranks sum, as each rank has them before that sum. `whole` are the terms that all ranks
+  /// have.
   llvm::SmallVector<mlir::Value> partial, whole;
   llvm::StringRef mesh;
-  /// The axes of the ranks among which the update is divided; and those over which each
-  /// part of the sum is summed once more (hybrid sharding).
+  /// `axes` are the axes of the ranks among which the update is divided. `restAxes` are the axes
+  /// over which each shard of the sum must be summed in addition (hybrid sharding).
   mlir::ArrayAttr axes, restAxes;
 
-  /// State that goes into the function and comes out of it.
+  /// A state that the function takes as an argument and whose new value it returns.
   struct State {
-    /// Index of the function's argument, and of its result.
+    /// The index of the function's argument, and of its result.
     unsigned argument, output;
     nn::ArgAttr binding;
-    /// Where its new value is made: a result of the follower, or of the update.
+    /// The op that computes the new value, the follower or the update, and the number of that op's
+    /// result.
     bool isFollowers;
     unsigned result;
   };
   llvm::SmallVector<State> states;
-  /// What a tensor is that an update reads: the gradient; one of `states`; or a result of
-  /// the update, which the follower reads.
+  /// The origin of a tensor that an update reads: the gradient; state number `index`; or result
+  /// number `index` of the update, which only the follower reads.
   struct Source {
     enum Kind { gradient, state, made } kind;
     unsigned index = 0;
@@ -44,38 +47,41 @@ struct ReplicatedUpdate {
       return kind == other.kind && index == other.index;
     }
   };
-  /// Of the tensors of the update, and of its follower.
+  /// The origin of each tensor that the update reads, and of each tensor that its follower reads.
   llvm::SmallVector<Source> sources, followerSources;
-  /// The norms that the follower's numbers are made of, and of which tensor each is.
+  /// The norms from which the scalars of the follower are computed, each with the origin of its
+  /// tensor.
   struct Norm {
     SquareSum sum;
     Source source;
   };
   llvm::SmallVector<Norm> norms;
-  /// What else reads the summed gradient: the norm by which it is clipped.
+  /// The only other reader of the summed gradient: a term of the norm by which gradients are
+  /// clipped.
   SquareSum squares;
-  /// The type to which all that read the parameter convert it first; null if something
-  /// reads it as it is, or nothing does.
+  /// The type to which all readers of the parameter convert it first; null if a reader reads it as
+  /// it is, or if it has no readers.
   mlir::Type readAs;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }
   nn::UpdateOp getFollower() const { return mlir::cast_or_null<nn::UpdateOp>(follower); }
   /// The gradient as the update reads it.
   mlir::Value getGradient() const;
-  /// Whether one update could make both on tensors laid end to end.
+  /// Whether one update could compute both updates, on tensors that are laid end to end.
   bool isLike(const ReplicatedUpdate &other) const;
 };
 
-/// The updates of `step` that could be divided among the ranks along `axes`, or, where
-/// that is empty, among those that sum their gradient. Looks at all functions of its
-/// module: optimizer state that another one reads is not divided.
+/// The updates of `step` that could be divided among the ranks along `axes`. If `axes` is empty,
+/// each is divided among the ranks that sum its gradient. Optimizer state that another function of
+/// the module reads is not divided.
 std::vector<ReplicatedUpdate> findReplicatedUpdates(mlir::func::FuncOp step,
                                                     llvm::ArrayRef<std::string> axes);
 
-/// The last op of a block that makes one of `values`; null if all are its arguments.
+/// The last op of a block that computes one of `values`; null if all of them are block arguments.
 mlir::Operation *lastProducer(llvm::ArrayRef<mlir::Value> values);
 
-/// The buckets problem of `updates`: shards are the members of their groups.
+/// The bucket problem of `updates`. The number of shards of a tensor is the size of the group of
+/// ranks that share its update.
 BucketProblem makeUpdateProblem(llvm::ArrayRef<ReplicatedUpdate> updates,
                                 const dist::MeshShape &mesh, llvm::ArrayRef<int64_t> limits);
 

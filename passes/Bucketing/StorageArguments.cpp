@@ -1,4 +1,4 @@
-// Gives functions flat storage in the place of the tensors that lie in it.
+// Gives functions flat storage instead of the tensors that lie in it.
 
 #include "passes/Bucketing/StorageArguments.h"
 
@@ -36,25 +36,26 @@ Value StoragePlace::gather(OpBuilder &builder, Value shard) const {
 
 namespace {
 
-/// Members of one storage in a block of one function, or in the body of one of its loops:
-/// arguments that stand for them, null where there is none.
+/// The members of one storage in one block: in a function, or in the body of one of its loops. Each
+/// is the block argument that stands for the member; null if there is none.
 using Members = SmallVector<BlockArgument>;
 
-/// Lets the ops of a block read members from their storage.
+/// Makes the ops of a block read members from their storage.
 class StorageReads {
 public:
   StorageReads(dist::StorageAttr storage, const StoragePlace &place,
                const llvm::DenseSet<Operation *> &updates)
       : storage(storage), place(place), updates(updates) {}
 
-  /// From `whole`, all of it.
+  /// Reads members from `whole`, the whole storage.
   void replaceByViews(const Members &members, Value whole) const {
     OpBuilder entry(place.element.getContext());
     entry.setInsertionPointAfterValue(whole);
     replace(entry, members, whole, [](Operation *) { return true; });
   }
 
-  /// From gathers of `shard`, which stand where they are first read.
+  /// Reads members from gathers of `shard`, one before the first reader in the forward pass and one
+  /// before the first of the other readers.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
     for (BlockArgument member : members)
@@ -66,7 +67,7 @@ public:
                 [&](Operation *op) { return forward.ops.contains(op) == isForward; });
   }
 
-  /// From one gather of `shard`, before whatever reads a member first.
+  /// Reads members from one gather of `shard`, before the first reader of any member.
   void replaceByOneGather(const Members &members, Value shard) const {
     gatherFor(members, shard, [](Operation *) { return true; });
   }
@@ -74,9 +75,9 @@ public:
 private:
   using OpFilter = llvm::function_ref<bool(Operation *)>;
 
-  /// What takes no memory of its own, a broadcast or a view, and is read by the forward and by
-  /// the backward pass becomes one of each: else the forward pass's gather would stay. So does
-  /// a conversion to the type that is gathered.
+  /// Splits an op that takes no memory of its own, a broadcast or a view, into one op for the
+  /// forward pass and one for the backward pass. Otherwise the backward pass would read the forward
+  /// pass's gather, and keep it alive. A conversion to the gathered type is split too.
   void splitFree(Operation *op, const Ancestors &forward) const {
     const FusionKind kind = getFusionKind(op);
     const bool isConversion = place.isConverted() && isa<nn::ConvertOp>(op);
@@ -110,7 +111,7 @@ private:
     replace(entry, members, place.gather(entry, shard), isPart);
   }
 
-  /// Gathers in the bodies of the loops that take a member whole.
+  /// Gathers in the bodies of the loops that take a member as a whole operand.
   void enterLoops(const Members &members, Value shard, const Ancestors &forward) const {
     llvm::SmallSetVector<Operation *, 2> loops;
     for (BlockArgument member : members)
@@ -132,7 +133,7 @@ private:
     }
   }
 
-  /// Takes the members out of `whole` for those readers that `isPart` is true of.
+  /// Replaces the members by parts of `whole`, for those readers for which `isPart` is true.
   void replace(OpBuilder &entry, const Members &members, Value whole, OpFilter isPart) const {
     SmallVector<Type> types;
     for (dist::MemberAttr member : storage.getMembers())
@@ -153,8 +154,8 @@ private:
     }
   }
 
-  /// Puts `converted` in the place of what `member` is converted to, or rows that are taken of
-  /// it, in the bodies of loops that take it whole too.
+  /// Replaces the conversions of `member`, and of rows looked up in it, by reads of `converted`.
+  /// Follows `member` into the bodies of loops that take it whole.
   static void replaceConversions(BlockArgument member, Value converted,
                                  llvm::function_ref<bool(OpOperand &)> isRead) {
     SmallVector<std::pair<Operation *, unsigned>> reads;
@@ -173,8 +174,9 @@ private:
     }
   }
 
-  /// `op` converts a member, or rows that it takes of it, or reads it behind another value and is
-  /// converted: now it has to do with `converted`.
+  /// Makes `op` read `converted` instead of a member. `op` is a conversion, a lookup of rows, or an
+  /// `nn.after`. A conversion is erased; the results of the others change their type, and the
+  /// conversions of these results are erased.
   static void replaceConversion(Operation *op, Value converted) {
     if (isa<nn::ConvertOp>(op)) {
       op->getResult(0).replaceAllUsesWith(converted);
@@ -188,8 +190,8 @@ private:
       replaceConversion(user, read);
   }
 
-  /// The first op of the block that `isPart` is true of and that reads one of `members`,
-  /// itself or within its regions; null if none does.
+  /// The first op of the block for which `isPart` is true and that reads one of `members`, directly
+  /// or within its regions; null if there is none.
   Operation *findReader(const Members &members, OpFilter isPart) const {
     Operation *reader = nullptr;
     for (BlockArgument member : members) {
@@ -212,7 +214,8 @@ private:
 
 } // namespace
 
-/// The arguments of `function` that are the members of `storage`, in their order.
+/// The arguments of `function` that are members of `storage`, in the order of the members; null for
+/// a member that the function does not take.
 static Members findMembers(func::FuncOp function, dist::StorageAttr storage) {
   llvm::DenseMap<Attribute, BlockArgument> byBinding;
   for (BlockArgument argument : function.getArguments())

@@ -10,25 +10,26 @@
 
 namespace dpc {
 
-/// Where the tensors of a bucket lie in flat storage, and the ranks that share it.
+/// Where the tensors of a bucket lie in flat storage, and which ranks share the storage.
 struct StoragePlace {
   mlir::StringRef mesh;
   mlir::ArrayAttr axes;
-  /// Equal parts, one a rank, and elements of all of them together.
+  /// The number of equal shards, one per rank, and the number of elements of all shards together.
   int64_t shards, elements;
-  /// Of each member, in elements.
+  /// The offset of each member, in elements.
   llvm::SmallVector<int64_t> offsets;
   mlir::Type element;
-  /// The type in which members are read: another one than `element` where all that read
-  /// them convert them to it. Then shards are converted, and what is gathered has it.
+  /// The type in which members are read. It differs from `element` if all readers convert the
+  /// members to it. Then each shard is converted first, and the gather moves elements of this type.
   mlir::Type readAs;
   mlir::Location loc;
 
-  /// The place of `bucket`'s members, of one element type.
+  /// The place of the members of `bucket`, which have one element type.
   StoragePlace(const Bucket &bucket, const BucketProblem &problem, mlir::StringRef mesh,
                mlir::ArrayAttr axes, mlir::Type element, mlir::Location loc);
 
-  /// Types of the whole storage, of a rank's shard, and of all shards side by side.
+  /// The types of the whole storage, of one rank's shard, and of all shards stacked in a new first
+  /// dimension.
   mlir::RankedTensorType whole() const { return mlir::RankedTensorType::get({elements}, element); }
   mlir::RankedTensorType shard() const {
     return mlir::RankedTensorType::get({elements / shards}, element);
@@ -44,18 +45,19 @@ struct StoragePlace {
   }
   bool isConverted() const { return readAs != element; }
 
-  /// This rank's shard of `all`, which all ranks have.
+  /// This rank's shard of `all`, a value that all ranks have.
   mlir::Value takeShard(mlir::OpBuilder &builder, mlir::Value all) const;
-  /// The whole storage, of the shards of all ranks, in the type in which it is read.
+  /// The whole storage, gathered from the shards of all ranks, in the type in which members are
+  /// read.
   mlir::Value gather(mlir::OpBuilder &builder, mlir::Value shard) const;
 };
 
-/// Puts storage in the place of the arguments that are its members, in every function of
-/// `module`. What reads a member, all ops but `updates`, reads it from the storage. Cut
-/// storage is gathered for that where it is read, in the body of a loop over microbatches
-/// too; twice where there is a loss: where the forward pass first reads a member, and where
-/// anything else does. Or, where it is kept, once for all. The members' arguments stay, for
-/// the caller to erase.
+/// Gives every function of `module` flat storage as an argument, instead of the arguments that are
+/// its members. All readers of a member, except `updates`, then read it from the storage. Sharded
+/// storage is gathered before it is read, in the body of a loop over microbatches too. A function
+/// with a loss gathers it twice: before the forward pass first reads a member, and before another
+/// op first does. Storage that is kept is gathered once for all readers. The arguments of the
+/// members stay; the caller erases them.
 class StorageArguments {
 public:
   StorageArguments(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &updates)
@@ -69,19 +71,20 @@ private:
   const llvm::DenseSet<mlir::Operation *> &updates;
 };
 
-/// Which buckets are kept whole once they are gathered: as many as `bytes` holds, those first
-/// whose gathers take the most time a byte. These are the small ones: each has the latency
-/// of one. What is kept is taken from `bytes`.
+/// Chooses the buckets that stay whole after they are gathered: as many as fit into `bytes`,
+/// beginning with those whose gathers take the most time per byte. These are the smallest buckets,
+/// because every gather has the same latency. Subtracts the size of the chosen buckets from
+/// `bytes`.
 std::vector<bool> chooseKept(llvm::ArrayRef<Bucket> buckets, int64_t &bytes);
 
-/// Argument `argument` of `function` as a member that starts `offset` elements in.
+/// Argument `argument` of `function` as a member that starts at element `offset` of the storage.
 dist::MemberAttr makeMember(mlir::func::FuncOp function, unsigned argument, int64_t offset);
-/// Storage of `members`, not none, cut over `axes` (names).
+/// Storage of `members`, which must not be empty, sharded over the mesh axes named in `axes`.
 dist::StorageAttr makeStorage(const llvm::Twine &name, llvm::ArrayRef<dist::MemberAttr> members,
                               mlir::ArrayAttr axes);
-/// Removes the arguments of all functions that are one of `bindings` (#nn.arg).
+/// Removes the arguments of all functions whose binding (#nn.arg) is one of `bindings`.
 void eraseArguments(mlir::ModuleOp module, const llvm::DenseSet<mlir::Attribute> &bindings);
-/// The argument of `function` that is `storage`.
+/// The argument of `function` that holds `storage`; null if there is none.
 mlir::BlockArgument findStorage(mlir::func::FuncOp function, dist::StorageAttr storage);
 
 } // namespace dpc
