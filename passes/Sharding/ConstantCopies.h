@@ -7,14 +7,14 @@
 
 namespace dpc {
 
-/// Gives each reader of a constant, or of what is computed from constants alone, a
-/// copy of its own. Readers of one constant have nothing to do with each other: the
-/// zeros of a batch of 8 sequences of 8 tokens and their transposition are one
-/// constant, and would tie samples to tokens. Each device makes the part that it
-/// needs, at no cost.
+/// Gives each reader of a constant, or of a value that is computed from constants alone, a copy of
+/// its own. Readers of one constant need not be related: the zeros for a batch of 8 sequences of 8
+/// tokens and for its transposition may be one constant, which would then tie samples to tokens. A
+/// copy costs nothing, because each device makes only the part that it needs.
 void copyConstants(mlir::func::FuncOp function);
 
-/// Makes one of copies of one kind whose attributes, layouts among them, are equal.
+/// Merges copies of a constant that have equal attributes, layouts among them, and for which
+/// `kindOf` returns the same.
 void mergeConstants(mlir::func::FuncOp function,
                     llvm::function_ref<std::vector<bool>(mlir::Value)> kindOf);
 

@@ -12,23 +12,24 @@
 
 namespace dpc {
 
-/// Layouts of arguments that were given, or decided for @step, which comes first:
-/// arguments of other functions that are the same to the host lie alike.
+/// Layouts of arguments that were given, or that were decided for an earlier function. @step comes
+/// first; an argument of another function that the host treats as the same tensor gets the same
+/// layout.
 class KnownLayouts {
 public:
   explicit KnownLayouts(const dist::MeshShape &mesh) : mesh(mesh) {}
 
-  /// Null if nothing is known.
+  /// The layout of `arg`, or of the state `name`; null if it is not known.
   const dist::Layout *find(nn::ArgAttr arg) const;
   const dist::Layout *findState(llvm::StringRef name) const;
-  /// Says how `arg` lies; false if that was known.
+  /// Records the layout of `arg`. Returns false if it was known already.
   bool add(nn::ArgAttr arg, const dist::Layout &layout);
-  /// Adds state that the program says the layout of. Fails with an error where it
-  /// could not lie so.
+  /// Adds the layouts that the program gives to state. Fails with an error if a state cannot have
+  /// its layout.
   mlir::LogicalResult addGiven(mlir::func::FuncOp function);
 
-  /// How state of `layout` is held between steps: not cut over sequential axes,
-  /// since every iteration of a loop takes its slice from the same buffer.
+  /// The layout in which state of `layout` is held between steps. It is not sharded over sequential
+  /// axes, because every iteration of a loop takes its slice from the same buffer.
   dist::Layout stored(dist::Layout layout) const;
 
 private:
@@ -36,33 +37,34 @@ private:
   std::map<std::string, dist::Layout> layouts;
 };
 
-/// Structures to start from: value, dimension, factors.
+/// Structures from which the analysis starts: value, dimension, factors.
 using StructureSeeds = std::vector<std::tuple<mlir::Value, unsigned, dist::DimStructure>>;
 
-/// What a function's arguments and results demand of layouts: samples are cut over
-/// the axes of the batch, what is known stays, requests are answered.
+/// The demands that a function's arguments and results make on layouts: samples are sharded over
+/// the axes of the batch, known layouts stay, and requests are answered.
 class LayoutBoundary {
 public:
-  /// All outlive the object.
+  /// All arguments outlive the object.
   LayoutBoundary(mlir::func::FuncOp function, const dist::MeshShape &mesh,
                  llvm::ArrayRef<std::string> batchAxes, KnownLayouts &known)
       : function(function), mesh(mesh), batchAxes(batchAxes), known(known) {}
 
-  /// Reads the requests of the function. Those for state that no atom of `program`
-  /// can answer, all being smaller than an axis, become known layouts: the loop is
-  /// that of the whole dimension. Returns whether there were any that were not known,
-  /// with which the analysis has to begin anew.
+  /// Reads the requests of the function. If all atoms of a dimension of state are smaller than a
+  /// requested axis, no atom of `program` can answer the request. The request then becomes a known
+  /// layout, in which the axis shards the dimension as one loop. Returns whether there are new
+  /// layouts of this kind; the analysis has to begin anew with them.
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
-  /// Keeps what is computed with state whole over the axes that it is asked to have
-  /// in no dimension (ProgramLoops::keepWhole).
+  /// Keeps the loops of each requested state unsharded over the axes that its request does not name
+  /// (ProgramLoops::keepWhole).
   void keepWhole(ProgramLoops &program) const;
 
-  /// On the batch, sequential axes get a factor of exactly their size, since
-  /// microbatches are equal; state has the factors that were cut before. Fails, with
-  /// an error, where the batch does not divide.
+  /// Collects the structures of the batch and of arguments with known layouts. The batch gets a
+  /// factor of exactly the size of each sequential axis, because all microbatches have the same
+  /// size. Other dimensions get the factors of the known layout. Fails with an error if the batch
+  /// does not divide into the microbatches.
   mlir::LogicalResult collectSeeds(StructureSeeds &seeds) const;
-  /// The cuts of the batch, and of what is known.
+  /// The axes that shard the atoms of the batch and of arguments with known layouts.
   AxisPlan cutsOf(const ProgramLoops &program) const;
 
   mlir::func::FuncOp getFunction() const { return function; }
@@ -71,24 +73,24 @@ public:
   int64_t batchDim(unsigned argument) const;
   /// The atoms that count samples.
   llvm::SmallVector<unsigned> samplesOf(const ProgramLoops &program) const;
-  /// Those that are not asked about: of samples, and of what is known. To be looked up
-  /// by key only.
+  /// The atoms that the search does not decide about: atoms that count samples, and atoms of
+  /// arguments with known layouts. To be looked up by key only.
   llvm::DenseSet<unsigned> settledOf(const ProgramLoops &program) const;
   /// Inputs and labels without a batch dimension.
   llvm::SmallVector<mlir::Value> getInputs() const;
-  /// Axes by which inputs are delivered to devices: as with the batch, nobody asks
-  /// for parameters to be cut over them.
+  /// Axes that requests name for inputs: the host delivers inputs sharded over them. As with the
+  /// axes of the batch, parameters need not be sharded over these axes.
   std::set<std::string> getInputAxes() const;
 
-  /// The layout of argument number `argument` under an assignment's plan.
+  /// The layout of argument number `argument` under the plan of `assignment`.
   dist::Layout argumentLayout(const Assignment &assignment, unsigned argument) const;
-  /// What the function returns, and how that has to lie.
+  /// The values that the function returns, and the layouts that they must have.
   std::vector<Assignment::Returned> getReturned() const;
-  /// Whether state that is returned is an argument's, of one type.
+  /// Checks that each state that is returned is also an argument of the same type, or has a known
+  /// layout.
   mlir::LogicalResult checkReturned() const;
-  /// The dimension of `value` that the loop over the batch runs along, outermost in
-  /// it, or -1. A batch of 1 has no loop: there the first dimension counts samples, as
-  /// it does for inputs.
+  /// The dimension of `value` whose outermost loop is the loop over the batch; -1 if there is none.
+  /// A batch of 1 has no loop. Then a first dimension of 1 counts samples, as it does for inputs.
   int64_t batchDimOf(const ProgramLoops &program, mlir::Value value) const;
 
 private:
@@ -102,7 +104,7 @@ private:
   void cutKnownDim(const ProgramLoops &program, const AtomDim &atoms, const dist::DimLayout &layout,
                    AxisPlan &plan) const;
 
-  /// A handle, of which no method is const.
+  /// A handle to the function; mutable because the methods of FuncOp are not const.
   mutable mlir::func::FuncOp function;
   const dist::MeshShape &mesh;
   llvm::ArrayRef<std::string> batchAxes;

@@ -6,35 +6,33 @@
 
 namespace dpc {
 
-/// What may be cut in a function beside its batch, and what parameters a device
-/// should hold then.
+/// The cuts that a function may get in addition to those of its batch, and the bytes of parameters
+/// that a device should then hold.
 class LayoutCandidates {
 public:
-  /// Parameters are to be divided over `axes`. `settled` has the atoms that are not
-  /// asked about: those that count samples, and those of tensors whose layouts are
-  /// given.
+  /// Parameters are to be divided over `axes`. `settled` holds the atoms that the search does not
+  /// decide about: atoms that count samples, and atoms of tensors whose layouts are given.
   LayoutCandidates(mlir::func::FuncOp function, const ProgramLoops &program,
                    const dist::MeshShape &mesh, llvm::ArrayRef<std::string> axes,
                    llvm::DenseSet<unsigned> settled);
 
-  /// Adds that each axis of a request cuts an atom of its dimension, in each segment
-  /// of it, also one of a tensor whose layout is given. A parameter that is asked for
-  /// is none that the search decides about.
+  /// Requires that each axis of `request` shards an atom of its dimension, in each segment of that
+  /// dimension. The atom may belong to a tensor whose layout is given. If the value is a parameter,
+  /// the search no longer decides about it.
   void addRequest(const LayoutRequest &request, LayoutProblem &problem);
-  /// Adds the cuts with which a value is made as it is asked for. It is brought there
-  /// otherwise, so none is required.
+  /// Adds the cuts with which an op makes its result in the layout of `request`. None of them is
+  /// required, because a reshard brings the result to that layout otherwise.
   void addBrought(const LayoutRequest &request, LayoutProblem &problem);
-  /// Adds the cuts of all other parameters over the axes to `problem`.
+  /// Adds the cuts over the axes of all parameters that have no request to `problem`.
   void addParameters(LayoutProblem &problem);
-  /// Adds the cuts of parameters with a request that are not asked for: what is
-  /// computed with them may be divided along other loops than they are.
+  /// Adds cuts of parameters with a request that the request does not ask for. Ops that read such a
+  /// parameter may be divided along other loops than the parameter is.
   void addBesideRequests(LayoutProblem &problem);
-  /// Adds those of integer inputs and labels that have no batch dimension: what
-  /// they number, such as rows picked out of all samples, may be divided too.
+  /// Adds the cuts over `axis` of integer inputs and labels that have no batch dimension. Then the
+  /// values that they index, such as rows picked out of all samples, may be divided too.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
 
-  /// Bytes of parameters that a device holds under an assignment beyond what it
-  /// should.
+  /// The bytes of parameters that a device holds under `assignment` beyond its share.
   double excessBytes(const Assignment &assignment) const;
 
 private:
@@ -43,7 +41,8 @@ private:
   unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
-  /// Whether the axis can cut the atom at all, whoever asks.
+  /// Whether the axis can shard the atom at all: the atom has an index for each device, and no
+  /// given cut.
   bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
@@ -52,19 +51,20 @@ private:
   const llvm::SmallVector<std::string> axes;
   const llvm::DenseSet<unsigned> settled;
   std::vector<llvm::SmallVector<unsigned>> classes;
-  /// By atom.
+  /// By atom: the number of its class.
   std::vector<unsigned> classOf;
-  /// What contractions and gathers read. Looked up by key only: its order never shows.
+  /// The values that contractions and gathers read. Looked up by key only: its order never shows.
   llvm::DenseSet<mlir::Value> reduced;
-  /// Those that nobody asks for, and the bytes of all.
+  /// The parameters without a request, and the bytes of all parameters.
   llvm::SmallVector<mlir::Value> parameters;
   double allBytes = 0;
-  /// Those that somebody asks for.
+  /// The parameters with a request.
   llvm::SmallVector<mlir::Value> asked;
-  /// Cuts by class and axis.
+  /// Numbers of cuts, by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
-  /// Those of atoms that requests are about, which others of their class do not
-  /// share: by class and axis, and by atom and axis.
+  /// Numbers of cuts that requests ask for. Such a cut has only the requested atoms of a class, and
+  /// the other atoms of the class get another cut. `requestedCuts` is by class and axis,
+  /// `requested` by atom and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> requestedCuts, requested;
 };
 

@@ -7,39 +7,39 @@
 
 namespace dpc {
 
-/// What is wanted of layouts, beside what single tensors ask for.
+/// Options for the layouts of a program, beside the requests for single tensors.
 struct LayoutWishes {
-  /// Axes that cut the batch, and axes that divide parameters.
+  /// The axes that shard the batch, and the axes that divide parameters.
   llvm::ArrayRef<std::string> batchAxes, autoAxes;
-  /// Divide what the latter leave idle along loops of its own.
+  /// Whether ops that `autoAxes` leave idle are divided along loops of their own.
   bool splitAtoms = true;
-  /// Whether nothing is to be searched: state lies as it was decided.
+  /// Whether there is nothing to search, because the layouts of state have been decided.
   bool stateIsKnown = false;
-  /// Say in remarks what was looked at.
+  /// Whether remarks report the plans that were priced.
   bool explain = false;
 };
 
-/// Plans the layouts of one function: candidates, search, splits, choice.
+/// Plans the layouts of one function: finds candidates, searches, splits atoms, and chooses.
 class LayoutPlanner {
 public:
-  /// All outlive the object.
+  /// All arguments outlive the object.
   LayoutPlanner(const LayoutBoundary &boundary, const ProgramLoops &program,
                 const dist::MeshShape &mesh, PlacementCache &cache, const LayoutWishes &wishes);
 
-  /// Looks for plans that add to what the boundary demands. Fails with an error where
-  /// the search contradicts itself.
+  /// Searches for plans that add cuts to those that the boundary demands. Fails with an error if
+  /// the answer of the search fails its check.
   mlir::LogicalResult search();
-  /// Composites of which the best plan so far cuts a loop that they need uncut.
+  /// Composites with a loop that they need unsharded and that the best plan so far shards.
   llvm::SmallVector<DecomposableOpInterface> findCutComposites() const;
-  /// The best of the plans once what they leave idle is divided, too, and the other
-  /// cuts have been looked at once more.
+  /// The best plan after the ops that each plan leaves idle have been divided, and after the other
+  /// cuts have been looked at again.
   SplitPlan split();
   /// The layouts of all values under a plan.
   std::unique_ptr<Assignment> assign(const ProgramLoops &trial, const AxisPlan &plan) const;
 
 private:
   LayoutCandidates findCandidates() const;
-  /// What there is to choose from; adds to `candidates`.
+  /// Fills `problem` with the cuts to choose from; adds them to `candidates`.
   void findProblem();
   PlanCost costOf(const Assignment &assignment) const {
     return {candidates.excessBytes(assignment), assignment.getSeconds(),
@@ -54,7 +54,7 @@ private:
   const std::vector<Assignment::Returned> returned;
   LayoutCandidates candidates;
   LayoutProblem problem;
-  /// The cheapest first.
+  /// The plans to choose from; the cheapest one comes first.
   std::vector<AxisPlan> plans;
 };
 

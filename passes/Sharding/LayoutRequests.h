@@ -7,11 +7,11 @@
 
 namespace dpc {
 
-/// Axes that shall cut each dimension of a value, outermost first. Which factor of
-/// a dimension an axis cuts is left to whoever answers the request.
+/// The axes that shall shard each dimension of a value, outermost first. The code that answers a
+/// request chooses the factor of the dimension that an axis shards.
 using RequestedAxes = llvm::SmallVector<dist::AxisNames, 4>;
 
-/// A value, and what is wanted of it (`dist.request`).
+/// A value, and the axes that `dist.request` asks for.
 struct LayoutRequest {
   mlir::Value value;
   RequestedAxes dims;
@@ -19,18 +19,18 @@ struct LayoutRequest {
 
 mlir::ArrayAttr requestAttr(mlir::MLIRContext *context, llvm::ArrayRef<dist::AxisNames> dims);
 
-/// All requests of `function`: of its arguments, then of ops in their order. Fails,
-/// with an error that names the tensor, where one does not fit `mesh`: an axis that
-/// it lacks or walks, an axis given twice, and a batch that `batchAxes` do not cut so.
+/// All requests of `function`: those of its arguments, then those of ops in their order. Fails with
+/// an error that names the tensor if a request does not fit `mesh`: if the mesh lacks an axis, if
+/// an axis is sequential or given twice, or if the batch is not sharded over `batchAxes`.
 mlir::FailureOr<std::vector<LayoutRequest>> readRequests(mlir::func::FuncOp function,
                                                          const dist::MeshShape &mesh,
                                                          llvm::ArrayRef<std::string> batchAxes);
 
-/// Removes the requests, once they are answered.
+/// Removes the requests after they have been answered.
 void dropRequests(mlir::func::FuncOp function);
 
-/// Cuts `dim` over `axes` too where no atom of it could be cut: its first factor that
-/// has an index for each device, or else all of it.
+/// Shards `dim` over `axes` without regard to atoms, for an axis that no atom of `dim` has. The
+/// axes shard the first factor that has an index for each device, or else the complete dimension.
 void cutPlainly(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes,
                 const dist::MeshShape &mesh);
 

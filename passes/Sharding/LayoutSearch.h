@@ -9,95 +9,95 @@
 
 namespace dpc {
 
-/// What is judged of a plan, what matters most after `missed` first.
+/// The criteria by which a plan is judged. `missed` matters most, then the others in their order
+/// here.
 struct PlanCost {
-  /// Bytes of parameters that a device holds or reads beyond its share. Whoever
-  /// gives the mesh an axis that cuts no batch wants parameters to be cut.
+  /// The bytes of parameters that a device holds or reads beyond its share. A user who adds an axis
+  /// that does not shard the batch wants parameters to be sharded over it.
   double excessBytes = 0;
-  /// Modelled seconds of a step.
+  /// The modelled seconds of a step.
   double seconds = 0;
-  /// Bytes that a device sends in a step.
+  /// The bytes that a device sends in a step.
   double bytes = 0;
-  /// Required choices of which no cut is made: worse than all else.
+  /// The number of required choices without a cut in the plan: worse than all other costs.
   unsigned missed = 0;
 
-  /// Whether whoever has `other` should change to this, by more than what rounding
-  /// may change.
+  /// Whether this cost is better than `other`, by more than rounding can change.
   bool isBetterThan(const PlanCost &other) const;
-  /// Whether nothing but rounding tells them apart.
+  /// Whether the two costs differ by no more than rounding can change.
   bool isAsGoodAs(const PlanCost &other) const;
 };
 
-/// Cuts of atoms that are chosen together: atoms of layers that repeat, and the
-/// axis that cuts all of them or none.
+/// A set of cuts that is chosen as one: the axis shards all of the atoms or none. The atoms are
+/// those of repeated layers.
 struct AtomCut {
   std::string axis;
   llvm::SmallVector<unsigned> atoms;
-  /// Whether each device gets as much as the others.
+  /// Whether each device gets as many elements as the others.
   bool isEven = true;
 };
 
-/// What the search has to choose from, and how a choice is judged.
+/// The cuts that the search may choose from, and the judgement of a choice.
 struct LayoutProblem {
-  /// Cuts that are not asked about.
+  /// The cuts that every plan has.
   AxisPlan given;
   std::vector<AtomCut> cuts;
-  /// Alternatives, as numbers of cuts, one of which is wanted of each: the cuts of
-  /// one parameter over one axis, that parameter having the weight given.
+  /// Alternatives, as numbers of cuts. A plan should have one of them: the cuts of one parameter
+  /// over one axis. `bytes` is the size of the parameter, and weighs the choice.
   struct Choice {
     llvm::SmallVector<unsigned> cuts;
     double bytes;
   };
   std::vector<Choice> choices;
-  /// Cuts that are worth being made together: those over one axis of all segments of a
-  /// dimension of some parameter.
+  /// Cuts that are worth trying together: the cuts over one axis of all segments of a dimension of
+  /// a parameter.
   std::vector<llvm::SmallVector<unsigned>> groups;
-  /// Those that the user asks for, one of which each plan should have.
+  /// Choices that the user asks for. Each plan should have one cut of each.
   std::vector<Choice> required;
   std::function<PlanCost(const AxisPlan &)> price;
-  /// Plans that a search may price. A number of plans and not of seconds, so that equal
-  /// inputs give equal programs.
+  /// The number of plans that a search may price. The limit is a number of plans and not of
+  /// seconds, so that equal inputs give equal programs.
   size_t budget = 1024;
 
-  /// The price, and how many of the required choices the plan misses.
+  /// The price of a plan, and the number of required choices that it misses.
   PlanCost judge(const AxisPlan &plan) const;
 };
 
-/// The answer: a plan, and what those cost from which the search began.
+/// The answer of a search: the best plan, its cost, and the costs of the plans at which the search
+/// began.
 struct LayoutChoice {
   AxisPlan plan;
   PlanCost cost;
   std::vector<PlanCost> starts;
-  /// Where the search began and ended, and the cheapest few beside: what is worth a
-  /// look when more is to be decided. The plan is among them.
+  /// The plans at which the search began and ended, and the few cheapest plans beside them. They
+  /// are candidates when more is decided later. `plan` is among them.
   std::vector<AxisPlan> plans;
-  /// Plans that were priced.
+  /// The number of plans that were priced.
   size_t priced = 0;
-  /// Whether the search ended because it had priced as many plans as it may.
+  /// Whether the search ended because it had priced as many plans as its budget allows.
   bool isExhausted = false;
 
-  /// Is it the plan's cost, and no start better.
+  /// Checks that `cost` is the cost of the plan, and that no start is better.
   llvm::Error verify(const LayoutProblem &problem) const;
 };
 
-/// Looks for the plan of least cost. It starts from several plans: nothing; of each choice
-/// the first cut, the last one, or the one that the fewest other choices have; a walk
-/// through the choices that takes the cheapest cut of each; all with the cheapest cut
-/// of each required choice. From the cheapest start on, it adds, removes and replaces
-/// cuts while the whole plan gets better. The best end wins. After `budget` plans the
-/// search ends with the best one so far.
+/// Searches for the plan of least cost. Every start has the cheapest cut of each required choice.
+/// Of the other choices, the starts have: no cut; the first cut; the last cut; the cut that the
+/// fewest other choices have; or, in a walk through the choices, the cut that is cheapest at that
+/// point. From each start, the cheapest one first, the search adds, removes and replaces cuts as
+/// long as the complete plan gets better. With many cuts it begins at the cheapest starts only. The
+/// best end wins. After `budget` plans the search ends with the best plan so far.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
-/// The end of the same moves from `start`, a plan which may cut more than the
-/// problem knows of.
+/// The plan at which the same moves end if they begin at `start`. This plan may have cuts that
+/// `problem` does not know.
 AxisPlan improveLayouts(const LayoutProblem &problem, const AxisPlan &start);
 
-/// The one of least cost.
+/// The index of the least cost.
 size_t chooseFastest(llvm::ArrayRef<PlanCost> costs);
 
-/// Which of some plans to take: the fastest, unless another one is nearly as fast
-/// and sends clearly less. Bytes are exact and links are shared, where seconds are a
-/// model's.
+/// The index of the plan to take: the fastest one, unless another one is nearly as fast and sends
+/// clearly fewer bytes. Bytes are exact and links are shared, but seconds are only modelled.
 size_t chooseLean(llvm::ArrayRef<PlanCost> costs);
 
 } // namespace dpc

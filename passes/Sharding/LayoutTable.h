@@ -11,10 +11,11 @@
 
 namespace dpc {
 
-/// True when every device holds the same of both, partial axes included.
+/// Whether every device holds the same elements under both layouts, and both have the same partial
+/// axes.
 bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshShape &mesh);
 
-/// Layouts by number; equal ones have one.
+/// Numbers layouts. Equal layouts have one number.
 class LayoutTable {
 public:
   /// `mesh` outlives the table.
@@ -23,9 +24,9 @@ public:
   unsigned getNumber(const dist::Layout &layout);
   const dist::Layout &operator[](unsigned number) const { return layouts[number]; }
   size_t size() const { return layouts.size(); }
-  /// Whether devices hold the same under both.
+  /// Whether devices hold the same elements under both layouts (`sameLayout`).
   bool isSame(unsigned a, unsigned b);
-  /// Whether some axis of devices, not a sequential one, has left partial sums.
+  /// Whether the layout is a partial sum over an axis of devices. Sequential axes do not count.
   bool isPartialSum(unsigned number) const { return partialSums[number]; }
 
 private:

@@ -9,12 +9,12 @@
 
 namespace dpc {
 
-/// Which pairs of an op's loops may not both be cut over one axis.
+/// The pairs of an op's loops that may not both be sharded over one axis.
 ///
-/// Two loops collide if some value has them in different dimensions, or as factors of
-/// one segment. They also collide if no value has both: a device would run only the
-/// diagonal of them. Loops in different segments of one dimension, such as the parts
-/// of a concatenation, do not collide.
+/// Two loops collide if a value has them in different dimensions, or as factors of one segment.
+/// They also collide if no value has both: a device would run only the diagonal of the two loops.
+/// Loops in different segments of one dimension, such as the parts of a concatenation, do not
+/// collide.
 class LoopCollisions {
 public:
   /// Takes time proportional to the square of the loops of each value.

@@ -10,31 +10,30 @@
 
 namespace dpc {
 
-/// Layouts of the operands and the results of an op at level `placed`; empty
-/// where it has none written on it.
+/// The layouts of the operands and of the results of an op at level `placed`; empty if no layouts
+/// are written on it.
 std::vector<dist::Layout> operandLayouts(mlir::Operation *op);
 std::vector<dist::Layout> resultLayouts(mlir::Operation *op);
 
-/// Which ops of a function at level `placed` run in a loop over microbatches,
-/// and in what order everything runs: an op belongs to the latest loop that all
-/// its users inside loops allow. Loop t runs before the outside ops of time t,
-/// and after those of time t - 1. Refers to the function's ops, which have to
-/// stay while it is used.
+/// Decides which ops of a function at level `placed` run in a loop over microbatches, and in which
+/// order ops and loops run. An op in a loop is in the latest loop that all its users inside loops
+/// allow. Loop t runs before the ops of time t that are outside of loops, and after those of time t
+/// - 1. The object refers to ops of the function, which must not be erased while it is used.
 class LoopSchedule {
 public:
   LoopSchedule(mlir::func::FuncOp function, const MicrobatchAxis &micro);
 
-  /// Whether `op` runs once an iteration. A reshard does if it changes nothing
-  /// about the sequential axis.
+  /// Whether `op` runs once per iteration. A reshard does if it changes nothing about the
+  /// sequential axis.
   bool inLoop(mlir::Operation *op) const { return looped.contains(op); }
   int64_t getTime(mlir::Operation *op) const { return time.lookup(op); }
-  /// The first time at which its operands are there.
+  /// The first time at which the operands of `op` exist.
   int64_t getEarliest(mlir::Operation *op) const { return earliest.lookup(op); }
-  /// The latest time of all.
+  /// The latest time of any op.
   int64_t getLast() const { return last; }
 
-  /// Other reshards of what `op` reshards whose results are there when it runs,
-  /// in their order: it may start from them.
+  /// Other reshards of the input of `op` whose results exist when `op` runs, in program order. `op`
+  /// may start from one of these results instead of its input.
   llvm::SmallVector<dist::ReshardOp> madeBefore(dist::ReshardOp op) const;
 
 private:

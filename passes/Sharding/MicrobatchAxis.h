@@ -7,14 +7,14 @@
 
 namespace dpc {
 
-/// The sequential axis that `dist.micro` loops run over, and how values cross
-/// the edge of such a loop: outside, a value that the axis cuts holds the
-/// slices of all iterations, inside that of one. Without such an axis there are
-/// no loops, and no layout uses it.
+/// The sequential axis over which `dist.micro` loops run, and the way in which values cross the
+/// edge of such a loop. Outside of the loop, a value that the axis cuts holds the slices of all
+/// iterations. Inside, it holds the slice of one iteration. Without such an axis there are no
+/// loops, and no layout uses it.
 class MicrobatchAxis {
 public:
-  /// The sequential axis of `mesh` of more than one iteration. `mesh` outlives
-  /// the object.
+  /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` outlives the
+  /// object.
   explicit MicrobatchAxis(const dist::MeshShape &mesh);
 
   explicit operator bool() const { return axis; }
@@ -23,19 +23,19 @@ public:
 
   bool cuts(const dist::Layout &layout) const;
   bool isPartial(const dist::Layout &layout) const;
-  /// Whether a value of that layout is made by a loop, or for one.
+  /// Whether a value of `layout` is made in a loop, or sliced for one.
   bool isUsedBy(const dist::Layout &layout) const { return cuts(layout) || isPartial(layout); }
 
-  /// The layout outside of loops of a value that is `layout` to its op.
+  /// The layout outside of loops of a value that has `layout` on its op.
   dist::Layout outsideOf(dist::Layout layout) const;
   /// The layout of the slice that one iteration has.
   dist::Layout insideOf(dist::Layout layout) const;
-  /// Whether each iteration has the same slice of both.
+  /// Whether each iteration has the same slice under both layouts.
   bool sameSlices(const dist::Layout &from, const dist::Layout &to) const;
 
-  /// `local`, the value outside of loops of something of `layout`, with the
-  /// microbatch as a new first dimension. Fails with an error at `loc` where
-  /// the axis cuts the value unevenly or across a concatenation.
+  /// Moves the slices of `local` into a new first dimension, which counts microbatches. `local` is
+  /// the value, outside of loops, of a tensor with `layout`. Fails with an error at `loc` if the
+  /// axis cuts the tensor unevenly or across a concatenation.
   mlir::FailureOr<mlir::Value> stackSlices(mlir::OpBuilder &builder, mlir::Location loc,
                                            mlir::Value local, const dist::Layout &layout) const;
   /// The inverse of `stackSlices`.
@@ -43,16 +43,16 @@ public:
                                            mlir::Value stacked, const dist::Layout &layout) const;
 
 private:
-  /// Where the axis lies in a value: the dimension, and that dimension's local
-  /// extent outside of loops as (before, axis size, after).
+  /// Where the axis cuts a value: the dimension, and the local extent of that dimension outside of
+  /// loops as (before, axis size, after).
   struct CutPlace {
     unsigned dim;
     int64_t before, after;
   };
 
   bool cuts(const dist::DimLayout &dim) const;
-  /// The factor that the iterations are, if `dim` is cut into them: its
-  /// position, and the extent of the factors after it.
+  /// The factor of `dim` that counts the iterations, if there is one: its position, and the extent
+  /// of the factors after it.
   std::optional<std::pair<unsigned, int64_t>> findFactor(const dist::DimLayout &dim) const;
   mlir::FailureOr<CutPlace> placeOf(mlir::Location loc, const dist::Layout &layout) const;
 

@@ -8,64 +8,63 @@
 
 namespace dpc {
 
-/// The layouts one op works in.
+/// The layouts in which one op works.
 struct OpPlacement {
   std::vector<dist::Layout> operands;
   std::vector<dist::Layout> results;
-  /// One a loop of the rule; axes on `sum` loops made the results partial.
+  /// One per loop of the rule. The results are partial over the axes that cut a `sum` loop.
   std::vector<dist::DimLayout> loops;
-  /// Modelled seconds that a device computes.
+  /// The modelled seconds that a device computes.
   double seconds = 0;
 };
 
-/// When partial sums are reduced that an op reads: before it, behind it, or where they have
-/// fewer bytes.
+/// When partial sums that an op reads are reduced: before or after the op, depending on which side
+/// has fewer bytes (`reducedSmaller`), before it (`reducedFirst`), or after it (`reducedLast`).
 enum class PartialSums : unsigned { reducedSmaller, reducedFirst, reducedLast };
 
-/// All that the layouts of one op depend on: alike ops in alike situations are
-/// placed alike.
+/// All facts on which the layouts of one op depend. Equal ops in equal situations get equal
+/// layouts.
 struct OpSituation {
   const OpLoops &op;
-  /// An operand: how it lies, in which layouts readers before have had it, and
-  /// when partial sums in it had better be reduced.
+  /// An operand: its layout, the layouts to which it was already resharded for earlier readers, and
+  /// when partial sums in it should be reduced.
   struct Operand {
     const dist::Layout *layout;
     llvm::SmallVector<const dist::Layout *, 2> made;
     PartialSums sums;
   };
   llvm::SmallVector<Operand, 4> operands;
-  /// How a result has to lie in the end: as the state whose next value it is, or as
-  /// somebody asks; null for any.
+  /// The layout that each result must have in the end: that of the state whose next value it is, or
+  /// a requested one; null for any layout.
   llvm::SmallVector<const dist::Layout *, 2> wanted;
   /// The axes that cut each of `op.atoms`, outermost first; null for none.
   llvm::SmallVector<const dist::AxisNames *, 8> cuts;
 };
 
-/// A product of atoms as a layout, where `cutsOf` has the axes of an atom.
+/// The layout of a dimension that is given in atoms. `cutsOf` returns the axes that cut an atom.
 dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
                        llvm::function_ref<const dist::AxisNames *(unsigned)> cutsOf,
                        const dist::MeshShape &mesh);
 
-/// The layouts of an op: each of its loops is cut as its atoms are, where it can
-/// be, partial sums are passed on where the op is additive, and everything else
-/// is resharded on the way in.
+/// Chooses the layouts of an op. Each of its loops is cut like the atoms of the loop, if possible.
+/// The op passes partial sums on if it is additive. All other operands are resharded before the op.
 ///
-/// Of loops that an axis could cut, but not together, the one with which the op
-/// takes the least time gets it. Reduction loops are cut, except over axes on
-/// which it is at least twice as fast to bring the operands together as to
-/// reduce the result (a few rows that are scattered into a large table).
+/// If an axis could cut several loops, but not all of them together, it cuts the loop with which
+/// the op takes the least time. Reduction loops are cut too, except over axes on which gathering
+/// the operands is at least twice as fast as reducing the result (a few rows that are scattered
+/// into a large table).
 OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
                     const Machine &machine, ReshardPrices &prices);
 
-/// The axes that cut any loop, in order of first appearance.
+/// The axes that cut any loop of the op, in order of first appearance.
 dist::AxisNames findCutAxes(const OpPlacement &placement);
 
-/// Whether devices along `axis` all compute the same of `op`, though it has a loop
-/// that could be divided. `cutAxes` are those that cut any of its loops. Updates of
-/// state do not count: they are divided later, in flat storage.
+/// Whether all devices along `axis` compute the same part of `op`, although it has a loop that
+/// could be divided. `cutAxes` are the axes that cut any of its loops. Updates of state never count
+/// as idle: they are divided later, in flat storage.
 bool isIdle(const OpLoops &op, llvm::ArrayRef<std::string> cutAxes, llvm::StringRef axis);
 
-/// Removes every axis from `dim` that `axes` holds.
+/// Removes all axes in `axes` from `dim`.
 void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);
 
 } // namespace dpc

@@ -6,17 +6,16 @@ include "mlir/Pass/PassBase.td"
 def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
   let summary = "Says of tensors how the user wants them laid out";
   let description = [{
-    Writes `dist.request` on the arguments of each function that are parameters,
-    buffers, constants, inputs or labels of a matching name, which
-    `dpc-assign-layouts` answers. A request names a glob and one entry for each
-    dimension: `-` for whole, or the axes that cut it, outermost first. An
-    exact name wins over a glob, and among globs the last one that matches. A
-    glob that names none of them is one of nodes of the ONNX file: what a node of
-    that name makes (its first output) gets the request, on the op that makes it. What an
-    optimizer keeps of a parameter lies like the parameter.
+    Writes `dist.request` on the arguments of each function that are parameters, buffers, constants,
+    inputs or labels and have a matching name; `dpc-assign-layouts` answers the requests. A request
+    names a glob and one entry for each dimension: `-` for a dimension that is not sharded, or the
+    axes that shard it, outermost first. An exact name wins over a glob. Among globs, the last one
+    that matches wins. A glob that matches no such argument names nodes of the ONNX file instead:
+    the first output of each matching node gets the request, on the op that makes it. Optimizer
+    state of a parameter gets the request of the parameter.
 
-    `specs` are those of the file itself: each names one tensor or node, they give
-    way to `shards`, and one may be a layout in full, which becomes `dist.layout`.
+    `specs` are the requests of the file itself. Each names one tensor or node, and gives way to
+    `shards`. It may be a complete layout instead of entries; on state this becomes `dist.layout`.
 
     Needs: level `step`. Keeps: the level.
 
@@ -41,30 +40,31 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
 def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
   let summary = "Decides how every value lies on the mesh";
   let description = [{
-    1. Finds the loops that run together through the whole program (*atoms*, see
+    1. Finds the loops that run together through the entire program (*atoms*, see
        docs/glossary.md and decision 6).
-    2. Cuts the batch's atom over `batch-axes`.
-    3. Chooses which atoms `auto-axes` cut: every device shall hold its share of the
-       parameters, and a step shall be as short as the model expects one to be. Whole
-       plans are priced, with every reshard that they need, in a local search from
-       several starts; atoms of layers that repeat are cut together.
-    4. Gives ops that an axis leaves idle an atom of their own in place of one that
-       they run in parallel, and cuts that, where the step gets shorter, or what they
-       make is asked for so.
-    5. Writes the layouts that follow on arguments, results and ops, a
-       `dist.reshard` wherever an op reads a value in another layout than it was
-       made in, and what the model expects (`dist.cost`). An op does not cut a loop
-       that it reduces over where gathering the operands is at least twice as fast as
-       reducing the result.
+    2. Shards the batch's atom over `batch-axes`.
+    3. Chooses the atoms that `auto-axes` shard. Every device shall hold its share of the
+       parameters, and the modelled time of a step shall be short. A local search from several
+       starts prices complete plans, with every reshard that they need. It shards the atoms of
+       repeated layers together.
+    4. Gives ops that an axis leaves idle an atom of their own, in place of an atom that they
+       run in parallel, and shards the new atom over the axis. It does so if the step gets
+       shorter, or if a request wants the result of such an op to be sharded over the axis.
+    5. Writes the resulting layouts on arguments, results and ops, a `dist.reshard` wherever an
+       op reads a value in another layout than it was made in, and the modelled cost
+       (`dist.cost`). An op does not shard a loop that it reduces over if gathering the operands
+       is at least twice as fast as reducing the result.
 
-    With microbatches, readers of a constant that have the samples in another place of
-    it have copies of their own: a constant ties no dimension to the samples.
+    With microbatches, two readers share a constant only if the samples are at the same place of it
+    for both, or nowhere. Otherwise each reader has a copy. Thus no constant ties a dimension to the
+    samples.
 
-    State whose argument already has a `dist.layout` keeps it. A `dist.request` on an
-    argument asks for a plan in which each axis cuts one of the dimension's atoms, the
-    cheapest; where all are smaller than the axis, it cuts the dimension as a whole. One
-    on an op brings what the op makes to that layout by a `dist.reshard` right behind
-    it. Axes that an input is cut over are none that parameters need be cut over.
+    State whose argument already has a `dist.layout` keeps it. A `dist.request` on an argument asks
+    for a plan in which each axis shards one of the atoms of its dimension; of these plans the
+    cheapest one is taken. If all atoms of a dimension are smaller than the axis, the axis shards
+    the dimension as one loop. A `dist.request` on an op reshards the result of the op to the
+    requested layout, by a `dist.reshard` directly after the op. Parameters need not be sharded over
+    axes that shard an input.
 
     Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 
@@ -100,12 +100,12 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
 def Partition : Pass<"dpc-partition", "mlir::ModuleOp"> {
   let summary = "Turns logical tensors into one device's shards";
   let description = [{
-    Replaces every op by what one device computes of it, and every reshard by the
-    steps of its plan: collectives and local slices (ReshardPlan.h). Where a dimension does not divide
-    evenly, shards have padding, which is masked before a reduction reads it. Ops
-    on values that are cut over a sequential axis move into `dist.micro` loops.
+    Replaces every op by the op that one device runs on its shards, and every reshard by the steps
+    of its plan: collectives and local slices (ReshardPlan.h). If a dimension does not divide
+    evenly, shards have padding, which is masked before a reduction reads it. Ops on values that are
+    sharded over a sequential axis move into `dist.micro` loops.
 
-    Needs: level `placed`, a machine where there are reshards (`#dist.machine`).
+    Needs: level `placed`; a machine (`#dist.machine`) if there are reshards.
     Gives: per-device types, explicit collectives.
 
     ```mlir

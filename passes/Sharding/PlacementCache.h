@@ -9,13 +9,13 @@
 
 namespace dpc {
 
-/// What plans for one program have in common: how an op of a kind is placed when
-/// its operands lie so and its atoms are cut so. Layers that repeat, and plans that
-/// differ elsewhere, ask the same questions.
+/// The answers that all plans for one program share: how an op of a kind is placed for given
+/// layouts of its operands and given cuts of its atoms. Repeated layers, and plans that differ
+/// elsewhere, need the same answers.
 class PlacementCache {
 public:
-  /// `mesh` and `machine` outlive the cache. What an axis of `divided` leaves idle
-  /// will be divided over it (SplitAtoms.h).
+  /// `mesh` and `machine` outlive the cache. Ops that an axis of `divided` leaves idle will be
+  /// divided over this axis (SplitAtoms.h).
   PlacementCache(const dist::MeshShape &mesh, const Machine &machine,
                  llvm::ArrayRef<std::string> divided)
       : mesh(mesh), machine(machine), prices(mesh, machine), layouts(prices.layouts),
@@ -23,17 +23,19 @@ public:
 
   using Key = llvm::SmallVector<unsigned, 16>;
 
-  /// What a walk through a program met at one op, and what followed from it. Plans that
-  /// are priced one after the other differ in few places.
+  /// The situation in which a walk through a program found one op, and the consequences. The next
+  /// plan differs from the last one in few places, so the walk can take over most of the
+  /// consequences.
   struct Visit {
     Key met;
     unsigned placement = 0;
-    /// Of each operand the set of layouts that it is brought to after the op.
+    /// By operand: the set of layouts to which it has been resharded after the op has read it.
     llvm::SmallVector<unsigned, 4> reads;
-    /// Of bringing operands there.
+    /// The cost of resharding the operands.
     Price moved;
   };
-  /// That of the last walk: `round` 0 or 1 of a plan, at op number `op`.
+  /// The visit of op number `op` in the last walk; `round` is the first (0) or second (1) walk of a
+  /// plan.
   Visit &getVisit(unsigned round, size_t op) {
     std::vector<Visit> &visits = lastVisits[round];
     if (op >= visits.size())
@@ -41,32 +43,30 @@ public:
     return visits[op];
   }
 
-  /// The number of the answer to `key`, which `situate` describes if nobody has
-  /// asked before.
+  /// The number of the answer to `key`. If `key` is new, `situate` describes the situation.
   unsigned getPlacement(const Key &key, llvm::function_ref<OpSituation()> situate);
-  /// Its modelled seconds, as it is and once nothing is left idle.
+  /// The modelled seconds of an answer, as it is and after idle ops have been divided.
   double getSeconds(unsigned number) const { return answers[number].seconds; }
   double getDividedSeconds(unsigned number) const { return answers[number].dividedSeconds; }
-  /// The axes that cut any of its loops.
+  /// The axes that cut any loop of the op.
   llvm::ArrayRef<std::string> getCutAxes(unsigned number) const {
     const dist::AxisNames *axes = getAxes(answers[number].cutAxes);
     return axes ? llvm::ArrayRef<std::string>(*axes) : llvm::ArrayRef<std::string>();
   }
-  /// The numbers of its layouts, of operands, then of results.
+  /// The numbers of the layouts of the op: of its operands, then of its results.
   llvm::ArrayRef<unsigned> getLayouts(unsigned number) const { return answers[number].layouts; }
 
-  /// The number of the layout of an argument, which `layOut` gives if nobody has asked
-  /// before.
+  /// The number of the layout of an argument. If `key` is new, `layOut` returns the layout.
   unsigned getArgument(const Key &key, llvm::function_ref<dist::Layout()> layOut);
 
-  /// Answers so far.
+  /// The number of answers so far.
   size_t size() const { return answers.size(); }
 
-  /// Sets of layouts, 0 being empty: that of `set` and `layout`.
+  /// The number of the set that has `layout` and the members of `set`. Set 0 is the empty set.
   unsigned insert(unsigned set, unsigned layout);
   llvm::ArrayRef<unsigned> getSet(unsigned set) const { return sets[set]; }
 
-  /// A number for `axes`, 0 for none.
+  /// A number for `axes`; 0 if there are none.
   unsigned getCuts(const dist::AxisNames &axes);
   const dist::AxisNames *getAxes(unsigned cuts) const {
     return cuts == 0 ? nullptr : &axisNames[cuts - 1];

@@ -1,13 +1,12 @@
-// How data gets from one layout into another.
+// Plans how a tensor gets from one layout to another.
 //
-// A reshard is a sequence of steps, each of which cuts dimensions over some
-// axes, undoes such cuts, or reduces partial values. The cheapest one is a
-// shortest path over layouts whose edges touch one axis each; neighbours of one
-// kind are one collective where that is cheaper. Axes that no device stands
-// along (sequential ones) and axes of one device take no part.
+// A reshard is a sequence of steps. Each step cuts dimensions over some axes, undoes such cuts, or
+// reduces partial values. The cheapest sequence is a shortest path over layouts. An edge of the
+// path changes the use of one axis; neighbouring edges of one kind become one collective if that is
+// cheaper. Sequential axes, along which no devices stand, and axes of one device take no part.
 //
-// Indices of a dimension ascend on every device under any layout, so no step
-// puts elements in another order; what differs is padding.
+// Under any layout, the indices of a dimension ascend on every device. Therefore no step changes
+// the order of elements; only the padding differs.
 
 #ifndef DPC_PASSES_SHARDING_RESHARDPLAN_H
 #define DPC_PASSES_SHARDING_RESHARDPLAN_H
@@ -21,22 +20,21 @@
 namespace dpc {
 
 enum class ReshardKind {
-  allReduce,     // a partial value becomes whole
-  reduceScatter, // a partial value becomes a cut one
-  slice,         // a dimension is cut: nothing travels
+  allReduce,     // a partial value becomes complete
+  reduceScatter, // a partial value becomes a sharded one
+  slice,         // a dimension is cut: no data moves
   allGather,     // a cut is undone
   allToAll       // a cut moves to another dimension or factor
 };
 
 llvm::StringRef toString(ReshardKind kind);
 
-/// One step. Which dimensions it changes is told by the layouts on both sides.
+/// One step. The layouts before and after the step tell which dimensions it changes.
 struct ReshardStep {
   ReshardKind kind;
-  /// Axes of the groups that exchange data, the first one slowest; of a slice,
-  /// those that cut.
+  /// The axes of the groups that exchange data, the slowest first. For a slice, the axes that cut.
   dist::AxisNames axes;
-  /// Of all_reduce and reduce_scatter.
+  /// Only for all_reduce and reduce_scatter.
   dist::Reduction reduction = dist::Reduction::Sum;
   dist::Layout after;
 };
@@ -47,16 +45,16 @@ struct ReshardProblem {
   const Machine &machine;
   int64_t elementBytes;
 
-  /// Is the problem sound: layouts of one shape on the mesh, and nothing
-  /// partial in `to` that is not so in `from`.
+  /// Checks that the problem is sound: the layouts have one shape and fit the mesh, and `to` is
+  /// partial only where `from` is.
   llvm::Error check() const;
 };
 
 struct ReshardPlan {
-  /// `from`, in the factors in which the steps are taken.
+  /// `from`, written in the factors in which the steps work.
   dist::Layout start;
   std::vector<ReshardStep> steps;
-  /// Modelled time, and what one device sends.
+  /// The modelled time, and the bytes that one device sends.
   double seconds = 0, bytes = 0;
 
   /// The layout before step `index`.
@@ -64,59 +62,58 @@ struct ReshardPlan {
     return index == 0 ? start : steps[index - 1].after;
   }
 
-  /// Is the answer right for `problem`: every step finds what it needs, by the
-  /// indices that devices hold, the last one leaves `to`, and time and bytes are
-  /// those of the steps.
+  /// Checks that the plan is right for `problem`: every step finds the indices that it needs on the
+  /// devices that send them, the last step leaves `to`, and time and bytes are the sums over the
+  /// steps.
   llvm::Error verify(const ReshardProblem &problem) const;
 };
 
 /// `all_gather a, reduce_scatter b+c`: the steps, with the axes of each.
 std::string toString(const ReshardPlan &plan);
 
-/// The cheapest plan; of equally cheap ones the one of fewest steps, then the
-/// one found first. Fails only where `problem.check()` does.
+/// The cheapest plan. Of equally cheap plans it is the one with the fewest steps, then the one
+/// found first. Fails only if `problem.check()` does.
 llvm::Expected<ReshardPlan> planReshard(const ReshardProblem &problem);
 
-/// `layout` without axes that take no part in reshards: sequential ones, and
-/// those of one device.
+/// `layout` without the axes that take no part in reshards: sequential ones, and axes of one
+/// device.
 dist::Layout withoutIdleAxes(dist::Layout layout, const dist::MeshShape &mesh);
 
 //===-- Steps in detail ---------------------------------------------------===//
 
-/// A part of the local shape that a step treats alike: a factor of a dimension
-/// that the step changes, all of a dimension of several segments, or neighbours
-/// that it leaves as they are.
+/// A part of the local shape that a step treats in one way. It is a factor of a dimension that the
+/// step changes, a complete dimension of several segments, or neighbouring dimensions and factors
+/// that the step does not change.
 struct ReshardPiece {
-  /// Axes whose cut is undone or made here, outermost first.
+  /// The axes whose cut is undone here (`gathered`) or made here (`cut`), outermost first.
   dist::AxisNames gathered, cut;
-  /// Local extents under no, one, ... of `gathered` (of `cut`): each is the one
-  /// before cut by ceil. Those of a dimension of several segments are two: that
-  /// without the axes and that under all of them.
+  /// The local extents under none, one, two .. of `gathered` (of `cut`): each is the extent before
+  /// it, divided by the size of the axis and rounded up. A dimension of several segments has two
+  /// extents: without the axes, and under all of them.
   std::vector<int64_t> gatheredExtents, cutExtents;
-  /// Of a dimension of several segments. gatherOrder: for each index without
-  /// the cut its place in the shards of all members, end to end. cutOrder: the
-  /// inverse, for each place an index, any one where it is padding.
+  /// Only for a dimension of several segments. `gatherOrder` gives, for each index without the cut,
+  /// its place in the shards of all members laid end to end. `cutOrder` is the inverse: it gives an
+  /// index for each place, an arbitrary one if the place is padding.
   std::vector<int64_t> gatherOrder, cutOrder;
 
   /// The local extent before the step.
   int64_t before() const { return gathered.empty() ? cutExtents.front() : gatheredExtents.back(); }
-  /// The local extent while data are exchanged: under all of the axes.
+  /// The local extent while data is exchanged: under all of the axes.
   int64_t exchanged() const { return cut.empty() ? gatheredExtents.back() : cutExtents.back(); }
 };
 
-/// The pieces of the local shape, in its order, for a step from `before`. None
-/// has both `gathered` and `cut`; where an axis is missing its extents are the
-/// one of the piece.
+/// The pieces of the local shape, in its order, for a step from `before`. No piece has both
+/// `gathered` and `cut`. If one of the two is empty, its only extent is the extent of the piece.
 std::vector<ReshardPiece> piecesOf(const dist::Layout &before, const ReshardStep &step,
                                    const dist::MeshShape &mesh);
 
-/// Where, among the indices of a dimension laid out as `whole`, the device finds
-/// those that `cut` leaves it: `cut` relative to `whole`, which has the same
-/// factors and fewer axes.
+/// The cut that leads from `whole` to `cut`, as a layout of the indices that a device has under
+/// `whole`: it tells which of these the device keeps. `whole` has the same factors as `cut`, and
+/// fewer axes.
 dist::DimLayout relativeCut(const dist::DimLayout &whole, const dist::DimLayout &cut,
                             const dist::MeshShape &mesh);
 
-/// What a step costs a device.
+/// The price of a step for one device.
 Price costOf(const dist::Layout &before, const ReshardStep &step, const ReshardProblem &problem);
 
 } // namespace dpc

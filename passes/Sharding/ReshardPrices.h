@@ -8,18 +8,17 @@
 
 namespace dpc {
 
-/// What reshards cost on one mesh and machine, which outlive the object. Plans
-/// each once.
+/// The costs of reshards on one mesh and machine, which outlive the object. Each reshard is planned
+/// once.
 class ReshardPrices {
 public:
   ReshardPrices(const dist::MeshShape &mesh, const Machine &machine)
       : layouts(mesh), mesh(mesh), machine(machine) {}
 
-  /// Modelled time, and what a device sends, of turning a tensor of `bytes` from
-  /// one layout into another; nothing when they are the same. Infinite where
-  /// there is no way.
+  /// The modelled time, and the bytes that a device sends, to reshard a tensor of `bytes` from one
+  /// layout to another. Both are 0 if the layouts are the same, and infinite if there is no plan.
   const Price &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
-  /// The same for layouts by their numbers in the table.
+  /// The same for layouts that are given by their numbers in the table.
   const Price &getCost(unsigned from, unsigned to, int64_t bytes);
 
   LayoutTable layouts;
@@ -32,8 +31,8 @@ private:
 
   const dist::MeshShape &mesh;
   const Machine &machine;
-  // Looked up by key only: its order never shows. References to what it holds stay.
-  std::unordered_map<Question, Price, Hash> known;
+  // Looked up by key only: its order never shows. References to its values stay valid.
+  std::unordered_map<Question, ReshardCost, Hash> known;
 };
 
 } // namespace dpc

@@ -5,36 +5,36 @@
 
 namespace dpc {
 
-/// A program whose atoms may have been split, and what cuts them.
+/// A program whose atoms may have been split, and the axes that cut the atoms.
 struct SplitPlan {
   ProgramLoops program;
   AxisPlan plan;
 };
 
-/// Assigns layouts under a plan, and says what that costs.
+/// `AssignPlan` assigns layouts under a plan, and `CostOf` computes the cost of an assignment.
 using AssignPlan =
     llvm::function_ref<std::unique_ptr<Assignment>(const ProgramLoops &, const AxisPlan &)>;
 using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 
-/// Divides what an axis leaves idle: an atom is cut everywhere or nowhere, and where
-/// the heads of attention and the inner dimensions of a transformer are cut, the
-/// norms and sums between them have neither (sequence parallelism, Korthikanti et
-/// al., "Reducing Activation Recomputation in Large Transformer Models", 2022, is
-/// the remedy by hand).
+/// Divides ops that an axis leaves idle. An atom is cut in all ops or in none. If the heads and the
+/// inner dimensions of a transformer are cut, the norms and sums between them have neither atom,
+/// and all devices along the axis compute the same. The remedy by hand is sequence parallelism
+/// (Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022).
 ///
-/// Ops without a loop that the axis cuts, connected through values, get an atom of
-/// their own in place of one that most of them run in parallel, and the axis cuts
-/// that; at the border reshards follow by themselves. Each component that any of
-/// `axes` leaves idle is tried with each such atom, those of layers that repeat
-/// together, and keeps the one with which the whole program gets better most.
+/// Idle ops have no loop that the axis cuts. Those that values connect form a component. The ops of
+/// a component get an atom of their own in place of an atom that most of them run in parallel, and
+/// the axis cuts the new atom. Reshards at the border of the component follow from that. Each
+/// component that one of `axes` leaves idle is tried with each such atom, together with the like
+/// components of repeated layers. The component keeps the atom that improves the complete program
+/// most.
 ///
-/// Where `requests` want a value that an idle op makes to be cut over the axis, that op
-/// is divided in any case, along an atom of the dimension asked for: alone, or with its
-/// component, whichever is cheaper.
+/// If `requests` want the result of an idle op to be cut over the axis, this op is divided in any
+/// case, along an atom of the requested dimension: alone or with its component, whichever is
+/// cheaper.
 ///
-/// `samples` are the atoms that count samples: of those, no op that sums over a
-/// parameter is divided along one, unless its result is asked for so. Who asks for an
-/// axis beside those of the batch wants parameters to be divided over it.
+/// `samples` are the atoms that count samples. An op that sums over a parameter is not divided
+/// along one of them, unless a request wants its result so: a user who names an axis beside those
+/// of the batch wants parameters to be divided over it.
 SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
                        llvm::ArrayRef<LayoutRequest> requests, llvm::ArrayRef<unsigned> samples,
                        const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);

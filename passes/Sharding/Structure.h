@@ -15,36 +15,35 @@
 
 namespace dpc {
 
-/// A dimension, or an op's loop, as a sum of products of atoms.
+/// A dimension, or a loop of an op, as a sum of products of atoms.
 using AtomDim = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 1>;
 
-/// One op and its rule, with each loop written in atoms.
+/// One op and its sharding rule, with each loop written in atoms.
 struct OpLoops {
   mlir::Operation *op;
   ShardingRule rule;
   llvm::SmallVector<AtomDim> loops;
-  /// Which loops of the rule may not share an axis.
+  /// The pairs of loops of the rule that may not share an axis.
   std::shared_ptr<const LoopCollisions> collisions;
-  /// Dimensions (value index, operands then results; dimension) whose
-  /// structure does not fit the rule's loops: they, and the loops in them, are
-  /// replicated here.
+  /// Dimensions whose structure does not fit the loops of the rule, as pairs of a value index
+  /// (operands, then results) and a dimension. These dimensions, and the loops in them, are
+  /// replicated in this op.
   llvm::SmallVector<std::pair<unsigned, unsigned>> broken;
-  /// Loops that some dimension has inside a product though they are sums
-  /// (samples x (5 + 1) positions): replicated here, the loops around them are
-  /// not.
+  /// Loops that are sums but that a dimension has inside a product (samples x (5 + 1) positions).
+  /// They are replicated in this op; the loops around them are not.
   llvm::SmallVector<unsigned> uncut;
-  /// Loops, and an axis that cuts no part of them here: of what is asked for whole.
+  /// Pairs of a loop and an axis that cuts no part of it in this op, because a request wants the
+  /// operand to be whole.
   llvm::SmallVector<std::pair<unsigned, std::string>> whole;
-  /// The atoms of its loops, each once, in order of first appearance, and their
-  /// sizes.
+  /// The atoms of the op's loops, each once, in order of first appearance, and their sizes.
   llvm::SmallVector<unsigned, 8> atoms;
   llvm::SmallVector<int64_t, 8> sizes;
-  /// Numbers of its operands and results (ProgramLoops::getValues).
+  /// The numbers of the op's operands and results (ProgramLoops::getValues).
   llvm::SmallVector<unsigned, 4> operands, results;
-  /// Ops of one kind are alike in all that layouts depend on: name, types, rule,
-  /// cost, and which of their loops have the same atoms.
+  /// Ops of one kind agree in all facts that layouts depend on: name, types, rule, cost, and which
+  /// of their loops have the same atoms.
   unsigned kind = 0;
-  /// Ops of one form are alike but for the types of their floats and for what they cost.
+  /// Ops of one form agree in the same facts, except for float types and costs.
   unsigned form = 0;
   /// What the op costs if nothing is cut.
   OpPrice price;
@@ -68,20 +67,18 @@ private:
   llvm::ArrayRef<std::shared_ptr<OpLoops>> ops;
 };
 
-/// The loops of a whole function, made one: an atom is a class of loop factors
-/// that run together through every op they meet (an atom is to a program what
-/// a letter is to an einsum). Cutting an atom over an axis cuts every value
-/// that has it, without moving data between ops.
+/// The loops of a complete function, united. An atom is a class of loop factors that run together
+/// through every op that they meet; it is to a program what a letter is to an einsum. An axis that
+/// cuts an atom cuts every value that has the atom, without moving data between ops.
 ///
-/// Found by refining the structure of every dimension until all ops agree, then
-/// by uniting the factors that each op's rule pairs.
+/// The structure of every dimension is refined until all ops agree. Then the factors that the rule
+/// of an op pairs are united.
 ///
-/// Copies share what they have in common: a copy costs a pointer per op.
+/// Copies share their common data: a copy costs one pointer per op.
 class ProgramLoops {
 public:
-  /// Analyses `function`. `seeds` gives dimensions (value, dimension) a
-  /// structure from the start. Fails with an error on an op without a sharding
-  /// rule.
+  /// Analyses `function`. `seeds` gives a structure to dimensions (value, dimension) from the
+  /// start. Fails with an error on an op that has no sharding rule.
   static mlir::FailureOr<ProgramLoops>
   create(mlir::func::FuncOp function,
          llvm::ArrayRef<std::tuple<mlir::Value, unsigned, dist::DimStructure>> seeds);
@@ -92,28 +89,27 @@ public:
   }
   int64_t getSize(unsigned atom) const { return sizes[atom]; }
   unsigned getAtomCount() const { return sizes.size(); }
-  /// Ops of which a loop has `atom`.
+  /// The number of ops with a loop that has `atom`.
   unsigned getOpCount(unsigned atom) const { return opCounts[atom]; }
   OpList getOps() const { return OpList(ops); }
   /// All values, by number: arguments, then results of ops in their order.
   llvm::ArrayRef<mlir::Value> getValues() const { return table->values; }
   unsigned getNumber(mlir::Value value) const { return table->numbers.find(value)->second; }
 
-  /// Gives the loops of `ops` (indices into getOps) that have `atom` a new atom of
-  /// the same size in its place, and returns it: an axis may then cut them without
-  /// cutting the others. Values keep their atoms, which only arguments are laid out
-  /// by.
+  /// Replaces `atom` by a new atom of the same size in the loops of `ops` (indices into getOps),
+  /// and returns the new atom. An axis may then cut these loops without cutting the others. Values
+  /// keep their atoms, from which only arguments get their layouts.
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
-  /// Leaves the loops of `value` uncut over `axis` in all ops that sum over one of
-  /// them, in it or in a conversion of it, and in its conversions: who asks for the
-  /// weight of a product whole gets the product computed so. Where it is added to
-  /// something, or scales it, a part of it is cut out at no cost.
+  /// Leaves the loops of `value` uncut over `axis` in ops that read `value`, or a conversion of it,
+  /// and that sum over one of these loops or are conversions. A user who requests that the weight
+  /// of a product be whole gets the product computed with the whole weight. An op that adds `value`
+  /// to another operand, or scales by it, may be cut: taking a part of `value` costs nothing.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:
   friend class StructureRefinement;
-  /// Its values in their order, their numbers, and the atoms of their dimensions.
+  /// The values of the function in their order, their numbers, and the atoms of their dimensions.
   struct ValueTable {
     std::vector<mlir::Value> values;
     // Looked up by key only: their order never shows.
@@ -123,14 +119,14 @@ private:
 
   void describeOps();
   void describe(OpLoops &op);
-  /// Op number `index`, to be changed: no other program has it.
+  /// Op number `index`, for modification. It is copied first if another program shares it.
   OpLoops &own(size_t index);
 
   std::vector<std::shared_ptr<OpLoops>> ops;
   std::shared_ptr<ValueTable> table = std::make_shared<ValueTable>();
   std::vector<int64_t> sizes;
   std::vector<unsigned> opCounts;
-  /// Kinds and forms of ops by their text. Copies of a program number them together.
+  /// The numbers of kinds and forms of ops, by their text. Copies of a program share the numbering.
   std::shared_ptr<llvm::StringMap<unsigned>> kinds, forms;
 };
 

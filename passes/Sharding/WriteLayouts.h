@@ -5,10 +5,10 @@
 
 namespace dpc {
 
-/// Writes an assignment into the boundary's function: layouts of arguments, results and
-/// ops, a `dist.reshard` wherever a value is read in another layout than it was made in,
-/// and what the model expects (`dist.cost`). What was decided about arguments is known
-/// from then on. With `explain`, remarks say what is resharded.
+/// Writes an assignment into the function of `boundary`: layouts of arguments, results and ops, a
+/// `dist.reshard` wherever an op reads a value in another layout than it was made in, and the
+/// modelled cost (`dist.cost`). Adds the layouts of arguments to `known`. With `explain`, remarks
+/// report the reshards.
 void writeLayouts(const LayoutBoundary &boundary, const ProgramLoops &program,
                   const Assignment &assignment, const dist::MeshShape &mesh, KnownLayouts &known,
                   bool explain);
