@@ -1,4 +1,4 @@
-// Writes what the user asked for on the arguments and ops that their globs name.
+// Writes the user's requests on the arguments and ops that their globs match.
 
 #include "passes/Sharding/LayoutRequests.h"
 #include "passes/Sharding/Passes.h"
@@ -23,19 +23,19 @@ using nn::ResultKind;
 
 namespace {
 
-/// One request: what it matches, and the axes that cut each dimension; for state
-/// perhaps a whole layout.
+/// One request: the pattern that it matches, and the axes that shard each dimension. A request
+/// of the file for state may be a complete layout instead.
 struct Request {
   std::string pattern;
-  /// None for one of the file, which names one tensor.
+  /// Absent for a request of the file, whose pattern is the exact name of one tensor or node.
   std::optional<llvm::GlobPattern> glob;
   RequestedAxes dims;
   std::optional<Layout> layout;
   bool used = false;
 };
 
-/// The values that nodes of the ONNX file made, by the nodes' names. Only what the
-/// loss or an output is computed of counts: gradients have their nodes' names too.
+/// The values that nodes of the ONNX file compute, by the names of the nodes. Only values that
+/// the loss or an output depends on count, because gradients bear the names of the nodes too.
 class NodeValues {
 public:
   explicit NodeValues(func::FuncOp function) {
@@ -66,15 +66,15 @@ private:
     if (Operation *op = value.getDefiningOp(); op && forward.insert(op).second)
       todo.push_back(op);
   }
-  /// Whether another node, or the loss, reads what `op` makes.
+  /// Whether another node, or the loss, reads the result of `op`.
   static bool isRead(Operation &op, const llvm::DenseSet<Operation *> &forward) {
     return llvm::any_of(op.getResult(0).getUsers(), [&](Operation *user) {
       return forward.contains(user) &&
              (isOfLoss(user->getLoc()) || onlyNodeOf(user->getLoc()) != onlyNodeOf(op.getLoc()));
     });
   }
-  /// A node becomes several ops where it broadcasts or reduces on the way: its value
-  /// is the largest that leaves it, the first of these.
+  /// A node that broadcasts or reduces on the way becomes several ops. Of the values that leave
+  /// the node, its value is the largest one; of equally large ones, the first.
   void offer(StringRef node, Value value) {
     auto [known, isNew] = values.insert({node, value});
     if (!isNew && nn::typeOf(value).getNumElements() > nn::typeOf(known->second).getNumElements())
@@ -99,8 +99,8 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (failed(annotate(function, i, variables)))
           return signalPassFailure();
-    // A glob that names tensors which the host knows is not about nodes, whose names
-    // are often alike.
+    // A glob that matches a tensor of the host is not matched against nodes, whose names are
+    // often similar.
     SmallVector<Request *> left;
     for (Request &request : requests)
       if (!request.used)
@@ -120,7 +120,8 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
   }
 
 private:
-  /// GLOB=ENTRY;ENTRY.., an entry `-` or AXIS+AXIS...
+  /// Parses GLOB=ENTRY;ENTRY.., where an entry is `-` or AXIS+AXIS... Without `isGlob`, also
+  /// parses NAME=LAYOUT.
   LogicalResult parse(StringRef text, bool isGlob) {
     auto [pattern, entries] = text.rsplit('=');
     Request request;
@@ -162,8 +163,8 @@ private:
     return success();
   }
 
-  /// Of `among` the last that matches, an exact name before any glob; those of the
-  /// file only where no other does.
+  /// The last request of `among` that matches. An exact name wins over any glob, and both win
+  /// over a request of the file. Marks every request that matches as used.
   static Request *find(ArrayRef<Request *> among, llvm::function_ref<bool(StringRef)> isSpelled,
                        llvm::function_ref<bool(const llvm::GlobPattern &)> matches) {
     Request *filed = nullptr, *exact = nullptr, *last = nullptr;
@@ -194,7 +195,7 @@ private:
     SmallVector<Request *> all;
     for (Request &request : requests)
       all.push_back(&request);
-    // What an optimizer keeps of a parameter, SLOT|NAME, lies like the parameter.
+    // Optimizer state, SLOT|NAME, is laid out like the parameter NAME.
     const bool follows = arg.getKind() == ArgKind::optimizer;
     StringRef name = arg.getName();
     if (follows)

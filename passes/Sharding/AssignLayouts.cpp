@@ -1,5 +1,5 @@
-// Chooses which mesh axes cut which atoms of the program, and writes the
-// layouts and reshards that follow.
+// Chooses which mesh axes cut which atoms of the program, and writes the resulting layouts and
+// reshards.
 
 #include "passes/Sharding/ConstantCopies.h"
 #include "passes/Sharding/LayoutPlanner.h"
@@ -48,7 +48,7 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
     wishes.autoAxes = autoAxes;
     wishes.splitAtoms = splitAtoms;
     wishes.explain = explain;
-    // The step decides how state lies; evaluation follows.
+    // The layouts of state are decided for @step; @eval follows them.
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = getOperation().lookupSymbol<func::FuncOp>(name)) {
         if (failed(known.addGiven(function)) ||
@@ -99,8 +99,8 @@ private:
         mesh.axes, [](const MeshAxis &axis) { return axis.sequential && axis.size > 1; });
     if (hasMicrobatches && failed(separateConstants(function, mesh, wishes, known)))
       return failure();
-    // A composite whose reduced loop is to be cut is replaced by core ops, and
-    // the decision is taken anew: at most once an op.
+    // A composite is replaced by core ops if the plan cuts a loop that the composite needs
+    // uncut. The layouts are then decided again, at most once per composite.
     while (true) {
       LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
       FailureOr<ProgramLoops> program = createLoops(function, boundary);
@@ -133,7 +133,7 @@ private:
     }
   }
 
-  /// The loops of the function, cut where its boundary asks for it.
+  /// The loops of the function, with the structures that its boundary asks for.
   static FailureOr<ProgramLoops> createLoops(func::FuncOp function, LayoutBoundary &boundary) {
     StructureSeeds seeds;
     if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
@@ -141,9 +141,9 @@ private:
     return ProgramLoops::create(function, seeds);
   }
 
-  /// A value that holds every microbatch at once, because its dimension is tied to
-  /// the samples by a constant alone, could not be computed in their loop. Readers
-  /// share a constant where it has the samples in the same place for them, or nowhere.
+  /// A value whose dimension is tied to the samples by a constant alone would hold every
+  /// microbatch at once, and could not be computed in their loop. So readers share a constant
+  /// only if the samples are at the same place of it for all of them, or nowhere.
   LogicalResult separateConstants(func::FuncOp function, const MeshShape &mesh,
                                   const LayoutWishes &wishes, KnownLayouts &known) {
     copyConstants(function);

@@ -1,5 +1,5 @@
-// Finds the atoms that play the same part in layers that repeat, by refining
-// colours until neighbours are told apart.
+// Finds the atoms that play the same role in repeated layers, by refining colours until atoms
+// with different neighbours have different colours.
 
 #include "passes/Sharding/AtomClasses.h"
 
@@ -12,12 +12,12 @@
 using namespace mlir;
 using namespace dpc;
 
-/// How far apart atoms may lie that tell two others apart. Layers at the ends of
-/// a program have other neighbours than those in its middle.
+/// The depth of the refinement: atoms farther away than this many ops do not tell two atoms
+/// apart. Layers at the ends of a program have other neighbours than layers in its middle.
 static const unsigned kDepth = 2;
 
 namespace {
-/// Numbers for keys, equal for equal ones.
+/// Numbers keys. Equal keys get equal numbers.
 class Colours {
 public:
   using Key = std::vector<unsigned>;
@@ -34,13 +34,13 @@ std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &prog
   std::vector<unsigned> colours(program.getAtomCount(), 0);
   for (unsigned depth = 0; depth < kDepth; ++depth) {
     Colours ofOps;
-    // By an op's colour: the number of its first place. Ops of one colour have the
-    // same places.
+    // By the colour of an op: the number of its first place. A place is one occurrence of an
+    // atom in a loop. Ops of one colour have the same places.
     std::vector<unsigned> firstPlaces;
     unsigned places = 0;
     std::vector<Colours::Key> meetings(colours.size());
     for (const OpLoops &op : program.getOps()) {
-      // Which layer is the first says what is converted, too.
+      // Conversions of the first layer differ from those of the others, so they do not count.
       if (nn::isConversion(op.op))
         continue;
       Colours::Key key{op.form};

@@ -1,5 +1,5 @@
-// Copies constants for their readers before layouts are chosen, and merges the
-// copies afterwards.
+// Copies constants for each of their readers before layouts are chosen, and merges equal copies
+// afterwards.
 
 #include "passes/Sharding/ConstantCopies.h"
 
@@ -12,12 +12,12 @@
 
 using namespace mlir;
 
-/// Most ops that a constant may be computed by for its readers to get copies: each
-/// copy may need copies of what it reads.
+/// The most ops from which a constant may be computed if its readers are to get copies: each
+/// copy may need copies of its operands.
 static const unsigned kMostOps = 16;
 
-/// The ops that a device can run by itself, of no argument, in their order; each with
-/// the number of ops that it takes if none is shared.
+/// The ops that depend on no argument, so that every device can run them by itself, in their
+/// order. Each one comes with the number of ops that a copy of it takes, if no op is shared.
 static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp function) {
   llvm::MapVector<Operation *, unsigned> constants;
   for (Operation &op : function.front().without_terminator()) {
@@ -35,7 +35,7 @@ static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp functio
 }
 
 void dpc::copyConstants(func::FuncOp function) {
-  // From the last one: copies of a reader are readers too.
+  // Begins with the last op, because copies of a reader are readers of its operands too.
   const auto constants = findConstants(function);
   for (const auto &[op, ops] : llvm::reverse(constants)) {
     SmallVector<OpOperand *> uses;

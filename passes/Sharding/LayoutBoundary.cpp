@@ -1,5 +1,5 @@
-// What is decided about layouts before anything is searched: by the host, which
-// delivers samples; by what was given, decided or asked for.
+// Finds the layouts that are decided before any search: samples as the host delivers them, and
+// layouts that are given, decided earlier or requested.
 
 #include "passes/Sharding/LayoutBoundary.h"
 
@@ -18,7 +18,8 @@ using nn::ResultKind;
 
 //===-- Known layouts -----------------------------------------------------===//
 
-/// What an argument of another function that is the same to the host is found under.
+/// The key under which arguments of several functions are looked up that the host treats as one
+/// tensor.
 static std::string keyOf(ArgAttr arg) {
   return ((nn::isState(arg.getKind()) ? "state " : "input ") + arg.getName()).str();
 }
@@ -211,7 +212,8 @@ LogicalResult LayoutBoundary::collectSeeds(StructureSeeds &seeds) const {
 AxisPlan LayoutBoundary::cutsOf(const ProgramLoops &program) const {
   AxisPlan plan;
   cutBatch(program, plan);
-  // The batch is cut alike everywhere.
+  // Known layouts do not count for the batch dimension, because all functions cut the batch in
+  // one way.
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (const Layout *layout = findKnown(i))
       for (unsigned d = 0; d < layout->dims.size(); ++d)
@@ -220,7 +222,8 @@ AxisPlan LayoutBoundary::cutsOf(const ProgramLoops &program) const {
   return plan;
 }
 
-/// Sequential axes cut their own factor, the others the first factor after those.
+/// Adds the cuts of the batch. Each sequential axis cuts a factor of its own; the other axes
+/// cut the first factor after these.
 void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     int64_t dim = batchDim(i);
@@ -233,8 +236,8 @@ void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const
         const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
         if (axis.sequential != sequential || axis.size == 1)
           continue;
-        // Where an op takes the batch apart there is no factor of one index
-        // an iteration, and no loop.
+        // If an op takes the batch apart, no factor has one index per iteration, and there is
+        // no loop.
         auto fits = [&](const auto &segment) {
           return next < segment.size() &&
                  (!sequential || program.getSize(segment[next]) == axis.size);
@@ -254,12 +257,12 @@ void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const
   }
 }
 
-/// Cuts the atoms of one dimension as `layout` cuts it. That was a seed, so the
-/// refinement has made each of its factors a product of atoms: from the minor end on,
-/// the next atoms whose sizes multiply to the factor's are the factor, and its axes cut
-/// the major one of them. The refinement may also have taken a segment apart, (12)(64)
-/// into (4)(64) + (8)(64); it does so along the major factor only, so all pieces end in
-/// the same minor factors.
+/// Adds the cuts of one dimension, as `layout` has them. The layout was a seed, so the
+/// refinement has made each of its factors a product of atoms. From the minor end on, the next
+/// atoms whose sizes multiply to the size of a factor are this factor, and the axes of the
+/// factor cut the major one of them. The refinement may also have taken a segment apart, for
+/// example (12)(64) into (4)(64) + (8)(64). It does so along the major factor only, so all
+/// pieces end in the same minor factors.
 void LayoutBoundary::cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
                                  const DimLayout &layout, AxisPlan &plan) const {
   size_t next = 0;

@@ -1,4 +1,4 @@
-// Which cuts of atoms the search for layouts may choose from.
+// Finds the cuts of atoms from which the search for layouts may choose.
 
 #include "passes/Sharding/LayoutCandidates.h"
 
@@ -13,12 +13,13 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Part of all parameters' bytes that a device may hold beyond its share: biases,
-/// scales and tables of positions are not worth communication.
+/// The fraction of the bytes of all parameters that a device may hold beyond its share.
+/// Sharding biases, scales and tables of positions is not worth its communication.
 static const double kTolerance = 0.05;
 
-/// What ops with a reduction loop read, as it is or converted: of parameters those that
-/// contractions and gathers read, not what scales or is added.
+/// The values that ops with a reduction loop read, before conversions. Of the parameters, these
+/// are the ones that contractions and gathers read; parameters that scale or are added are not
+/// among them.
 static DenseSet<Value> findReduced(const ProgramLoops &program) {
   DenseSet<Value> reduced;
   for (const OpLoops &op : program.getOps())
@@ -64,7 +65,8 @@ bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem
   return !settled.contains(atom) && isFree(atom, axis, problem);
 }
 
-/// The cut over `axis` of those atoms of the class that requests are about.
+/// The number of the cut over `axis` of those atoms of the class of `atom` that requests name.
+/// Adds `atom` to this cut.
 unsigned LayoutCandidates::requestedCutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
   auto [cut, isNew] = requestedCuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
   if (isNew)
@@ -96,7 +98,8 @@ void LayoutCandidates::addRequest(const LayoutRequest &request, LayoutProblem &p
       }
 }
 
-/// The cut over `axis` of all atoms of the class that can be.
+/// The number of the cut over `axis` of all atoms of the class of `atom` that the axis can cut;
+/// of the requested cut, if a request names `atom`.
 unsigned LayoutCandidates::cutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
   if (auto known = requested.find({atom, axis.str()}); known != requested.end())
     return known->second;
@@ -179,7 +182,7 @@ void LayoutCandidates::addInputs(StringRef axis, ArrayRef<Value> inputs, LayoutP
           cutOf(atom, axis, problem);
 }
 
-/// Devices along the axes asked about that share what is laid out so.
+/// The number of devices along `axes` among which a tensor with this layout is divided.
 double LayoutCandidates::countDevices(const Layout &layout) const {
   double devices = 1;
   for (const DimLayout &dim : layout.dims)

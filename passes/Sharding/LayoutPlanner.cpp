@@ -1,4 +1,5 @@
-// Searches the layouts of one function, divides what they leave idle, and chooses.
+// Searches the layouts of one function, divides the ops that they leave idle, and chooses a
+// plan.
 
 #include "passes/Sharding/LayoutPlanner.h"
 
@@ -9,12 +10,12 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// How often the cuts are looked at again once idle ops are divided.
+/// The number of times that the cuts are searched again after idle ops have been divided.
 static const unsigned kImprovements = 3;
-/// What part of the budget of a whole search each of these looks may spend.
+/// The budget of a complete search, divided by the budget of one of these searches.
 static const size_t kSmallerBudget = 4;
 
-/// Composites of which the plan cuts a loop that they need uncut.
+/// The composites that need a loop uncut which the plan cuts.
 static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &program,
                                                           const AxisPlan &plan) {
   SmallVector<DecomposableOpInterface> cut;
@@ -34,7 +35,7 @@ static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &pr
   return cut;
 }
 
-/// What a plan cuts that was not given.
+/// The cuts of a plan that were not given, as text for a remark.
 static std::string textOf(const ProgramLoops &program, const LayoutProblem &problem,
                           const AxisPlan &plan) {
   std::string text;
@@ -94,10 +95,10 @@ LogicalResult LayoutPlanner::search() {
   plans = {problem.given};
   if (wishes.stateIsKnown || problem.cuts.empty())
     return success();
-  // What is idle will be divided: a plan is good if it is cheap as it is, or if
-  // little needs to be moved once all compute as much.
+  // Idle ops will be divided later. A plan is good if it is cheap as it is, or if it would be
+  // cheap after all devices have an equal part of the work, because it moves few bytes.
   std::vector<AxisPlan> found;
-  std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and once divided
+  std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and divided
   bool isExhausted = false;
   for (bool divided : {false, true}) {
     problem.price = [&](const AxisPlan &trial) {
@@ -154,7 +155,7 @@ SplitPlan LayoutPlanner::split() {
   };
   for (const AxisPlan &plan : plans)
     add(wishes.splitAtoms ? divide({program, plan}) : SplitPlan{program, plan});
-  // With idle ops divided other cuts may pay, and leave other ops idle.
+  // After idle ops have been divided, other cuts may pay off, and may leave other ops idle.
   const bool mayImprove = wishes.splitAtoms && !wishes.stateIsKnown;
   problem.budget /= kSmallerBudget;
   for (unsigned round = 0; round < kImprovements && mayImprove; ++round) {

@@ -1,4 +1,4 @@
-// What is asked for of the layouts of single values, read from `dist.request`.
+// Reads the layouts that `dist.request` asks for, for single values.
 
 #include "passes/Sharding/LayoutRequests.h"
 
@@ -36,7 +36,7 @@ static std::string print(ArrayRef<std::string> axes) {
   return axes.empty() ? "-" : llvm::join(axes, "+");
 }
 
-/// What the mesh says against a request, or none.
+/// Why a request does not fit the mesh; nullopt if it does.
 static std::optional<std::string> findDefect(ArrayRef<AxisNames> dims, const MeshShape &mesh) {
   SmallVector<StringRef> used;
   for (const AxisNames &axes : dims)
@@ -53,7 +53,8 @@ static std::optional<std::string> findDefect(ArrayRef<AxisNames> dims, const Mes
   return std::nullopt;
 }
 
-/// The host delivers the batch as `batchAxes` cut it.
+/// Why the requested axes do not fit the batch dimension; nullopt if they do. The host delivers
+/// the batch sharded over `batchAxes`, in this order.
 static std::optional<std::string> findBatchDefect(ArrayRef<AxisNames> dims, int64_t batch,
                                                   const MeshShape &mesh,
                                                   ArrayRef<std::string> batchAxes) {

@@ -1,5 +1,5 @@
-// A local search for the plan of least cost. Each plan is judged whole, with all
-// reshards that it needs.
+// Searches locally for the plan of least cost. Each plan is judged as one, with all reshards
+// that it needs.
 
 #include "passes/Sharding/LayoutSearch.h"
 
@@ -15,20 +15,21 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Relative difference of costs that is none.
+/// Costs whose relative difference is below this are equal but for rounding.
 static const double kRounding = 1e-9;
-/// The search prices a block of neighbours and takes the best one: a large block if there
-/// are few cuts, a small one if there are many. Many cuts seldom depend on one another: the
-/// sooner the search takes a better plan, the fewer it prices.
+/// The search prices a block of neighbours and takes the best one. The block is large if there
+/// are few cuts, and small if there are many. Many cuts seldom depend on one another: the
+/// sooner the search takes a better plan, the fewer plans it prices.
 static const size_t kBlock = 64, kSmallBlock = 8;
-/// The most cuts that count as few.
+/// The largest number of cuts that counts as few.
 static const size_t kFewCuts = 24;
-/// The search swaps cuts of a choice that has at most so many. A dimension of many segments
-/// gives its parameter a choice of many cuts, which a group makes together instead.
+/// The search swaps the cuts of a choice only if the choice has at most this many. A dimension
+/// of many segments gives its parameter a choice of many cuts, which a group tries together
+/// instead.
 static const size_t kNarrow = 8;
-/// The starts, cheapest first, from which a search with many cuts descends.
+/// The number of starts, cheapest first, from which a search with many cuts descends.
 static const size_t kWideDescents = 2;
-/// Cheap plans that are kept beside the best one.
+/// The number of cheap plans that are kept beside the best one.
 static const size_t kKeptPlans = 8;
 
 static bool isLess(double a, double b) {
@@ -65,14 +66,14 @@ PlanCost LayoutProblem::judge(const AxisPlan &plan) const {
   return cost;
 }
 
-/// A total order, in which rounding counts.
+/// A total order of costs, in which even differences by rounding count.
 static bool isCheaper(const PlanCost &a, const PlanCost &b) {
   return std::tuple(a.missed, a.excessBytes, a.seconds, a.bytes) <
          std::tuple(b.missed, b.excessBytes, b.seconds, b.bytes);
 }
 
 namespace {
-/// Numbers of cuts that are made.
+/// The numbers of the cuts that a plan has, beside the given ones.
 using Chosen = std::set<unsigned>;
 
 class Search {
@@ -88,7 +89,8 @@ public:
             if (choice.cuts.size() <= kNarrow)
               swaps[cut].insert(other);
           }
-    // If there are few cuts, the search tries each in the place of every other.
+    // If there are few cuts, the search tries each cut in the place of every other one over its
+    // axis.
     for (unsigned cut = 0; cut < problem.cuts.size(); ++cut)
       for (unsigned other = 0; other < problem.cuts.size(); ++other) {
         if (problem.cuts.size() <= kFewCuts && other != cut)
@@ -113,7 +115,7 @@ public:
     }
     llvm::stable_sort(
         order, [&](size_t a, size_t b) { return isCheaper(answer.starts[a], answer.starts[b]); });
-    // Descents in a wide problem end at plans that cost the same.
+    // With many cuts, descents from all starts end at plans that cost the same.
     if (problem.cuts.size() > kFewCuts && order.size() > kWideDescents)
       order.resize(kWideDescents);
     std::vector<Chosen> ends = starts;
@@ -136,8 +138,8 @@ public:
     return std::move(answer);
   }
 
-  /// Where moves from `start` lead, of which the cuts of the problem are chosen anew
-  /// and everything else is kept.
+  /// The plan to which moves from `start` lead. The cuts of the problem are chosen anew, and
+  /// everything else in `start` is kept.
   AxisPlan improve(const AxisPlan &start) {
     Chosen chosen;
     given = start;
@@ -161,7 +163,7 @@ private:
       answer.plans.push_back(std::move(plan));
   }
 
-  /// The cheapest of all that was priced.
+  /// The cheapest of all priced plans.
   std::vector<Chosen> findCheapest() const {
     std::vector<std::pair<const Chosen *, const PlanCost *>> order;
     for (const auto &[chosen, cost] : prices)
@@ -182,7 +184,7 @@ private:
     return plan;
   }
 
-  /// The price, or null if it is not known and nothing more may be priced.
+  /// The price of a plan; null if it is not known and the budget is spent.
   const PlanCost *tryPrice(const Chosen &chosen) {
     if (auto known = prices.find(chosen); known != prices.end())
       return &known->second;
@@ -191,16 +193,17 @@ private:
       return nullptr;
     return &prices.try_emplace(chosen, problem.judge(planOf(chosen))).first->second;
   }
-  /// The price of what has been priced.
+  /// The price of a plan that has been priced.
   const PlanCost &price(const Chosen &chosen) const { return prices.find(chosen)->second; }
 
   static bool hasOne(const Chosen &chosen, const LayoutProblem::Choice &choice) {
     return llvm::any_of(choice.cuts, [&](unsigned cut) { return chosen.count(cut) > 0; });
   }
 
-  /// Of each choice the cut that the fewest others have: heads, inner dimensions,
-  /// vocabularies, not the dimension that runs through everything. Larger
-  /// parameters choose first; a cut with which devices read more is none.
+  /// Adds to `chosen`, for each choice, the cut that the fewest other choices have: heads,
+  /// inner dimensions or vocabularies, but not the dimension that runs through the entire
+  /// program. Larger parameters choose first. A cut that makes devices hold or read more bytes
+  /// is not added.
   Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;
@@ -225,8 +228,8 @@ private:
     return chosen;
   }
 
-  /// `chosen`, and of each parameter that it lacks the first dimension that can be cut,
-  /// or the last one: what simple tables say.
+  /// Adds to `chosen`, for each parameter without a cut, the cut of its first dimension that
+  /// can be cut, or of the last one. Simple tables of layouts say the same.
   Chosen cutAt(Chosen chosen, bool last) const {
     for (const LayoutProblem::Choice &choice : problem.choices)
       if (!hasOne(chosen, choice))
@@ -234,7 +237,7 @@ private:
     return chosen;
   }
 
-  /// `chosen`, and of each of `choices` that it lacks the cheapest cut.
+  /// Adds to `chosen` the cheapest cut of each of `choices` that has no cut yet.
   Chosen takeCheapest(llvm::ArrayRef<LayoutProblem::Choice> choices, Chosen chosen) {
     for (const LayoutProblem::Choice &choice : choices) {
       if (hasOne(chosen, choice))
@@ -256,8 +259,8 @@ private:
     return chosen;
   }
 
-  /// Whether `next` is better than `here`, or as good with fewer cuts: one that
-  /// changes nothing would only be in the way of what is decided later.
+  /// Whether `next` is better than `here`, or as good with fewer cuts. A cut that changes
+  /// nothing would only restrict later decisions.
   bool improves(const Chosen &next, const Chosen &here) {
     const PlanCost *cost = tryPrice(next);
     if (!cost)
@@ -266,12 +269,12 @@ private:
     return cost->isBetterThan(now) || (next.size() < here.size() && cost->isAsGoodAs(now));
   }
 
-  /// Moves to neighbours that are better, as long as there are any. What rounding
-  /// hides could lead in a circle: it never comes back to where it has been.
+  /// Moves to better neighbours as long as there are any. Differences that rounding hides could
+  /// lead in a circle, so the search never returns to a plan where it has been.
   ///
-  /// It takes the best of a block of neighbours and goes on at the next move. If there
-  /// are few cuts, all neighbours are one block. If there are many that do not depend on
-  /// one another, one round settles all of them.
+  /// It takes the best plan of a block of neighbours and goes on at the next move. If there are
+  /// few cuts, all neighbours are one block. If there are many cuts that do not depend on one
+  /// another, one round settles all of them.
   Chosen descend(Chosen here) {
     const unsigned moves = problem.cuts.size() + problem.groups.size();
     const size_t block = problem.cuts.size() <= kFewCuts ? kBlock : kSmallBlock;
@@ -296,7 +299,8 @@ private:
     return here;
   }
 
-  /// The plans that a move leads to. Moves number the cuts first, then the groups.
+  /// The plans to which a move leads. The numbers of moves are those of the cuts, and then
+  /// those of the groups.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);
@@ -316,7 +320,7 @@ private:
     return neighbours;
   }
 
-  /// The plans in which all cuts of a group replace their alternatives, are added, and are
+  /// The plans in which all cuts of a group replace their alternatives, are added, or are
   /// removed.
   std::vector<Chosen> neighboursOf(const Chosen &here, llvm::ArrayRef<unsigned> group) const {
     Chosen replacing = here, added = here, removed = here;
@@ -331,7 +335,7 @@ private:
     return {std::move(replacing), std::move(added), std::move(removed)};
   }
 
-  /// `here` with `cut`, and without others that are alternatives to it.
+  /// The plan `here` with `cut`, and without the alternatives to it.
   Chosen replaceRivals(Chosen here, unsigned cut) const {
     for (unsigned rival : rivals[cut])
       here.erase(rival);
@@ -341,8 +345,8 @@ private:
 
   const LayoutProblem &problem;
   AxisPlan given;
-  /// Of each cut the others of its choices, and those over its axis that are tried in the
-  /// place of it.
+  /// By cut: the other cuts of its choices (`rivals`), and the cuts over the same axis that are
+  /// tried in its place (`swaps`).
   std::vector<std::set<unsigned>> rivals, swaps;
   LayoutChoice answer;
   std::map<Chosen, PlanCost> prices;
@@ -364,7 +368,8 @@ size_t dpc::chooseFastest(llvm::ArrayRef<PlanCost> costs) {
 }
 
 size_t dpc::chooseLean(llvm::ArrayRef<PlanCost> costs) {
-  // What the model's seconds are not worth, and how many bytes more are many.
+  // A plan whose seconds are within `slack` counts as nearly as fast, and one that sends
+  // `moreBytes` times as many bytes counts as sending clearly more.
   const double slack = 1.002, moreBytes = 1.05;
   const size_t fastest = chooseFastest(costs);
   size_t leanest = fastest;

@@ -1,4 +1,4 @@
-// Numbers layouts.
+// Numbers layouts, and remembers which of them are the same on every device.
 
 #include "passes/Sharding/LayoutTable.h"
 

@@ -1,4 +1,4 @@
-// Finds the pairs of an op's loops that may not share an axis.
+// Finds the pairs of an op's loops that may not be sharded over one axis.
 
 #include "passes/Sharding/LoopCollisions.h"
 

@@ -1,5 +1,5 @@
-// Puts the ops of a function in loops over microbatches, and everything in an
-// order.
+// Assigns the ops of a function to loops over microbatches, and gives a time to every op and
+// loop.
 
 #include "passes/Sharding/LoopSchedule.h"
 
@@ -58,8 +58,9 @@ LoopSchedule::LoopSchedule(func::FuncOp function, const MicrobatchAxis &micro) {
     time[op] = now;
     last = std::max(last, now);
   }
-  // Then everything sinks to its users: what crosses loops has to be stored,
-  // and a loop that waits for one number should hold nothing else.
+  // Then every op moves to the latest time that its users allow: a value that crosses loops has
+  // to be stored, and a loop that only computes one number for another loop should hold nothing
+  // else.
   earliest = time;
   for (Operation *op : llvm::reverse(ops)) {
     int64_t latest = last;
@@ -78,7 +79,7 @@ SmallVector<ReshardOp> LoopSchedule::madeBefore(ReshardOp op) const {
     auto other = dyn_cast<ReshardOp>(user);
     if (!other || other == op || inLoop(other) != inLoop(op))
       continue;
-    // What one loop has made, the next one does not have.
+    // A value that one loop makes does not exist in the next loop.
     const int64_t own = getTime(op), theirs = getTime(other);
     if (theirs == own ? other->isBeforeInBlock(op) : !inLoop(op) && theirs < own)
       made.push_back(other);

@@ -1,5 +1,5 @@
-// Lowers one reshard to the steps of its plan: collectives, local slices, and
-// what brings elements in the order of the members that they go to or come from.
+// Lowers one reshard to the steps of its plan: collectives, local slices, and the local ops
+// that bring elements into the order of the members that exchange them.
 
 #include "passes/Sharding/LowerReshard.h"
 
@@ -20,7 +20,7 @@ static ReductionKind kindOf(Reduction reduction) {
 
 namespace {
 
-/// Emits one step.
+/// Emits the ops of one step.
 class StepLowering {
 public:
   StepLowering(PartitionContext &context, FlatSymbolRefAttr meshName, const Layout &before,
@@ -67,7 +67,7 @@ private:
     return all;
   }
 
-  /// The device's part of each dimension that is cut.
+  /// Takes the device's part of each dimension that the step cuts.
   Value slice(Value local) {
     for (auto [d, dim] : llvm::enumerate(step.after.dims)) {
       DimLayout whole = dim;
@@ -83,7 +83,7 @@ private:
     return local;
   }
 
-  /// Elements of dimension `dim` in another order, some of them perhaps twice.
+  /// Brings the elements of dimension `dim` into another order; some may appear twice.
   Value reorder(Value x, unsigned dim, ArrayRef<int64_t> order) {
     if (int64_t(order.size()) == typeOf(x).getDimSize(dim) &&
         llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
@@ -94,8 +94,9 @@ private:
     return e.make<GatherOp>(x, indices, dim);
   }
 
-  /// Dimension `dim` of extent `extent`: longer by zeros, or cut off. Integers are
-  /// repeated: something may divide by them, or look something up.
+  /// Extends dimension `dim` to `extent`, or cuts it off. Floats are extended by zeros. Of
+  /// integers the first element is repeated instead, because an op may divide by them or use
+  /// them as indices.
   Value resize(Value x, unsigned dim, int64_t extent) {
     RankedTensorType type = typeOf(x);
     SmallVector<int64_t> none(type.getRank(), 0), ones(type.getRank(), 1), limits(type.getShape());
@@ -116,7 +117,7 @@ private:
     return e.make<PadOp>(x, zero, none, high, none);
   }
 
-  /// Dimension `dim` as two, or two as one.
+  /// `split` makes two dimensions of `dim`, and `merge` makes one of two.
   Value split(Value x, unsigned dim, int64_t outer) {
     SmallVector<int64_t> shape(typeOf(x).getShape());
     shape[dim] /= outer;
@@ -134,7 +135,7 @@ private:
     return llvm::find(step.axes, axis) - step.axes.begin();
   }
 
-  /// The local tensor as [members, ..]: the part of each member.
+  /// The local tensor as [members, ..]: the part for each member of the group.
   Value stackParts(Value x) {
     SmallVector<int64_t> shape, permutation(step.axes.size()), inner;
     for (const ReshardPiece &piece : pieces)
@@ -158,7 +159,7 @@ private:
     return e.reshape(x, stacked(members, typeOf(x).getShape().drop_front(step.axes.size())));
   }
 
-  /// The inverse, of what the members sent.
+  /// The inverse of `stackParts`, for the parts that the members sent.
   Value mergeParts(Value x) {
     SmallVector<int64_t> shape, permutation;
     for (const std::string &axis : step.axes)
@@ -202,7 +203,7 @@ llvm::Expected<NearestPlan> dpc::planFromNearest(ArrayRef<Layout> sources, const
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error && !best)
       return std::move(error);
-    if (error) { // what is whole does not become partial again
+    if (error) { // `to` is partial, and the source no longer is
       llvm::consumeError(std::move(error));
       continue;
     }

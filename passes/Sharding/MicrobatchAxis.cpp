@@ -1,5 +1,5 @@
-// How layouts use the axis of microbatches, and the reshapes by which values
-// enter and leave loops over it.
+// Finds how layouts use the axis of microbatches, and builds the reshapes by which values enter
+// and leave loops over it.
 
 #include "passes/Sharding/MicrobatchAxis.h"
 

@@ -1,5 +1,5 @@
-// Numbers values, atoms and kinds of ops, so that what is alike in a program need
-// be looked at once.
+// Numbers the values of a program, and the kinds and forms of its ops, so that equal parts of a
+// program need be looked at only once.
 
 #include "passes/Sharding/Structure.h"
 
@@ -26,7 +26,8 @@ static void print(raw_ostream &os, ArrayRef<ShardingRule::ValueLoops> values) {
   }
 }
 
-/// The name of `op`, and its loops in atoms, which are numbered within the op.
+/// The text of the form of `op`: its name, its rule, and its loops in atoms, which are numbered
+/// within the op.
 static std::string formOf(const OpLoops &op) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -65,8 +66,8 @@ static std::string formOf(const OpLoops &op) {
   return text;
 }
 
-/// All that layouts of `op`, of this form, depend on beside those of its operands and the
-/// cuts of its atoms.
+/// The text of the kind of `op`, which has this form: all facts on which its layouts depend,
+/// beside the layouts of its operands and the cuts of its atoms.
 static std::string kindOf(const OpLoops &op, StringRef form) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -128,7 +129,7 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      // A part of a conversion would have to be gathered.
+      // If a conversion were cut, its result would have to be gathered.
       if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
             return op.rule.loops[loop].kind == LoopKind::sum;
           }))
@@ -143,7 +144,8 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
 unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
-  // Which dimension of an argument an axis cuts does not change with it.
+  // The split does not change the dimension of an argument that an axis cuts: this choice goes
+  // by the number of ops.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     if (!llvm::is_contained(ops[index]->atoms, atom))

@@ -1,5 +1,5 @@
-// Derives the layouts of one op from the cuts of its loops and from how its
-// operands lie.
+// Derives the layouts of one op from the cuts of its loops and from the layouts of its
+// operands.
 
 #include "passes/Sharding/OpPlacement.h"
 
@@ -48,7 +48,7 @@ DimLayout dpc::layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> 
           if (!llvm::is_contained(used, axis)) {
             used.push_back(axis);
             factor.axes.push_back(axis);
-            // One iteration has one index of this factor: nothing to cut.
+            // One iteration has one index of this factor, so no other axis can cut it.
             if (mesh.axes[*mesh.axisIndex(axis)].sequential)
               break;
           }
@@ -58,7 +58,7 @@ DimLayout dpc::layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> 
   return layout;
 }
 
-/// A dimension made of the loops that the rule names.
+/// The layout of a dimension that is made of the loops which the rule names for it.
 static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLayout> loops) {
   DimLayout dim;
   for (const auto &segment : segments) {
@@ -76,7 +76,7 @@ static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLay
   return dim;
 }
 
-/// Which loops of `op` may not be cut here.
+/// By loop: whether it must not be cut in `op`.
 static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   const ShardingRule &rule = op.rule;
   SmallVector<bool> uncut;
@@ -95,7 +95,8 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   return uncut;
 }
 
-/// Loops of results first: a cut there needs no reduction.
+/// The order in which loops are cut: loops of results come first, as their cuts need no
+/// reduction.
 static SmallVector<unsigned> orderOf(const OpLoops &op) {
   SmallVector<unsigned> order;
   for (bool parallel : {true, false})
@@ -107,11 +108,11 @@ static SmallVector<unsigned> orderOf(const OpLoops &op) {
 
 namespace {
 
-/// What is tried in the place of cutting every loop as its atoms are.
+/// Restrictions under which an op is placed, instead of cutting every loop like its atoms.
 struct Restrictions {
-  /// Loops that an axis cuts before any other.
+  /// By axis: the loop that it cuts before any other loop.
   std::map<std::string, unsigned> first;
-  /// Axes that cut no reduction loop, and axes that cut no loop at all.
+  /// Axes that cut no reduction loop (`gathered`), and axes that cut no loop at all (`passed`).
   SmallVector<std::string> gathered, passed;
 };
 
@@ -134,34 +135,35 @@ public:
 
 private:
   OpPlacement placeWith(const Restrictions &restrictions) const;
-  /// Cuts the op's loops, one after the other: a loop does not get an axis that
-  /// may not cut it together with those before, or with the one that is first for
-  /// it.
+  /// Cuts the op's loops one after the other. A loop does not get an axis that may not cut it
+  /// together with a loop before it, or together with the loop that comes first for the axis.
   void cutLoops(const Restrictions &restrictions, OpPlacement &placement) const;
   SmallVector<unsigned> findRivals(StringRef axis) const;
-  /// Whether the op adds up several values that are all partial over `axis`.
+  /// Whether the op adds up several values that are all partial sums over `axis`.
   bool addsPartial(StringRef axis) const;
-  /// How loop `l` alone is cut if nothing is restricted, and how under `restrictions`.
+  /// The cuts of loop `l`, without regard to other loops: without restrictions, and under
+  /// `restrictions`.
   DimLayout cutAsAtoms(unsigned l) const;
   DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
-  /// Whether the op takes `partial` sums in the operands of `set`, in which it is
-  /// additive, and passes them on: where nothing of the op is cut over their axis,
-  /// and the result is no larger than what would be reduced before it, or had better be
-  /// reduced all the same. Sums over a
-  /// sequential axis always pass, since a loop adds them up, but for conversions to a
-  /// narrower type: those of few bits would round each microbatch's sum.
+  /// Whether the op reads `partial` sums in the operands of `set`, in which it is additive, and
+  /// passes them on to its result. No loop of the op may be cut over the axis of the sums.
+  /// Moreover, the result must have no more bytes than the operands that would be reduced
+  /// otherwise, or the sums must be better reduced after the op for another reason
+  /// (PartialSums). Sums over a sequential axis always pass, since a loop adds them up. Only
+  /// conversions to a narrower type do not pass them, because they would round the sum of each
+  /// microbatch.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
-  /// Modelled seconds of the op under `placement`, its operands resharded and its
-  /// results reduced, or brought to where they have to be.
+  /// The modelled seconds of the op under `placement`, with the reshards of its operands, and
+  /// with the reduction of its results or their reshards to the wanted layouts.
   double secondsWithReshards(const OpPlacement &placement) const;
-  /// What it costs to reshard the operands.
+  /// The cost of resharding the operands.
   Price readAll(const OpPlacement &placement) const;
   double shareOf(const DimLayout &dim) const;
   int64_t countUpdaters(const OpPlacement &placement) const;
   double computeSeconds(const OpPlacement &placement) const;
-  /// Takes sequential axes off dimensions of several segments: an iteration has
-  /// one slice of each value.
+  /// Removes sequential axes from dimensions of several segments, because an iteration has one
+  /// slice of each value.
   void keepIterationsWhole(OpPlacement &placement) const;
 
   const OpSituation &situation;
@@ -171,9 +173,10 @@ private:
   const Machine &machine;
   ReshardPrices &prices;
   SmallVector<std::string> sequentialAxes;
-  /// Of each atom its place among `op.atoms`.
+  /// The place of each atom in `op.atoms`.
   llvm::DenseMap<unsigned, unsigned> placeOf;
-  /// What `cutAsAtoms` gives each loop; dimensions of many segments are long.
+  /// By loop: the result of `cutAsAtoms`. It is stored because dimensions of many segments are
+  /// long.
   SmallVector<DimLayout> asAtoms;
 };
 
@@ -203,7 +206,7 @@ DimLayout OpPlacer::cutAsAtoms(unsigned l) const {
   // Iterations of a sequential axis are summed, never compared.
   if (kind == LoopKind::max || kind == LoopKind::min)
     dropAxes(dim, sequentialAxes);
-  // An axis must cut every segment of a sum or none: one that it leaves
+  // An axis must cut every segment of a summed loop or none: a segment that it leaves
   // replicated would be added once for each device.
   if (kind == LoopKind::sum)
     for (const std::string &axis : shardedAxes(dim))
@@ -227,7 +230,7 @@ DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const 
 void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement) const {
   const ShardingRule &rule = op.rule;
   placement.loops.resize(rule.loops.size());
-  // Of each axis the loops that it cuts already.
+  // By axis: the loops that it cuts already.
   std::map<std::string, llvm::BitVector> taken;
   for (unsigned l : orderOf(op)) {
     if (uncut[l]) {
@@ -250,8 +253,8 @@ void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement
   keepIterationsWhole(placement);
 }
 
-/// Loops of `op` that could be cut over `axis` and may not be so together, in the
-/// order in which they are asked.
+/// The loops that `axis` could cut if they do not allow it together, in the order in which they
+/// are cut; empty if it can cut all of them.
 SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   SmallVector<unsigned> wanting;
   for (unsigned l : orderOf(op))
@@ -282,7 +285,7 @@ OpPlacement OpPlacer::run() {
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential)
       continue;
-    // What comes first has it already.
+    // The first of the rivals has the axis already.
     const SmallVector<unsigned> rivals = findRivals(axis.name);
     for (size_t next = 1; next < rivals.size(); ++next) {
       Restrictions trial = best;
@@ -309,8 +312,9 @@ OpPlacement OpPlacer::run() {
       best = trial;
     }
   }
-  // Sums of sums: what each device has is added up first, and one sum is brought to
-  // where the result would have been, if that sends less.
+  // A sum of partial sums: if fewer bytes are sent by that, each device adds up its partial
+  // values first, and only the sum is reduced and resharded to the layout that the result would
+  // have had.
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential || !addsPartial(axis.name))
       continue;
@@ -330,8 +334,8 @@ OpPlacement OpPlacer::run() {
   return placement;
 }
 
-/// The layouts of operands and results that the cuts of loops give. Cut
-/// reduction loops leave partial results.
+/// Derives the layouts of operands and results from the cuts of loops. Reduction loops that are
+/// cut leave partial results.
 static void layOutValues(const OpLoops &op, OpPlacement &placement) {
   const ShardingRule &rule = op.rule;
   auto valueLayout = [&](const ShardingRule::ValueLoops &loops, RankedTensorType type) {
@@ -359,7 +363,7 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
   }
 }
 
-/// Whether an op of floats gives some of fewer bits.
+/// Whether `op` converts floats to floats of fewer bits.
 static bool narrows(Operation *op) {
   auto bits = [](Value value) {
     auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
@@ -426,7 +430,7 @@ OpPlacement OpPlacer::placeWith(const Restrictions &restrictions) const {
   return placement;
 }
 
-/// Part of a loop that the device with the most of it runs.
+/// The fraction of a loop that is run by the device with the largest part of it.
 double OpPlacer::shareOf(const DimLayout &dim) const {
   double all = 0, own = 0;
   for (const Segment &segment : dim.segments) {
@@ -444,15 +448,15 @@ double OpPlacer::shareOf(const DimLayout &dim) const {
   return all > 0 ? own / all : 1;
 }
 
-/// Whether `axis` cuts a loop.
+/// Whether `axis` cuts any loop of the op.
 static bool isCutOver(const OpPlacement &placement, StringRef axis) {
   return llvm::any_of(placement.loops, [&](const DimLayout &dim) {
     return llvm::is_contained(shardedAxes(dim), axis);
   });
 }
 
-/// Over how many devices an update of state is divided later, in flat storage
-/// (DivideUpdates): all that have it alike, and its gradient summed over them.
+/// The number of devices among which an update of state is divided later, in flat storage
+/// (DivideUpdates): the devices that make the same update, and that sum its gradient.
 int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
   if (!isa<nn::UpdateOp>(op.op))
     return 1;
@@ -476,8 +480,8 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   return fraction * op.price.secondsOn(machine.device);
 }
 
-/// What it costs that something of `bytes` is read as `to`: from the layout it was
-/// made in, or from the nearest one that it was brought to before.
+/// The cost of reading an operand of `bytes` in layout `to`: from the layout in which it was
+/// made or, if that is faster, from a layout to which it was resharded before.
 static Price readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
                       ReshardPrices &prices) {
   Price least = prices.getCost(*operand.layout, to, bytes);

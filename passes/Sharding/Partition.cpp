@@ -1,7 +1,7 @@
-// Partitioning into one device's program. Ops on values that a sequential axis
-// cuts, or that are partial over it, run in loops: an op belongs to the latest
-// loop that all its users inside loops allow, values leave a loop stacked or
-// summed and enter one sliced or whole (MicrobatchAxis).
+// Partitions a program into the program of one device. Ops on values that a sequential axis
+// cuts, or that are partial over it, run in loops. An op belongs to the latest loop that all
+// its users inside loops allow. Values leave a loop stacked or summed, and enter one sliced or
+// whole (MicrobatchAxis).
 
 #include "passes/Sharding/LoopSchedule.h"
 #include "passes/Sharding/LowerReshard.h"
@@ -29,7 +29,7 @@ using nn::typeOf;
 
 namespace {
 
-/// One function being partitioned.
+/// Partitions one function.
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp function, MeshOp mesh)
@@ -102,9 +102,8 @@ private:
     return success();
   }
 
-  /// A value that crosses from one loop into a later one holds every
-  /// microbatch at once; that is fine only for what depends on the batch
-  /// alone.
+  /// A value that crosses from one loop into a later one holds every microbatch at once. This
+  /// is acceptable only for values that depend on the batch alone, and not on parameters.
   LogicalResult checkCrossings() {
     if (!micro)
       return success();
@@ -135,7 +134,8 @@ private:
 
   //===-- Ops -------------------------------------------------------------===//
 
-  /// Emits the local form of `op` on the values of `map`.
+  /// Emits the ops that one device runs for `op`. `map` holds the local values of its operands,
+  /// and receives those of its results.
   LogicalResult emit(Operation *op, ValueMap &map) {
     PartitionContext context{builder, op->getLoc(), mesh};
     std::vector<Layout> from = operandLayouts(op), to = resultLayouts(op);
@@ -168,8 +168,9 @@ private:
     return success();
   }
 
-  /// A value that was resharded before may be closer that way: a sum that is
-  /// left cut in one place is gathered for another, not summed again.
+  /// A value that was resharded before may be closer to the wanted layout in that form: for
+  /// example, a sum that a reduce-scatter has sharded is gathered for another reader, and not
+  /// summed again.
   LogicalResult emitReshard(ReshardOp op, PartitionContext &context, ValueMap &map) {
     const bool inside = schedule->inLoop(op);
     auto ownLayout = [&](const Layout &layout) {
@@ -193,7 +194,7 @@ private:
     return success();
   }
 
-  /// Puts the reduction's identity into padding along reduced loops.
+  /// Puts the identity of the reduction into padding along reduced loops.
   void maskReductions(Operation *op, PartitionContext &context, ArrayRef<Layout> from,
                       SmallVector<Value> &operands) {
     ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
@@ -224,8 +225,9 @@ private:
 
   //===-- Loops -----------------------------------------------------------===//
 
-  /// A sum over the iterations of an earlier loop is a term of the sum over
-  /// this one's: it counts in the first iteration alone.
+  /// If an operand is a sum over the iterations of an earlier loop, it is one term of the sum
+  /// over the iterations of this loop. So it counts in the first iteration only, and is 0 in
+  /// the others.
   void addOnce(ArrayRef<Operation *> body, llvm::function_ref<bool(Operation *)> isInside,
                ValueMap &inside) {
     llvm::SmallDenseSet<Value> done;
@@ -243,8 +245,8 @@ private:
       }
   }
 
-  /// What a loop is made of while it is built. Values are logical ones of the
-  /// function, but for `inputs` and `yielded`, which are local.
+  /// The parts of a loop while it is built. Values are values of the original function, except
+  /// for `inputs` and `yielded`, which are local ones.
   struct Loop {
     SmallVector<Operation *> body;
     SmallVector<Value> inputs, outgoing, yielded;
@@ -298,8 +300,8 @@ private:
     return success();
   }
 
-  /// Gives the loop's block an argument for each value that comes in: the value
-  /// itself, or a slice of it.
+  /// Gives the loop's block an argument for each value that enters the loop, complete or in
+  /// slices.
   LogicalResult enterLoop(Loop &loop, llvm::function_ref<bool(Operation *)> isInside) {
     for (Operation *op : loop.body)
       for (Value operand : op->getOperands()) {
@@ -324,7 +326,7 @@ private:
     return success();
   }
 
-  /// Yields each value of the body that something outside reads.
+  /// Yields each value of the body that an op outside of the loop reads.
   LogicalResult leaveLoop(Loop &loop, llvm::function_ref<bool(Operation *)> isInside) {
     for (Operation *op : loop.body)
       for (Value value : op->getResults()) {
@@ -355,9 +357,9 @@ private:
   const FlatSymbolRefAttr meshName;
   MicrobatchAxis micro;
   OpBuilder builder;
-  /// That of the module, once a reshard has asked for it.
+  /// The machine of the module, read when the first reshard needs it.
   std::optional<Machine> machine;
-  /// Which ops run in loops, once layouts are known.
+  /// The ops that run in loops; computed after all layouts are known.
   std::optional<LoopSchedule> schedule;
   // Looked up by key only: their order never shows.
   llvm::DenseMap<Value, Layout> layouts;

@@ -1,5 +1,5 @@
-// Derives the layout of every value from a plan of which axes cut which atoms,
-// and prices the reshards that it needs.
+// Derives the layout of every value from a plan of the axes that cut each atom, and prices the
+// reshards that the plan needs.
 
 #include "passes/Sharding/Placement.h"
 
@@ -14,12 +14,12 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Part of the time of moving what only an update reads, gradients, that a step takes
-/// longer for: they are under way while the backward pass computes, and take some of the
-/// memory's time. All else is waited for.
+/// The fraction of the time of moving gradients, which only updates read, by which a step gets
+/// longer. Gradients move while the backward pass computes, and take some of the memory's time.
+/// A step waits for all other reshards.
 static const double kExposedOfGradients = 0.25;
 
-/// Whether `op` updates state, or converts what only updates read.
+/// Whether `op` updates state, or converts a value that only updates read.
 static bool isForUpdates(Operation *op) {
   auto updates = [](Operation *reader) { return isa<nn::UpdateOp>(reader); };
   return updates(op) || (nn::isConversion(op) && nn::isReadOnlyBy(op->getResult(0), updates));
@@ -31,7 +31,7 @@ Assignment::Assignment(const ProgramLoops &program, const AxisPlan &plan, Placem
     cuts[atom] = cache.getCuts(axes);
 }
 
-/// Ops that have an atom of `dim` which the plan cuts, the fewest of any.
+/// The number of ops that have an atom of `dim`, for the cut atom that the fewest ops have.
 unsigned Assignment::countOps(const AtomDim &dim) const {
   unsigned ops = ~0u;
   for (const auto &segment : dim)
@@ -47,7 +47,8 @@ DimLayout Assignment::layOutByAtoms(Value value, unsigned dim) const {
       [&](unsigned atom) { return cache.getAxes(cuts[atom]); }, cache.mesh);
 }
 
-/// Leaves each sequential axis in one dimension: where it is in `made`, or the first.
+/// Leaves each sequential axis in one dimension only: the one that it cuts in `made`, or else
+/// the first one that it cuts.
 static void keepSequentialOnce(Layout &layout, const Layout *made, const MeshShape &mesh) {
   for (const MeshAxis &axis : mesh.axes) {
     if (!axis.sequential)
@@ -89,9 +90,9 @@ Layout Assignment::getRequested(const LayoutRequest &request, const Layout *made
   return normalize(layout);
 }
 
-// Where two dimensions could have an axis, the one that fewer ops have gets it:
-// the heads or the inner dimension of a weight, not that which runs through all
-// layers. Who reads the weight cuts it so, too.
+// If an axis could cut two dimensions, it cuts the one that fewer ops have: the heads or the
+// inner dimension of a weight, and not the dimension that runs through all layers. The ops that
+// read the weight cut this dimension too.
 Layout Assignment::getNatural(Value value) const {
   const int64_t rank = nn::typeOf(value).getRank();
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -164,7 +165,8 @@ unsigned Assignment::place(const OpLoops &op, const PlacementCache::Key &key) {
   });
 }
 
-/// What all see of `value`, made in `layout`.
+/// The layout in which all readers see `value`, which is made in `layout`. Adds the cost of the
+/// requested reshard, if there is one.
 unsigned Assignment::bring(unsigned value, unsigned layout) {
   const LayoutRequest *request = brought.lookup(value);
   if (!request)

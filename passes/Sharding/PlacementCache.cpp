@@ -1,4 +1,4 @@
-// Numbers layouts and cuts, and keeps how ops are placed by these numbers.
+// Numbers layouts and cuts, and remembers by these numbers how ops are placed.
 
 #include "passes/Sharding/PlacementCache.h"
 

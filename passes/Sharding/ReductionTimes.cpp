@@ -1,5 +1,5 @@
-// Which partial sums are reduced earlier, or later, than where they have the fewest bytes:
-// what one op sees of it is not what the program reduces in the end.
+// Finds the partial sums that should be reduced earlier, or later, than the bytes of a single
+// op suggest: one op does not see the bytes that the program reduces in the end.
 
 #include "passes/Sharding/Placement.h"
 
@@ -11,8 +11,8 @@ using namespace dpc::dist;
 
 static double bytesOf(Value value) { return static_cast<double>(tensorBytes(value.getType())); }
 
-/// Whether devices reduce partial sums where a value that lies as `from` is read as `to`.
-/// What the iterations of a loop add up is not sent.
+/// Whether devices reduce partial sums if a value of layout `from` is read in layout `to`. Sums
+/// over the iterations of a loop do not count, as they are not sent.
 static bool isReducedBetween(const Layout &from, const Layout &to, const MeshShape &mesh) {
   return llvm::any_of(from.partial, [&](const Partial &partial) {
     const std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
@@ -21,8 +21,9 @@ static bool isReducedBetween(const Layout &from, const Layout &to, const MeshSha
   });
 }
 
-// Backwards, from what is reduced in the end: bytes that are reduced because of a
-// value, each divided among those whose sum it is.
+// Walks backwards, from the values that are reduced in the end. `later` holds the bytes that
+// are reduced because of a value. If a value is a sum, its bytes are divided evenly among its
+// terms.
 llvm::BitVector Assignment::findReducedFirst() const {
   llvm::BitVector found(layouts.size());
   std::vector<double> later(layouts.size());
@@ -58,30 +59,31 @@ llvm::BitVector Assignment::findReducedFirst() const {
 
 namespace {
 
-/// A value that is the sum of results of ops with one operand, each of them additive, whose
-/// operand is reduced before it.
+/// The result of an additive op with one operand that is reduced before the op; or a sum of
+/// such results.
 struct Sum {
-  /// Of these operands.
+  /// The bytes of these operands.
   double reducedBytes = 0;
-  /// Whether something else than another such sum reads it.
+  /// Whether it has a reader that is not such a sum.
   bool isRead = false;
-  /// Whether its terms, too, are read by nothing else.
+  /// Whether its terms, and the terms of these, have no other readers.
   bool isOwn = true;
-  /// Whether it, or a sum that it is a term of, has no more bytes.
+  /// Whether a sum of which it is a term, directly or through other sums, has no more bytes
+  /// than the operands that are reduced for this sum.
   bool isSmaller = false;
 };
 
 } // namespace
 
-/// Whether `op` is additive in all operands together: it adds them up, or maps one.
+/// Whether `op` is additive in all operands together: it adds them up, or maps a single one.
 static bool isAdditive(const OpLoops &op) {
   return op.results.size() == 1 && llvm::any_of(op.rule.additiveSets, [&](const auto &set) {
            return !set.empty() && set.size() == op.operands.size();
          });
 }
 
-// Forwards, which values are such sums, and whether their terms are theirs alone; backwards,
-// which of them are worth it.
+// Walks forwards to find the values that are such sums, and whether their terms have other
+// readers. Then walks backwards to find the sums for which a later reduction pays off.
 llvm::BitVector Assignment::findReducedLast(ArrayRef<Returned> returned) const {
   llvm::BitVector found(layouts.size());
   llvm::DenseMap<unsigned, Sum> sums; // looked up by key only

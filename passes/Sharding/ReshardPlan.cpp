@@ -1,4 +1,4 @@
-// Soundness of reshard problems and plans, and prices.
+// Checks that reshard problems and plans are sound, and prints plans.
 
 #include "passes/Sharding/ReshardPlan.h"
 
@@ -53,10 +53,10 @@ llvm::Error ReshardProblem::check() const {
 
 //===-- Verification ------------------------------------------------------===//
 
-/// An index of `wanted` that is not in `held`.
+/// An index of `wanted` that is not in `held`; nullopt if `held` has all of them.
 static std::optional<int64_t> findOutside(ArrayRef<IndexRun> wanted, std::vector<IndexRun> held) {
   llvm::sort(held, [](const IndexRun &a, const IndexRun &b) { return a.global < b.global; });
-  std::vector<std::pair<int64_t, int64_t>> stretches; // ascending, apart
+  std::vector<std::pair<int64_t, int64_t>> stretches; // ascending, disjoint
   for (const IndexRun &run : held) {
     int64_t end = run.global + run.count;
     if (stretches.empty() || stretches.back().second < run.global)
@@ -75,8 +75,8 @@ static std::optional<int64_t> findOutside(ArrayRef<IndexRun> wanted, std::vector
 
 namespace {
 
-/// Checks one step by the indices that devices hold. Dimensions are apart: an
-/// element is held where each of its indices is, and no axis cuts two of them.
+/// Checks one step by the indices that devices hold. Each dimension is checked for itself: a
+/// device holds an element if it holds each of its indices, and no axis cuts two dimensions.
 class StepCheck {
 public:
   StepCheck(const Layout &before, const ReshardStep &step, const ReshardProblem &problem,
@@ -125,9 +125,10 @@ private:
     return llvm::Error::success();
   }
 
-  /// Every index that a device has afterwards came from itself (a slice), from
-  /// every member that is reduced, or from one of the members that the cuts of
-  /// this dimension tell apart, whichever the others are.
+  /// Checks where every index comes from that a device has after the step. In a slice it comes
+  /// from the device itself, and in a reduction from every member. Otherwise it comes from one
+  /// of those members that the cuts of this dimension tell apart, for any coordinates along the
+  /// other axes of the step.
   llvm::Error checkDim(unsigned d) const {
     const DimLayout &from = before.dims[d], &to = step.after.dims[d];
     if (step.kind == ReshardKind::allReduce && !sameIndices(from, to, mesh))
@@ -156,7 +157,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// An index that `device` has after the step and nobody could give it.
+  /// An index that `device` has after the step and that no device could have sent to it;
+  /// nullopt if there is none.
   std::optional<int64_t> findMissing(unsigned d, const MeshShape &devices, const MeshShape &all,
                                      const MeshShape &united, int64_t device) const {
     auto own = devices.coordinates(device);
@@ -186,7 +188,7 @@ private:
 
 } // namespace
 
-/// Whether every device holds the same of both, where idle axes do not count.
+/// Whether every device holds the same elements under both layouts. Idle axes do not count.
 static bool isSame(const Layout &a, const Layout &b, const MeshShape &mesh) {
   Layout left = withoutIdleAxes(a, mesh), right = withoutIdleAxes(b, mesh);
   return left.partial == right.partial && sameIndices(left, right, mesh);

@@ -1,4 +1,4 @@
-// Remembers what reshards cost.
+// Remembers the costs of the reshards that have been planned.
 
 #include "passes/Sharding/ReshardPrices.h"
 

@@ -1,7 +1,7 @@
 // Finds the cheapest reshard.
 //
-// Dijkstra's algorithm (1959). A node is a layout and the step that led there:
-// an edge adds a step over one axis, or widens the last step by it.
+// The search is Dijkstra's algorithm (1959). A node is a layout and the step that led to it. An
+// edge adds a step over one axis, or widens the last step by one axis.
 
 #include "passes/Sharding/ReshardPlan.h"
 
@@ -16,7 +16,7 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// An edge: `axes` stop cutting dimension `gathered`, start to cut `cut`.
+/// An edge: `axes` stop cutting dimension `gathered`, and start to cut dimension `cut`.
 struct Move {
   ReshardKind kind;
   AxisNames axes;
@@ -34,9 +34,9 @@ struct Node {
   size_t steps = 0;
 };
 
-/// The moves that lead from a layout towards `to`. Invariant: a dimension is in
-/// factors of `from` while a cut of `from` is left that `to` has not in the
-/// same factors, else in those of `to`.
+/// The moves that lead from a layout towards `to`. Invariant: a dimension is written in factors
+/// of `from` as long as it has a cut of `from` that `to` does not have in the same factors.
+/// After that it is written in factors of `to`.
 class Moves {
 public:
   Moves(const Layout &layout, const Layout &to) : layout(layout), to(to) {
@@ -54,8 +54,8 @@ private:
            llvm::any_of(layout.partial, [&](const Partial &p) { return p.axis == axis; });
   }
 
-  /// Dimension `d` of `base` also cut over `axis` as `to` has it, if that is the
-  /// next of its axes there.
+  /// Dimension `d` of `base`, cut over `axis` in addition, as in `to`; nullopt if `axis` is not
+  /// the next axis to cut the dimension.
   std::optional<DimLayout> cutNext(const Layout &base, unsigned d, const std::string &axis) const {
     const DimLayout &target = to.dims[d];
     DimLayout dim = base.dims[d];
@@ -78,8 +78,8 @@ private:
     return dim;
   }
 
-  /// Dimension `d` without its cut over `axis`, if that is the innermost
-  /// wherever it cuts.
+  /// Dimension `d` without its cut over `axis`; nullopt if `axis` is not the innermost axis of
+  /// each factor that it cuts.
   std::optional<DimLayout> undoLast(unsigned d, const std::string &axis) const {
     DimLayout dim = layout.dims[d];
     for (Segment &segment : dim.segments)
@@ -98,7 +98,7 @@ private:
     return base;
   }
 
-  /// Sums before maxima before minima: they do not commute.
+  /// Adds the reductions: sums before maxima before minima, because these do not commute.
   void addReductions() {
     for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
       bool found = false;
@@ -131,7 +131,7 @@ private:
           if (auto dim = cutNext(layout, d, axis))
             list.push_back(
                 {ReshardKind::slice, {axis}, Reduction::Sum, with(layout, d, *dim), {}, d});
-      // Segments may nest axes in different orders: then only all at once.
+      // Segments may nest axes in different orders. Then the axes can only be cut all at once.
       if (to.dims[d].segments.size() > 1 && axes.size() > 1 &&
           shardedAxes(layout.dims[d]).empty() &&
           llvm::none_of(axes, [&](const std::string &axis) { return isUsed(axis); }))
@@ -152,7 +152,7 @@ private:
       Layout gathered = with(layout, d, *rest);
       list.push_back({ReshardKind::allGather, {axis}, Reduction::Sum, gathered, d, {}});
       for (unsigned other = 0; other < layout.dims.size(); ++other) {
-        // Inside one dimension only between factors.
+        // Within one dimension, a cut moves only between factors.
         if (other == d && (dim.segments.size() > 1 || !haveSameFactors(dim, to.dims[d])))
           continue;
         if (auto cut = cutNext(gathered, other, axis))
@@ -246,8 +246,8 @@ private:
 
   Node stepFrom(size_t index, const Move &move) const { return makeNode(index, move, move.axes); }
 
-  /// The node's last step over the axes of `move` too, if that is one step: what
-  /// one of them cuts the other does not gather.
+  /// The node's last step, widened by the axes of `move`; nullopt if the two cannot be one
+  /// step. Neither of them may gather a dimension that the other one cuts.
   std::optional<Node> widen(size_t index, const Move &move) const {
     const Node &last = nodes[index];
     if (!last.step || last.step->kind != move.kind || last.step->reduction != move.reduction ||

@@ -1,4 +1,4 @@
-// What a step of a reshard does to the local shape, and what it costs.
+// Computes how a step of a reshard changes the local shape, and what the step costs.
 
 #include "passes/Sharding/ReshardPlan.h"
 
@@ -60,7 +60,7 @@ DimLayout dpc::relativeCut(const DimLayout &whole, const DimLayout &cut, const M
   return relative;
 }
 
-/// `size` cut by ceil along no, one, ... of `axes`.
+/// `size`, divided and rounded up along none, one, two .. of `axes`.
 static std::vector<int64_t> extentsUnder(int64_t size, ArrayRef<std::string> axes,
                                          const MeshShape &mesh) {
   std::vector<int64_t> extents = {size};
@@ -69,8 +69,8 @@ static std::vector<int64_t> extentsUnder(int64_t size, ArrayRef<std::string> axe
   return extents;
 }
 
-/// For each index of each member in turn, its place among those of `whole`; -1
-/// is padding.
+/// For each index of each member in turn: its place among the indices of `whole`, or -1 for
+/// padding.
 static std::vector<int64_t> placesOfMembers(const DimLayout &whole, const DimLayout &cut,
                                             ArrayRef<std::string> axes, const MeshShape &mesh) {
   MeshShape group;
@@ -83,7 +83,7 @@ static std::vector<int64_t> placesOfMembers(const DimLayout &whole, const DimLay
   return places;
 }
 
-/// A dimension of several segments.
+/// The piece of a dimension of several segments.
 static ReshardPiece joinedPiece(const DimLayout &before, const DimLayout &after,
                                 ArrayRef<std::string> lost, ArrayRef<std::string> gained,
                                 const MeshShape &mesh) {
@@ -108,7 +108,7 @@ static ReshardPiece joinedPiece(const DimLayout &before, const DimLayout &after,
   return piece;
 }
 
-/// Adds indices that nothing happens to, neighbours together.
+/// Adds `extent` indices that the step does not change. Neighbours become one piece.
 static void addIdle(std::vector<ReshardPiece> &pieces, int64_t extent) {
   if (pieces.empty() || !pieces.back().gathered.empty() || !pieces.back().cut.empty())
     pieces.push_back({{}, {}, {1}, {1}, {}, {}});
@@ -131,7 +131,7 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
       addIdle(pieces, localExtent(from, mesh));
       continue;
     }
-    // Where a dimension loses all its cuts its factors may change too.
+    // If a dimension loses all its cuts, its factors may change too.
     const DimLayout &factors = lost.empty() ? to : from;
     if (factors.segments.size() > 1) {
       pieces.push_back(joinedPiece(from, to, lost, gained, mesh));
@@ -161,8 +161,8 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
 
 //===-- Costs -------------------------------------------------------------===//
 
-/// Whether elements that lie with the members first must be moved to be in the
-/// order of the pieces, or the other way.
+/// Whether elements must be moved between two orders: the order with the members first, and the
+/// order of the pieces.
 static bool movesElements(ArrayRef<ReshardPiece> pieces, const ReshardStep &step, bool gathers,
                           const MeshShape &mesh) {
   std::vector<int64_t> places; // of dimensions of more than one index
@@ -208,7 +208,7 @@ Price dpc::costOf(const Layout &before, const ReshardStep &step, const ReshardPr
     bytes = in * members;
     break;
   default:
-    // All that is exchanged: the rest of the shard after it is cut.
+    // The parts of all members: each part is the shard under all axes of the step.
     for (const ReshardPiece &piece : pieces)
       bytes *= piece.exchanged();
   }

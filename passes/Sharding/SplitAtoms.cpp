@@ -1,4 +1,5 @@
-// Finds the ops that a mesh axis leaves idle, and loops of theirs that it could cut.
+// Finds the ops that a mesh axis leaves idle, and the loops of these ops that the axis could
+// cut.
 
 #include "passes/Sharding/SplitAtoms.h"
 
@@ -15,29 +16,30 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Part of a component's work that must be parallel in an atom for it to be tried.
+/// An atom is tried for a component only if at least this fraction of the component's work runs
+/// in parallel along it.
 static const double kMostWork = 0.5;
-/// Atoms tried for a component, those with most work first.
+/// The number of atoms that are tried for a component, those with the most work first.
 static const size_t kMostAtoms = 4;
-/// Part of the step that a group must be to be tried.
+/// A group is tried only if it takes at least this fraction of the time of the step.
 static const double kLeastPart = 1e-4;
 
 namespace {
 
-/// Ops that are idle together, and how much work they are.
+/// Ops that are idle together, and the seconds that a device computes them.
 struct Component {
   SmallVector<unsigned> ops;
   double seconds = 0;
 };
 
-/// Components of layers that repeat: of each the same ops in the same order, which
-/// share their atoms alike.
+/// Components of repeated layers. Each has the same ops in the same order, and these share
+/// their atoms in the same way.
 struct Group {
   std::vector<Component> components;
   double seconds = 0;
 };
 
-/// Ops that are to get an atom of their own, in the place of which.
+/// Ops that are to get a new atom, and the atom that it replaces.
 struct Division {
   unsigned atom;
   SmallVector<unsigned> ops;
@@ -45,12 +47,14 @@ struct Division {
 
 } // namespace
 
-/// The components of ops that `axis` leaves idle, dearest first: ops that read one
-/// another's results, or the same sum over the axis.
+/// The components of ops that `axis` leaves idle, those with the most seconds first. Two ops
+/// are in one component if one reads a result of the other, or if both read the same sum over
+/// the axis.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
-  // Of each value the idle op that made it, or the first one that reads the sum.
+  // By value: the idle op that made it, or the first idle op that reads it if it is such a sum;
+  // -1 for none.
   std::vector<int> joined(program.getValues().size(), -1);
   auto isSum = [&](Value value) {
     return llvm::is_contained(assignment.getLayout(value).partial,
@@ -87,7 +91,7 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
   return result;
 }
 
-/// The atoms of a component, each once, in order of first appearance.
+/// The atoms of the ops of a component, each once, in order of first appearance.
 static SmallVector<unsigned> atomsOf(const ProgramLoops &program, const Component &component) {
   SmallVector<unsigned> atoms;
   llvm::DenseSet<unsigned> seen;
@@ -98,7 +102,7 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, const Componen
   return atoms;
 }
 
-/// Equal for components that may be in one group.
+/// A key that is equal for components which may be in one group.
 static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Component &component) {
   std::vector<unsigned> shape;
   llvm::DenseMap<unsigned, unsigned> numbers;
@@ -111,7 +115,7 @@ static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Componen
   return shape;
 }
 
-/// The groups of what `axis` leaves idle, dearest first.
+/// The groups of components that `axis` leaves idle, those with the most seconds first.
 static std::vector<Group> findGroups(const ProgramLoops &program, const Assignment &assignment,
                                      StringRef axis) {
   std::map<std::vector<unsigned>, size_t> numbers;
@@ -128,7 +132,8 @@ static std::vector<Group> findGroups(const ProgramLoops &program, const Assignme
   return groups;
 }
 
-/// The division of all of a group's components along what is `atom` of the first one.
+/// The divisions of all components of a group. Each component is divided along the atom that
+/// has the place of `atom` in the first component.
 static std::vector<Division> divisionsOf(const ProgramLoops &program, const Group &group,
                                          unsigned atom) {
   const SmallVector<unsigned> first = atomsOf(program, group.components.front());
@@ -142,7 +147,8 @@ static std::vector<Division> divisionsOf(const ProgramLoops &program, const Grou
   return divisions;
 }
 
-/// The atoms that most of the component's work runs in parallel.
+/// The atoms along which most of the component's work runs in parallel, those with more work
+/// first.
 static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assignment &assignment,
                                        const Component &component, int64_t devices) {
   llvm::MapVector<unsigned, double> work;
@@ -168,8 +174,8 @@ static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assign
   return atoms;
 }
 
-/// Ops of the component that make values which shall be cut over `axis`, with the atoms
-/// of the dimensions asked for.
+/// The ops of the component whose results a request wants to be cut over `axis`, each with the
+/// atoms of the requested dimension.
 static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &program,
                                                            const Component &component,
                                                            ArrayRef<LayoutRequest> requests,
@@ -186,7 +192,8 @@ static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &p
   return asked;
 }
 
-/// Whether `op` sums over a dimension of a parameter, or looks up in it; be it converted.
+/// Whether `op` sums over a dimension of a parameter, or looks up rows in one. Conversions of
+/// the parameter count too.
 static bool contractsParameter(const OpLoops &op) {
   return llvm::any_of(op.rule.loops,
                       [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }) &&
@@ -202,7 +209,7 @@ static bool contractsParameter(const OpLoops &op) {
 
 namespace {
 
-/// Divides components of ops that one axis leaves idle.
+/// Divides the components of ops that one axis leaves idle.
 class Splitter {
 public:
   Splitter(SplitPlan from, StringRef axis, ArrayRef<unsigned> samples, AssignPlan assign,
@@ -218,15 +225,15 @@ private:
     SplitPlan plan;
     PlanCost cost;
   };
-  /// The plan in which the axis cuts atoms of their own of all of `divisions`; none if
-  /// it cuts those already. Whoever asks for the result of op `asked` may have it cut
-  /// along samples, too.
+  /// The plan in which the axis cuts the new atoms of all of `divisions`; none if it cuts the
+  /// old atoms already. A request wants the result of op `asked`, so that this op may be
+  /// divided along samples even if it sums over a parameter.
   std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
                                     std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);
-  /// Divides what is asked for.
+  /// Divides the ops of a component whose results requests want to be cut over the axis.
   void divideAsked(const Component &component, ArrayRef<LayoutRequest> requests, int64_t devices);
-  /// Divides the group's components if the program gets better by that.
+  /// Divides the components of the group if the program gets better by that.
   void divide(const Group &group, int64_t devices);
 
   SplitPlan best;
@@ -274,7 +281,7 @@ void Splitter::accept(Trial &&trial) {
 void Splitter::divideAsked(const Component &component, ArrayRef<LayoutRequest> requests,
                            int64_t devices) {
   for (const auto &[index, dim] : findAsked(best.program, component, requests, axis)) {
-    // With what was asked for before it, the op may be divided by now.
+    // The op may have been divided by now, together with an op that was requested before it.
     if (!current->isIdle(index, axis))
       continue;
     std::optional<Trial> chosen;
@@ -308,7 +315,7 @@ void Splitter::run(ArrayRef<LayoutRequest> requests, int64_t devices) {
     divideAsked(component, requests, devices);
   const std::vector<Group> groups = findGroups(best.program, *current, axis);
   for (const Group &group : groups) {
-    // What is a small part of the step is not worth the search.
+    // A group that is a small part of the step is not worth the search.
     if (group.seconds < kLeastPart * cost.seconds)
       break;
     divide(group, devices);

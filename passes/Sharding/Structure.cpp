@@ -1,5 +1,5 @@
-// Refinement of dimension structures to a fixed point, and union-find over the
-// factors that are left (Tarjan, JACM 22, 1975).
+// Refines the structures of dimensions to a fixed point, and unites the factors that remain by
+// union-find (Tarjan, JACM 22, 1975).
 
 #include "passes/Sharding/Structure.h"
 
@@ -17,21 +17,21 @@ bool OpLoops::isBroken(unsigned value, unsigned dim) const {
   return llvm::is_contained(broken, std::make_pair(value, dim));
 }
 
-/// Operands, then results.
+/// The operands of `op`, then its results.
 static SmallVector<Value> valuesOf(Operation *op) {
   SmallVector<Value> values(op->getOperands());
   llvm::append_range(values, op->getResults());
   return values;
 }
 
-/// The rule's loops of one dimension of one of `valuesOf`.
+/// The rule's loops of dimension `dim` of value number `value` in `valuesOf`.
 static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops, unsigned value, unsigned dim) {
   unsigned operands = loops.rule.operands.size();
   return value < operands ? loops.rule.operands[value][dim]
                           : loops.rule.results[value - operands][dim];
 }
 
-/// A factor of a node; with `isUncut`, all of a loop that is not to be cut.
+/// A factor of a node; with `isUncut`, all factors of a loop that must not be cut.
 struct FactorRef {
   unsigned node, segment = 0, factor = 0;
   bool isUncut = false;
@@ -39,8 +39,8 @@ struct FactorRef {
 
 namespace dpc {
 
-/// The state of the refinement. A node is a dimension of a value or a loop of
-/// an op; invariant: structures only ever get finer.
+/// The state of the refinement. A node is a dimension of a value, or a loop of an op.
+/// Invariant: the structure of a node only ever gets finer.
 class StructureRefinement {
 public:
   LogicalResult run(func::FuncOp function,
@@ -81,7 +81,7 @@ private:
       structures.push_back(DimStructure{{std::max<int64_t>(extent, 1)}});
   }
 
-  /// Refines a node by `structure`; false if the two have no refinement.
+  /// Refines a node by `structure`; false if the two structures have no common refinement.
   bool refine(unsigned node, const DimStructure &structure) {
     if (structures[node] == structure)
       return true;
@@ -95,7 +95,7 @@ private:
     return true;
   }
 
-  /// Notes that what depends on `node` is to be looked at again.
+  /// Notes that the ops which have `node` must be visited again.
   void touch(unsigned node) {
     touched[node] = ++clock;
     changed = true;
@@ -127,7 +127,8 @@ private:
               !link(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
     };
-    // Both directions: cuts travel from parameters down and from uses up.
+    // Visits the ops in both directions, because factors travel from parameters to the ops that
+    // use them, and from these ops back.
     for (unsigned i = 0; i < result.ops.size(); ++i)
       visit(i);
     for (unsigned i = result.ops.size(); i-- > 0;)
@@ -135,7 +136,8 @@ private:
     return changed;
   }
 
-  /// A sum inside a product has no structure: its loop counts as uncut.
+  /// Marks loops that are a sum inside a product as uncut, because such a product has no
+  /// structure.
   void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     for (const auto &segment : segments) {
       int64_t outer = 1;
@@ -150,8 +152,7 @@ private:
     }
   }
 
-  /// Brings a dimension and its loops to a common structure; false if they
-  /// have none.
+  /// Brings a dimension and its loops to a common structure; false if there is none.
   bool link(unsigned node, const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
@@ -176,7 +177,7 @@ private:
     }
     if (composed.extent() != structures[node].extent() || !refine(node, composed))
       return false;
-    // Hand the dimension's own cuts down to the loops, segment by segment.
+    // Pass the dimension's own factors on to the loops, segment by segment.
     size_t next = 0;
     for (const auto &segment : segments) {
       SmallVector<int64_t> sizes;
@@ -208,8 +209,8 @@ private:
     return true;
   }
 
-  /// The factors of a product of loops in the order of the product; nullopt
-  /// where a factor would have to be written several times.
+  /// The factors of a product of loops, in the order of the product; nullopt if a factor would
+  /// have to be written several times.
   std::optional<SmallVector<SmallVector<FactorRef>>> compose(ArrayRef<unsigned> loops,
                                                              unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);
@@ -264,7 +265,7 @@ private:
               !uniteDim(firstDim[value] + d, loopsOf(loops, v, d), firstLoop[index], loops))
             loops.broken.push_back({v, d});
     }
-    // Classes, numbered in order of first appearance.
+    // Each class is an atom. Atoms are numbered in order of first appearance.
     std::vector<int> classOf(sizes.size(), -1);
     auto classId = [&](unsigned factor) {
       unsigned root = find(factor);
@@ -296,11 +297,11 @@ private:
     result.describeOps();
   }
 
-  /// Pairs the factors of one segment of a dimension with those of the loops;
-  /// false if they do not fit. What an uncut loop has is paired with nothing.
+  /// Pairs the factors of one segment of a dimension with those of the loops; false if they do
+  /// not fit. The factors of an uncut loop are paired with nothing.
   bool pairFactors(ArrayRef<int64_t> own, ArrayRef<FactorRef> loops,
                    SmallVectorImpl<std::pair<unsigned, FactorRef>> &pairs) {
-    // A segment of one index, and no loop to cut.
+    // A segment of one index needs no loop.
     if (loops.empty() && own.size() == 1 && own[0] == 1)
       return true;
     size_t next = 0;
@@ -314,8 +315,8 @@ private:
         continue;
       }
       const int64_t size = structures[ref.node].segments[ref.segment][ref.factor];
-      // A single index beside other factors is none of them: 3 copies of 12 x 64 that
-      // are read one by one are 12 x 64 + 12 x 64 + 12 x 64.
+      // A factor of 1 beside other factors corresponds to none of them. For example, 3 copies
+      // of 12 x 64 that are read one by one are 12 x 64 + 12 x 64 + 12 x 64.
       if (size == 1 && (own.size() > 1 || own[0] > 1))
         continue;
       if (next == own.size() || size != own[next])
@@ -329,7 +330,7 @@ private:
                 const OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
-    // A dimension that is an uncut loop and nothing else.
+    // If the dimension is one uncut loop, there is nothing to unite.
     if (segments.size() == 1 && segments[0].size() == 1 && op.isUncut(segments[0][0]))
       return true;
     SmallVector<SmallVector<FactorRef>> composed;
@@ -359,8 +360,9 @@ private:
   }
 
   bool changed = false;
-  /// Counts changes and visits; when each node changed last and when each op
-  /// was visited: an op of which nothing changed since is as it should be.
+  /// Counts changes and visits. `touched` is the count at the last change of each node, and
+  /// `visited` the count at the last visit of each op. An op is up to date if no node of it has
+  /// changed since.
   unsigned clock = 0;
   std::vector<unsigned> touched, visited;
   std::vector<DimStructure> structures;

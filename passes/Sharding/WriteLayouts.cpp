@@ -42,7 +42,7 @@ private:
     return ArrayAttr::get(context, attrs);
   }
 
-  /// What the model expects of the layouts.
+  /// Writes the modelled cost of the layouts.
   void writeCost() {
     const Price &moving = assignment.getTraffic();
     auto nanoseconds = [](double seconds) { return std::llround(1e9 * seconds); };
@@ -72,7 +72,7 @@ private:
         bring(result, from, to);
   }
 
-  /// Has `operand` read in the layout `to`.
+  /// Makes the owner of `operand` read it in the layout `to`.
   void reshard(OpOperand &operand, const Layout &to) {
     Value value = operand.get();
     const Layout &from = assignment.getLayout(value);
@@ -93,7 +93,8 @@ private:
     operand.set(result);
   }
 
-  /// Brings a result, made in layout `from`, to `to`, in which all read it.
+  /// Reshards a result, made in layout `from`, to the layout `to`, in which all its readers
+  /// read it.
   void bring(OpResult result, const Layout &from, const Layout &to) {
     OpBuilder builder(context);
     builder.setInsertionPointAfter(result.getOwner());
@@ -118,7 +119,7 @@ private:
       if (attr && attr.getKind() == nn::ResultKind::state) {
         to = *known.findState(attr.getName());
       } else if (attr && attr.getKind() == nn::ResultKind::output) {
-        // The host puts the pieces of an output together.
+        // The host assembles an output from its shards.
         to = assignment.getLayout(operand.get());
         to.partial.clear();
         to = known.stored(to);
@@ -141,9 +142,9 @@ private:
   const MeshShape &mesh;
   KnownLayouts &known;
   const bool explain;
-  /// Values that are brought to another layout where they are made, by what was made.
+  /// Maps a value that is resharded where it is made to the resharded value.
   llvm::DenseMap<Value, Value> brought;
-  /// One reshard a (value, layout), made where the first user is.
+  /// One reshard per (value, layout), placed before its first user.
   std::map<std::pair<void *, std::string>, Value> made;
 };
 
