@@ -18,9 +18,9 @@ namespace dpc {
 using namespace dpc;
 using dist::AllReduceOp;
 
-/// Sorts the ops of `block` by the number of collectives on the longest path to
-/// them, otherwise keeping their order. Returns that number for each op, a
-/// collective itself not counted.
+/// Sorts the ops of `block` by the number of collectives on the longest path to them; ops with
+/// equal numbers keep their order. Returns the number for each op. An op that is a collective
+/// does not count on its own path.
 static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   DenseMap<Operation *, int64_t> depths;
   SmallVector<Operation *> ops;
