@@ -128,7 +128,7 @@ private:
     return makePlan(std::move(repeated));
   }
 
-  /// Repeats those of these ops that have a result which is needed and not kept. Keeps the values
+  /// Repeats each of these ops that has a result which is needed and not kept. Keeps the values
   /// that they read, unless an op makes them again in the same segment.
   RematPlan makePlan(std::vector<bool> repeated) const {
     RematPlan plan;

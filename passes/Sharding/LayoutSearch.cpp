@@ -299,8 +299,8 @@ private:
     return here;
   }
 
-  /// The plans to which a move leads. The numbers of moves are those of the cuts, and then
-  /// those of the groups.
+  /// The plans to which a move leads. Move i below the number of cuts changes cut i; the moves
+  /// after that change the groups.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);

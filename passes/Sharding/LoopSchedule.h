@@ -15,10 +15,11 @@ namespace dpc {
 std::vector<dist::Layout> operandLayouts(mlir::Operation *op);
 std::vector<dist::Layout> resultLayouts(mlir::Operation *op);
 
-/// Decides which ops of a function at level `placed` run in a loop over microbatches, and in which
-/// order ops and loops run. An op in a loop is in the latest loop that all its users inside loops
-/// allow. Loop t runs before the ops of time t that are outside of loops, and after those of time t
-/// - 1. The object refers to ops of the function, which must not be erased while it is used.
+/// Decides which ops of a function at level `placed` run in a loop over microbatches, and in
+/// which order ops and loops run. An op in a loop is in the latest loop that all its users
+/// inside loops allow. At each time t, loop t runs first, and then the ops of time t that are
+/// outside of loops. The object refers to ops of the function, which must not be erased while
+/// it is used.
 class LoopSchedule {
 public:
   LoopSchedule(mlir::func::FuncOp function, const MicrobatchAxis &micro);

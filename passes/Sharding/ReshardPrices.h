@@ -32,7 +32,7 @@ private:
   const dist::MeshShape &mesh;
   const Machine &machine;
   // Looked up by key only: its order never shows. References to its values stay valid.
-  std::unordered_map<Question, ReshardCost, Hash> known;
+  std::unordered_map<Question, Price, Hash> known;
 };
 
 } // namespace dpc

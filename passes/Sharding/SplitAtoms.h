@@ -21,12 +21,12 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// and all devices along the axis compute the same. The remedy by hand is sequence parallelism
 /// (Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models", 2022).
 ///
-/// Idle ops have no loop that the axis cuts. Those that values connect form a component. The ops of
-/// a component get an atom of their own in place of an atom that most of them run in parallel, and
-/// the axis cuts the new atom. Reshards at the border of the component follow from that. Each
-/// component that one of `axes` leaves idle is tried with each such atom, together with the like
-/// components of repeated layers. The component keeps the atom that improves the complete program
-/// most.
+/// Idle ops have no loop that the axis cuts. Idle ops that values connect form a component. The
+/// ops of a component get an atom of their own in place of an atom that most of them run in
+/// parallel, and the axis cuts the new atom. Reshards at the border of the component follow
+/// from that. Each component that one of `axes` leaves idle is tried with each such atom,
+/// together with the like components of repeated layers. The component keeps the atom that
+/// improves the complete program most.
 ///
 /// If `requests` want the result of an idle op to be cut over the axis, this op is divided in any
 /// case, along an atom of the requested dimension: alone or with its component, whichever is
