@@ -1,5 +1,5 @@
-/* The action table: what one rank does in one step, in order. The functions of
- * a program are entered only through it. */
+/* The action table: everything that one rank does in one step, in order. The
+ * functions of a program are called only by its actions. */
 #ifndef DPC_ACTION_H
 #define DPC_ACTION_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** What a function of host code gets. The struct is reused between calls: keep
- * no pointer to it. */
+/** The argument of a function of host code. The runtime reuses the struct
+ * between calls, so a function must not keep a pointer to it. */
 typedef struct dpc_call_t {
   uint32_t struct_size;
   uint32_t micro;              /**< microbatch of this action */
@@ -23,28 +23,29 @@ typedef struct dpc_call_t {
 
 /** What a function does with a buffer. */
 enum {
-  DPC_ACCESS_READ = 1,    /**< of contents that something has written */
-  DPC_ACCESS_WRITE = 2,   /**< of all its bytes */
-  DPC_ACCESS_SCRATCH = 3, /**< contents mean nothing before and after */
+  DPC_ACCESS_READ = 1,    /**< reads bytes that were written before */
+  DPC_ACCESS_WRITE = 2,   /**< writes all of its bytes */
+  DPC_ACCESS_SCRATCH = 3, /**< scratch: the contents before and after the call have no meaning */
   DPC_ACCESS_KIND_COUNT = 4
 };
 
-/** Bytes that a function reads or writes. They lie at offset + microbatch *
- * micro_stride + index_in_group * index_stride of the space, where
- * index_in_group is the rank's index in its group of `family` (0 without one),
- * and belong to a logical buffer. Code and launches have their own copy of all
- * this: here it stands for whoever proves the plan. */
+/** The bytes of a logical buffer that a function reads or writes. They begin at
+ * offset + microbatch * micro_stride + index_in_group * index_stride of the
+ * space, where index_in_group is the rank's index in its group of `family` (0
+ * without a family). Nothing runs from this table: generated code and launches
+ * have their own copy of these numbers. The proof of the plan
+ * (runtime/src/plan) reads it. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
   uint32_t buffer; /**< index into the rank's table of buffers */
   uint32_t space;
   uint32_t family;       /**< group family, or DPC_NONE */
   uint64_t offset;       /**< bytes from the start of the space */
-  uint64_t bytes;        /**< of what is accessed */
-  uint64_t micro_stride; /**< bytes that a microbatch moves it */
-  uint64_t index_stride; /**< bytes that a group index moves it */
-  uint32_t launch;       /**< which of the function's kernels and copies does it,
-                            from 0: each reads before it writes */
+  uint64_t bytes;        /**< size of the accessed range */
+  uint64_t micro_stride; /**< bytes by which the range moves per microbatch */
+  uint64_t index_stride; /**< bytes by which the range moves per index in the group */
+  uint32_t launch;       /**< which kernel or copy of the function makes the access, counted from 0;
+                              each one reads before it writes */
   uint32_t reserved;
 } dpc_access_t;
 
@@ -58,16 +59,15 @@ typedef struct dpc_function_t {
                        list of launches instead (dpc/device.h) */
   const char *name;             /**< for traces: "step.0", ... */
   uint32_t entry;               /**< DPC_ENTRY_* of the table that calls it */
-  uint32_t piece;               /**< an entry is cut into pieces where communication starts
-                       or ends: which one this is, from 0 */
+  uint32_t piece;               /**< number of this piece of the entry, from 0; an entry is cut into
+                                     pieces at each start and wait of communication */
   uint32_t stage;               /**< index into the stage table */
   uint32_t chunk;               /**< chunk of that stage (more than one when stages
                        interleave) */
-  const dpc_access_t *accesses; /**< what it reads and writes, in the order of its
-                                   launches */
+  const dpc_access_t *accesses; /**< all reads and writes of the function, in the order of its
+                                     launches */
   uint64_t access_count;
-  uint64_t runs; /**< times that an entry runs it, for microbatches 0, 1, .. in
-                    their order */
+  uint64_t runs; /**< how often an entry runs it: for microbatches 0, 1, .. in this order */
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -88,8 +88,8 @@ typedef struct dpc_buffer_t {
   uint32_t buffer;       /**< the logical buffer that it is part of: index into the
                             rank's table of buffers */
   uint64_t offset;       /**< bytes from the start of the space */
-  uint64_t index_stride; /**< bytes a group index moves the buffer: a rank's own
-                            shard of a gathered buffer */
+  uint64_t index_stride; /**< bytes by which the buffer moves per index in the group, for example to
+                              a rank's own shard of a gathered buffer */
 } dpc_buffer_t;
 
 /** Kinds of action. `in`, `out`, `count` (elements) mean, with n = group size:
@@ -107,16 +107,15 @@ typedef struct dpc_buffer_t {
  *  | BARRIER        | -           | -           |                                                          |
  *  | SEND / RECV    | count / -   | - / count   | `peer` is the other's index in the group                 |
  *
- *  The same collective has the same kind, dtype, reduction, count, root and
- *  buffer_id on all members, and each group sees the same order of starts on
- *  all members. Buffers of collectives, SEND and RECV lie in SHARED. From START
- *  to its WAIT the program neither writes `in` nor touches `out`. */
+ * All members of a group start a collective with the same kind, dtype,
+ * reduction, count, root and buffer_id, and start their collectives in the same
+ * order. Buffers of collectives, SEND and RECV lie in SHARED. Between START and
+ * its WAIT the program does not write `in` and does not touch `out`. */
 enum {
   DPC_ACTION_COMPUTE = 1,    /**< run function table entry `function` */
-  DPC_ACTION_START = 2,      /**< start communication `op`, to be known as
-                             `event` */
-  DPC_ACTION_WAIT = 3,       /**< wait until `event` is complete here (out may be
-                             read, in may be written) */
+  DPC_ACTION_START = 2,      /**< start the communication `op`; its WAIT names it by `event` */
+  DPC_ACTION_WAIT = 3,       /**< wait until `event` is complete on this rank: `out` may then be
+                                  read and `in` written */
   DPC_ACTION_ZERO = 4,       /**< zero `count` elements of `dtype` at out */
   DPC_ACTION_LOOP_BEGIN = 5, /**< run the actions up to the matching LOOP_END
                                 `count` times (possibly 0) */
@@ -143,13 +142,13 @@ enum {
 
 /** Action flags. */
 enum {
-  /** `micro` is added to the innermost loop's counter; without it `micro` is
-     the microbatch itself. */
+  /** The microbatch is the innermost loop's counter plus `micro`. Without this
+   * flag it is `micro`. */
   DPC_ACTION_MICRO_RELATIVE = 1
 };
 
-/** One action. Loops may nest up to 4 deep; a loop keeps the table's size
- * independent of the microbatch count. */
+/** One action. Loops nest at most 4 deep. Because of loops, the size of the
+ * table does not depend on the number of microbatches. */
 typedef struct dpc_action_t {
   uint32_t kind;     /**< DPC_ACTION_* */
   uint32_t flags;    /**< DPC_ACTION_MICRO_RELATIVE, ... */
@@ -159,19 +158,19 @@ typedef struct dpc_action_t {
   uint32_t event;    /**< START, WAIT: index below the rank's event_count */
   uint32_t group;    /**< START (and ZERO with an index_stride): group family,
                         else DPC_NONE */
-  uint32_t peer;     /**< index in the group: root of a rooted collective, other
-                        end of SEND and RECV */
+  uint32_t peer;     /**< index in the group: the root of a rooted collective, or the other end of
+                          SEND and RECV */
   uint32_t dtype;
   uint32_t reduction; /**< DPC_SUM, ... */
   uint32_t jump;      /**< LOOP_BEGIN, LOOP_END: action index */
   uint32_t location;  /**< index into the location table, or DPC_NONE */
   uint64_t count;     /**< elements, see the table above; LOOP_BEGIN: iterations */
-  uint64_t buffer_id; /**< identity of the logical buffer (bucket 3, boundary 2,
-                         ...): part of the fingerprint */
+  uint64_t buffer_id; /**< identity of the logical buffer (bucket 3, boundary 2, ...): one of the
+                           fields that all members must agree on */
   dpc_buffer_t in;
   dpc_buffer_t out;
-  const void *args; /**< COMPUTE: passed on to the function; generated data that
-                       lets one body serve many actions */
+  const void *args; /**< COMPUTE: passed to the function: generated data with which one function
+                         body serves many actions */
 } dpc_action_t;
 
 #ifdef __cplusplus

@@ -12,25 +12,25 @@
 extern "C" {
 #endif
 
-/** An array in memory, row-major, in this machine's byte order. Points into
- * whatever owns it. */
+/** An array in memory, row-major, in this machine's byte order. It does not own
+ * its name and data: they belong to a file or to the caller. */
 typedef struct dpc_array_t {
-  const char *name; /**< of the array in its file; "" where files have no names */
+  const char *name; /**< its name in the file; "" if the format has no names */
   uint32_t dtype;
   uint32_t dim_count;
   int64_t shape[DPC_MAX_RANK_DIMS];
   const void *data;
 } dpc_array_t;
 
-/** Number of elements. */
+/** Number of elements: the product of the extents. */
 uint64_t dpc_array_elements(const dpc_array_t *array);
 
-/** A file of arrays. */
+/** An open file of arrays. */
 typedef struct dpc_array_file dpc_array_file_t;
 
-/** Opens an npz file: stored members are mapped, deflated ones inflated once
- * (and checked against their CRC). Truncated, inconsistent or oversized members
- * are DPC_INVALID; a missing or unreadable file DPC_IO. */
+/** Opens an npz file. Stored members are mapped; deflated ones are inflated once
+ * and checked against their CRC. A truncated, inconsistent or oversized member
+ * is DPC_INVALID, a missing or unreadable file DPC_IO. */
 dpc_status_t dpc_npz_open(const char *path, dpc_array_file_t **out_file);
 /** Opens an npy file, mapped. Its one array has the name "". */
 dpc_status_t dpc_npy_open(const char *path, dpc_array_file_t **out_file);
@@ -44,22 +44,22 @@ size_t dpc_array_file_count(const dpc_array_file_t *file);
 const dpc_array_t *dpc_array_file_at(const dpc_array_file_t *file, size_t index);
 /** The array of that name, or null. */
 const dpc_array_t *dpc_array_file_find(const dpc_array_file_t *file, const char *name);
-/** null is allowed */
+/** Closes the file, which invalidates its arrays; null is allowed. */
 void dpc_array_file_close(dpc_array_file_t *file);
 
-/** Writes an npy file (version 1.0), replacing it only when complete. bf16 is
- * written as f32. */
+/** Writes an npy file (version 1.0) and replaces an old file only when the new
+ * one is complete. bf16 is written as f32. */
 dpc_status_t dpc_npy_write(const char *path, const dpc_array_t *array);
 
-/** Converts `count` elements. Any type to any other; floats round to nearest
- * even, floats to integers truncate. dst and src may not overlap, except that
- * they may be equal when the types are. */
+/** Converts `count` elements from any type to any other. Floats round to nearest
+ * even; conversions from float to integer truncate. dst and src must not
+ * overlap, except that they may be equal if the types are equal. */
 dpc_status_t dpc_convert(uint32_t dst_dtype, void *dst, uint32_t src_dtype, const void *src,
                          uint64_t count);
 
-/** Index of the first of `count` integers outside [lo, hi] that is not *ignore
- * (null: none is ignored), or `count`. Floats are judged by their truncated
- * value, NaN is outside. */
+/** Index of the first of `count` integers that is outside [lo, hi] and different
+ * from *ignore (null: no value is ignored), or `count` if there is none. Floats
+ * are truncated before the comparison; NaN counts as outside. */
 uint64_t dpc_first_out_of_bounds(uint32_t dtype, const void *data, uint64_t count, int64_t lo,
                                  int64_t hi, const int64_t *ignore);
 

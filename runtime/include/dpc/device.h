@@ -1,6 +1,6 @@
-/* A program for a device: its functions are data, not host code. Each is a list
- * of launches, which the rank's queue performs in their order. So everything
- * that a device is to do can be checked before the first step. */
+/* A program for a device: its functions are data, not host code. Each function
+ * is a list of launches, which the rank's queue performs in order. So the
+ * runtime can check all work of the device before the first step. */
 #ifndef DPC_DEVICE_H
 #define DPC_DEVICE_H
 
@@ -10,103 +10,103 @@
 extern "C" {
 #endif
 
-/** The device that the launches are for. */
+/** Kinds of device that launches can be for. */
 enum {
-  DPC_DEVICE_HOST = 0, /**< the host plays it: kernels are host code */
-  DPC_DEVICE_CUDA = 1, /**< kernels are functions in images, in grids of threads */
+  DPC_DEVICE_HOST = 0, /**< the host stands in for a device: kernels are host code */
+  DPC_DEVICE_CUDA = 1, /**< kernels are functions in images and run as grids of threads */
   DPC_DEVICE_KIND_COUNT = 2
 };
 
-/** Code for a device, with all functions of one or more kernels. */
+/** Device code that contains the functions of one or more kernels. */
 typedef struct dpc_image_t {
   uint32_t kind; /**< DPC_IMAGE_* */
-  uint32_t arch; /**< 10 * major + minor of the oldest device that it runs on */
+  uint32_t arch; /**< 10 * major + minor of the oldest compute capability that it runs on */
   const char *data;
-  uint64_t bytes; /**< with the 0 at the end of a text */
+  uint64_t bytes; /**< size; of a text including the terminating 0 */
 } dpc_image_t;
 
 enum {
   DPC_IMAGE_NONE = 0,
   DPC_IMAGE_PTX = 1,   /**< text that the driver compiles */
-  DPC_IMAGE_CUBIN = 2, /**< machine code: for devices of the same major capability,
-                          and of `arch` or later ones among them */
+  DPC_IMAGE_CUBIN = 2, /**< machine code, for devices of the same major capability whose minor one
+                            is that of `arch` or later */
   DPC_IMAGE_KIND_COUNT = 3,
-  DPC_MAX_IMAGES = 16 /**< of a kernel */
+  DPC_MAX_IMAGES = 16 /**< most images of a kernel */
 };
 
-/** Code that a launch may run. */
+/** The code of a kernel, which launches run. */
 typedef struct dpc_kernel_t {
-  const char *name;                   /**< of the program's kernel and the ONNX nodes
-                                         that it comes from, for messages */
-  void (*code)(char *const *buffers); /**< HOST: buffers[i] is where parameter i
-                                         of the launch lies */
-  const dpc_image_t *images;          /**< CUDA: each has its function, for other
-                                         devices; behind the last is one of
-                                         DPC_IMAGE_NONE */
-  const char *symbol;                 /**< CUDA: the function's name there */
+  const char *name;                   /**< names of the program's kernel and of the ONNX nodes that
+                                           it was made from, for messages */
+  void (*code)(char *const *buffers); /**< HOST: buffers[i] is the address of parameter i of the
+                                           launch */
+  const dpc_image_t *images;          /**< CUDA: each image has the function, for different devices;
+                                           an image of DPC_IMAGE_NONE ends the list */
+  const char *symbol;                 /**< CUDA: name of the function in the images */
   const void *reserved[2];
 } dpc_kernel_t;
 
-/** A buffer that a launch reads or writes, and nothing else. It lies at
- * base[space] + offset + microbatch * micro_stride + index_in_group *
- * index_stride, where index_in_group is the rank's index in its group of
- * `family` (0 without one). */
+/** A buffer that a launch reads or writes. A launch touches no memory outside of
+ * its parameters. The buffer lies at base[space] + offset + microbatch *
+ * micro_stride + index_in_group * index_stride, where index_in_group is the
+ * rank's index in its group of `family` (0 without a family). */
 typedef struct dpc_param_t {
   uint32_t space;
   uint32_t family;       /**< group family, or DPC_NONE */
   uint64_t offset;       /**< bytes from the start of the space */
-  uint64_t micro_stride; /**< bytes that a microbatch moves it */
-  uint64_t index_stride; /**< bytes that a group index moves it */
-  uint64_t bytes;        /**< of the buffer */
+  uint64_t micro_stride; /**< bytes by which the buffer moves per microbatch */
+  uint64_t index_stride; /**< bytes by which the buffer moves per index in the group */
+  uint64_t bytes;        /**< size of the buffer */
 } dpc_param_t;
 
-/** How the matrices of a product lie in their buffer. */
+/** Layout in memory of the matrices of a product. */
 typedef struct dpc_matrix_t {
-  uint64_t stride;       /**< elements between neighbouring rows, whose own elements
-                            are neighbours; if transposed, between columns */
-  uint64_t batch_stride; /**< elements between the matrices of neighbouring batches */
+  uint64_t stride;       /**< elements from one row to the next (if transposed, from one column to
+                              the next); the elements of a row (column) are contiguous */
+  uint64_t batch_stride; /**< elements from one batch's matrix to the next */
   uint32_t transposed;   /**< 0 or 1 */
   uint32_t reserved;
 } dpc_matrix_t;
 
-/** What a product adds to its sums before it stores them. */
+/** The term that a product adds to its sums before it stores them. */
 enum {
   DPC_EPILOGUE_NONE = 0,
-  DPC_EPILOGUE_ADD = 1,  /**< the element of a matrix, which may be that of the result */
-  DPC_EPILOGUE_BIAS = 2, /**< the element of a vector, one for each column */
+  DPC_EPILOGUE_ADD = 1,  /**< an element of a matrix, which may be the result's own buffer */
+  DPC_EPILOGUE_BIAS = 2, /**< an element of a vector with one element per column */
   DPC_EPILOGUE_COUNT = 3
 };
 
 /** A product of matrices, d = a b for each batch, that a library (cuBLASLt) may
- * make in place of a launch's kernel. Its buffers are those of a, b and d, the
- * workspace, and what the epilogue adds, if it does. */
+ * compute instead of the launch's kernel. Its buffers are a, b, d, the
+ * workspace, and the term of the epilogue if it has one. */
 typedef struct dpc_product_t {
-  uint32_t dtype;    /**< DPC_F64, DPC_F32, DPC_F16 or DPC_BF16, of all matrices;
-                        sums of 16-bit floats are f32 */
+  uint32_t dtype;    /**< DPC_F64, DPC_F32, DPC_F16 or DPC_BF16, of all matrices; products of 16-bit
+                          floats are accumulated in f32 */
   uint32_t tf32;     /**< 1: factors of f32 may be rounded to tf32 */
   uint32_t epilogue; /**< DPC_EPILOGUE_* */
   uint32_t reserved;
   uint64_t batches;
-  uint64_t rows;    /**< of a and d */
-  uint64_t columns; /**< of b and d */
+  uint64_t rows;    /**< of a and of d */
+  uint64_t columns; /**< of b and of d */
   uint64_t depth;   /**< columns of a and rows of b */
   dpc_matrix_t a, b, d;
 } dpc_product_t;
 
-/** Buffers of a product: of a, b, d, the workspace, and what its epilogue adds. */
+/** Number of buffers of a product: a, b, d, the workspace, and the term of the
+ * epilogue if it has one. */
 static inline uint32_t dpc_product_buffer_count(const dpc_product_t *product) {
   return product->epilogue == DPC_EPILOGUE_NONE ? 4 : 5;
 }
 
-/** What a launch does. */
+/** Kinds of launches. */
 enum {
   DPC_LAUNCH_KERNEL = 1,  /**< runs `kernel` with its parameters */
-  DPC_LAUNCH_COPY = 2,    /**< copies parameter 0 to parameter 1, which are of
-                            one size and do not overlap */
+  DPC_LAUNCH_COPY = 2,    /**< copies parameter 0 to parameter 1; both have the same size and do not
+                               overlap */
   DPC_LAUNCH_FILL = 3,    /**< writes an i64 to parameter 0: value + microbatch *
                             micro_step */
-  DPC_LAUNCH_PRODUCT = 4, /**< makes `product`, where there is a library for it;
-                            else as KERNEL */
+  DPC_LAUNCH_PRODUCT = 4, /**< computes `product` if the runtime has a library for it, otherwise
+                               runs `kernel` */
   DPC_LAUNCH_KIND_COUNT = 5
 };
 
@@ -119,11 +119,11 @@ typedef struct dpc_launch_t {
   uint64_t param_count;
   int64_t value;                /**< FILL */
   int64_t micro_step;           /**< FILL */
-  uint32_t blocks;              /**< CUDA, KERNEL, PRODUCT: of the grid */
-  uint32_t threads;             /**< CUDA, KERNEL, PRODUCT: of a block */
+  uint32_t blocks;              /**< CUDA, KERNEL, PRODUCT: number of blocks in the grid */
+  uint32_t threads;             /**< CUDA, KERNEL, PRODUCT: threads per block */
   uint64_t product;             /**< PRODUCT: product table index */
-  uint64_t first_product_param; /**< PRODUCT: its buffers are the param table entries
-                                   from here on, as dpc_product_t counts them */
+  uint64_t first_product_param; /**< PRODUCT: the first param table entry of its buffers;
+                                     dpc_product_buffer_count says how many follow */
   uint64_t reserved;
 } dpc_launch_t;
 

@@ -1,10 +1,10 @@
-/* Running a compiled program: from another program (dpc_session_*), or as its
- * main function (dpc_main).
+/* Functions that run a compiled program, either from another program
+ * (dpc_session_*) or as its main function (dpc_main).
  *
- * A session is one rank of a run. Calls marked "collective" are made by all
- * ranks in the same order. A session is used by one thread at a time; nothing
- * here ends the process. Every failure is a status, its text in
- * dpc_last_error(). */
+ * A session is one rank of a run. Calls marked "collective" must be made by all
+ * ranks in the same order. Only one thread at a time may use a session. No
+ * function here ends the process. Every failure is returned as a status, with a
+ * message in dpc_last_error(). */
 #ifndef DPC_DPC_H
 #define DPC_DPC_H
 
@@ -18,46 +18,46 @@ extern "C" {
 
 typedef struct dpc_session dpc_session_t;
 
-/** Start from dpc_session_options_default() and change what differs. */
+/** Options of a session. Start from dpc_session_options_default() and change the
+ * fields that differ. */
 typedef struct dpc_session_options_t {
   uint32_t struct_size;
   uint32_t rank;
-  uint32_t world_size; /**< must be the program's */
+  uint32_t world_size; /**< must equal the program's */
   int32_t listen_fd;   /**< see dpc_comm_options_t */
   const char *rendezvous;
   const char *token;
   double timeout_seconds;
   double bandwidth;
   double latency;
-  uint64_t seed;               /**< of random numbers in the program */
-  uint64_t schedule_total;     /**< steps of the whole training, for schedules whose
-                              total is 0 */
-  const char *directory;       /**< where the program's parameter file lies; null:
-                              where the executable lies */
-  const char *trace;           /**< Chrome trace written at release, one file a rank;
-                        null: none */
-  uint32_t skip_initial_state; /**< 1: states start as zero, to be loaded before
-                                  the first step */
-  uint32_t no_graphs;          /**< 1: a device gets each launch by itself; else an entry
-                            is one piece of work, which it keeps (without trace) */
-  double learning_rate;        /**< in place of the base rate that the program was
-                            compiled with, by which the whole schedule scales;
-                            0: that rate */
-  const char *transport;       /**< a name of dpc_transport_at; null: the default. In a
-                            program for CUDA devices tensors then go through
-                            the hosts by it; null or "nccl": by NCCL */
-  const char *tune;            /**< a file that says how products of matrices are made
-                        fastest on CUDA devices; what is not there is measured first,
-                        and added; null: as cuBLASLt chooses */
+  uint64_t seed;               /**< key of the random numbers in the program */
+  uint64_t schedule_total;     /**< steps of the entire training, for schedules whose total is 0 */
+  const char *directory;       /**< the folder of the program's parameter file; null: the folder of
+                                    the executable */
+  const char *trace;           /**< path of the Chrome traces, one file per rank, which release
+                                    writes; null: no trace */
+  uint32_t skip_initial_state; /**< 1: states start as zero, and the caller loads them before the
+                                    first step */
+  uint32_t no_graphs;          /**< 1: a device receives each launch separately; 0: a device keeps
+                                    the work of an entry as one graph, unless the session writes a
+                                    trace */
+  double learning_rate;        /**< replaces the base rate that the program was compiled with, and
+                                    scales the entire schedule by it; 0: the compiled rate */
+  const char *transport;       /**< a name of dpc_transport_at; null: the default one. In a program
+                                    for CUDA devices a named transport also moves tensors, through
+                                    the hosts; with null or "nccl" NCCL moves them */
+  const char *tune;            /**< a file of the fastest way to compute each product of matrices on
+                                    CUDA devices. The session measures products that the file lacks
+                                    and adds them; null: cuBLASLt's own choice */
 } dpc_session_options_t;
 
-/** Defaults, with rank, world size, rendezvous and token from the environment:
- * RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the variables of dpc-run, Open
- * MPI, PMI and Slurm. Strings live until the process ends. */
+/** Sets the defaults, with rank, world size, rendezvous and token from the
+ * environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the variables of
+ * dpc-run, Open MPI, PMI and Slurm. The strings live until the process ends. */
 dpc_status_t dpc_session_options_default(dpc_session_options_t *out_options);
 
-/** Collective. Checks the program, meets the other ranks, takes memory, sets
- * the initial state. */
+/** Collective. Checks the program, meets the other ranks, allocates memory and
+ * sets the initial state. */
 dpc_status_t dpc_session_create(const dpc_program_t *program, const dpc_session_options_t *options,
                                 dpc_session_t **out_session);
 /** Writes the trace, leaves the run and frees everything. null is allowed. */
@@ -69,52 +69,56 @@ dpc_comm_t *dpc_session_comm(dpc_session_t *session);
 /** Steps done so far. */
 uint64_t dpc_session_steps_done(const dpc_session_t *session);
 
-/** Binds input `name` (a label: "label") to an array of the whole global batch,
- * of any type that converts; for input with a batch dimension the sample is the
- * array's first dimension. The array must live until it is bound anew. */
+/** Binds input `name` (a label: "label") to an array with the entire global
+ * batch, of any type that converts. If the input has a batch dimension, samples
+ * lie along the array's first dimension. The array must live until the input is
+ * bound again. */
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 
-/** Collective. One training step on the bound inputs. DPC_NUMERIC when the loss
- * is not finite (the step is done). A program that scales its loss (f16) skips such
- * a step and halves the scale instead: DPC_OK, until the scale is too small. */
+/** Collective. Runs one training step on the bound inputs. DPC_NUMERIC if the
+ * loss is not finite; the step has been done then. A program that scales its
+ * loss (f16) skips such a step, halves the scale and returns DPC_OK, until the
+ * scale is too small. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
-/** Collective. Metrics of one batch, of which the first `valid_rows` rows
- * count. DPC_INVALID for fewer than the batch has if the program takes its loss
- * from the graph, which computes it of whole batches. */
+/** Collective. Computes the metrics of one batch, in which only the first
+ * `valid_rows` rows count. If the graph itself computes the loss, it does so
+ * for complete batches only, and fewer rows than the batch has are DPC_INVALID. */
 dpc_status_t dpc_session_eval(dpc_session_t *session, uint64_t valid_rows);
-/** Collective. Outputs of one batch. */
+/** Collective. Computes the outputs of one batch; dpc_session_read_output reads
+ * them. */
 dpc_status_t dpc_session_infer(dpc_session_t *session);
 
-/** Value of a metric ("loss", ...) after the latest step or eval. */
+/** Value of a metric ("loss", ...) as the latest step or eval left it. */
 dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name, double *out_value);
 
-/** Collective. Assembles a logical output or state tensor of the program at
- * `destination` on rank 0 (others pass null). `destination_bytes` must be its
- * size. */
+/** Collective. Assembles an output or state tensor of the program, as one
+ * logical tensor, at `destination` on rank 0; other ranks pass null.
+ * `destination_bytes` must be the size of the tensor. */
 dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, void *destination,
                                      uint64_t destination_bytes);
 dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name, void *destination,
                                     uint64_t destination_bytes);
-/** Collective; the array is the same on all ranks. Converts to the state's
- * type; the shape must be equal. */
+/** Collective. Sets a state tensor; all ranks pass the same array. The elements
+ * are converted to the state's type. The shape must be the state's. */
 dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
                                      const dpc_array_t *array);
 
-/** Collective. Parameters (frozen ones too) and buffers from / to a safetensors
- * file; loading needs every parameter and running statistic, and takes the
- * folder of a checkpoint (directory/step-<N>) too. */
+/** Collective. Loads or saves parameters (frozen ones too) and buffers as a
+ * safetensors file. Loading requires every parameter and running statistic in
+ * the file. It also accepts the folder of a checkpoint (directory/step-<N>). */
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path);
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
-/** Collective. The model with its present parameters as an ONNX file. */
+/** Collective. Saves the model with its current parameters as an ONNX file. */
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
-/** Collective. Writes directory/step-<N>, complete or not at all, each rank what
- * it holds: the directory must be the same on all. Keeps the three newest sound
- * ones of this run, and all that others wrote. */
+/** Collective. Writes directory/step-<N>, which appears complete or not at all.
+ * Each rank writes the elements that it holds, so `directory` must be the same
+ * on all ranks. Keeps the three newest undamaged checkpoints of this run, and
+ * all checkpoints of other runs. */
 dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
 /** Collective. Loads the newest undamaged checkpoint that fits the program and
- * the seed, under whatever layout it was written. DPC_INVALID if there is
- * none. */
+ * the seed, whatever the layout in which it was written. DPC_INVALID if there
+ * is none. */
 dpc_status_t dpc_session_resume(dpc_session_t *session, const char *directory);
 
 /** The main function of a produced program. Returns its exit code. */

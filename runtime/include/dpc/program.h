@@ -1,12 +1,12 @@
-/* dpc_program_t: everything the runtime knows of a compiled program. The
- * compiler emits it as constant data beside the generated code, under the
- * symbol `dpc_program`; one record serves all ranks.
+/* dpc_program_t: everything that the runtime knows of a compiled program. The
+ * compiler emits it as constant data next to the generated code, under the
+ * symbol `dpc_program`. One record serves all ranks.
  *
- * The runtime handles a few things that no compiled program has yet; pipelines
- * are to use them: tables, memory and a stage for each rank (dpc_rank_t), the
- * stage table, stage and chunk of a function, the `args` of an action (where
- * the microbatch's buffers lie), SEND and RECV, state that a rank lacks, and
- * metrics that one rank holds. */
+ * The runtime handles a few features that the compiler does not emit yet and
+ * that are meant for pipelines: a separate action table, memory size and stage
+ * per rank (dpc_rank_t), the stage table, stage and chunk of a function, the
+ * `args` of an action (which say where the microbatch's buffers lie), SEND and
+ * RECV, state that a rank lacks, and metrics that only one rank holds. */
 #ifndef DPC_PROGRAM_H
 #define DPC_PROGRAM_H
 
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/** What a program can be asked to do; each has an action table a rank (possibly
- * empty). */
+/** The entries of a program, which the host can call. Each rank has an action
+ * table per entry, possibly empty. */
 enum {
   DPC_ENTRY_STEP = 0,  /**< (state, batch, control) -> (state', metrics) */
   DPC_ENTRY_EVAL = 1,  /**< (state, batch, valid rows) -> metrics */
@@ -34,30 +34,30 @@ typedef struct dpc_actions_t {
   uint64_t count; /**< 0: the program lacks this entry */
 } dpc_actions_t;
 
-/** What a logical buffer is to the host. */
+/** How the host uses a logical buffer. */
 enum {
-  DPC_BUFFER_TEMPORARY = 0, /**< nothing: its bytes may belong to others before it
-                               is first written and after it is last read */
-  DPC_BUFFER_FILLED = 1,    /**< state, an input or a control: has contents when an
-                               entry begins, and keeps its bytes */
-  DPC_BUFFER_RESULT = 2,    /**< a metric or an output, which an entry writes: keeps
-                               its bytes */
+  DPC_BUFFER_TEMPORARY = 0, /**< not at all: other buffers may use its bytes before its first write
+                                 and after its last read */
+  DPC_BUFFER_FILLED = 1,    /**< state, an input or a control: it has contents when an entry begins,
+                                 and no other buffer uses its bytes */
+  DPC_BUFFER_RESULT = 2,    /**< a metric or an output, which an entry writes: no other buffer uses
+                                 its bytes */
   DPC_BUFFER_KIND_COUNT = 3
 };
 
-/** A logical buffer: one value of the program, and the bytes that it has been
- * given. Whatever names it touches no others. */
+/** A logical buffer: one value of the program, and the bytes that hold it. An
+ * access that names the buffer touches only these bytes. */
 typedef struct dpc_logical_buffer_t {
-  const char *name; /**< "state.fc.weight"; of a temporary the ONNX nodes that it
-                       comes from, or "" */
+  const char *name; /**< "state.fc.weight"; for a temporary, the ONNX nodes that it was made from,
+                         or "" */
   uint32_t kind;    /**< DPC_BUFFER_* */
   uint32_t space;
   uint64_t offset; /**< bytes from the start of the space */
   uint64_t bytes;
 } dpc_logical_buffer_t;
 
-/** One rank's part of the plan. Ranks that do the same share tables: the
- * pointers may be equal. Sizes are bytes. */
+/** One rank's part of the program. Ranks with equal tables may share them, by
+ * equal pointers. Sizes are in bytes. */
 typedef struct dpc_rank_t {
   uint32_t struct_size;
   uint32_t stage; /**< pipeline stage, for reports */
@@ -65,26 +65,26 @@ typedef struct dpc_rank_t {
   uint32_t reserved;
   uint64_t arena_bytes;  /**< space ARENA */
   uint64_t shared_bytes; /**< space SHARED */
-  uint64_t peak_bytes;   /**< what the memory plan promises, all spaces */
+  uint64_t peak_bytes;   /**< peak that the memory plan promises, over all spaces */
   dpc_actions_t entries[DPC_ENTRY_COUNT];
-  const dpc_logical_buffer_t *buffers; /**< what accesses, starts and zeros name */
+  const dpc_logical_buffer_t *buffers; /**< the table that accesses, starts and zeros point into */
   uint64_t buffer_count;
 } dpc_rank_t;
 
-/** Instruction sets a program may need, checked at start. */
+/** Instruction sets that a program may need. The runtime checks them at start. */
 enum {
   DPC_ISA_BASELINE = 0,
   DPC_ISA_AVX2 = 1,  /**< x86-64-v3: AVX2, FMA, BMI, F16C */
   DPC_ISA_AVX512 = 2 /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 };
 
-/** All that the runtime knows of a program: the symbol `dpc_program`. Tables are
- * arrays with their counts beside them; `ranks` has an entry for each rank. */
+/** The record of a program: the symbol `dpc_program`. Tables are arrays, each
+ * with a count; `ranks` has one entry per rank. */
 typedef struct dpc_program_t {
-  uint32_t struct_size;  /**< sizeof(dpc_program_t) of the compiler */
+  uint32_t struct_size;  /**< sizeof(dpc_program_t) in the compiler that emitted it */
   uint32_t abi_version;  /**< DPC_ABI_VERSION */
-  uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks refuse
-                            each other, and checkpoints name it */
+  uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks with different hashes refuse
+                              each other, and checkpoints record it */
   const char *name;      /**< model, for messages */
   const char *command;   /**< the compile command, for messages and checkpoints */
 
@@ -121,19 +121,18 @@ typedef struct dpc_program_t {
   const dpc_location_t *locations;
   uint64_t location_count;
 
-  const char *parameter_file; /**< the safetensors file of DPC_INIT_FILE states:
-                                 an absolute path, or a name beside the
-                                 executable; or null */
+  const char *parameter_file; /**< the safetensors file with the DPC_INIT_FILE states: an absolute
+                                   path, or a file name in the executable's folder; or null */
 
-  const uint8_t *onnx_template; /**< an ONNX file without the values of state,
-                                   or null: no --save-onnx */
-  uint64_t onnx_template_bytes; /**< without a template: the bytes the file would
-                              need, too many for ONNX; 0 if unknown */
+  const uint8_t *onnx_template; /**< an ONNX file without the values of state; null: --save-onnx is
+                                     not available */
+  uint64_t onnx_template_bytes; /**< if there is no template: the size that the file would need,
+                                     which is too large for ONNX; 0 if unknown */
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 
-  const dpc_device_program_t *device; /**< what functions are for a device;
-                                         null: they are host code */
+  const dpc_device_program_t *device; /**< the functions of a program for a device; null: functions
+                                           are host code */
 
   const void *reserved[7];
 } dpc_program_t;

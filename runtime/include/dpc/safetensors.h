@@ -8,25 +8,25 @@
 extern "C" {
 #endif
 
-/** Opens and validates a safetensors file, mapped: header length, JSON,
- * duplicate keys, types, size = type x shape, overlaps, holes, bytes after the
- * last tensor. Any defect is DPC_INVALID and names the tensor. Use
- *  dpc_array_file_count / _at / _find / _close; tensors come in the order of
- * their data. */
+/** Opens and validates a safetensors file, mapped. Checks the header length, the
+ * JSON, duplicate keys, types, size = type x shape, overlaps, holes, and bytes
+ * after the last tensor. Any defect is DPC_INVALID with a message that names
+ * the tensor. Use dpc_array_file_count / _at / _find / _close on the result;
+ * tensors are in the order of their data. */
 dpc_status_t dpc_safetensors_open(const char *path, dpc_array_file_t **out_file);
 
 /** Value of a key of the file's `__metadata__`, or null. */
 const char *dpc_safetensors_metadata(const dpc_array_file_t *file, const char *key);
 
-/** A key and its value in `__metadata__`. */
+/** A key and its value in the file's `__metadata__`. */
 typedef struct dpc_metadata_t {
   const char *key;
   const char *value;
 } dpc_metadata_t;
 
-/** Writes a file beside `path`, flushes it to the disk and renames it over
- * `path`: readers see the old file or the complete new one. Duplicate names are
- * DPC_INVALID, a full or unwritable disk DPC_IO. */
+/** Writes a temporary file next to `path`, flushes it to the disk and renames it
+ * over `path`, so that readers see the old file or the complete new one.
+ * Duplicate names are DPC_INVALID, a full or unwritable disk DPC_IO. */
 dpc_status_t dpc_safetensors_write(const char *path, const dpc_array_t *arrays, size_t array_count,
                                    const dpc_metadata_t *metadata, size_t metadata_count);
 

@@ -1,8 +1,8 @@
 #ifndef DPC_SCHEDULE_H
 #define DPC_SCHEDULE_H
 
-/** Learning rates of a schedule: for produced programs, for the interpreter,
- * and for whoever embeds a program and shows its rate. */
+/** Learning rates of a schedule: for produced programs, for the interpreter, and
+ * for programs that embed a compiled model and show its rate. */
 
 #include "dpc/records.h"
 
@@ -12,13 +12,14 @@
 extern "C" {
 #endif
 
-/** 0 when the schedule depends on the end of the training and neither it nor
- * `total` (steps of the whole training; 0: not known) says where that is. */
+/** 0 if the schedule depends on the end of the training, but neither the
+ * schedule nor `total` says where that is. `total` is the number of steps of
+ * the entire training, 0 if not known. */
 static inline int dpc_schedule_has_end(const dpc_schedule_t *schedule, uint64_t total) {
   return (schedule->kind == DPC_LR_CONSTANT && !schedule->warmup_ppm) || schedule->total || total;
 }
 
-/** Steps of the warm-up; a share of the total is rounded up. */
+/** Steps of the warm-up. A warm-up given as a share of the total is rounded up. */
 static inline uint64_t dpc_warmup_steps(const dpc_schedule_t *schedule, uint64_t total) {
   const uint64_t million = 1000000, ppm = schedule->warmup_ppm;
   if (!ppm)
@@ -27,8 +28,8 @@ static inline uint64_t dpc_warmup_steps(const dpc_schedule_t *schedule, uint64_t
   return total / million * ppm + (total % million * ppm + million - 1) / million;
 }
 
-/** The schedule with another base rate: what the rate falls to scales with it,
- * as the rates of parameter groups do, which are multiples of it. */
+/** The schedule with another base rate. The final rate scales with it, as do the
+ * rates of parameter groups, which are multiples of the base rate. */
 static inline dpc_schedule_t dpc_schedule_with_rate(const dpc_schedule_t *schedule, double rate) {
   dpc_schedule_t scaled = *schedule;
   if (scaled.learning_rate != 0)
@@ -37,8 +38,8 @@ static inline dpc_schedule_t dpc_schedule_with_rate(const dpc_schedule_t *schedu
   return scaled;
 }
 
-/** Learning rate of the step with `done` steps before it; see dpc_schedule_t.
- */
+/** Learning rate of a step that has `done` steps before it; dpc_schedule_t has
+ * the formula. */
 static inline double dpc_learning_rate(const dpc_schedule_t *schedule, uint64_t total,
                                        uint64_t done) {
   const double pi = 3.14159265358979323846;

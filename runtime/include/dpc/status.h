@@ -1,5 +1,5 @@
-/* Status codes of the runtime. A code is also the exit code of a produced
- * program: it says who is to blame. */
+/* Status codes of the runtime. A produced program exits with the same code,
+ * which names the culprit: the input, the command line, a peer, ... */
 #ifndef DPC_STATUS_H
 #define DPC_STATUS_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** What a runtime call returns: DPC_OK, or the blame class of the failure. The
- * text is in dpc_last_error(). */
+/** The result of a runtime call: DPC_OK, or the class of the failure. The
+ * message is in dpc_last_error(). */
 typedef int32_t dpc_status_t;
 
 enum {
@@ -27,11 +27,11 @@ enum {
   DPC_INTERRUPTED = 130 /**< stopped by a signal after a checkpoint */
 };
 
-/** Text of the calling thread's latest failure; never null, valid until that
- * thread's next failing call. */
+/** Message of the calling thread's latest failure; never null, valid until the
+ * next failing call of that thread. */
 const char *dpc_last_error(void);
 
-/** "ok", "invalid request", "peer failure", ...: never null, also for unknown
+/** "ok", "invalid input", "peer failure", ...: never null, also for unknown
  * codes. */
 const char *dpc_status_name(dpc_status_t status);
 

@@ -1,11 +1,10 @@
-/* Small vocabulary shared by every table of a produced program: element types,
+/* Definitions that all tables of a produced program share: element types,
  * address spaces, mesh, groups.
  *
  * Rules for all structs of this ABI: plain data, explicit widths, natural
  * alignment with explicit reserved fields (no implicit padding), no bitfields,
- * every reserved field zero. Structs that may grow begin with `struct_size`;
- * tables of such structs are walked with the stride that the table's owner
- * states. */
+ * every reserved field zero. A struct that may grow begins with `struct_size`.
+ * The stride of a table of such structs is the size that its owner states. */
 #ifndef DPC_TYPES_H
 #define DPC_TYPES_H
 
@@ -16,8 +15,8 @@ extern "C" {
 #endif
 
 /** Version of every struct in types.h, action.h, device.h, records.h and
- * program.h. A program built for another one is refused. Files that programs
- * write (checkpoints, parameters) do not depend on it. */
+ * program.h. The runtime refuses a program built for another version. Files
+ * that programs write (checkpoints, parameters) do not depend on it. */
 #define DPC_ABI_VERSION 7u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
@@ -47,36 +46,36 @@ uint32_t dpc_dtype_size(uint32_t dtype);
 /** "f32", "i64", ...; "invalid" for an unknown type. */
 const char *dpc_dtype_name(uint32_t dtype);
 
-/** Reductions of collectives. Sums run in the order of the members of the
- * group, so bits are fixed. */
+/** Reductions of collectives. A sum adds the members in their order in the
+ * group, so that its bits are reproducible. */
 enum { DPC_SUM = 0, DPC_MAX = 1, DPC_MIN = 2, DPC_REDUCTION_COUNT = 3 };
 
-/** Address spaces of a rank: the memory of its device. A buffer is (space,
- * offset); its address is base[space] + offset, which only the rank's queue and
- * what it runs may use. */
+/** Address spaces of a rank, in the memory of its device. A buffer is a pair
+ * (space, offset). Only the rank's queue, and the code that it runs, may use
+ * the address base[space] + offset. */
 enum {
   DPC_SPACE_ARENA = 0,  /**< private memory of the rank */
-  DPC_SPACE_SHARED = 1, /**< what collectives and send/recv touch lies here */
+  DPC_SPACE_SHARED = 1, /**< memory for the buffers of collectives and of send/recv */
   DPC_SPACE_COUNT = 2
 };
 
 /** Alignment of every space's start, in bytes. */
 #define DPC_ALIGNMENT 64u
 
-/** One axis of the mesh. World size = product of the sizes of the axes that are
- * not sequential; the rank is the mixed-radix number of its coordinates on
- * those, last axis fastest. */
+/** One axis of the mesh. The world size is the product of the sizes of all axes
+ * that are not sequential. The rank is the mixed-radix number of its
+ * coordinates on these axes, with the last axis varying fastest. */
 typedef struct dpc_axis_t {
   const char *name;
   uint32_t size;
-  uint32_t sequential; /**< 1: the axis is run in time (microbatches), 0: over
-                          ranks */
+  uint32_t sequential; /**< 1: the axis runs over time (microbatches), 0: over ranks */
 } dpc_axis_t;
 
 /** A family of disjoint groups of equal size, such as "all lines along axis
- * data". An action names the family; the group meant is the one the acting rank
- * belongs to. Ranks that appear nowhere may not use the family. Roots and peers
- * are indices into the group. Family 0 is by convention the whole world. */
+ * data". An action names the family; the group that communicates is the one
+ * that contains the acting rank. Ranks that are in no group may not use the
+ * family. Roots and peers are indices into the group. Family 0 is by convention
+ * the world: one group with all ranks. */
 typedef struct dpc_group_family_t {
   const char *name;      /**< for messages: "data", "world", "data+model" */
   uint32_t group_count;  /**< number of groups */
