@@ -1,5 +1,5 @@
-// The C functions of dpc.h: arguments are checked, outputs put together from
-// their microbatches, and no exception leaves.
+// The C functions of dpc.h: they check arguments, assemble outputs from their
+// microbatches, and let no exception out.
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
@@ -19,8 +19,8 @@ using namespace dpc;
 
 namespace {
 
-/// No exception crosses the C boundary; the only one the runtime can meet is
-/// the lack of memory.
+/// No exception may cross the C boundary. The only exception that the runtime
+/// can throw is std::bad_alloc.
 template <typename Body> dpc_status_t guarded(Body body) {
   try {
     return body();
@@ -41,7 +41,8 @@ dpc_status_t checkSize(const char *name, uint64_t need, uint64_t have) {
 extern "C" {
 
 dpc_status_t dpc_session_options_default(dpc_session_options_t *out) {
-  // Callers may keep what the options point at until the process ends.
+  // Callers may use the strings that the options point to until the process
+  // ends.
   static std::list<EnvironmentOptions> all;
   return guarded([&] {
     const EnvironmentOptions *known = all.empty() ? nullptr : &all.back();
@@ -128,8 +129,8 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, v
         return session->failed(status);
     if (output.batch_dim < 0 || output.micro_count == 1)
       return session->gather(output.placements, output.dtype, static_cast<char *>(destination));
-    // A microbatch is a slice of the batch dimension: assembled by itself, then
-    // laid into the whole.
+    // A microbatch is a slice of the batch dimension. Each slice is assembled
+    // separately, then copied into the complete output.
     return guarded([&]() -> dpc_status_t {
       const uint32_t b = static_cast<uint32_t>(output.batch_dim);
       const uint64_t outer = elementCount(output.shape, b), part = elements / output.micro_count,
