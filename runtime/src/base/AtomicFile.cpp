@@ -1,5 +1,5 @@
-// Writes a file under a temporary name, syncs it and renames it, and removes
-// what writers that were killed left under such names.
+// Writes a file under a temporary name, syncs it and renames it. Also removes
+// temporary files of writers that were killed.
 
 #include "runtime/src/base/AtomicFile.h"
 
@@ -28,12 +28,12 @@ std::string directoryOf(const std::string &path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The name beside `target` under which process `pid` writes it.
+/// The name in the folder of `target` under which process `pid` writes it.
 std::string temporaryName(const std::string &target, pid_t pid) {
   return target + ".tmp" + std::to_string(pid);
 }
 
-/// Removes what writers of the same target left when they were killed.
+/// Removes temporary files of `target` whose writers were killed.
 void removeLeftOvers(const std::string &target) {
   const std::string prefix = target.substr(target.rfind('/') + 1) + ".tmp"; // npos + 1 is 0
   DIR *listing = ::opendir(directoryOf(target).c_str());
@@ -52,8 +52,8 @@ void removeLeftOvers(const std::string &target) {
   if (listing)
     ::closedir(listing);
   for (const std::string &path : left) {
-    // A writer of another host or container has another number here, but it
-    // holds a lock.
+    // A writer on another host or in another container has an unrelated process
+    // number here, but it holds a lock on its file.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
       continue;
@@ -76,20 +76,20 @@ AtomicFile::~AtomicFile() {
 dpc_status_t AtomicFile::create(const std::string &target) {
   path = target;
   struct stat info;
-  // A device or a pipe is written in place: a rename would put a file where it
-  // was.
+  // A device or a pipe is written in place, because a rename would replace it
+  // by a regular file.
   const bool inPlace = ::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
   temporary = inPlace ? "" : temporaryName(target, ::getpid());
   if (inPlace) {
     fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     removeLeftOvers(target);
-    ::unlink(temporary.c_str()); // of an earlier process with this number
+    ::unlink(temporary.c_str()); // of an earlier process with the same number
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
   if (fd < 0)
     return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(errno));
-  if (!inPlace) // where locks are not to be had, the number alone tells
+  if (!inPlace) // without support for locks, only the process number protects the file
     ::flock(fd, LOCK_EX | LOCK_NB);
   return DPC_OK;
 }
@@ -97,7 +97,7 @@ dpc_status_t AtomicFile::create(const std::string &target) {
 dpc_status_t AtomicFile::write(const void *data, size_t bytes) {
   const char *p = static_cast<const char *>(data);
   while (bytes) {
-    const size_t piece = std::min<size_t>(bytes, 1u << 26); // CRC of what is still in the cache
+    const size_t piece = std::min<size_t>(bytes, 1u << 26); // so that the CRC reads from the cache
     ssize_t n = ::write(fd, p, piece);
     if (n < 0 && errno == EINTR)
       continue;

@@ -9,15 +9,16 @@
 
 namespace dpc {
 
-/// A file that appears under its name only when complete and on the disk:
-/// written beside it, fsynced, renamed, and the directory fsynced. Without
-/// commit() nothing is left behind; what a killed writer left is removed by the
-/// next one. All failures are DPC_IO and name the path.
+/// A file that appears under its name only when it is complete and on the disk.
+/// It is written next to its final path, fsynced and renamed, and then the
+/// directory is fsynced. Without commit() no file remains. The next writer of
+/// the same path removes temporary files of writers that were killed. All
+/// failures are DPC_IO and name the path.
 class AtomicFile {
 public:
   ~AtomicFile();
   dpc_status_t create(const std::string &path);
-  /// Also keeps a CRC-32 of everything written.
+  /// Appends bytes and updates a CRC-32 of everything written so far.
   dpc_status_t write(const void *data, size_t bytes);
   dpc_status_t commit();
   uint32_t checksum() const { return crc; }

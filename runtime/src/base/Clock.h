@@ -6,7 +6,7 @@ namespace dpc {
 /// Seconds of the monotonic clock.
 double monotonicSeconds();
 
-/// Seconds since 1970 of the clock on the wall.
+/// Seconds since 1970 of the wall clock.
 double wallSeconds();
 
 } // namespace dpc

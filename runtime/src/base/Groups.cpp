@@ -14,7 +14,8 @@ std::vector<uint32_t> indexInGroups(const dpc_program_t &program, uint32_t rank)
 }
 
 uint32_t coordinateOf(const dpc_program_t &program, uint32_t rank, uint32_t axis) {
-  // Ranks count the coordinates with the last axis fastest.
+  // The rank is the mixed-radix number of its coordinates, with the last axis
+  // varying fastest.
   for (uint32_t a = program.axis_count; --a > axis;)
     if (!program.axes[a].sequential)
       rank /= program.axes[a].size;

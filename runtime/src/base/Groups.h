@@ -7,7 +7,8 @@
 
 namespace dpc {
 
-/// The index of a rank in its group of each family; 0 for a family without it.
+/// The index of a rank in its group of each family; 0 for a family that the
+/// rank is not in.
 std::vector<uint32_t> indexInGroups(const dpc_program_t &program, uint32_t rank);
 
 /// The coordinate of a rank on an axis of the mesh that is not sequential.

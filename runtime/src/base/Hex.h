@@ -6,9 +6,10 @@
 
 namespace dpc {
 
-/// Two digits a byte, lower case.
+/// Two lower-case hexadecimal digits per byte.
 std::string toHex(const void *from, size_t bytes);
-/// False where `text` is not that of so many bytes; `to` may then have some.
+/// Parses `bytes` bytes. False if `text` does not have exactly two lower-case
+/// digits per byte.
 bool fromHex(const std::string &text, void *to, size_t bytes);
 
 } // namespace dpc

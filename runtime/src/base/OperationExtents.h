@@ -5,15 +5,15 @@
 
 namespace dpc {
 
-/// Elements of a communication's buffers on one member.
+/// Number of elements in the buffers of a communication on one member.
 struct Extents {
-  static constexpr uint64_t kNone = UINT64_MAX; ///< it has no such buffer
+  static constexpr uint64_t kNone = UINT64_MAX; ///< the member has no such buffer
   uint64_t in, out;
 };
 
-/// What a member of a group of `members` reads and writes in the operation `op`
-/// (DPC_OP_*) of `count` elements, as the table in dpc/action.h says; `isRoot`
-/// says whether it is the one that the operation names.
+/// The buffers that one member of a group of `members` ranks reads and writes
+/// in the operation `op` (DPC_OP_*) of `count` elements, as the table in
+/// dpc/action.h says. `isRoot` says whether the member is the root.
 inline Extents extentsOf(uint32_t op, uint64_t count, uint64_t members, bool isRoot) {
   constexpr uint64_t none = Extents::kNone;
   const uint64_t one = count, all = count * members;

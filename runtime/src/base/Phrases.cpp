@@ -6,11 +6,11 @@
 
 namespace dpc {
 
-/// Letters that are put in, taken out or replaced on the way from `a` to `b`
-/// (Levenshtein), upper and lower case being the same.
+/// The Levenshtein distance: the number of letters to insert, delete or replace
+/// to turn `a` into `b`, ignoring case.
 static size_t editDistance(const std::string &a, const std::string &b) {
   auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<size_t> row(b.size() + 1); // from the beginning of `a` to each beginning of `b`
+  std::vector<size_t> row(b.size() + 1); // distances of a prefix of `a` to all prefixes of `b`
   std::iota(row.begin(), row.end(), size_t(0));
   for (size_t i = 0; i < a.size(); ++i) {
     size_t diagonal = row[0]++;
@@ -41,7 +41,7 @@ std::string nearestName(const std::string &name, const std::vector<std::string> 
   size_t least = 0;
   for (const std::string &each : names) {
     const size_t distance = editDistance(name, each);
-    // A third of the letters may be other ones.
+    // Up to a third of the letters may differ.
     if (3 * distance <= std::max(name.size(), each.size()) && (nearest.empty() || distance < least))
       nearest = each, least = distance;
   }

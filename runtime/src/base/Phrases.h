@@ -13,8 +13,9 @@ std::string countOf(uint64_t count, const char *noun);
 /// "a, b, c", for messages; after eight names: "a, b, .., h and 5 more".
 std::string listNames(const std::vector<std::string> &names);
 
-/// Which of `names` may be meant by `name`: the nearest, if it is nearly the same but for
-/// upper and lower case. Empty if none is.
+/// The name in `names` that a misspelled `name` probably stands for: the
+/// nearest one by edit distance, ignoring case, if at most a third of its
+/// letters differ. Empty if there is none.
 std::string nearestName(const std::string &name, const std::vector<std::string> &names);
 
 } // namespace dpc

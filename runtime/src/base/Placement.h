@@ -8,8 +8,8 @@
 namespace dpc {
 
 /// Calls piece(local, global, length) for every contiguous piece of a
-/// placement, in the order of its runs, until it returns a status other than
-/// DPC_OK, which is returned.
+/// placement, in the order of its runs. Stops at the first call that returns a
+/// status other than DPC_OK, and returns that status.
 template <typename Piece> int32_t forEachPiece(const dpc_placement_t &placement, Piece piece) {
   for (uint64_t r = 0; r < placement.run_count; ++r) {
     const dpc_run_t &run = placement.runs[r];
@@ -23,7 +23,7 @@ template <typename Piece> int32_t forEachPiece(const dpc_placement_t &placement,
   return 0;
 }
 
-/// Product of the extents.
+/// Number of elements of a tensor: the product of the extents.
 inline uint64_t elementCount(const int64_t *shape, uint32_t dimCount) {
   uint64_t count = 1;
   for (uint32_t d = 0; d < dimCount; ++d)

@@ -1,5 +1,5 @@
-// Tells whether a process has ended, also where it is a zombie or another one
-// has its number by now (/proc/PID/stat).
+// Tells whether a process has ended, even if it is a zombie or its number has
+// been reused. Reads /proc/PID/stat.
 
 #include "runtime/src/base/Process.h"
 
@@ -13,7 +13,8 @@ namespace dpc {
 
 namespace {
 
-/// What /proc/PID/stat says: state, and the start in clock ticks since boot.
+/// Reads the state and the start time, in clock ticks since boot, from
+/// /proc/PID/stat.
 bool readStat(pid_t pid, char *outState, unsigned long long *outStart) {
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -23,7 +24,7 @@ bool readStat(pid_t pid, char *outState, unsigned long long *outStart) {
   const size_t length = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[length] = 0;
-  // The name, in parentheses, may hold anything.
+  // The process name, in parentheses, may contain any characters.
   const char *rest = std::strrchr(text, ')');
   return rest && std::sscanf(rest + 1,
                              " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
@@ -50,7 +51,8 @@ bool hasEnded(pid_t pid) {
 }
 
 bool hasEndedSince(pid_t pid, const timespec &time) {
-  // Both clocks and the ticks of the start are coarse.
+  // Allows for the coarse resolution of both clocks and of the start time in
+  // ticks.
   constexpr double kSlackSeconds = 2;
   char state = 'R';
   unsigned long long start = 0;

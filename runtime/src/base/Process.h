@@ -6,12 +6,13 @@
 
 namespace dpc {
 
-/// Whether a process of this host has ended; one that is only waited for (a
-/// zombie) has.
+/// Whether a process of this host has ended. A zombie, which only awaits its
+/// parent's wait(), has ended.
 bool hasEnded(pid_t pid);
 
-/// Whether the process that was `pid` at a time of the real-time clock has
-/// ended: also when its number belongs to one that began later.
+/// Whether the process that had the number `pid` at `time` (of the real-time
+/// clock) has ended. This is also true if a process that began later now has
+/// the same number.
 bool hasEndedSince(pid_t pid, const timespec &time);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD), and keeps on
-// it the first cause, and the first symptom, that a rank tells.
+// Maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD). The page
+// keeps the first cause and the first symptom that ranks report.
 
 #include "runtime/src/base/RunPage.h"
 
@@ -69,8 +69,8 @@ void attachRunPage() {
   if (attachedPage || !isNumber)
     return;
   const Fd memory(static_cast<int>(number));
-  // Another version's launcher has another page: then each rank speaks for
-  // itself.
+  // A launcher of another version has a page of another size. Then each rank
+  // reports its errors itself.
   if (::fstat(memory.get(), &info) != 0 || info.st_size != sizeof(RunPage))
     return;
   RunPage *page = map(memory.get());

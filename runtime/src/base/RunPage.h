@@ -1,6 +1,6 @@
-// Memory that dpc-run and the ranks of one start share: who has joined, and why
-// the run ends. It lets one process, the launcher, tell the cause in one line,
-// whoever noticed it.
+// Memory that dpc-run shares with the ranks that it starts. It says how many
+// ranks have joined and why the run ends. With it the launcher, a single
+// process, prints the cause in one line, whichever rank noticed it.
 #ifndef DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 #define DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 
@@ -13,7 +13,7 @@
 
 namespace dpc {
 
-/// Why a run ends, as the first rank to say so puts it.
+/// The reason why a run ends, in the words of the first rank that reported one.
 struct Cause {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
   dpc_status_t status;
@@ -25,27 +25,29 @@ struct Cause {
 struct RunPage {
   uint64_t magic;
   pid_t launcher;
-  uint32_t restarts;              ///< starts of this run before, in which a rank died
-  std::atomic<uint32_t> attached; ///< ranks that know this page
-  std::atomic<uint32_t> joined;   ///< ranks that have met all others
-  Cause own;                      ///< a reason of a rank's own, or its note
-  Cause peer;                     ///< what a rank says of another: a symptom, unless nothing else
-                                  ///< is known
+  uint32_t restarts;              ///< earlier starts of this run that ended by the death of a rank
+  std::atomic<uint32_t> attached; ///< number of ranks that have mapped this page
+  std::atomic<uint32_t> joined;   ///< number of ranks that have met all other ranks
+  Cause own;                      ///< a failure of the reporting rank itself, or its note
+  Cause peer;                     ///< a failure that a rank reports of another rank: a symptom,
+                                  ///< used only if no other cause is known
 
-  /// Keeps the first text of each kind.
+  /// Records `text` unless its kind (own or peer) already has one.
   void tell(dpc_status_t status, const char *text);
 };
 
-/// The launcher's side: null, with a text in dpc_last_error, on failure.
+/// The launcher's side. Returns null on failure, with a message in
+/// dpc_last_error.
 RunPage *createRunPage(Fd *outMemory);
 /// null is allowed.
 void releaseRunPage(RunPage *page);
 
-/// A rank's side: takes the descriptor named by DPC_RUN_PAGE_FD, so that no
-/// child inherits it.
+/// The rank's side. Maps the descriptor that DPC_RUN_PAGE_FD names, then closes
+/// it and clears the variable, so that no child inherits it.
 void attachRunPage();
 
-/// The page of this rank's launcher, or null if it was started by another one.
+/// The page of this rank's launcher, or null if something other than dpc-run
+/// started the rank.
 RunPage *runPage();
 
 } // namespace dpc

@@ -8,7 +8,7 @@
 namespace dpc {
 
 bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out) {
-  if (*text < '0' || *text > '9') // strtoull takes signs and blanks
+  if (*text < '0' || *text > '9') // strtoull would accept signs and blanks
     return false;
   char *end = nullptr;
   errno = 0;

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// Options of a produced program that dpc-run gives it or looks for, and those
-/// that both have.
+/// Options of a produced program that dpc-run passes to it or looks for on its
+/// command line, and options that both programs have.
 constexpr char kHelpOption[] = "--help";
 constexpr char kVersionOption[] = "--version";
 constexpr char kPrintRanksOption[] = "--print-ranks";
@@ -18,16 +18,16 @@ constexpr char kVerifyOption[] = "--verify";
 constexpr char kCheckpointOption[] = "--checkpoint";
 constexpr char kResumeOption[] = "--resume";
 
-/// A whole number from `lowest` to `highest` in decimal digits; false for
-/// anything else.
+/// Parses an integer from `lowest` to `highest` in decimal digits. Returns
+/// false for any other text.
 bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out);
 
-/// The options of a command line so far, none of which may be given twice with
-/// two values: one of the two would be ignored.
+/// The options of a command line up to now. No option may be given twice with
+/// different values, because one of the two would be ignored.
 class GivenOptions {
 public:
-  /// Adds `argument`, which gives the option `name`. DPC_USAGE if it was given in
-  /// another way before.
+  /// Adds `argument`, which sets the option `name`. DPC_USAGE if another
+  /// argument has set the option differently.
   dpc_status_t add(const std::string &name, const std::string &argument);
 
 private:

@@ -11,22 +11,25 @@
 
 namespace dpc {
 
-/// Listens at tcp://HOST:PORT (HOST must be a loopback address: ranks are
-/// on one machine as yet, and no other is to reach the socket) or in the directory of
-/// file://DIR, which is made with mode 0700 or must be ours with that mode.
+/// Listens at tcp://HOST:PORT or in the directory of file://DIR. HOST must be a
+/// loopback address: all ranks are on one machine so far, and other machines
+/// must not reach the socket. DIR is created with mode 0700, or must exist with
+/// that mode and belong to this user.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 
-/// Listens at a free port of the loopback interface.
+/// Listens on a free port of the loopback interface.
 dpc_status_t listenOnLoopback(Fd *outFd, uint16_t *outPort);
 
-/// Removes what listenAt made for file://DIR: the socket, and the directory if
-/// nothing else is in it.
+/// Removes the socket that listenAt created for file://DIR, and the directory
+/// if it is empty then.
 void stopListening(const std::string &address);
 
-/// Connects, trying again until `deadline` while nobody listens yet.
+/// Connects to a listener. Retries until `deadline` as long as no process
+/// listens there.
 dpc_status_t connectTo(const std::string &address, double deadline, Fd *outFd);
 
-/// Moves exactly `bytes`; false on error, end of stream or deadline.
+/// Sends or receives exactly `bytes`; false on error, end of stream or
+/// deadline.
 bool sendAll(int fd, const void *data, size_t bytes, double deadline);
 bool receiveAll(int fd, void *data, size_t bytes, double deadline);
 

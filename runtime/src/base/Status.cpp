@@ -1,5 +1,5 @@
-// Keeps the text of each thread's last error, since the functions of the C ABI
-// return no more than a status.
+// Keeps the text of each thread's last error, because the functions of the C
+// ABI return only a status.
 
 #include "runtime/src/base/Status.h"
 

@@ -9,11 +9,11 @@ namespace dpc {
 /// for `return fail(...)`.
 [[gnu::format(printf, 2, 3)]] dpc_status_t fail(dpc_status_t status, const char *format, ...);
 
-/// Puts "context: " before the thread's last error and returns `status`
+/// Prefixes the thread's last error with "context: " and returns `status`
 /// unchanged.
 [[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status, const char *format, ...);
 
-/// Like fail, for what another rank tells the user.
+/// Like fail, for an error that another rank reports to the user.
 [[gnu::format(printf, 2, 3)]] dpc_status_t failElsewhere(dpc_status_t status, const char *format,
                                                          ...);
 
