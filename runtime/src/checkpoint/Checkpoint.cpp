@@ -1,5 +1,5 @@
-// Chooses the checkpoint to go on from, which all ranks look at together, and
-// loads each rank's elements from whatever pieces have them.
+// Chooses the checkpoint to resume from, which all ranks examine together, and
+// loads each rank's elements from the pieces that contain them.
 #include "runtime/src/checkpoint/Checkpoint.h"
 
 #include "runtime/src/base/Status.h"
@@ -19,12 +19,13 @@ namespace {
 struct Opened {
   Manifest manifest;
   TensorFiles files;
-  std::vector<StateSource> sources; ///< where each state lies in `files`
-  std::vector<std::string> notes;   ///< about its tensors
+  std::vector<StateSource> sources; ///< location of each state in `files`
+  std::vector<std::string> notes;   ///< remarks on the tensors of `files`
 };
 
-/// Whether a run goes on from a checkpoint as it would have gone on by itself:
-/// the same random numbers, and the same samples in each step.
+/// Checks that a run resumed from the checkpoint continues as if it had not
+/// been interrupted: with the same random numbers, and the same samples in each
+/// step.
 dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
                           const std::string &path) {
   if (session.checkpointRun.isOnlyRead)
@@ -47,9 +48,10 @@ dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
               shuffles ? "without" : "with", shuffles ? "it" : "it not");
 }
 
-/// Opens the checkpoint of a step and checks what its manifest promises and the
-/// program needs: checksums of this rank's share of the files, else everything.
-/// `*outDamaged`: it does not keep its promise.
+/// Opens the checkpoint of a step. Checks that the folder is consistent with
+/// its manifest, and that it has the state that the program needs. Checksums
+/// are checked for this rank's share of the files only. `*outDamaged` is set if
+/// the folder is not consistent with its manifest.
 dpc_status_t openCheckpoint(const dpc_session &session, const std::string &directory, uint64_t step,
                             Opened *out, bool *outDamaged) {
   StepFolder folder;
@@ -74,14 +76,15 @@ dpc_status_t openCheckpoint(const dpc_session &session, const std::string &direc
   return DPC_OK;
 }
 
-/// What a rank thinks of a checkpoint.
+/// The result of one rank's examination of a checkpoint.
 struct Verdict {
   uint32_t status, isDamaged;
   char cause[2000];
 };
 
-/// Collective. Every rank opens the checkpoint of a step; *outFits on all of
-/// them if it is sound on all. Otherwise rank 0 has why not as its last error.
+/// Collective. Every rank opens the checkpoint of a step. *outFits is set on
+/// all ranks if all of them could open it. Otherwise rank 0 has the reason as
+/// its last error.
 dpc_status_t openTogether(dpc_session &session, const std::string &directory, uint64_t step,
                           Opened *out, bool *outFits, bool *outDamaged) {
   Verdict mine = {};
@@ -108,7 +111,8 @@ dpc_status_t openTogether(dpc_session &session, const std::string &directory, ui
   return DPC_OK;
 }
 
-/// Collective. The steps that rank 0 finds in the directory, newest first.
+/// Collective. Lists the steps of the checkpoints that rank 0 finds in the
+/// directory, newest first.
 dpc_status_t listTogether(dpc_session &session, const std::string &directory,
                           std::vector<uint64_t> *out) {
   if (session.options.rank == 0) {
@@ -165,10 +169,11 @@ dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory
     session.control.step = step;
     return dpc_comm_barrier(session.comm);
   }
-  // A file that is not there is as damaged as any other.
+  // DPC_INVALID even if the cause was a missing file (DPC_IO): a checkpoint
+  // that lacks a file counts as damaged.
   if (session.options.rank == 0)
     return session.failed(fail(DPC_INVALID, "no usable checkpoint: %s", reasons.c_str()));
-  return dpc_comm_barrier(session.comm); // rank 0 has told
+  return dpc_comm_barrier(session.comm); // returns rank 0's failure
 }
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// A checkpoint is a directory that appears by one rename. Each rank writes its
-// own pieces into it, rank 0 last of all what they are.
+// A checkpoint is a directory that appears by one rename. Each rank writes a
+// file of its own pieces into it; at the end rank 0 writes the manifest.
 #include "runtime/src/checkpoint/CheckpointSaver.h"
 
 #include "dpc/schedule.h"
@@ -28,7 +28,8 @@ CheckpointSaver::~CheckpointSaver() {
     folder.removeOwnFiles();
 }
 
-/// Makes the folder that the checkpoint is made in. For rank 0.
+/// Creates the folder in which the checkpoint is prepared. Called on rank 0
+/// only.
 dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
   if (dpc_status_t status = identify(&session.checkpointRun))
     return status;
@@ -40,15 +41,15 @@ dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
   }
   removeUnfinished(into);
   if (folder.open(into, makingName()) == DPC_OK)
-    folder.removeOwnFiles(); // of an earlier process with this number
+    folder.removeOwnFiles(); // of an earlier process with the same number
   if (::mkdir((into + "/" + makingName()).c_str(), 0777) != 0)
     return fail(DPC_IO, "%s: cannot be written: %s", into.c_str(), std::strerror(errno));
   directory = into;
   name = makingName();
   if (dpc_status_t status = folder.open(directory, name))
     return status;
-  // Tells others that the writer lives; where locks are not to be had, its
-  // number does.
+  // The lock tells other processes that the writer lives. Without support for
+  // locks, the process number in the name tells them.
   ::flock(folder.get(), LOCK_EX | LOCK_NB);
   return DPC_OK;
 }
@@ -80,7 +81,7 @@ dpc_status_t CheckpointSaver::begin(const std::string &into) {
           writer.begin(session, plan, path() + "/" + pieceFileName(session.options.rank)))
     return session.failed(status);
   session.isWriting = &writer.isBusy();
-  session.writingAgreed = true; // until the next entry's end says otherwise
+  session.writingAgreed = true; // true until the vote at the end of an entry clears it
   return DPC_OK;
 }
 
@@ -94,8 +95,9 @@ dpc_status_t CheckpointSaver::writeManifest(const Manifest &manifest) const {
   return file.commit();
 }
 
-/// Opens what has been written as a reader does: the manifest, each file that it
-/// lists, and the elements of each state. Contents were compared by their writers.
+/// Opens the written folder as a reader would: the manifest, each file that it
+/// lists, and the elements of each state. Contents need no check: each writer
+/// has compared its own.
 dpc_status_t CheckpointSaver::readBack() const {
   Manifest manifest;
   TensorFiles files;
@@ -111,7 +113,8 @@ dpc_status_t CheckpointSaver::readBack() const {
                 : status;
 }
 
-/// What has just been read back is not read again to see that it is sound.
+/// Records the files as undamaged, so that rotation does not read them again:
+/// they have just been read back.
 void CheckpointSaver::rememberSound(const Manifest &manifest) const {
   for (const ManifestFile &file : manifest.files) {
     struct stat info;
@@ -121,8 +124,8 @@ void CheckpointSaver::rememberSound(const Manifest &manifest) const {
   }
 }
 
-/// All files are there: says what they are, and gives the folder its name. For
-/// rank 0.
+/// Writes the manifest when all files are complete, and gives the folder its
+/// final name. Called on rank 0 only.
 dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
   Manifest manifest;
   manifest.step = step;

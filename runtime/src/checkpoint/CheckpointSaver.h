@@ -9,28 +9,29 @@
 
 namespace dpc {
 
-/// Writes directory/step-<N>: a file of each rank's pieces, and manifest.json,
-/// which says where each element of the state lies. They are made under another
-/// name, flushed, read back, then renamed, so that a checkpoint is there
-/// completely or not at all. The three newest sound ones of this run stay, and everything that it
-/// did not write.
+/// Writes directory/step-<N>. The folder has a file of pieces per rank, and
+/// manifest.json, which says which file has each element of the state. The
+/// folder is made under another name, flushed, read back and then renamed, so
+/// that a checkpoint exists completely or not at all. The three newest
+/// undamaged checkpoints of this run are kept, and everything that this run did
+/// not write.
 class CheckpointSaver {
 public:
   explicit CheckpointSaver(dpc_session &session) : session(session) {}
-  /// Gives up on a checkpoint that is under way.
+  /// Abandons a checkpoint that is not finished.
   ~CheckpointSaver();
-  /// Collective. Copies the state of now and returns; threads write it. The
-  /// checkpoint before is finished first.
+  /// Collective. Copies the current state and returns; a thread per rank writes
+  /// the copy. A previous checkpoint is finished first.
   dpc_status_t begin(const std::string &directory);
-  /// Collective, after an entry. Finishes the checkpoint under way if all ranks
-  /// have written their files.
+  /// Collective, called after an entry. Finishes the current checkpoint if all
+  /// ranks have written their files.
   dpc_status_t poll() { return session.writingAgreed ? dpc_status_t(DPC_OK) : finish(); }
-  /// Collective. Waits for all ranks' files, and gives the checkpoint its name.
-  /// Nothing if none is under way.
+  /// Collective. Waits for the files of all ranks, and renames the folder to
+  /// its final name. Does nothing if no checkpoint is being written.
   dpc_status_t finish();
 
 private:
-  /// What a rank tells of its file.
+  /// Size and checksum of its file, which each rank sends to rank 0.
   struct Written {
     uint64_t bytes;
     uint64_t crc;
@@ -46,9 +47,9 @@ private:
 
   dpc_session &session;
   std::vector<PlannedPiece> plan;
-  std::string directory, name; ///< of the folder under way; empty: none is
+  std::string directory, name; ///< of the folder being written; empty if there is none
   uint64_t step = 0;
-  StepFolder folder; ///< rank 0: holds a lock on it
+  StepFolder folder; ///< rank 0: the folder, open and locked
   PieceWriter writer;
 };
 

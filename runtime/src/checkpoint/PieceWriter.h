@@ -12,18 +12,19 @@
 
 namespace dpc {
 
-/// Writes one rank's pieces of the state, as they are when it begins, in a
-/// thread of its own, and reads the file back.
+/// Writes one rank's pieces of the state, as they are at begin(), in a separate
+/// thread, and reads the file back.
 class PieceWriter {
 public:
   ~PieceWriter();
-  /// Copies what the plan has for this rank, and begins to write it to the file
-  /// `path`. A rank without pieces writes none.
+  /// Copies the pieces that the plan assigns to this rank, and starts writing
+  /// the copy to the file `path`. A rank without pieces writes no file.
   dpc_status_t begin(dpc_session &session, const std::vector<PlannedPiece> &plan,
                      const std::string &path);
-  /// Waits for the end, and forgets the copy; how it went.
+  /// Waits for the thread, frees the copy and returns the status of the
+  /// writing.
   dpc_status_t finish();
-  /// Whether the thread has not ended yet.
+  /// True while the thread is running.
   const std::atomic<bool> &isBusy() const { return busy; }
   uint64_t bytes() const { return writtenBytes; }
   uint32_t checksum() const { return crc; }

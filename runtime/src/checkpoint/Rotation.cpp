@@ -1,5 +1,5 @@
-// Decides which checkpoints a run may remove or replace: sound ones with the
-// run's own id, and what writers that died have left half made.
+// Decides which checkpoints a run may remove or replace: undamaged ones with
+// the run's own id, and unfinished ones whose writers have died.
 
 #include "runtime/src/checkpoint/Rotation.h"
 
@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kKept = 3;
 constexpr const char *kMakingPrefix = ".making-";
 
-/// DPC_OK for a checkpoint that was written by this run and can be read.
+/// DPC_OK for a checkpoint that this run wrote and that can be read.
 dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   Manifest manifest;
   if (dpc_status_t status = folder.readManifest(&manifest))
@@ -35,7 +35,7 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
     return status;
   if (run.id.empty() || manifest.run != run.id)
     return fail(DPC_INVALID, "another run's");
-  TensorFiles files; // are they the tensors that the manifest promises?
+  TensorFiles files; // checks that the files have the tensors that the manifest lists
   if (dpc_status_t status = files.openFolder(folder, manifest))
     return status;
   for (const ManifestFile &file : manifest.files) {
@@ -51,7 +51,8 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   return DPC_OK;
 }
 
-/// Removes a checkpoint: first its name, so that half of it is never seen.
+/// Removes a checkpoint. It is renamed first, so that no reader sees it half
+/// removed.
 void removeCheckpoint(const std::string &directory, const std::string &name) {
   StepFolder folder;
   if (::rename((directory + "/" + name).c_str(), (directory + "/" + makingName()).c_str()) == 0 &&
@@ -59,7 +60,8 @@ void removeCheckpoint(const std::string &directory, const std::string &name) {
     folder.removeOwnFiles();
 }
 
-/// Moves what has a checkpoint's name to one that no program looks at.
+/// Renames a file or folder that has a checkpoint's name, so that no program
+/// takes it for a checkpoint.
 dpc_status_t moveAside(const std::string &directory, const std::string &name,
                        const std::string &why) {
   for (unsigned i = 1;; ++i) {
@@ -118,8 +120,8 @@ void removeUnfinished(const std::string &directory) {
   });
   for (const std::string &name : left) {
     StepFolder folder;
-    // A writer on another host, or in another container, has another number
-    // here, but it holds a lock.
+    // A writer on another host, or in another container, has an unrelated
+    // process number here, but it holds a lock on its folder.
     if (folder.open(directory, name) == DPC_OK &&
         (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
       folder.removeOwnFiles();

@@ -1,6 +1,6 @@
-// Which checkpoints a run keeps. It removes only what it has written itself and
-// can still read: the oldest sound checkpoints of this run, and what writers
-// that died have left half made.
+// Decides which checkpoints a run keeps. A run removes only folders that it
+// wrote itself and can still read: the oldest undamaged checkpoints of this
+// run. It also removes unfinished folders of writers that died.
 #ifndef DPC_RUNTIME_SRC_CHECKPOINT_ROTATION_H
 #define DPC_RUNTIME_SRC_CHECKPOINT_ROTATION_H
 
@@ -14,25 +14,26 @@
 
 namespace dpc {
 
-/// What tells a file from itself before or after a change.
+/// Identifies a version of a file: it differs between the file before and after
+/// a change.
 CheckpointRun::FileState fileStateOf(const struct stat &info);
 
-/// Name of the folder in which this process makes a checkpoint.
+/// Name of the folder in which this process prepares a checkpoint.
 std::string makingName();
 
-/// Gives the run an identity if it has none.
+/// Gives the run a random id if it has none.
 dpc_status_t identify(CheckpointRun *run);
 
-/// Removes all but the three newest sound checkpoints of this run. Those of
-/// others and those that are damaged neither count nor go.
+/// Removes all but the three newest undamaged checkpoints of this run.
+/// Checkpoints of other runs and damaged ones are neither counted nor removed.
 void removeOldCheckpoints(const std::string &directory, CheckpointRun *run);
 
-/// Removes the folders that writers of this host left half made when they died.
+/// Removes unfinished folders whose writers, processes of this host, have died.
 void removeUnfinished(const std::string &directory);
 
-/// Gives the finished folder `making` the name of step `step`. What has that
-/// name is replaced if it is a sound checkpoint of this run, else moved aside
-/// with a note.
+/// Renames the finished folder `making` to the name of step `step`. An existing
+/// file or folder of that name is replaced if it is an undamaged checkpoint of
+/// this run; otherwise it is moved aside with a note.
 dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run);
 
