@@ -1,5 +1,6 @@
-// Connects every two ranks of a run: all meet at rank 0, then at each rank those
-// above it, and prove at each meeting that they know the run's token.
+// Connects every two ranks of a run. All ranks meet at rank 0; then the higher
+// ranks meet at each rank in turn. At each meeting they prove that they know
+// the run's token.
 #include "runtime/src/comm/Connections.h"
 
 #include "runtime/src/base/Sockets.h"
@@ -9,8 +10,8 @@ namespace dpc {
 
 namespace {
 
-/// What a rank tells the others: where it listens, and, from rank 0, a number
-/// that strangers do not know, from which the key of the connections is made.
+/// The card of a rank: the port on which it listens. Rank 0's card also has a
+/// random secret, from which the key of the further meetings is derived.
 struct Contact {
   uint64_t port = 0;
   Digest secret{};

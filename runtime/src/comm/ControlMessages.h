@@ -7,14 +7,15 @@
 
 namespace dpc {
 
-// Small messages between the hosts of all ranks. They go through `window`, memory
-// of `comm` that holds them: the message, and for a gather, from the next
-// multiple of DPC_ALIGNMENT on, those of all ranks.
+// Small messages between the hosts of all ranks. `window` is memory of `comm`
+// for them. It holds this rank's message; for a gather, the messages of all
+// ranks follow from the next multiple of DPC_ALIGNMENT on.
 
-/// Collective: `bytes` bytes of each rank to all, in the order of their numbers.
+/// Collective: every rank sends `bytes` bytes to all ranks. `all` has them
+/// ordered by rank.
 dpc_status_t gatherControl(dpc_comm_t &comm, char *window, const void *mine, uint64_t bytes,
                            void *all);
-/// Collective: those of rank 0 to all.
+/// Collective: rank 0 sends its message to all ranks.
 dpc_status_t broadcastControl(dpc_comm_t &comm, char *window, void *message, uint64_t bytes);
 
 } // namespace dpc

@@ -16,9 +16,9 @@ struct Group {
   uint32_t self = 0;             ///< this rank's index among the members
 };
 
-/// This rank's group of each family. DPC_INVALID when the world is not from 1
-/// to `mostRanks` ranks, when this rank is not in it, or when a family is not
-/// of it; `transport` is named in the message.
+/// Finds this rank's group of each family. DPC_INVALID if the world size is not
+/// from 1 to `mostRanks`, if this rank is not below it, or if a family names
+/// ranks outside of the world. The message names `transport`.
 dpc_status_t findGroups(const dpc_comm_options_t &options, const char *transport,
                         uint32_t mostRanks, std::vector<Group> *out);
 

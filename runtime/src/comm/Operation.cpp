@@ -1,5 +1,6 @@
-// What every transport asks of an operation before data moves: that this rank
-// can do it, and that all members of the group mean the same one.
+// Checks that every transport makes before data moves: that this rank can
+// perform an operation, and that all members of the group have announced the
+// same one.
 #include "runtime/src/comm/Operation.h"
 
 #include "dpc/action.h"
@@ -44,7 +45,7 @@ std::string operationText(uint32_t op, uint64_t bufferId) {
 
 dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory) {
-  constexpr uint64_t kMostElements = 1ull << 40; // products of sizes stay exact
+  constexpr uint64_t kMostElements = 1ull << 40; // products of sizes do not overflow
   if (op.op == 0 || op.op >= DPC_OP_COUNT)
     return fail(DPC_INVALID, "unknown communication %u", op.op);
   if (op.family >= groups.size())

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// What a member of a group of `members` reads and writes; `isRoot` says whether
-/// it is the one that `op.peer` names.
+/// The buffers that one member of a group of `members` reads and writes;
+/// `isRoot` says whether the member is the one that `op.peer` names.
 inline Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
   return extentsOf(op.op, op.count, members, isRoot);
 }
@@ -18,15 +18,15 @@ inline Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot)
 /// "all-reduce of buffer 3" or "all-reduce of the runtime's own data", for messages.
 std::string operationText(uint32_t op, uint64_t bufferId);
 
-/// DPC_INVALID, before anything is announced, for what no rank could do: an
-/// unknown operation, type or reduction, a group that this rank is not in, a
-/// peer outside of it, a buffer outside of the communicator's memory.
+/// DPC_INVALID, before the operation is announced, if no rank could perform it:
+/// an unknown operation, type or reduction, a group without this rank, a peer
+/// outside of the group, or a buffer outside of the communicator's memory.
 dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory);
 
-/// What a member says of an operation when it starts it; all members of the
-/// group must say the same. Of plain data: it goes into shared memory and over
-/// wires.
+/// The description of an operation that a member announces when it starts it.
+/// All members of the group must announce the same. It is plain data, because
+/// it is placed in shared memory and sent over sockets.
 struct Announcement {
   uint8_t op;
   uint8_t dtype;
@@ -40,18 +40,19 @@ struct Announcement {
 };
 static_assert(sizeof(Announcement) == 24);
 
-/// Between a pair (`onPair`), a send and its receive are announced alike.
+/// The announcement of an operation. On a pair of ranks (`onPair`), a send and
+/// its receive have equal announcements.
 Announcement announce(const dpc_comm_op_t &op, bool onPair);
 
-/// Which rank does not follow the plan, and a text that says so, where the
-/// announcements of the ranks `members` differ.
+/// The rank that departs from the plan, and a message that says so, for
+/// announcements of `members` that differ.
 struct Departure {
   uint32_t guilty;
   std::string text;
 };
-/// The guilty one is outside the majority; without a majority, it is the first
-/// that differs from the group's first member. `sequence` is the operation's
-/// number in the group.
+/// The guilty rank is the first one outside the majority. Without a majority it
+/// is the first that differs from the group's first member. `sequence` is the
+/// operation's number in the group.
 Departure findDeparture(const std::vector<Announcement> &said, const std::vector<uint32_t> &members,
                         uint64_t sequence);
 

@@ -7,8 +7,8 @@
 namespace dpc {
 namespace avx512 {
 
-// Non-temporal stores of whole aligned vectors, ordinary ones at the ragged
-// ends.
+// Copies with non-temporal stores of full aligned vectors, and with ordinary
+// stores at the unaligned ends.
 static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   char *out = static_cast<char *>(dst);
   const char *in = static_cast<const char *>(src);

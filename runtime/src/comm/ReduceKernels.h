@@ -6,19 +6,19 @@
 
 namespace dpc {
 
-/// outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every q, in
-/// that order, so that bits do not depend on how a buffer is sliced. An output
-/// may equal an input. `stream` writes past the caches: for buffers larger than
-/// them.
+/// outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every q. The
+/// order of the inputs is fixed, so that the bits do not depend on how a buffer
+/// is sliced. An output may equal an input. `stream` bypasses the caches when
+/// storing, for buffers larger than the caches.
 using ReduceFn = void (*)(const void *const *ins, uint32_t inCount, void *const *outs,
                           uint32_t outCount, size_t lo, size_t hi, bool stream);
 
 /// The kernel for this machine's instruction set; null if (dtype, reduction) is
-/// not supported (f64, f32, f16, bf16, i64, i32 are). Those of 16 bits are combined as
-/// f32 and rounded once.
+/// not supported. Supported types are f64, f32, f16, bf16, i64 and i32. 16-bit
+/// types are combined as f32 and rounded once.
 ReduceFn reduceKernel(uint32_t dtype, uint32_t reduction);
 
-/// Copies non-overlapping memory, past the caches when it is large.
+/// Copies non-overlapping memory; large copies bypass the caches.
 void copyBytes(void *dst, const void *src, size_t bytes);
 
 } // namespace dpc

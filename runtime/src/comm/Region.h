@@ -7,17 +7,18 @@
 
 namespace dpc {
 
-/// Zeroed memory of a communicator that a rank allocates piece by piece; the
-/// pieces are given back all at once, when the communicator is released.
+/// Zeroed memory of a communicator. A rank allocates from it in pieces; all
+/// pieces are freed together when the communicator is released.
 class Region {
 public:
   Region() = default;
-  /// `start` is a multiple of DPC_ALIGNMENT.
+  /// `start` must be a multiple of DPC_ALIGNMENT.
   Region(char *start, uint64_t bytes) : start(start), bytes(bytes) {}
 
-  /// The next `bytes`. DPC_INVALID, with both numbers, when fewer are left.
+  /// Allocates the next `bytes`. DPC_INVALID if fewer are left; the message has
+  /// both numbers.
   dpc_status_t allocate(uint64_t bytes, void **outMemory);
-  /// Whether [pointer, pointer + size) has been allocated.
+  /// Whether [pointer, pointer + size) lies in allocated memory.
   bool holds(const void *pointer, uint64_t size) const;
 
 private:

@@ -1,5 +1,5 @@
-// Performs the handshake by which ranks meet, a challenge, a hello and an
-// answer: both sides prove by HMAC-SHA-256 that they know the run's token.
+// The handshake with which ranks meet: a challenge, a hello and an answer. Both
+// sides prove by HMAC-SHA-256 that they know the run's token.
 
 #include "runtime/src/comm/Rendezvous.h"
 
@@ -25,8 +25,8 @@ constexpr uint64_t kMagic = 0x3176647263706401ull;
 constexpr double kHandshakeSeconds = 2;
 constexpr size_t kMaxConnections = 1024;
 
-// Wire format: fixed sizes, this host's byte order (the peers are processes of
-// this host).
+// Wire format: fixed sizes in this host's byte order, because all peers are
+// processes of this host.
 struct Challenge {
   uint64_t magic;
   Digest nonce;
@@ -52,8 +52,8 @@ struct Hello {
   Digest proof; // HMAC(token, server nonce, everything above)
 };
 
-/// After it go the cards of all ranks (none with a status other than DPC_OK)
-/// and HMAC(token, client nonce, everything before).
+/// Followed by the cards of all ranks (only if the status is DPC_OK) and
+/// HMAC(token, client nonce, everything before).
 struct Answer {
   uint64_t magic;
   int64_t status;
@@ -82,7 +82,7 @@ dpc_status_t randomDigest(Digest *out) {
 
 namespace {
 
-/// A connection whose hello is still arriving.
+/// A connection whose hello has not arrived completely.
 struct Client {
   Fd fd;
   Digest nonce;
@@ -91,7 +91,7 @@ struct Client {
   double deadline = 0;
 };
 
-/// A rank that has proved itself.
+/// A rank that has proved that it knows the token.
 struct Member {
   Fd fd;
   Digest nonce;
@@ -115,8 +115,8 @@ void answer(const RendezvousOptions &options, const Member &member, dpc_status_t
   sendAll(member.fd.get(), message.data(), message.size(), monotonicSeconds() + kHandshakeSeconds);
 }
 
-/// Judges a complete hello. DPC_OK with the client left in place: a stranger,
-/// to be dropped.
+/// Judges a complete hello. A client that does not know the token is left in
+/// place with DPC_OK, and the caller drops it.
 dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
                    size_t &joined) {
   const Hello &hello = client.hello;
@@ -149,8 +149,8 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
   return fail(DPC_INVALID, "%s", text);
 }
 
-/// Reads what has arrived; true if the connection must be dropped. `outStatus`
-/// is set when the run cannot start.
+/// Reads the data that has arrived; true if the caller must drop the
+/// connection. Sets `outStatus` to a failure if the run cannot start.
 bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
              size_t &joined, dpc_status_t *outStatus) {
   char *to = reinterpret_cast<char *>(&client.hello) + client.received;
@@ -270,9 +270,9 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, 
 
 namespace {
 
-/// The server's answer to the hello of `nonce`: its cards, or why there are
-/// none. Rank 0 waits for the others as long as this one does, and tells what
-/// it waited for.
+/// Receives the server's answer to the hello with `nonce`: the cards, or the
+/// reason why there are none. Waits a little longer than the server waits for
+/// missing ranks, so that the server's message about them arrives first.
 dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Digest &nonce,
                            double deadline, std::vector<Card> *outCards) {
   deadline += kHandshakeSeconds;
@@ -325,8 +325,8 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, M
     Hello hello{};
     if (dpc_status_t status = randomDigest(&hello.nonce))
       return status;
-    // A listener that hangs up may be a dying earlier run at the same address:
-    // try again until the deadline.
+    // A listener that hangs up may belong to an earlier run that is ending at
+    // the same address. Then this rank retries until the deadline.
     bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge,
                             std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
     if (spoke && challenge.magic != kMagic)

@@ -1,6 +1,6 @@
-// One group (or ordered pair) of ranks as one of its members sees it: a ring of
-// outstanding operations that complete in order. No lock: every member writes
-// only its own lane.
+// One member's view of a group (or ordered pair) of ranks: a ring of
+// outstanding operations that complete in order. It needs no lock, because
+// every member writes only its own lane.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 
@@ -10,38 +10,39 @@
 
 namespace dpc::local {
 
-/// Emulated link: an operation is complete no earlier than its last start plus
-/// its latency and its transfer time.
+/// Emulated link: an operation completes no earlier than the last member's
+/// start plus the link's latency and the transfer time.
 struct Link {
   double bandwidth = 0; ///< bytes per second; 0: no limit
   double latency = 0;   ///< seconds per message
-  int64_t freeAtNs = 0; ///< when this rank's earlier transfers have left the link
+  int64_t freeAtNs = 0; ///< time at which this rank's earlier transfers are through
   bool emulated() const { return bandwidth > 0 || latency > 0; }
 };
 
 class Channel {
 public:
-  /// A channel of the lanes of `members`; `self` is this rank's index.
-  /// `onPair`: member 0 sends, member 1 receives.
+  /// A channel that uses the lanes of `members`; `self` is this rank's index
+  /// among them. `onPair`: member 0 sends and member 1 receives.
   Channel(Segment &segment, std::vector<uint32_t> members, std::vector<Lane *> lanes, uint32_t self,
           bool onPair);
 
-  /// Whether a further operation fits: all members have finished the one that
-  /// the ring's next entry held.
+  /// Whether another operation fits into the ring: all members have finished
+  /// the operation that its next entry holds.
   bool hasRoom() const;
-  /// Announces an operation (already validated) and returns its sequence
+  /// Announces an operation, which has been validated, and returns its sequence
   /// number.
   uint64_t post(const dpc_comm_op_t &op, int64_t nowNs);
-  /// Does what can be done without waiting. Sets *outAdvanced if anything was.
-  /// DPC_PEER on a mismatch, before data moves.
+  /// Does all work that needs no waiting, and sets *outAdvanced if there was
+  /// any. DPC_PEER, before data moves, if announcements differ.
   dpc_status_t progress(Link &link, bool *outAdvanced);
   bool complete(uint64_t sequence) const { return sequence < completed; }
   bool idle() const { return completed == started; }
-  /// When the emulated link delivers the head operation; 0 when it is not that
-  /// which is being waited for.
+  /// The time at which the emulated link delivers the head operation; 0 if this
+  /// rank has not done its share of it yet, so that it waits for other things
+  /// than the link.
   int64_t deadlineNs() const { return headWorked ? headDeadlineNs : 0; }
-  /// A member that this rank waits for: it has not announced or not finished
-  /// the head operation; DPC_NONE if none.
+  /// A member that keeps this rank waiting, because it has not announced or not
+  /// finished the head operation; DPC_NONE if there is none.
   uint32_t laggard() const;
   const dpc_comm_op_t &head() const { return pending[completed % kRing]; }
 
@@ -70,8 +71,8 @@ private:
   std::vector<dpc_comm_op_t> pending; ///< [kRing]
   std::vector<const void *> ins;      ///< scratch of reduceShare: no allocation after construction
   std::vector<void *> outs;
-  std::vector<char> small; ///< private result of a small all-reduce until every
-                           ///< member has read its inputs
+  std::vector<char> small; ///< private result of a small all-reduce, kept here until every member
+                           ///< has read its inputs
 };
 
 } // namespace dpc::local

@@ -1,5 +1,5 @@
-// The `local` transport: ranks are processes of one host and collectives run in
-// place on memory that all of them map.
+// The `local` transport: ranks are processes of one host, and collectives run
+// in place on memory that all ranks map.
 #include "runtime/src/comm/local/LocalComm.h"
 
 #include "dpc/action.h"
@@ -27,10 +27,10 @@ namespace dpc::local {
 
 namespace {
 
-/// Looks at what is waited for before sleeping. A rank with a core of its own
-/// never yields it: a process of somebody else would keep it for milliseconds,
-/// while a rank that sleeps is run as soon as the bell rings. Where ranks share
-/// cores, the one that is waited for may be behind this one.
+/// Polls before a rank goes to sleep. A rank with a core of its own never
+/// yields it: an unrelated process could then keep the core for milliseconds,
+/// whereas a sleeping rank runs as soon as its doorbell rings. If ranks share
+/// cores, the awaited rank may need this rank's core.
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
 constexpr int64_t kLongestSleepNs = 50'000'000;
@@ -97,7 +97,7 @@ dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channe
 
 /// Waits until `ready()`, working on whatever other operation can go on
 /// meanwhile: a peer may need this rank's share of one before it can start the
-/// one waited for here.
+/// operation for which this rank waits.
 template <typename Ready>
 dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;
@@ -129,7 +129,7 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
     if (late != DPC_NONE && late != comm.interface.rank &&
         comm.segment.page(late).left.load(std::memory_order_acquire)) {
       progressAll(comm,
-                  &advanced); // it may have finished its share just before it left
+                  &advanced); // it may have finished its share just before leaving
       if (!ready() && channel->laggard() == late)
         return stopBecause(comm, late, *channel, "has left the run");
       continue;
@@ -173,8 +173,8 @@ dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t
   if (dpc_status_t status = comm.segment.checkFailure())
     return status;
   const int32_t index = channelOf(comm, *op);
-  // The family's peer is an index in its group; pair channels know only
-  // "sender" and "receiver".
+  // `op->peer` is an index in the family's group; channels of pairs only have a
+  // sender and a receiver.
   if (!comm.channels[index].hasRoom())
     if (dpc_status_t status =
             waitUntil(comm, &comm.channels[index], [&] { return comm.channels[index].hasRoom(); }))
@@ -267,7 +267,7 @@ dpc_status_t dpc::createLocalComm(const dpc_comm_options_t *options, dpc_comm_t 
     return status;
   if (dpc_status_t status = comm->segment.open(*options))
     return status;
-  comm->channels.reserve(options->family_count + 2ull * options->world_size); // channels never move
+  comm->channels.reserve(options->family_count + 2ull * options->world_size); // no reallocation
   comm->pairChannel.assign(2ull * options->world_size, -1);
   addGroupChannels(*comm);
   comm->link.bandwidth = options->bandwidth;

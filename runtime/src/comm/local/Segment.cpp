@@ -1,4 +1,4 @@
-// Lays out the memory that the ranks of a host share, hands it from rank 0 to
+// Lays out the memory that the ranks of a host share, passes it from rank 0 to
 // the others through /proc/PID/fd, and wakes ranks by futexes.
 
 #include "runtime/src/comm/local/Segment.h"
@@ -26,8 +26,8 @@ namespace {
 constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
-/// From the last rank's arrival until all have mapped the segment: none of them
-/// has anything else to do.
+/// Time limit from the arrival of the last rank until all have mapped the
+/// segment. It can be short, because no rank has other work then.
 constexpr double kLongestMapSeconds = 10;
 
 /// Where the other ranks find rank 0's shared memory: /proc/<pid>/fd/<fd>.
@@ -65,8 +65,9 @@ void Segment::layOut(const dpc_comm_options_t &options) {
     const uint64_t own = options.memory_bytes ? options.memory_bytes[r] : 0;
     if (r == rank)
       memoryAt = at, memoryBytes = own;
-    // Equal offsets in equal cache sets would make P buffers evict each other:
-    // shift each rank's memory.
+    // If the buffers of all ranks had equal offsets in the same cache sets,
+    // they would evict each other. So each rank's memory is shifted by a
+    // different distance.
     at = roundUp(at + own + kPage, kPage) + 17 * 64 * (r + 1);
     at = roundUp(at, 64);
   }
@@ -80,7 +81,7 @@ dpc_status_t Segment::map(int fd) {
                 static_cast<unsigned long long>(bytes), std::strerror(errno));
   base = static_cast<char *>(mapped);
   ::madvise(base + dataAt, bytes - dataAt,
-            MADV_HUGEPAGE); // ignored where huge pages for shared memory are off
+            MADV_HUGEPAGE); // ignored if the system has disabled them for shared memory
   memory = Region(base + memoryAt, memoryBytes);
   return DPC_OK;
 }
@@ -129,7 +130,8 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   }
   cpu_set_t &cores = page(rank).cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) != 0) {
-    // More cores than a set holds, or no such call here: all that are online.
+    // The set is too small for this machine, or the call is not available: use
+    // all online cores.
     CPU_ZERO(&cores);
     const long online = std::min<long>(::sysconf(_SC_NPROCESSORS_ONLN), CPU_SETSIZE);
     for (long core = 0; core < online; ++core)

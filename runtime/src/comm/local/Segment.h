@@ -1,6 +1,6 @@
-// The memory that the ranks of one host share: a control block, one page per
-// rank, a lane per member of every group, a lane pair per ordered pair of
-// ranks, then the memory that each rank's collectives work on.
+// The memory that the ranks of one host share: a control block, a page per
+// rank, a lane per member of every group, two lanes per ordered pair of ranks,
+// then the memory of each rank's collectives.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
@@ -17,8 +17,8 @@ namespace dpc::local {
 constexpr uint64_t kRing = 64;     ///< outstanding operations of a group
 constexpr uint64_t kPairRing = 64; ///< outstanding sends of an ordered pair of ranks
 
-/// What a member announces when it starts an operation. `posted` = sequence
-/// number + 1 is written last.
+/// A member's announcement of an operation that it starts. `posted`, the
+/// sequence number plus 1, is written last, when the other fields are valid.
 struct alignas(64) Entry {
   std::atomic<uint64_t> posted;
   Announcement said;
@@ -28,30 +28,30 @@ struct alignas(64) Entry {
 };
 static_assert(sizeof(Entry) == 64);
 
-/// One member's side of a group (or of a pair): its announcements, and how many
-/// operations it has finished its share of.
+/// One member's side of a group (or of a pair): its announcements, and the
+/// number of operations whose share it has finished.
 struct Lane {
   alignas(64) std::atomic<uint64_t> done;
   Entry ring[kRing];
 };
 
-/// One rank's own page: heartbeat and doorbell.
+/// One rank's own page: its heartbeat and its doorbell.
 struct alignas(64) RankPage {
   std::atomic<uint64_t> heartbeat;
   std::atomic<int32_t> pid;
   std::atomic<uint32_t> ready; ///< 1: has mapped the segment
   std::atomic<uint32_t> left;  ///< 1: released its communicator on purpose
-  cpu_set_t cores;             ///< that it may run on; valid when `ready`
+  cpu_set_t cores;             ///< on which the rank may run; valid when `ready`
   alignas(64) std::atomic<uint32_t> doorbell;
   std::atomic<uint32_t> sleeping;
 };
 
-/// The first failure of the run: all ranks report this one.
+/// The first failure of the run, which all ranks report.
 struct alignas(64) FailureRecord {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
-  uint32_t guilty;             ///< rank
+  uint32_t guilty;             ///< the rank at fault
   uint32_t selfReported;       ///< 1: the guilty rank published it
-  std::atomic<uint32_t> told;  ///< 1: some rank tells the user
+  std::atomic<uint32_t> told;  ///< 1: some rank has undertaken to tell the user
   char text[240];
 };
 
@@ -61,36 +61,37 @@ struct ControlBlock {
   FailureRecord failure;
 };
 
-/// The mapped segment of this process.
+/// This process's mapping of the segment.
 class Segment {
 public:
   ~Segment();
-  /// Rank 0 makes it, meets the others and hands it out; the others get it.
-  /// Returns when all have mapped it.
+  /// Rank 0 creates the segment, meets the other ranks and hands it to them;
+  /// they map it. Returns when all ranks have mapped it.
   dpc_status_t open(const dpc_comm_options_t &options);
 
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
   RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }
   /// Lane of member `index` of group `group` of `family`.
   Lane &lane(uint32_t family, uint32_t group, uint32_t index) const;
-  /// Side 0: what `from` announces to `to`; side 1: what `to` expects of
-  /// `from`.
+  /// A lane of an ordered pair of ranks. Side 0 has the announcements of
+  /// `from`, which sends; side 1 those of `to`, which receives.
   Lane &pair(uint32_t from, uint32_t to, uint32_t side) const;
 
   char *at(uint64_t offset) const { return base + offset; }
-  /// Number of cores that some rank may run on: fewer than the cores that this
-  /// rank sees when ranks share them, more when each is bound to its own.
+  /// Number of cores on which at least one rank may run. It is smaller than the
+  /// world size if ranks must share cores. It can exceed the cores that this
+  /// rank may use, if each rank is bound to cores of its own.
   uint32_t usableCores() const;
-  /// Offset of a pointer, or UINT64_MAX when [pointer, pointer + bytes) is not
-  /// inside the memory of some rank's collectives.
+  /// Offset of a pointer in the segment, or UINT64_MAX if [pointer, pointer +
+  /// bytes) is not inside the collective memory of some rank.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
 
-  /// Publishes a failure and wakes everybody. False if there is one already:
-  /// the first one stays.
+  /// Publishes a failure and wakes all ranks. Returns false, and keeps the
+  /// earlier failure, if there is one already.
   bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
   /// Wakes `rank` if it sleeps.
   void ring(uint32_t rank);
-  /// Fails with the published failure, if there is one.
+  /// Fails with the published failure if there is one.
   dpc_status_t checkFailure() const;
 
   uint32_t worldSize = 1;

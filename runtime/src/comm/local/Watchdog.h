@@ -10,10 +10,11 @@
 
 namespace dpc::local {
 
-/// A thread that beats this rank's heart and watches the others: a process that
-/// ends without leaving is reported at once (its pidfd becomes readable), one
-/// whose heartbeat stands still (stopped, swapped out) after `frozenSeconds`.
-/// Nothing but the published failure leaves this thread.
+/// A thread that advances this rank's heartbeat and watches the other ranks. A
+/// process that ends without leaving the run is reported at once, because its
+/// pidfd becomes readable. A process that does not advance its heartbeat
+/// (stopped, swapped out) is reported after `frozenSeconds`. The thread's only
+/// effect is the published failure.
 class Watchdog {
 public:
   Watchdog(Segment &segment, double frozenSeconds);
@@ -23,7 +24,7 @@ private:
   struct Peer {
     uint32_t rank;
     int pid;
-    Fd fd; ///< pidfd; not valid where the kernel has none
+    Fd fd; ///< pidfd; invalid if the kernel does not support them
     uint64_t heartbeat = 0;
     int idleTicks = 0;
     bool finished = false;
@@ -33,9 +34,9 @@ private:
 
   Segment &segment;
   double frozenSeconds;
-  std::vector<Peer> peers; ///< all memory is taken before the thread starts
+  std::vector<Peer> peers; ///< allocated before the thread starts, which allocates nothing
   std::vector<pollfd> polled;
-  Fd wake; ///< eventfd: readable when the watchdog must end
+  Fd wake; ///< eventfd that tells the watchdog to end
   std::thread thread;
 };
 

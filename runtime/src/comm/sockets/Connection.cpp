@@ -1,4 +1,4 @@
-// Sends and receives frames over a socket without ever waiting; data goes in
+// Sends and receives frames over a socket without ever waiting. Data is sent in
 // short pieces, between which other frames overtake it.
 
 #include "runtime/src/comm/sockets/Connection.h"
@@ -15,15 +15,15 @@ namespace dpc::sockets {
 
 namespace {
 
-/// A frame of data is no longer, so that others need not wait long.
+/// Longest payload of a data frame. It bounds the time that other frames wait.
 constexpr uint64_t kLongestPiece = 256u << 10;
-/// Bytes that are read before other connections get their turn.
+/// Bytes read from one connection before the others get their turn.
 constexpr uint64_t kLongestRead = 4u << 20;
 
 } // namespace
 
 Connection::Connection(uint32_t rank, Fd given) : peer(rank), socket(std::move(given)) {
-  const int one = 1; // a Unix socket knows no such delay
+  const int one = 1; // has no effect on a Unix socket
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
@@ -57,7 +57,7 @@ void Connection::chooseNext() {
 void Connection::finishFrame() {
   outgoing = false;
   if (!outgoingData || data.empty())
-    return; // or all data was dropped meanwhile
+    return; // dropData() may have removed the data
   const Data &first = data.front();
   *first.sent += outHeader.bytes;
   if (*first.sent == first.bytes)
@@ -79,14 +79,14 @@ void Connection::flush() {
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0)
-      return; // full; or broken, which receive() finds
+      return; // the socket is full; or broken, which receive() notices
     outDone += static_cast<uint64_t>(sent);
     if (outDone == sizeof outHeader + outHeader.bytes)
       finishFrame();
   }
 }
 
-/// Finds the place of the payload whose header is complete.
+/// Chooses the memory for the payload of a frame whose header is complete.
 bool Connection::beginPayload(FrameReceiver &receiver) {
   inText.clear();
   inPayload = nullptr;

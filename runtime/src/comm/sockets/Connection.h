@@ -1,6 +1,6 @@
-// What goes over the socket between two ranks: frames, each a header and
-// perhaps a payload. Short ones overtake data, so that a failure is heard of
-// while a large buffer is on its way.
+// The protocol of the socket between two ranks: frames, each a header with an
+// optional payload. Short frames overtake data, so that a failure is known
+// while a large buffer is being sent.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 
@@ -14,22 +14,22 @@ namespace dpc::sockets {
 enum class FrameKind : uint32_t {
   start,    ///< the sender starts an operation
   data,     ///< a piece of an operation's transfer
-  beat,     ///< the sender's process runs
-  report,   ///< to rank 0: a failure that the sender has met
-  verdict,  ///< the failure that the run ends with
-  leave,    ///< the sender starts nothing more
-  farewell, ///< answer to `leave`: all that came before it has been read
+  beat,     ///< heartbeat: the sender's process is running
+  report,   ///< to rank 0: a failure that the sender noticed
+  verdict,  ///< the failure with which the run ends
+  leave,    ///< the sender starts no further operations
+  farewell, ///< answer to `leave`: all frames before it have been read
 };
 
 /// The header, in this host's byte order.
 struct Frame {
   FrameKind kind;
-  uint32_t channel;      ///< start, data: in the numbering of who receives it
-  uint64_t sequence;     ///< start, data: of the operation in its channel
-  uint64_t offset;       ///< data: where in the transfer the payload belongs
-  uint32_t phase;        ///< data: of the operation
-  uint32_t bytes;        ///< of the payload after the header
-  uint32_t guilty;       ///< report, verdict: a rank; the payload is the text
+  uint32_t channel;      ///< start, data: index in the receiver's numbering of channels
+  uint64_t sequence;     ///< start, data: number of the operation in its channel
+  uint64_t offset;       ///< data: position of the payload in the transfer
+  uint32_t phase;        ///< data: phase of the operation
+  uint32_t bytes;        ///< length of the payload, which follows the header
+  uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
   uint32_t selfReported; ///< report, verdict: that rank published it
   Announcement said;     ///< start
 };
@@ -41,21 +41,22 @@ inline Frame frameOf(FrameKind kind) {
   return frame;
 }
 
-/// Who gets what arrives.
+/// The receiver of the frames that arrive on connections.
 class FrameReceiver {
 public:
   virtual ~FrameReceiver() = default;
-  /// Where the payload of a data frame goes; null: it is no part of the run.
+  /// The memory for the payload of a data frame; null if the frame does not
+  /// belong to the run.
   virtual char *placeFor(uint32_t from, const Frame &frame) = 0;
-  /// A whole frame is here; `text` is the payload of a report or a verdict.
-  /// False: it is no part of the run.
+  /// Called when a frame has arrived completely; `text` is the payload of a
+  /// report or a verdict. False if the frame does not belong to the run.
   virtual bool arrived(uint32_t from, const Frame &frame, const std::string &text) = 0;
 };
 
-/// One end of the socket to another rank. Nothing here waits.
+/// One end of the socket to another rank. No function here waits.
 class Connection {
 public:
-  /// Bytes of the text of a report or a verdict.
+  /// Most bytes of the text of a report or a verdict.
   static constexpr uint64_t kLongestText = 1024;
 
   enum class State { open, ended, senseless };
@@ -67,23 +68,23 @@ public:
   bool isOpen() const { return socket.valid(); }
 
   void send(Frame frame, std::string text = {});
-  /// Sends `bytes` from `from` on, which stay as they are until `*sent`, which
-  /// counts those that have gone, says so.
+  /// Sends `bytes` bytes that begin at `from`. They must not change until
+  /// `*sent`, which counts the sent bytes, equals `bytes`.
   void sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent);
-  /// Takes back data that has not begun to go.
+  /// Drops queued data that has not been sent.
   void dropData() { data.clear(); }
   bool hasOutput() const { return outgoing || !control.empty() || !data.empty(); }
-  /// Writes as much as the socket takes.
+  /// Writes as much as the socket accepts.
   void flush();
 
-  /// Reads what has arrived. `ended`: the peer's end is closed; `senseless`: it
-  /// sends what is no part of the run.
+  /// Reads all frames that have arrived. `ended`: the peer has closed its end.
+  /// `senseless`: the peer sent data that does not belong to the run.
   State receive(FrameReceiver &receiver);
   void close() { socket = Fd(); }
 
-  bool left = false;       ///< the peer starts nothing more
-  bool farewelled = false; ///< the peer knows that this rank has left
-  double heardAt = 0;      ///< when anything last arrived
+  bool left = false;       ///< the peer starts no further operations
+  bool farewelled = false; ///< the peer has confirmed that this rank leaves
+  double heardAt = 0;      ///< time of the latest arrival of any data
 
 private:
   struct Data {
@@ -106,7 +107,7 @@ private:
   std::deque<Control> control;
   std::deque<Data> data;
 
-  bool outgoing = false; ///< a frame is on its way
+  bool outgoing = false; ///< a frame has been sent in part
   bool outgoingData = false;
   Frame outHeader;
   std::string outText;

@@ -1,5 +1,5 @@
-// Plans which bytes a member sends and receives in each collective. An
-// all-reduce is a direct reduce-scatter, then a direct all-gather.
+// Plans the bytes that a member sends and receives in each collective. An
+// all-reduce is a direct reduce-scatter followed by a direct all-gather.
 
 #include "runtime/src/comm/sockets/Exchange.h"
 
@@ -53,7 +53,8 @@ uint64_t Exchange::shardBegin(uint32_t member) const { return op.count * member 
 
 void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
   op = given;
-  // What is only announced is planned like the rest, of elements without bytes.
+  // An operation that is only announced is planned like others, with elements
+  // of 0 bytes.
   elementSize = op.flags & DPC_COMM_ANNOUNCED ? 0 : dpc_dtype_size(op.dtype);
   announce(self, dpc::announce(op, onPair));
   started = true;
@@ -63,7 +64,8 @@ void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
     planCopies();
 }
 
-/// Reductions: whoever reduces a shard gets it from all others into staging.
+/// Plans a reduction: the member that reduces a shard receives it from all
+/// other members into `staging`.
 void Exchange::planShards() {
   const uint64_t bytes = op.count * elementSize;
   auto begin = [&](uint32_t member) { return shardBegin(member) * elementSize; };
@@ -121,7 +123,7 @@ void Exchange::planCopies() {
       receive(0, m, output(0), bytes);
       break;
     default:
-      break; // a barrier is over when all have announced it
+      break; // a barrier ends when all have announced it
     }
   }
 }

@@ -1,5 +1,5 @@
-// One operation from its start to its end, as one member of the group sees it:
-// who has announced it, what it sends and receives, what it computes between.
+// One member's view of an operation from start to end: the announcements of all
+// members, the transfers to send and receive, and the computation between them.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H
 
@@ -9,53 +9,55 @@
 
 namespace dpc::sockets {
 
-/// A piece of memory that goes to a member, or comes from it.
+/// A piece of memory that is sent to a member or received from it.
 struct Transfer {
   uint32_t member;
   char *at;
   uint64_t bytes;
-  uint64_t moved; ///< of the bytes
+  uint64_t moved; ///< bytes sent or received so far
 };
 
-/// Members that have announced the same operation exchange shards (phase 0),
-/// reduce or copy what is theirs, and, in an all-reduce, exchange the results
-/// (phase 1). Every member reduces in the order of the group, so all get the
-/// same bits, and those of the transport `local`.
+/// When all members have announced the same operation, they exchange shards
+/// (phase 0), each reduces or copies its own shard, and in an all-reduce they
+/// exchange the results (phase 1). Every member reduces in the order of the
+/// group. So all get the same bits, which are also those of the transport
+/// `local`.
 class Exchange {
 public:
   static constexpr uint32_t kPhases = 2;
 
-  /// An operation of a group of `members`, of which this rank is `self`. It is
-  /// known when its first member announces it, be it this one or another.
+  /// An operation of a group of `members`, in which this rank has index `self`.
+  /// It is created by the first announcement of any member.
   Exchange(uint32_t members, uint32_t self);
 
-  /// What a member starts; false if it has said so before.
+  /// Records a member's announcement; false if that member has announced the
+  /// operation before.
   bool announce(uint32_t member, const Announcement &said);
-  /// This rank starts `op`, which has been checked.
+  /// Starts this rank's part of `op`, which has been checked.
   void start(const dpc_comm_op_t &op, bool onPair);
   bool isStarted() const { return started; }
   bool allAnnounced() const { return unannounced == 0; }
   bool agrees() const;
   const std::vector<Announcement> &announcements() const { return said; }
 
-  /// The transfer of a phase from that member; null if there is none.
+  /// The transfer that `member` sends in a phase; null if there is none.
   Transfer *incoming(uint32_t phase, uint32_t member);
   std::vector<Transfer> &outgoing(uint32_t phase) { return sends[phase]; }
-  /// Whether all that a phase waits for has come.
+  /// Whether all transfers of a phase have arrived.
   bool hasReceived(uint32_t phase) const;
-  /// What this member does after a phase: it reduces its shard, or copies what
-  /// goes to itself.
+  /// This member's computation after a phase: it reduces its shard, or copies
+  /// the elements that it sends to itself.
   void compute(uint32_t phase);
 
-  /// A member that keeps this one waiting: it has not announced the operation,
-  /// or has not sent or taken all; `self` if there is none.
+  /// A member that keeps this one waiting, because it has not announced the
+  /// operation, or not sent or accepted all data; `self` if there is none.
   uint32_t laggard() const;
 
   const dpc_comm_op_t &operation() const { return op; }
 
-  uint32_t phase = 0;  ///< the one whose receipts are waited for
-  bool moving = false; ///< all have announced the same: data is on its way
-  /// `out` is complete, and `in` free.
+  uint32_t phase = 0;  ///< the phase whose transfers this rank awaits
+  bool moving = false; ///< all members have announced the same, and data moves
+  /// Whether `out` is complete and `in` may be written.
   bool isComplete() const;
 
 private:
@@ -76,7 +78,7 @@ private:
   dpc_comm_op_t op{};
   uint64_t elementSize = 0;
   std::vector<Transfer> sends[kPhases], receives[kPhases];
-  std::vector<char> staging; ///< [members] shards to be reduced
+  std::vector<char> staging; ///< [members] inputs of the shard that this member reduces
   uint64_t stagingStride = 0;
 };
 

@@ -1,5 +1,6 @@
-// The operations of a mesh, and what becomes of the frames that arrive. Its
-// thread, and what the run ends with, are in MeshThread.cpp.
+// Starts and advances the operations of a mesh, and handles the frames that
+// arrive. MeshThread.cpp has its thread, and decides on the failure with which
+// a run ends.
 #include "runtime/src/comm/sockets/Mesh.h"
 #include "runtime/src/comm/Timeouts.h"
 
@@ -35,15 +36,15 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     connections.emplace_back(r, std::move(sockets[r]));
   if (worldSize == 1)
     return;
-  sigset_t all, before; // signals belong to the program's own thread
+  sigset_t all, before; // only the program's own thread handles signals
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// Which member of a channel another rank is; DPC_NONE if there is no such
-/// channel, or if it is none.
+/// The index of rank `peer` among the members of a channel; DPC_NONE if there
+/// is no such channel, or `peer` is not in it.
 uint32_t Mesh::memberOf(uint32_t channel, uint32_t peer) const {
   if (channel >= channels.size())
     return DPC_NONE;
@@ -87,7 +88,7 @@ dpc_status_t Mesh::start(const dpc_comm_op_t &op, dpc_request_t *outRequest) {
   return DPC_OK;
 }
 
-/// Does all that can be done of an operation.
+/// Does all work on an operation that is possible now.
 void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
   if (verdict || !exchange.isStarted() || !exchange.allAnnounced())
     return;
@@ -110,7 +111,7 @@ void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
 void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
   const Channel &channel = channels[index];
   Frame frame = frameOf(FrameKind::data);
-  frame.channel = channel.onPair ? fromRank(rank) : index; // data goes one way
+  frame.channel = channel.onPair ? fromRank(rank) : index; // data flows one way
   frame.sequence = sequence;
   frame.phase = exchange.phase;
   for (Transfer &transfer : exchange.outgoing(exchange.phase))
@@ -127,7 +128,7 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   Channel &channel = channels[index];
   const auto at = channel.open.find(sequence);
   if (at == channel.open.end())
-    return DPC_OK; // waited for before
+    return DPC_OK; // waited for earlier
   const Exchange &exchange = at->second;
   const double deadline = monotonicSeconds() + timeoutSeconds;
   while (!exchange.isComplete()) {
@@ -160,7 +161,7 @@ std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::s
          " waits for it in " + operationText(op.op, op.buffer_id);
 }
 
-/// The transfer that a data frame belongs to; null if there is none.
+/// The transfer to which a data frame belongs; null if there is none.
 Transfer *Mesh::transferOf(uint32_t from, const Frame &frame) {
   const uint32_t member = memberOf(frame.channel, from);
   if (member == DPC_NONE)
@@ -183,7 +184,7 @@ bool Mesh::startArrived(uint32_t from, const Frame &frame) {
     return false;
   Channel &channel = channels[frame.channel];
   if (frame.sequence < channel.started && !channel.open.count(frame.sequence))
-    return false; // it is over
+    return false; // the operation has ended
   Exchange &exchange = exchangeAt(channel, frame.sequence);
   if (!exchange.announce(member, frame.said))
     return false;
@@ -196,7 +197,7 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
   switch (frame.kind) {
   case FrameKind::start:
     return startArrived(from, frame);
-  case FrameKind::data: // placeFor has found the same transfer
+  case FrameKind::data: // placeFor has found it for this frame
     transferOf(from, frame)->moved += frame.bytes;
     advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
     return true;
@@ -230,7 +231,7 @@ void Mesh::sendToAll(Frame frame, const std::string &text) {
       connection.send(frame, text);
 }
 
-/// Writes what the sockets take; the thread writes the rest.
+/// Writes as much as the sockets accept; the thread writes the rest.
 void Mesh::flush() {
   bool rest = false;
   for (Connection &connection : connections) {
@@ -244,7 +245,7 @@ void Mesh::flush() {
 void Mesh::wakeThread() {
   const uint64_t one = 1;
   const ssize_t written = ::write(wake.get(), &one, sizeof one);
-  (void)written; // full: it is awake
+  (void)written; // if the counter is full, the thread is awake
 }
 
 } // namespace dpc::sockets

@@ -1,5 +1,6 @@
-// The sockets between all ranks, and the thread that serves them: it reads and
-// writes, computes, beats this rank's heart, and finds out who is gone.
+// The sockets between all ranks, and the thread that serves them. The thread
+// reads, writes, computes, sends this rank's heartbeat, and notices ranks that
+// are gone.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 
@@ -15,8 +16,9 @@
 
 namespace dpc::sockets {
 
-/// What the run ends with. All ranks tell the same: rank 0 decides which
-/// failure was the first, or, where it is gone, each rank for itself.
+/// The failure with which the run ends. All ranks report the same one: rank 0
+/// decides which failure was first. If rank 0 is gone, each rank decides for
+/// itself.
 struct RunFailure {
   uint32_t guilty;
   bool selfReported; ///< the guilty rank published it
@@ -25,32 +27,32 @@ struct RunFailure {
 
 class Mesh : private FrameReceiver {
 public:
-  /// `sockets`: to each rank, not valid for this one.
+  /// `sockets`: one per rank; the one for this rank is invalid.
   Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
        std::vector<Fd> sockets);
-  /// Tells the others that this rank starts nothing more, and waits, for two
-  /// seconds at most, until they have heard it.
+  /// Tells the other ranks that this one starts no further operations, and
+  /// waits for their confirmation for at most two seconds.
   ~Mesh() override;
 
-  /// Starts an operation that has been checked, and names it.
+  /// Starts an operation, which has been checked, and returns its request.
   dpc_status_t start(const dpc_comm_op_t &op, dpc_request_t *outRequest);
   dpc_status_t wait(dpc_request_t request);
-  /// DPC_PEER where the run has failed; waits for nothing.
+  /// DPC_PEER if the run has failed. Returns at once.
   dpc_status_t check();
-  /// Publishes that this rank failed; true if that is what the run ends with.
+  /// Publishes that this rank failed; true if the run ends with this failure.
   bool abort(const char *reason);
-  /// Whether another rank tells the user of the run's failure: the one that
-  /// published it, or the lowest of those that only saw it.
+  /// Whether another rank reports the run's failure to the user: the rank that
+  /// published it, or else the lowest rank among those that only noticed it.
   bool isToldElsewhere();
 
 private:
-  /// The operations of a group, or of this rank and another one.
+  /// The operations of a group, or of this rank with another one.
   struct Channel {
     std::vector<uint32_t> members;
     uint32_t self;
     bool onPair;
-    uint64_t started = 0;                ///< by this rank
-    std::map<uint64_t, Exchange> open{}; ///< not waited for yet, by sequence
+    uint64_t started = 0;                ///< number of operations that this rank has started
+    std::map<uint64_t, Exchange> open{}; ///< operations not waited for yet, by sequence number
   };
 
   uint32_t toRank(uint32_t rank) const { return groupCount + rank; }
@@ -80,14 +82,14 @@ private:
   const uint32_t rank, worldSize, groupCount;
   const double timeoutSeconds, frozenSeconds;
 
-  std::mutex mutex; ///< of all that follows
+  std::mutex mutex; ///< protects all members below
   std::condition_variable changed;
-  std::vector<Channel> channels;       ///< groups, then to and from each rank
-  std::vector<Connection> connections; ///< by rank
+  std::vector<Channel> channels;       ///< per group, then to each rank, then from each rank
+  std::vector<Connection> connections; ///< indexed by rank
   std::optional<RunFailure> verdict;
-  std::optional<RunFailure> reported; ///< to rank 0, which has not answered yet
-  double runSeconds = 0;              ///< of this process: none pass while it is stopped
-  double answerDue = 0;               ///< in run seconds, when something is reported
+  std::optional<RunFailure> reported; ///< sent to rank 0, whose verdict has not arrived
+  double runSeconds = 0;              ///< running time of this process, excluding stops
+  double answerDue = 0;               ///< in run seconds; valid while `reported` is set
   double lastBeat = 0;                ///< in run seconds
   bool hasEnded = false;
   Fd wake; ///< eventfd

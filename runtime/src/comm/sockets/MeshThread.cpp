@@ -1,5 +1,5 @@
-// The thread that serves a rank's sockets, how it finds out who is gone, and
-// how the ranks agree on what the run ends with.
+// The thread that serves a rank's sockets. It notices ranks that are gone, and
+// agrees with the other ranks on the failure with which the run ends.
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/comm/sockets/Mesh.h"
@@ -18,7 +18,7 @@ namespace dpc::sockets {
 namespace {
 
 constexpr double kTickSeconds = 0.1;
-/// Rank 0 answers a report at once, unless it is dead, frozen or far away.
+/// Rank 0 answers a report at once, unless it is dead, frozen or slow to reach.
 constexpr double kAnswerSeconds = 1;
 constexpr double kLeaveSeconds = 2;
 
@@ -45,7 +45,7 @@ void Mesh::run() {
     lock.lock();
     uint64_t count = 0;
     const ssize_t read = ::read(wake.get(), &count, sizeof count);
-    (void)read; // nothing to read: another reason to wake up
+    (void)read; // nothing to read if poll returned for another reason
     for (uint32_t r = 0; r < worldSize; ++r)
       if ((polled[r].revents & ~POLLOUT) && connections[r].isOpen())
         receiveFrom(connections[r]);
@@ -76,9 +76,9 @@ void Mesh::receiveFrom(Connection &connection) {
              who + " died: its connection ended without its leaving the run"});
 }
 
-/// Beats, looks for ranks whose heart stands still, and for the answer of rank
-/// 0. Time passes only while this process runs: when it was stopped itself, its
-/// peers did not stand still.
+/// Sends a heartbeat, and looks for frozen ranks and for an overdue answer of
+/// rank 0. `passed` is only time in which this process ran: while it is
+/// stopped, the silence of its peers must not count against them.
 void Mesh::tick(double passed) {
   runSeconds += passed;
   if (runSeconds - lastBeat >= kTickSeconds) {
@@ -101,8 +101,8 @@ void Mesh::tick(double passed) {
     settle(*reported);
 }
 
-/// A failure that this rank has met, or been told of: the run ends with it, or
-/// with an earlier one that rank 0 knows.
+/// Handles a failure that this rank noticed or was told of. The run ends with
+/// it, or with an earlier failure that rank 0 knows.
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;

@@ -1,5 +1,5 @@
 // The `sockets` transport: a connection between every two ranks. It is the
-// plainest way to fill the table of dpc/comm.h without memory in common.
+// simplest way to fill the table of dpc/comm.h without shared memory.
 #include "runtime/src/comm/sockets/SocketsComm.h"
 
 #include "runtime/src/base/Clock.h"
@@ -18,7 +18,7 @@ namespace {
 
 struct SocketsComm {
   ~SocketsComm() {
-    mesh.reset(); // nothing arrives any more
+    mesh.reset(); // afterwards no frame arrives in `memory`
     if (memory)
       ::munmap(memory, memoryBytes);
   }
@@ -86,7 +86,7 @@ constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
 using namespace dpc::sockets;
 
 dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
-  constexpr uint32_t kMostRanks = 256; // each has an open socket to all others
+  constexpr uint32_t kMostRanks = 256; // each rank has an open socket to every other
   *outComm = nullptr;
   if (options->bandwidth > 0 || options->latency > 0)
     return fail(DPC_USAGE, "the sockets transport emulates no link: bandwidth and latency "

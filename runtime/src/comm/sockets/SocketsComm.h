@@ -5,8 +5,8 @@
 
 namespace dpc {
 
-/// The transport `sockets`: ranks send each other messages over TCP, and need
-/// no memory in common. It emulates no link: DPC_USAGE where one is asked for.
+/// The transport `sockets`: ranks send each other messages over TCP and share
+/// no memory. It does not emulate links: DPC_USAGE if the options ask for one.
 dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
 
 } // namespace dpc
