@@ -1,11 +1,11 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_CUBLASLT_H
 #define DPC_RUNTIME_SRC_CUDA_CUBLASLT_H
 
-// What dpc uses of cuBLASLt 12 and 13: declarations of our own, because dpc is
-// built where no CUDA is installed. CudaDeclarationsTest compares them with
-// NVIDIA's headers where they are found. Meaning: NVIDIA, "cuBLAS", part
-// "Using the cuBLASLt API". Matrices are column-major unless a layout says
-// otherwise.
+// Declarations of the part of cuBLASLt 12 and 13 that dpc uses. They are our
+// own, because dpc must build without an installed CUDA. CudaDeclarationsTest
+// compares them with NVIDIA's headers if it finds those. Reference: NVIDIA,
+// "cuBLAS", part "Using the cuBLASLt API". Matrices are column-major unless a
+// layout says otherwise.
 
 #include "runtime/src/cuda/Driver.h"
 
@@ -60,7 +60,8 @@ enum class MatmulAttribute : int {
   biasType = 26,            // DataType as int32_t
 };
 
-/// cublasLtEpilogue_t: bits that are combined as the cases below.
+/// cublasLtEpilogue_t: a set of bits; the combinations that NVIDIA defines are
+/// listed.
 enum class Epilogue : int {
   none = 1,
   relu = 2,
@@ -109,7 +110,8 @@ using MatrixLayout = struct cublasLtMatrixLayoutOpaque *;
 using MatmulPreference = struct cublasLtMatmulPreferenceOpaque *;
 
 // clang-format off
-/// X(return type, name, parameters) for every function of cuBLASLt that is used.
+/// X(return type, name, parameters) for every function of cuBLASLt that dpc
+/// uses.
 #define DPC_CUBLASLT_FUNCTIONS(X)                                                                  \
   X(size_t, cublasLtGetVersion, ())                                                                \
   X(const char *, cublasLtGetStatusString, (BlasStatus status))                                    \

@@ -1,17 +1,18 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_DRIVER_H
 #define DPC_RUNTIME_SRC_CUDA_DRIVER_H
 
-// What dpc uses of the CUDA driver API: declarations of our own, because dpc is
-// built where no CUDA is installed. Every function has the name of its symbol in
-// libcuda.so.1, with its version. CudaDeclarationsTest compares all of this with
-// NVIDIA's headers where they are found. Meaning: NVIDIA, "CUDA Driver API".
+// Declarations of the part of the CUDA driver API that dpc uses. They are our
+// own, because dpc must build without an installed CUDA. Every function has the
+// name of its symbol in libcuda.so.1, including the version suffix.
+// CudaDeclarationsTest compares all of this with NVIDIA's headers if it finds
+// those. Reference: NVIDIA, "CUDA Driver API".
 
 #include <cstddef>
 #include <cstdint>
 
 namespace dpc::cuda {
 
-/// CUresult, of which these are told apart.
+/// CUresult: the values that dpc distinguishes.
 enum class Result : int {
   success = 0,
   invalidValue = 1,
@@ -110,7 +111,8 @@ struct Uuid {
 };
 
 // clang-format off
-/// X(return type, name, parameters) for every function of the driver that is used.
+/// X(return type, name, parameters) for every function of the driver that dpc
+/// uses.
 #define DPC_CUDA_DRIVER_FUNCTIONS(X)                                                               \
   X(Result, cuInit, (unsigned flags))                                                              \
   X(Result, cuDriverGetVersion, (int *version))                                                    \

@@ -26,13 +26,12 @@ struct Nccl {
 
 #undef DPC_CUDA_POINTER
 
-// Open a library at run time, so that a program runs, and dpc builds, where none
-// of them is installed. The folder DPC_CUDA_LIBRARIES is searched first, and
-// alone where it is set. A library stays open until the process ends.
-// DPC_INVALID, in one line, when a library, or a function that it must have, is
-// not there.
+// Open a library at run time, so that dpc builds and programs run on machines
+// without it. If DPC_CUDA_LIBRARIES is set, only that folder is searched. A
+// library stays open until the process ends. DPC_INVALID, with a message of one
+// line, if a library or one of its required functions is missing.
 dpc_status_t openDriver(Driver &driver);
-/// `isOlder`: not the newest version.
+/// `isOlder`: opens version 12 even if version 13 is installed.
 dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);
 dpc_status_t openNccl(Nccl &library);
 

@@ -1,9 +1,10 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_NCCL_H
 #define DPC_RUNTIME_SRC_CUDA_NCCL_H
 
-// What dpc uses of NCCL 2.19 and later: declarations of our own, because dpc is
-// built where no CUDA is installed. CudaDeclarationsTest compares them with
-// NVIDIA's header where it is found. Meaning: NVIDIA, "NCCL API".
+// Declarations of the part of NCCL 2.19 and later that dpc uses. They are our
+// own, because dpc must build without an installed CUDA. CudaDeclarationsTest
+// compares them with NVIDIA's header if it finds that. Reference: NVIDIA, "NCCL
+// API".
 
 #include "runtime/src/cuda/Driver.h"
 
@@ -49,8 +50,9 @@ struct NcclId {
   char bytes[128];
 };
 
-/// The first fields of ncclConfig_t as NCCL 2.18 had them; `size` tells a later
-/// library that the others are not there, and it takes its defaults for them.
+/// The first fields of ncclConfig_t, as NCCL 2.18 had them. From `size` a later
+/// library knows that the other fields are missing, and uses its defaults for
+/// them.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = kNcclMagic;
@@ -61,13 +63,13 @@ struct NcclConfig {
   int maxCtas = kNcclUndefined;
   const char *netName = nullptr;
   int splitShare = kNcclUndefined;
-  int next = kNcclUndefined; // a field of later versions begins in the last bytes
+  int next = kNcclUndefined; // padding here: in later versions the next field begins in it
 };
 
 using NcclComm = struct ncclComm *;
 
 // clang-format off
-/// X(return type, name, parameters) for every function of NCCL that is used.
+/// X(return type, name, parameters) for every function of NCCL that dpc uses.
 #define DPC_NCCL_FUNCTIONS(X)                                                                      \
   X(NcclResult, ncclGetVersion, (int *version))                                                    \
   X(NcclResult, ncclGetUniqueId, (NcclId *id))                                                     \
