@@ -1,5 +1,5 @@
-// Maps files into memory, and finds arrays in them by name or number. Each
-// format (npz, npy, idx, safetensors) is read in a file of its own.
+// Maps files into memory, and finds arrays in them by name or index. Each
+// format (npz, npy, idx, safetensors) has a reader in its own source file.
 
 #include "runtime/src/data/ArrayFile.h"
 
@@ -33,8 +33,8 @@ Mapping::~Mapping() {
     ::munmap(start, length);
 }
 
-// Nonblocking, so that a pipe without a writer is refused and not waited for;
-// it means nothing to regular files.
+// O_NONBLOCK lets a pipe without a writer be refused instead of waited for. It
+// has no effect on regular files.
 constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 dpc_status_t Mapping::openFile(const char *path) {
@@ -49,7 +49,7 @@ dpc_status_t Mapping::openIn(int folder, const char *name, const char *path) {
   return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno)) : mapFile(fd, path);
 }
 
-/// Closes `fd`.
+/// Maps a file and closes `fd`, also on failure.
 dpc_status_t Mapping::mapFile(int fd, const char *path) {
   struct stat info;
   dpc_status_t status = DPC_OK;
@@ -99,7 +99,7 @@ void Mapping::forget() const {
 }
 
 uint32_t Mapping::checksum() const {
-  constexpr size_t most = 4u << 20; // is in memory at a time
+  constexpr size_t most = 4u << 20; // bytes in memory at a time
   uint32_t crc = 0;
   for (size_t at = 0; at < length; at += most) {
     crc = static_cast<uint32_t>(::crc32_z(crc, reinterpret_cast<const unsigned char *>(start) + at,

@@ -1,5 +1,5 @@
-// Converts elements from each type to each other (floats saturate in integers,
-// NaN becomes 0), and finds the first one outside given bounds.
+// Converts elements between all types, and finds the first element outside
+// given bounds. Conversions from floats to integers saturate; NaN becomes 0.
 
 #include "dpc/data.h"
 #include "runtime/src/base/Status.h"
@@ -34,7 +34,7 @@ float toFloat(Brain b) {
   return out;
 }
 
-/// Rounds to nearest even, denormals and overflow included.
+/// Rounds to nearest even, also into denormals and to infinity.
 Half toHalf(double x) {
   uint16_t sign = std::signbit(x) ? 0x8000 : 0;
   double a = std::fabs(x);
@@ -44,7 +44,7 @@ Half toHalf(double x) {
     return {uint16_t(sign | 0x7c00)};
   int exponent;
   std::frexp(a, &exponent);                            // a = f * 2^exponent, f in [0.5, 1)
-  int scale = exponent < -13 ? 24 : 11 - exponent;     // units of the last place: 2^-24 at least
+  int scale = exponent < -13 ? 24 : 11 - exponent;     // units of the last place: at least 2^-24
   double units = std::nearbyint(std::ldexp(a, scale)); // at most 2048
   if (a == 0 || exponent < -13)
     return {uint16_t(sign | uint16_t(units))}; // a denormal, or the smallest normal by carry
@@ -74,7 +74,7 @@ template <> struct Load<Truth> {
 template <typename T> struct Store {
   template <typename V> static T to(V x) {
     if constexpr (std::is_integral_v<T> && std::is_floating_point_v<V>) {
-      // Out of range has no meaning in C++: saturate, and NaN is 0.
+      // C++ leaves values out of range undefined: saturate, and map NaN to 0.
       constexpr double lo = double(std::numeric_limits<T>::min()),
                        hi = double(std::numeric_limits<T>::max());
       return x != x    ? T(0)
@@ -95,8 +95,8 @@ template <> struct Store<Truth> {
   template <typename V> static Truth to(V x) { return {uint8_t(x != 0)}; }
 };
 
-/// Calls visit with a null pointer of the C++ type of `dtype`; false for an
-/// unknown type.
+/// Calls visit with a null pointer of the C++ type of `dtype`; returns false
+/// for an unknown type.
 template <typename Visitor> bool visitType(uint32_t dtype, Visitor visit) {
   switch (dtype) {
   case DPC_F64:

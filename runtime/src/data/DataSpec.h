@@ -8,31 +8,31 @@
 
 namespace dpc {
 
-/// How the files of a value of --data are read.
+/// Formats of the files that a value of --data names.
 enum class DataForm { npz, npy, idx, tokens };
 
 /// One value of --data or --eval-data, with its file names expanded.
 struct DataSpec {
   DataForm form = DataForm::npz;
-  std::string text; ///< as it was given
-  std::string name; ///< npy: the input
-  /// In the order in which they are read. Of idx: each with the images' file and
-  /// the labels' file; else each with one.
+  std::string text; ///< the value as the user gave it
+  std::string name; ///< npy: name of the input
+  /// The files in the order in which they are read. For idx each element is the
+  /// file of images and the file of labels, otherwise a single file.
   std::vector<std::vector<std::string>> files;
-  std::vector<std::string> settings; ///< "scale=1/255", of idx and tokens
+  std::vector<std::string> settings; ///< of idx and tokens, such as "scale=1/255"
 };
 
 /// Parses FILE.npz, NAME=FILE.npy, idx:IMAGES,LABELS[,SETTING..] or
-/// tokens:FILE[,SETTING..]. A name with `*`, `?` or `[` stands for all files that
-/// match it, in the order of their names' bytes, unless a file is called so.
-/// DPC_USAGE for a malformed value, DPC_IO if nothing matches.
+/// tokens:FILE[,SETTING..]. A name with `*`, `?` or `[` stands for all files
+/// that match it, sorted bytewise by name, unless a file has exactly this name.
+/// DPC_USAGE for a malformed value, DPC_IO if no file matches.
 dpc_status_t parseDataSpec(const std::string &text, DataSpec *out);
 
-/// The files that a value names, whether or not they are there; none where it is
-/// malformed.
+/// The files that a value names, whether or not they exist; empty if the value
+/// is malformed.
 std::vector<std::string> filesOfData(const std::string &text);
 
-/// The parts of `text` between commas.
+/// Splits `text` at commas.
 std::vector<std::string> splitAtCommas(const std::string &text);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
 // Opens the files that --data names, binds them to a program's inputs, and
-// picks each batch's samples, shuffled by a Feistel permutation.
+// selects the samples of each batch, shuffled by a Feistel permutation.
 
 #include "runtime/src/data/Dataset.h"
 
@@ -18,13 +18,13 @@ namespace dpc {
 
 namespace {
 
-uint64_t mix(uint64_t x) { // splitmix64's finaliser
+uint64_t mix(uint64_t x) { // the finalizer of splitmix64
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   return x ^ (x >> 31);
 }
 
-/// A number or a fraction such as 1/255.
+/// Parses a number, or a fraction such as 1/255.
 bool parseNumber(const std::string &text, double *out) {
   char *end = nullptr;
   *out = std::strtod(text.c_str(), &end);
@@ -40,8 +40,8 @@ bool parseNumber(const std::string &text, double *out) {
   return *end == 0;
 }
 
-/// Values of an input that are checked before the first step: a second's work
-/// at most.
+/// Most bytes of an input that are checked before the first step, which takes a
+/// second at most.
 constexpr uint64_t kCheckedBytes = uint64_t(1) << 30;
 
 bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
@@ -64,8 +64,9 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// Says that an input has no data, which arrays the file that was opened last has or,
-/// where a file is one input's, which inputs have data; and which inputs there are.
+/// The failure of an input without data. The message lists the arrays of the
+/// latest file; if a file has a single unnamed array, it lists the inputs with
+/// data instead. It also lists the program's inputs.
 dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
   const char *name = program->inputs[input].name;
   std::vector<std::string> names, unused;
@@ -91,7 +92,7 @@ dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
               inputNames(*program).c_str());
 }
 
-/// Remembers the arrays of the file that was opened last that no input takes.
+/// Records the arrays of the latest file that belong to no input.
 void Dataset::findUnused() {
   for (const dpc_array_t &array : files.back()->arrays)
     if (*array.name && findInput(*program, array.name) == DPC_NONE &&
@@ -160,12 +161,12 @@ dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile
   const std::string *const paths[] = {&imageFile, &labelFile};
   for (size_t k = 0; k < 2; ++k) {
     if (targets[k] == DPC_NONE)
-      continue; // an inference or label-free program
+      continue; // a program for inference, or one without labels
     dpc_array_file_t *opened = nullptr;
     if (dpc_status_t status = dpc::openIdx(paths[k]->c_str(), *maker, &opened))
       return status;
     files.emplace_back(opened, dpc_array_file_close);
-    // An image file has no channel dimension; a graph usually has one of
+    // An image file has no channel dimension, but a graph usually has one of
     // extent 1.
     if (dpc_status_t status =
             bindings->append(targets[k], *dpc_array_file_at(opened, 0), *paths[k], true))
@@ -236,7 +237,7 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     binding.dtype = dtype;
     binding.rows = count > (shifted ? 1 : 0) ? (count - (shifted ? 1 : 0)) / sample : 0;
     binding.rowStride = sample;
-    binding.rowOffset = label ? 1 : 0; // a loss outside the graph is given the next token
+    binding.rowOffset = label ? 1 : 0; // labels of a loss outside the graph are the next tokens
     binding.source = path;
     if (binding.rows == 0)
       return fail(DPC_INVALID, "%s: %s, fewer than one sample of %llu", path.c_str(),
@@ -246,7 +247,7 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
   return DPC_OK;
 }
 
-/// All inputs have as many samples in the file that was opened last.
+/// Checks that the latest file has equally many samples for all inputs.
 dpc_status_t Dataset::checkLastFile() const {
   const Binding *first = nullptr;
   for (uint32_t i = 0; i < program->input_count; ++i) {
@@ -331,7 +332,8 @@ dpc_status_t Dataset::checkValues() const {
   return DPC_OK;
 }
 
-/// Whether the first samples have more than 0 and 1.
+/// Whether one of the first samples has a value above 1, so that the bytes are
+/// not just 0 and 1.
 static bool hasLargeBytes(const Binding &binding) {
   constexpr uint64_t mostSamples = 64;
   const auto *values = reinterpret_cast<const unsigned char *>(binding.data) + binding.rowOffset;
@@ -344,7 +346,8 @@ std::vector<std::string> Dataset::notes() const {
   for (uint32_t i = 0; program && i < program->input_count; ++i) {
     const dpc_input_t &input = program->inputs[i];
     const Bindings &all = bindings->allBindings(i);
-    // Steps and samples are as many: nothing tells which are which.
+    // The extents do not tell the samples from the steps, because there are
+    // equally many.
     for (const Binding &binding : all)
       if (binding.layout == Layout::either)
         notes.push_back(binding.source + ": the samples of input " + input.name +

@@ -11,40 +11,45 @@
 
 namespace dpc {
 
-/// Position `index` of the permutation of [0, count) that `key` names: a
-/// 4-round Feistel network on the next even number of bits, walked until it
-/// lands inside (cycle walking). Nothing is stored, so any step can be resumed.
+/// Position `index` of the permutation of [0, count) that `key` selects. It is
+/// a 4-round Feistel network on the next even number of bits, applied until the
+/// result is in range (cycle walking). Nothing is stored, so a run can resume
+/// at any step.
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 
-/// The data of --data or --eval-data: files opened and bound to the program's
-/// inputs.
+/// The data of --data or --eval-data: the opened files and their bindings to
+/// the program's inputs.
 class Dataset {
 public:
-  /// Collective where `maker` shares. Opens the files of the specifications
-  /// (parseDataSpec), which all have one form; their samples follow each other in
-  /// that order, of npy for each input. DPC_USAGE for a malformed specification,
-  /// DPC_INVALID when data does not fit the program.
+  /// Opens the files of the specifications (parseDataSpec), which must all have
+  /// one format. Their samples follow each other in the order of the files, for
+  /// npy separately for each input. Collective if `maker` shares memory between
+  /// ranks. DPC_USAGE for a malformed specification, DPC_INVALID if data does
+  /// not fit the program.
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 
-  /// Samples of all files.
+  /// Number of samples in all files.
   uint64_t rows() const { return sampleCount; }
-  /// The files, for messages.
+  /// The names of the files, for messages.
   std::string source() const;
-  /// DPC_INVALID for the first value that is outside its input's range, of the
-  /// inputs that have one and whose values are few enough to be read at once;
-  /// what is not looked at here is checked as it is loaded.
+  /// DPC_INVALID for the first value outside its input's range. Checks only
+  /// inputs that have a range and whose data is small enough to be read at
+  /// once. Other values are checked when they are loaded.
   dpc_status_t checkValues() const;
-  /// Names of arrays that no input of the program takes.
+  /// Names of arrays that belong to no input of the program.
   const std::vector<std::string> &unusedArrays() const { return unused; }
-  /// The loader that the files are bound to, for settleLayouts; null before they are opened.
+  /// The loader to which the files are bound, for settleLayouts; null before
+  /// open().
   InputLoader *loader() const { return bindings.get(); }
-  /// What may be meant otherwise, a line each: bytes that go into floats as they are.
+  /// Notes, one per element, on data that the user may have meant otherwise:
+  /// samples that could lie along either of two dimensions, and bytes that are
+  /// read into floats without scaling.
   std::vector<std::string> notes() const;
-  /// Makes `loader` read from this data.
+  /// Makes `loader` read from this dataset.
   void activate(InputLoader &loader) const;
-  /// Fills the loader's rows with batch `index` of an epoch, in file order or
-  /// shuffled by `key`; rows past the end repeat row 0 (they are masked).
+  /// Sets the loader's rows to batch `index` of an epoch, in file order or
+  /// shuffled by `key`. Rows past the end repeat row 0; they are masked.
   void select(InputLoader &loader, uint64_t index, bool shuffle, uint64_t key) const;
 
 private:

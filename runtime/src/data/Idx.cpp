@@ -18,8 +18,9 @@ uint32_t big32(const unsigned char *p) {
   return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3];
 }
 
-/// Elements are kept as bytes; wider ones must be turned around. gzread passes
-/// uncompressed files through.
+/// Reader of a file that may be gzip-compressed; gzread passes uncompressed
+/// files through. It reads bytes, so the caller must reverse those of wider
+/// elements.
 struct GzFile {
   gzFile file;
   explicit GzFile(const char *path) : file(::gzopen(path, "rbe")) {}
@@ -60,7 +61,7 @@ uint32_t idxType(unsigned char code) {
 } // namespace
 
 dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile) {
-  Mapping raw; // for the file's size and a proper message when it is missing
+  Mapping raw; // for the file size, and a clear message if the file is missing
   if (dpc_status_t status = raw.openFile(path))
     return status;
   GzFile gz(path);
@@ -80,8 +81,8 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **ou
     array.shape[i] = big32(extent);
   }
   uint64_t bytes = 0;
-  // Deflate shrinks by 1032 at most: a larger promise is a lie, and no memory
-  // is taken for it.
+  // Deflate compresses at most by a factor of 1032. A header that states more
+  // is wrong, and no memory is allocated for it.
   if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) || bytes / 1100 > raw.size())
     return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path,
                 shapeText(array.shape, array.dim_count).c_str(), raw.size());

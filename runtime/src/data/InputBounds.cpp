@@ -1,4 +1,4 @@
-// Checks elements of a sample against the bounds that the record has for each.
+// Checks the elements of a sample against their bounds in the program record.
 
 #include "runtime/src/data/InputBounds.h"
 
@@ -24,7 +24,7 @@ static bool allowsAll(const dpc_bounds_t &bounds) {
          bounds.hi == std::numeric_limits<int64_t>::max();
 }
 
-/// " at [2, 0]": element `element` of a tensor of `shape`, where not all have
+/// " at [2, 0]": the index of `element` in a sample, if not all elements have
 /// the same bounds.
 static std::string placeText(const dpc_input_t &input, uint64_t element) {
   if (input.bounds_count < 2)
@@ -38,7 +38,7 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
   return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
 }
 
-/// Which value leaves a label out, if one does.
+/// Names the value that excludes a label from the loss, if there is one.
 static std::string ignoreText(const dpc_bounds_t &bounds) {
   return bounds.has_ignore ? " (" + std::to_string(bounds.ignore) +
                                  ", the ignore-index that the program was compiled with, leaves a "
@@ -49,7 +49,7 @@ static std::string ignoreText(const dpc_bounds_t &bounds) {
 dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
                          const char *data, uint64_t first, uint64_t count, SampleNumber sample) {
   const uint64_t size = dpc_dtype_size(dtype);
-  uint64_t begin = 0; // of the run in the sample
+  uint64_t begin = 0; // index in the sample at which the bounds begin
   for (uint64_t r = 0; r < input.bounds_count && begin < first + count; ++r) {
     const dpc_bounds_t &bounds = input.bounds[r];
     const uint64_t from = std::max(first, begin),

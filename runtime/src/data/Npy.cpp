@@ -1,4 +1,5 @@
-// npy, version 1.0 to 3.0: numpy/lib/format.py describes the format.
+// Reads and writes npy files of version 1.0 to 3.0. numpy/lib/format.py
+// describes the format.
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/data/ArrayFile.h"
 
@@ -23,8 +24,8 @@ constexpr NpyType kNpyTypes[] = {{"f8", DPC_F64}, {"f4", DPC_F32}, {"f2", DPC_F1
                                  {"i1", DPC_I8},  {"u8", DPC_U64}, {"u4", DPC_U32},
                                  {"u2", DPC_U16}, {"u1", DPC_U8},  {"b1", DPC_BOOL}};
 
-/// A reader of the header's Python dictionary: strings, True, False and tuples
-/// of integers are all that occur.
+/// A parser for the header's Python dictionary. Only strings, True, False and
+/// tuples of integers occur in it.
 struct Header {
   std::string text;
   size_t at = 0;
@@ -81,7 +82,7 @@ dpc_status_t parseType(const std::string &descr, uint32_t *outDtype) {
       *outDtype = type.dtype;
       return DPC_OK;
     }
-  // What numpy writes of ml_dtypes' bfloat16.
+  // The type that numpy writes for bfloat16 of ml_dtypes.
   const bool isOpaque = descr == "|V2" || descr == "<V2";
   return fail(DPC_INVALID, "element type \"%s\" is not supported%s", descr.c_str(),
               isOpaque ? " (bf16 has no name in npy files: save f32)" : "");
@@ -177,8 +178,8 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
   return DPC_OK;
 }
 
-/// Binds an array to its npy image: in place, or through a copy when the order
-/// or the alignment asks for one.
+/// Binds an array to its npy image: in place, or by a copy if the elements are
+/// column-major or misaligned.
 dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name, const char *image,
                      uint64_t bytes) {
   dpc_array_t array = {};

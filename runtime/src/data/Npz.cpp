@@ -1,5 +1,5 @@
-// npz: a zip archive of npy images. Read through the central directory
-// (APPNOTE 6.3, with Zip64), as zip readers must.
+// Reads npz files: zip archives of npy images. Members are found through the
+// central directory (APPNOTE 6.3, with Zip64), as zip requires.
 #include "runtime/src/data/MemoryMaker.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -101,7 +101,7 @@ dpc_status_t Archive::readMember(uint64_t *at, Member *out) const {
     if (extraEnd - field < length)
       return damaged();
     const char *fieldEnd = field + length;
-    if (id == 1) // zip64: only the fields that did not fit, in this order
+    if (id == 1) // zip64: only the fields that overflow 32 bits, in this order
       for (uint64_t *value : {&out->size, &out->packed, &out->localAt})
         if (*value == 0xffffffff) {
           if (fieldEnd - field < 8)
@@ -126,8 +126,8 @@ dpc_status_t Archive::locateData(const Member &member, const char **out) const {
   return DPC_OK;
 }
 
-/// Inflates a raw deflate stream into exactly `size` bytes; less is an error
-/// unless `prefixOnly`.
+/// Inflates a raw deflate stream into exactly `size` bytes. A shorter stream is
+/// an error unless `prefixOnly`.
 dpc_status_t inflateTo(const char *from, uint64_t packed, char *to, uint64_t size,
                        bool prefixOnly) {
   z_stream stream = {};
@@ -135,7 +135,7 @@ dpc_status_t inflateTo(const char *from, uint64_t packed, char *to, uint64_t siz
     return fail(DPC_IO, "out of memory");
   uint64_t in = 0, out = 0;
   int code = Z_OK;
-  constexpr uint64_t kPiece = 1u << 30; // zlib counts in 32 bits
+  constexpr uint64_t kPiece = 1u << 30; // zlib's counters have 32 bits
   while (code == Z_OK) {
     if (stream.avail_in == 0 && in < packed) {
       stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(from + in));
@@ -192,8 +192,8 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive, const Mem
   if (member.method != Z_DEFLATED)
     return fail(DPC_INVALID, "zip method %u is not supported (stored and deflate are)",
                 member.method);
-  // The npy header must promise the size that the directory states, before
-  // memory is taken for it.
+  // Before memory is allocated for a member, its npy header must confirm the
+  // size that the directory states.
   char head[4096] = {};
   const uint64_t headBytes = std::min<uint64_t>(sizeof head, member.size);
   dpc_array_t array = {};

@@ -11,37 +11,37 @@
 
 namespace dpc {
 
-/// A thread that reads, checks and converts the next batch while the present
-/// one is computed: page faults, disks and conversions then cost the step only
-/// a copy. It serves the inputs of one rank, one batch ahead; after
-/// construction nothing is allocated unless a batch is bad.
+/// A thread that reads, checks and converts the next batch during the
+/// computation of the current one. So a step pays only for a copy, and not for
+/// page faults, disks and conversions. It serves the inputs of one rank, one
+/// batch ahead. After construction it allocates nothing unless a batch is bad.
 class Prefetcher {
 public:
   Prefetcher(const dpc_program_t &program, uint32_t rank);
   ~Prefetcher();
   Prefetcher(const Prefetcher &) = delete;
 
-  /// What is read next: its bindings and rows may be changed between finish()
-  /// and begin().
+  /// The loader of the next batch. Its bindings and rows may be changed between
+  /// finish() and begin().
   InputLoader &next() { return loader; }
 
-  /// Begins to read the batch of next(), unless there is none.
+  /// Starts reading the batch of next(), if there is one.
   void begin();
-  /// Whether begin() has something to read.
+  /// Whether there is a batch for begin() to read.
   bool hasNext = true;
-  /// Waits until that batch is there; its failure, if it has one.
+  /// Waits until the batch has been read, and returns its status.
   dpc_status_t finish();
 
-  /// The values of a microbatch of an input, after finish(); null for an input
-  /// of which this rank holds nothing.
+  /// The values of one microbatch of an input, valid after finish(); null if
+  /// this rank holds nothing of the input.
   const char *values(uint32_t input, uint64_t micro) const;
-  /// Bytes of a microbatch.
+  /// Size of one microbatch of an input.
   uint64_t bytes(uint32_t input) const { return stages[input].bytes; }
 
 private:
   struct Stage {
     std::vector<char> memory;
-    uint64_t bytes = 0; ///< of one microbatch
+    uint64_t bytes = 0; ///< size of one microbatch
   };
 
   void run();
@@ -49,7 +49,7 @@ private:
 
   const dpc_program_t &program;
   InputLoader loader;
-  std::vector<Stage> stages; ///< by input
+  std::vector<Stage> stages; ///< indexed by input
   enum class State { idle, reading, done } state = State::idle;
   bool ends = false;
   dpc_status_t status = DPC_OK;

@@ -1,5 +1,5 @@
-// safetensors: a 64-bit header length, a JSON header, then the tensors without
-// holes.
+// Reads and writes safetensors files: a 64-bit header length, a JSON header,
+// then the tensors without gaps.
 #include "dpc/safetensors.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -39,8 +39,9 @@ struct Tensor {
   bool hasType = false, hasShape = false, hasOffsets = false;
 };
 
-/// Takes the header's events one by one: a DOM would hide duplicate keys, and a
-/// crafted header its depth.
+/// Handles the header's parse events one by one. A document tree would hide
+/// duplicate keys, and a malicious header could nest so deep that the parser
+/// overflows the stack.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
 public:
   std::vector<Tensor> tensors;
@@ -171,7 +172,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   std::memcpy(&headerBytes, mapping.data(), 8);
   const char *header = mapping.data() + 8;
   if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8) {
-    // The header of a file that was cut begins as any other.
+    // The header of a truncated file begins like any other.
     if (mapping.size() > 8 && *header == '{')
       return fail(DPC_INVALID, "truncated: a header of %llu bytes in a file of %zu",
                   static_cast<unsigned long long>(headerBytes), mapping.size());
@@ -257,7 +258,8 @@ uint32_t dpc::safetensorsType(const std::string &name) {
   return DPC_DTYPE_INVALID;
 }
 
-// As the reference writer does: then every tensor is aligned.
+// With the widest elements first every tensor is aligned. The reference writer
+// uses the same order.
 std::vector<size_t> SafetensorsWriter::orderOf(const std::vector<dpc_array_t> &arrays) {
   std::vector<size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), 0);

@@ -8,18 +8,19 @@
 
 namespace dpc {
 
-/// Writes a safetensors file from its beginning to its end, so that nobody need
-/// have all of it.
+/// Writes a safetensors file sequentially, so that no process must hold all of
+/// it.
 class SafetensorsWriter {
 public:
-  /// The order in which a file has these arrays: the widest elements first.
+  /// The order of these arrays in a file: the widest element types first.
   static std::vector<size_t> orderOf(const std::vector<dpc_array_t> &arrays);
-  /// Begins the file: its header, without a look at the arrays' `data`.
+  /// Starts the file with its header. The arrays' `data` is not read.
   dpc_status_t create(const char *path, const std::vector<dpc_array_t> &arrays,
                       const dpc_metadata_t *metadata, size_t metadataCount);
-  /// The next bytes of the arrays in their order.
+  /// Appends the next bytes of the arrays, in the order of orderOf.
   dpc_status_t write(const void *data, size_t bytes) { return file.write(data, bytes); }
-  /// DPC_INVALID if it is not as long as the header says; as AtomicFile.
+  /// Finishes the file, like AtomicFile. DPC_INVALID if its length differs from
+  /// the header's.
   dpc_status_t commit();
   uint64_t size() const { return file.size(); }
   uint32_t checksum() const { return file.checksum(); }

@@ -1,4 +1,5 @@
-// Reads arrays with as many samples as steps as the other arrays of a run are read.
+// Decides the layout of arrays with as many samples as steps by the other
+// arrays of a run.
 
 #include "runtime/src/data/SettleLayouts.h"
 
@@ -8,7 +9,7 @@ namespace dpc {
 
 namespace {
 
-/// The layouts that the extents of some arrays tell.
+/// The layouts that the extents of some arrays prove.
 struct Seen {
   bool samplesFirst = false, asInput = false;
 
@@ -40,12 +41,13 @@ void settleLayouts(const dpc_program_t &program, const std::vector<InputLoader *
     }
   for (uint32_t i = 0; i < program.input_count; ++i) {
     const Seen &seen = inInput[i].any() ? inInput[i] : inAll;
-    if (seen.samplesFirst == seen.asInput) // no array tells, or they contradict each other
+    if (seen.samplesFirst == seen.asInput) // no array decides, or some contradict
       continue;
     for (InputLoader *loader : loaders)
       for (Binding &binding : loader->allBindings(i))
         if (binding.layout == Layout::either) {
-          // There are as many samples either way: all extents up to the samples are the same.
+          // The number of samples is the same in both layouts, because all
+          // extents up to batch_dim are equal.
           if (seen.asInput)
             layAsInput(program.inputs[i], &binding);
           else

@@ -7,13 +7,14 @@
 
 namespace dpc {
 
-/// Makes a binding, whose samples are counted, one whose samples are where the input has
-/// them.
+/// Changes a binding, whose number of samples is set, so that its samples lie
+/// along the input's batch_dim.
 void layAsInput(const dpc_input_t &input, Binding *binding);
 
-/// Arrays that can be read in two ways are read as the others of the run: as those of the
-/// same input, or if there are none, as those of all inputs. They stay as they are if the
-/// others have both layouts.
+/// Decides the layout of arrays that fit with their samples along either
+/// dimension. They get the layout of other arrays of the same input or, if
+/// there are none, of all inputs. If those have both layouts, the arrays stay
+/// as they are.
 void settleLayouts(const dpc_program_t &program, const std::vector<InputLoader *> &loaders);
 
 } // namespace dpc

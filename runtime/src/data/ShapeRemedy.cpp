@@ -1,5 +1,5 @@
-// Finds the dimension of an input, or of an array, with which as that of the samples the
-// two would fit; for labels, the axis of the classes.
+// Finds the dimension of an input, or of an array, that must count samples for
+// the two to fit; for labels, the axis of the classes.
 
 #include "runtime/src/data/ShapeRemedy.h"
 
@@ -21,7 +21,7 @@ static std::vector<int64_t> without(const std::vector<int64_t> &shape, size_t di
   return others;
 }
 
-/// "7x8x6", as --shape has it.
+/// The shape in the notation of --shape: "7x8x6".
 static std::string extentsText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t extent : shape)
@@ -29,8 +29,9 @@ static std::string extentsText(const std::vector<int64_t> &shape) {
   return text;
 }
 
-/// The --shape with which the array fits an input: that of the input with its samples'
-/// extent and that of dimension `d` exchanged. Empty if it would not fit.
+/// The --shape option with which the array fits an input: the input's shape
+/// with the extents of dimension `d` and of the samples exchanged. Empty if the
+/// array would not fit.
 static std::string swappedShape(const dpc_input_t &input, const dpc_array_t &array, size_t d) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
@@ -43,8 +44,10 @@ static std::string swappedShape(const dpc_input_t &input, const dpc_array_t &arr
   return std::string("--shape=") + input.name + ":" + extentsText(swapped);
 }
 
-/// For an input that the array fits if dimension `d` of the input counts samples, if it
-/// `fitsBatchDim`, or if --shape gave the extents in another order than the file has them.
+/// Advice for an input that might count its samples along dimension `d`. It
+/// suggests --batch-dim if the array then fits (`fitsBatchDim`), and another
+/// --shape if the option may have given the extents in another order than the
+/// file has them.
 static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &array, size_t d,
                                   bool fitsBatchDim) {
   const std::string name = input.name, dimension = std::to_string(d);
@@ -64,7 +67,7 @@ static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &a
   return begin + (shape.empty() ? "" : ", or with ") + counts;
 }
 
-/// For an input of the graph.
+/// Advice for an input of the graph.
 static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &array) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
@@ -72,8 +75,9 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
     return "";
   for (size_t d = 0; d < need.size(); ++d) {
     const bool isSamples = input.batch_dim == static_cast<int32_t>(d);
-    // The samples come first in the array, or where the input has them. An input of one
-    // sample fits in all other dimensions by chance.
+    // The array may have its samples first, or at the input's batch_dim. The
+    // latter proves nothing if the input has one sample, because it then fits
+    // in all other dimensions by chance.
     const bool fitsAsInput = without(have, d) == without(need, d) &&
                              (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
     if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))
@@ -96,11 +100,12 @@ static std::vector<int64_t> withoutOnes(std::vector<int64_t> shape) {
   return shape;
 }
 
-/// For labels whose samples have shape `have`.
+/// Advice for labels whose samples have shape `have`.
 static std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
   if (withoutOnes(have) == withoutOnes(sampleShape(input)))
     return " (they differ by extents of 1: reshape the array)";
-  // Labels lack the classes' axis, and a sample of them the axis of the samples.
+  // Labels have the logits' dimensions without the axis of the classes; a
+  // sample of them also lacks the axis of the samples.
   const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
   const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
   const std::vector<int64_t> logits(input.logits_shape,

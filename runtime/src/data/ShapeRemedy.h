@@ -8,8 +8,9 @@
 
 namespace dpc {
 
-/// For an array whose shape does not fit an input: how to compile, or to lay out the array,
-/// so that it does. " (..)", or empty where nothing can be said.
+/// Advice for an array whose shape does not fit an input: how to compile, or
+/// how to lay out the array, so that it fits. " (..)", or empty if there is no
+/// advice.
 std::string shapeRemedy(const dpc_input_t &input, const dpc_array_t &array);
 
 } // namespace dpc
