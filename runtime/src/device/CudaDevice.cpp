@@ -1,4 +1,4 @@
-// Opens a CUDA device for a rank: context, memory, and code.
+// Opens a CUDA device for a rank: its context, memory and code.
 
 #include "runtime/src/device/CudaDevice.h"
 
@@ -34,7 +34,8 @@ dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
 CudaDevice::~CudaDevice() {
   if (!isRetained)
     return;
-  // What fails here has failed before, and was said.
+  // Failures are ignored here: their cause has been reported by an earlier
+  // call.
   if (stream) {
     driver.cuStreamSynchronize(stream);
     driver.cuStreamDestroy_v2(stream);
@@ -157,7 +158,8 @@ dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
       *out = modules[kernel.images] = module;
       return DPC_OK;
     }
-    // A driver that is older than the assembler does not know its machine code.
+    // A driver that is older than the assembler may not accept its machine
+    // code.
     if (image->kind != DPC_IMAGE_CUBIN)
       break;
   }

@@ -10,9 +10,10 @@
 
 namespace dpc {
 
-/// One CUDA device as this process uses it: its driver, context and stream, the
-/// spaces of a rank in its memory, and the functions of a program. Everything is
-/// given back when it is destroyed; streams of others are destroyed before.
+/// One CUDA device as this process uses it: the driver, the context and the
+/// stream, the spaces of a rank in its memory, and the functions of a program.
+/// The destructor frees everything; streams that other objects created on the
+/// device must be destroyed before it.
 class CudaDevice {
 public:
   CudaDevice() = default;
@@ -20,45 +21,46 @@ public:
   CudaDevice(const CudaDevice &) = delete;
   CudaDevice &operator=(const CudaDevice &) = delete;
 
-  /// Takes the device of this rank. DPC_INVALID, in one line, where there is no
-  /// driver or no device.
+  /// Opens this rank's device. DPC_INVALID, with a message of one line, if
+  /// there is no driver or no device.
   dpc_status_t open(uint32_t rank);
-  /// Makes the device that of the thread which calls: another one may have opened
-  /// it, or another device since.
+  /// Makes this device current in the calling thread. Needed because another
+  /// thread may have opened it, or made another device current since.
   dpc_status_t use() const;
-  /// Allocates the rank's spaces, which begin as zeros, and loads every kernel of
-  /// `program`. DPC_INVALID, in one line, where the device is too old or has too
-  /// little memory.
+  /// Allocates the rank's spaces, filled with zeros, and loads every kernel of
+  /// `program`. DPC_INVALID, with a message of one line, if the device is too
+  /// old or has too little memory.
   dpc_status_t load(const dpc_program_t &program, uint32_t rank);
-  /// Allocates the spaces, of so many bytes each.
+  /// Allocates the spaces; `bytes` has the size of each.
   dpc_status_t allocate(const uint64_t (&bytes)[DPC_SPACE_COUNT]);
 
-  /// DPC_OK, or a message that says what failed and what the driver calls it, with
-  /// the rank where there are several. A kernel's fault comes to light in whatever
-  /// call is made next, and it is known which kernel it was only where launches
-  /// wait for theirs: the message says how.
+  /// DPC_OK, or a failure whose message names the failed action, the driver's
+  /// error and, if there are several ranks, the rank. The fault of a kernel is
+  /// reported by whatever call comes next, so the message also says how to find
+  /// the kernel: by making each launch wait for its kernel
+  /// (CUDA_LAUNCH_BLOCKING=1).
   dpc_status_t check(cuda::Result result, const char *what) const;
 
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
-  /// What tells this device from all others.
+  /// Reads the id that distinguishes this device from all others.
   dpc_status_t readId(cuda::Uuid *out) const;
   dpc_status_t readName(std::string *out) const;
-  /// The function of an entry of the kernel table.
+  /// The function of a kernel, by its index in the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 
   cuda::Driver driver;
   cuda::Stream stream = nullptr;
 
 private:
-  /// The images of a kernel that this device runs, the best first: machine code
-  /// for the latest device before PTX for it.
+  /// The images of a kernel that this device can run, the best first: machine
+  /// code before PTX, and code for later devices before code for earlier ones.
   std::vector<const dpc_image_t *> findImages(const dpc_kernel_t &kernel) const;
   dpc_status_t load(const dpc_kernel_t &kernel, cuda::Module *out);
 
   cuda::Device device = 0;
   cuda::Context context = nullptr;
   bool isRetained = false;
-  std::string owner; // "rank R: " before what fails, where there are several ranks
+  std::string owner; // "rank R: ", the prefix of failures if there are several ranks
   uint32_t arch = 0;
   cuda::DevicePointer spaces[DPC_SPACE_COUNT] = {};
   std::map<const dpc_image_t *, cuda::Module> modules;

@@ -1,4 +1,4 @@
-// Hands a program's launches to the stream of a CUDA device.
+// Enqueues a program's launches on the stream of a CUDA device.
 
 #include "runtime/src/device/CudaQueue.h"
 
@@ -16,7 +16,8 @@
 
 namespace dpc {
 
-/// Enough for two steps' inputs of most programs; larger ones go in pieces.
+/// Enough for the inputs of two steps of most programs; larger ones are copied
+/// in pieces.
 static constexpr uint64_t kStagingBytes = 32u << 20;
 
 CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options)
@@ -31,7 +32,7 @@ CudaQueue::~CudaQueue() {
       device.driver.cuStreamEndCapture(device.stream, &left) == cuda::Result::success && left)
     device.driver.cuGraphDestroy(left);
   dropGraphs();
-  // What waits for a peer ends with it.
+  // Destroying the communicator aborts operations that wait for a peer.
   comm.reset();
   if (staging) {
     device.driver.cuStreamSynchronize(device.stream);
@@ -63,9 +64,9 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
   return openProducts(memory);
 }
 
-/// Makes each product once before the first step, which may be captured as a
-/// graph: then the library could not load its kernels. All memory is zeros, and
-/// so are the products.
+/// Computes each product once before the first step. The first step may be
+/// captured as a graph, during which the library could not load its kernels.
+/// All memory is zero then, and so are the products.
 dpc_status_t CudaQueue::openProducts(RankMemory &memory) {
   std::function<dpc_status_t()> tune;
   if (!options.tuneFile.empty())
@@ -128,7 +129,7 @@ dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   return DPC_OK;
 }
 
-/// Makes a graph of what was captured, and launches it.
+/// Makes a graph of the captured work and launches it.
 dpc_status_t CudaQueue::endCapture() {
   const uint32_t entry = capturedEntry;
   capturedEntry = DPC_NONE;
@@ -144,14 +145,14 @@ dpc_status_t CudaQueue::endCapture() {
   return device.check(driver.cuGraphLaunch(graphs[entry], device.stream), "launching a graph");
 }
 
-/// The places of parameters, from the `first` of the table on.
+/// Sets `pointers` to the addresses of `count` parameters from `first` on.
 void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro) {
   pointers.clear();
   for (uint64_t i = first; i < first + count; ++i)
     pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex)));
 }
 
-/// Performs an entry of the launch table.
+/// Enqueues the work of an entry of the launch table.
 dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
   const dpc_launch_t &launch = tables.launches[number];
@@ -230,8 +231,8 @@ dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
 }
 
 dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
-  // The caller's memory is free at once: what is copied later is its own copy. So
-  // the inputs of a step go on their way without a wait.
+  // The data is copied to staging memory, so that the caller may reuse its own
+  // at once. So a step's inputs are sent without a wait.
   const auto *next = static_cast<const char *>(from);
   if (dpc_status_t status = device.use())
     return status;
@@ -246,7 +247,7 @@ dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t byte
                                                             device.stream),
                          "a copy to the device"))
       return status;
-    // Every copy begins where the bus likes it.
+    // The next copy starts at an address that is aligned for fast transfers.
     staged = std::min(kStagingBytes,
                       (staged + part + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT);
     next += part;

@@ -10,18 +10,19 @@
 namespace dpc {
 
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
-/// spaces. Calls return when their work is in the stream; download and finish
-/// wait for it, and upload where it has taken more than fits its staging memory.
+/// spaces. Calls return as soon as their work is in the stream. Only download
+/// and finish wait for the device, and upload if its staging memory is full.
+///
 /// With `keepsEntries` the first run of an entry is captured as a graph,
-/// communication included, which is launched then and in all later runs: tables
-/// do not change.
+/// including communication. That run and all later ones launch the graph, which
+/// is possible because action tables do not change.
 class CudaQueue : public Queue {
 public:
   CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options);
   ~CudaQueue() override;
 
-  /// Takes a device (CudaDevice::open) and meets the other ranks; `memory` is the
-  /// host's.
+  /// Opens a device (CudaDevice::open) and meets the other ranks. `memory` is
+  /// memory of the host.
   dpc_status_t open(RankMemory &memory);
 
   dpc_status_t begin(uint32_t entry, bool *isDone) override;
@@ -52,12 +53,12 @@ private:
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
   ProgramProducts products;
-  std::unique_ptr<DeviceComm> comm; ///< null: there is one rank
-  /// The work of each entry, once it was captured.
+  std::unique_ptr<DeviceComm> comm; ///< null if there is only one rank
+  /// Per entry: the graph of its work, once captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
-  uint32_t capturedEntry = DPC_NONE; ///< whose actions are being captured
-  /// Locked memory of the host that uploads go through, and its bytes that
-  /// copies in the stream may still read.
+  uint32_t capturedEntry = DPC_NONE; ///< the entry that is being captured
+  /// Page-locked memory of the host, through which uploads go. The stream may
+  /// still read its first `staged` bytes.
   char *staging = nullptr;
   uint64_t staged = 0;
   std::vector<cuda::DevicePointer> pointers;

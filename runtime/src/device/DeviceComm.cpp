@@ -1,5 +1,5 @@
-// The part of communication between devices that is the same whoever moves the
-// tensors: streams, events, and waiting with an eye on the peers.
+// The part of communication between devices that does not depend on the means
+// of transport: streams, events, and waiting while watching the peers.
 
 #include "runtime/src/device/DeviceComm.h"
 
@@ -12,8 +12,8 @@
 
 namespace dpc {
 
-/// Seconds that a device gets beyond the longest wait for a peer, whose end names
-/// the peer.
+/// Seconds that a device may take longer than the longest wait for a peer. A
+/// host's wait ends first, and its message names the peer.
 static constexpr double kGrace = 5;
 
 DeviceComm::DeviceComm(DeviceCommParts parts) : parts(std::move(parts)) {}
@@ -36,7 +36,7 @@ dpc_status_t DeviceComm::open(uint32_t eventCount) {
   if (dpc_status_t status = device.check(
           device.driver.cuCtxGetStreamPriorityRange(&least, &greatest), "asking for priorities"))
     return status;
-  // What others wait for goes first.
+  // Communication has the highest priority, because other ranks wait for it.
   if (dpc_status_t status = device.check(
           device.driver.cuStreamCreateWithPriority(&stream, cuda::kStreamNonBlocking, greatest),
           "making a stream"))
@@ -123,7 +123,8 @@ dpc_status_t DeviceComm::waitForDevice() {
     const double waited = monotonicSeconds() - begin;
     if (waited > parts.timeoutSeconds + kGrace)
       return fail(DPC_PEER, "the device has not finished for %.0f s", waited);
-    // Short steps are looked at often, and of a long one a part in a thousand is lost.
+    // Polls without pause during the first 50 us, so that a short step loses no
+    // time. Later pauses are a thousandth of the time waited.
     if (waited > 50e-6)
       ::usleep(static_cast<useconds_t>(std::min(1000.0, waited * 1e3)));
   }

@@ -8,23 +8,25 @@
 
 namespace dpc {
 
-/// What a way of communication between devices works with.
+/// The resources of a DeviceComm.
 struct DeviceCommParts {
   CudaDevice &device;
-  dpc_comm_t &control;       ///< between the hosts of the ranks
-  char *window;              ///< memory of `control` for their messages
-  std::vector<Group> groups; ///< this rank's, by family
-  Region memory;             ///< SHARED of the device, where operations read and write
-  uint64_t memoryBytes;      ///< of it
+  dpc_comm_t &control;       ///< communicator between the hosts of the ranks
+  char *window;              ///< memory of `control` for the hosts' messages
+  std::vector<Group> groups; ///< this rank's group of each family
+  Region memory;             ///< the device's SHARED space, which holds all buffers
+  uint64_t memoryBytes;      ///< size of `memory`
   double timeoutSeconds;     ///< longest wait for peers
-  /// Frees the graphs that hold operations: NCCL gives none up before.
+  /// Frees graphs that contain operations. NCCL aborts none before they are
+  /// freed.
   std::function<void()> dropGraphs;
 };
 
 /// Moves tensors between the devices of a run, on a stream of its own. An
-/// operation waits for what the device's stream holds when it is started, and
-/// that stream for the operation where it is waited for: so the host waits for
-/// nothing before `finish`, and a graph of the device's stream has it all.
+/// operation starts after the work that is in the device's stream at its start
+/// action. The device's stream waits for the operation at its wait action. So
+/// the host waits for nothing before `finish`, and a graph captured on the
+/// device's stream contains all communication.
 class DeviceComm {
 public:
   explicit DeviceComm(DeviceCommParts parts);
@@ -32,49 +34,53 @@ public:
   DeviceComm(const DeviceComm &) = delete;
   DeviceComm &operator=(const DeviceComm &) = delete;
 
-  /// Meets the other ranks. Collective. Operations are known as events below
-  /// `eventCount`.
+  /// Meets the other ranks. Collective. Later calls identify operations by
+  /// events below `eventCount`.
   virtual dpc_status_t open(uint32_t eventCount);
-  /// Begins work that all ranks know by this number: the same operations follow
-  /// whenever it is the same, or, where they were captured (`isKept`) and a graph
-  /// runs them again, none.
+  /// Begins a piece of work that has the same number on all ranks. Whenever the
+  /// number is the same, the same operations follow. If they are captured in
+  /// this run (`isKept`), a graph repeats them in later runs, in which no
+  /// operations follow.
   virtual dpc_status_t begin(uint32_t number, bool isKept) = 0;
-  /// Starts an operation whose buffers are on the device. DPC_INVALID for what
-  /// no rank could do (checkOperation).
+  /// Starts an operation whose buffers are on the device. DPC_INVALID if no
+  /// rank could perform it (checkOperation).
   dpc_status_t start(const dpc_comm_op_t &op, uint32_t event);
-  /// Lets the device's stream wait for an operation.
+  /// Makes the device's stream wait for an operation.
   dpc_status_t wait(uint32_t event);
-  /// DPC_INVALID if an operation was started that nothing has waited for.
+  /// DPC_INVALID if an operation was started without a wait.
   dpc_status_t checkAllWaited() const;
-  /// Returns when the device's stream is done. DPC_PEER, naming the rank, when
-  /// another one has failed; what was started is then given up.
+  /// Returns when the device's stream has finished. DPC_PEER, with a message
+  /// that names the rank, if another rank has failed; all started operations
+  /// are then aborted.
   dpc_status_t finish();
 
 protected:
-  /// Puts a collective on `stream`, or messages, which advance together: a rank
-  /// may receive before what it sends is taken. All have been checked.
+  /// Enqueues one collective, or several messages, on `stream`. Messages must
+  /// advance together, because a peer may send to this rank before it receives
+  /// from it. All operations have been checked.
   virtual dpc_status_t move(const std::vector<dpc_comm_op_t> &ops) = 0;
-  /// Waits until all ranks have begun what this one has.
+  /// Waits until all ranks have begun the same work as this one.
   virtual dpc_status_t settle() { return DPC_OK; }
-  /// Whether a rank, or the way itself, has failed. Waits for nothing.
+  /// Whether a rank or the means of transport has failed. Returns at once.
   virtual dpc_status_t check() = 0;
-  /// Ends what the stream would wait for in vain.
+  /// Aborts all operations for which the stream would wait in vain.
   virtual void giveUp() = 0;
-  /// Whether something was put on the stream that is not known to be done.
+  /// Whether work was enqueued on the stream that may not have finished.
   bool isBusy = false;
 
   DeviceCommParts parts;
   cuda::Stream stream = nullptr;
 
 private:
-  /// Puts what was noted on the stream, and marks where it is done.
+  /// Enqueues the noted messages on the stream, and records their events after
+  /// them.
   dpc_status_t flush();
   dpc_status_t waitForDevice();
 
-  std::vector<bool> isStarted;    // by event
-  std::vector<cuda::Event> ready; // of the device's stream, when an operation starts
-  std::vector<cuda::Event> done;  // of `stream`
-  // Messages that are not on the stream yet, and their events.
+  std::vector<bool> isStarted;    // indexed by event
+  std::vector<cuda::Event> ready; // recorded on the device's stream at the start of an operation
+  std::vector<cuda::Event> done;  // recorded on `stream` after the operation
+  // Messages that have not been enqueued on the stream, and their events.
   std::vector<dpc_comm_op_t> noted;
   std::vector<uint32_t> notedEvents;
 };

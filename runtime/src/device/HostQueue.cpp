@@ -1,5 +1,5 @@
-// Does what a queue is asked at once, in the calling thread and this process's
-// memory; communication alone goes on until its event is waited for.
+// Does the work of each call at once, in the calling thread and this process's
+// memory. Only communication continues until its event is waited for.
 
 #include "runtime/src/device/HostQueue.h"
 

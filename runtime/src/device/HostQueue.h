@@ -8,8 +8,8 @@
 
 namespace dpc {
 
-/// The processor of the host as a device: functions are host code, and all but
-/// communication is done when a call returns.
+/// The host's processor as a device: functions are host code, and all work
+/// except communication is done when a call returns.
 class HostQueue : public Queue {
 public:
   HostQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);
@@ -24,7 +24,7 @@ public:
   dpc_status_t finish() override;
 
 protected:
-  /// Whether a communication was started and not waited for.
+  /// Whether a communication has been started and not waited for.
   bool isCommunicating() const;
   char *pointerTo(DeviceAddress address) const { return call.base[address.space] + address.offset; }
 
@@ -35,7 +35,7 @@ protected:
 
 private:
   dpc_call_t call{};
-  std::vector<dpc_request_t> requests; ///< by event; 0: none is under way
+  std::vector<dpc_request_t> requests; ///< indexed by event; 0: no request is outstanding
 };
 
 } // namespace dpc

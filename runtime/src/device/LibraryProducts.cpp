@@ -1,5 +1,5 @@
-// Products of matrices by cuBLASLt. Meaning of its calls: NVIDIA, "cuBLAS", part
-// "Using the cuBLASLt API".
+// Products of matrices by cuBLASLt. Reference: NVIDIA, "cuBLAS", part "Using
+// the cuBLASLt API".
 
 #include "runtime/src/device/LibraryProducts.h"
 
@@ -13,9 +13,9 @@ namespace dpc {
 
 namespace {
 
-/// Where the library wants its workspace to begin.
+/// Alignment of the workspace that the library requires.
 constexpr uint64_t kWorkspaceAlignment = 256;
-/// The largest alignment that the library tells apart.
+/// The largest alignment that makes a difference to the library.
 constexpr uint64_t kMostAlignment = 256;
 
 cuda::DataType dataType(uint32_t dtype) {
@@ -64,7 +64,8 @@ dpc_status_t LibraryProducts::open() {
   const dpc_status_t status = check(library.cublasLtCreate(&handle), "opening the library");
   if (status == DPC_OK)
     return DPC_OK;
-  // The newest one may be too new for the driver, and another beside it.
+  // The newest library may be too new for the driver; an older one may be
+  // installed as well.
   const std::string reason = dpc_last_error();
   if (cuda::openCublasLt(library, /*isOlder=*/true) == DPC_OK &&
       library.cublasLtCreate(&handle) == cuda::BlasStatus::success)
@@ -82,11 +83,12 @@ uint32_t LibraryProducts::add(const Wanted &wanted) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the library is told
+// Descriptions for the library
 //===----------------------------------------------------------------------===//
 
-/// A matrix of so many rows and columns, which are the library's columns and
-/// rows; where it is transposed, they are its rows and columns.
+/// Describes a row-major matrix of `rows` rows and `columns` columns. The
+/// library's column-major view exchanges rows and columns; for a transposed
+/// matrix they are exchanged once more.
 dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &matrix,
                                      uint64_t rows, uint64_t columns, cuda::MatrixLayout *out) {
   const dpc_product_t &product = wanted.product;
@@ -122,7 +124,7 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
                                                         sizeof value),
                  "describing a product");
   };
-  // Its first factor is the second one here.
+  // The library's first factor is our second one.
   if (dpc_status_t status =
           set(cuda::MatmulAttribute::transposeA, static_cast<int32_t>(product.b.transposed)))
     return status;
@@ -132,7 +134,8 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
   if (product.epilogue == DPC_EPILOGUE_BIAS) {
     if (dpc_status_t status = set(cuda::MatmulAttribute::epilogue, cuda::Epilogue::bias))
       return status;
-    // Where it lies is told with each run; until then, how it is aligned.
+    // The address of the bias is passed with each run. Until then a number with
+    // the same alignment stands in for it.
     if (dpc_status_t status =
             set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[kAddend]))
       return status;
@@ -147,7 +150,7 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
 }
 
 //===----------------------------------------------------------------------===//
-// How the library does it
+// Choice of the algorithm
 //===----------------------------------------------------------------------===//
 
 dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPreference preference,
@@ -161,7 +164,8 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
         library.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
         "choosing how to make a product");
   };
-  // The workspace begins behind its first bytes, where the library wants it.
+  // The workspace must be aligned, for which up to `lost` bytes at its
+  // beginning may be skipped.
   const uint64_t lost = kWorkspaceAlignment - 1;
   if (dpc_status_t status =
           prefer(cuda::PreferenceAttribute::maxWorkspaceBytes,
@@ -179,8 +183,8 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
   const cuda::BlasStatus asked = library.cublasLtMatmulAlgoGetHeuristic(
       handle, prepared.description, prepared.a, prepared.b, prepared.d, prepared.d, preference,
       static_cast<int>(most), found.data(), &count);
-  // A product that the library does not make is for the kernels, whatever it
-  // calls its reason.
+  // If the library does not support a product, for whatever reason, a kernel of
+  // the program computes it.
   if (asked != cuda::BlasStatus::success)
     return DPC_OK;
   for (int i = 0; i < count; ++i)

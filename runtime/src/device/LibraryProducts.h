@@ -9,21 +9,22 @@
 
 namespace dpc {
 
-/// The products of matrices that cuBLASLt makes on a device. Its matrices are
-/// column-major: a row-major D = A B is its D' = B' A'.
+/// The products of matrices that cuBLASLt computes on a device. The library's
+/// matrices are column-major, so a row-major D = A B is passed to it as D' = B'
+/// A'.
 class LibraryProducts {
 public:
-  /// Buffers of a product, as dpc_product_t counts them.
+  /// Numbers of buffers of a product, as dpc_product_t counts them.
   static constexpr uint32_t kMostBuffers = 5, kWorkspace = 3, kAddend = 4;
 
-  /// A product, and what is known of its buffers.
+  /// A product with the properties of its buffers that matter to the library.
   struct Wanted {
     dpc_product_t product = {};
-    /// What divides the address of each buffer.
+    /// A power of two that divides the address of each buffer.
     uint64_t alignments[kMostBuffers] = {};
     uint64_t workspaceBytes = 0;
   };
-  /// How the library makes a product, if it does.
+  /// The algorithm with which the library computes a product.
   struct Choice {
     cuda::MatmulAlgorithm algorithm = {};
     uint32_t isMade = 0;
@@ -35,35 +36,38 @@ public:
   LibraryProducts(const LibraryProducts &) = delete;
   LibraryProducts &operator=(const LibraryProducts &) = delete;
 
-  /// Opens the library for the device of this thread. DPC_INVALID, in one line,
-  /// where it is not there.
+  /// Opens the library for this thread's device. DPC_INVALID, with a message of
+  /// one line, if it is not installed.
   dpc_status_t open();
-  /// Notes a product and returns its number; equal ones have one.
+  /// Adds a product and returns its number; equal products share a number.
   uint32_t add(const Wanted &wanted);
   size_t size() const { return products.size(); }
   const Wanted &getWanted(uint32_t number) const { return products[number].wanted; }
   uint64_t getVersion() const { return library.cublasLtGetVersion(); }
 
-  /// Has the library choose how it makes each product. One that it does not make
-  /// is for the kernels.
+  /// Lets the library choose an algorithm for each product. Products that it
+  /// does not support remain with the program's kernels.
   dpc_status_t choose();
-  /// Ways in which the library makes a product, `most` at most, that which it
-  /// thinks the fastest first; none where it does not make it.
+  /// Returns at most `most` algorithms for a product, the one that the library
+  /// expects to be fastest first. None if the library does not support the
+  /// product.
   dpc_status_t findChoices(uint32_t number, size_t most, std::vector<Choice> *out);
-  /// Has a product made so from now on. DPC_INVALID where this device's library
-  /// does not.
+  /// Uses an algorithm for a product from now on. DPC_INVALID if this device's
+  /// library does not support it.
   dpc_status_t take(uint32_t number, const Choice &choice);
-  /// What was chosen, one for each product, so that other ranks take the same.
+  /// The chosen algorithm of each product, so that other ranks can use the
+  /// same.
   std::vector<Choice> getChoices() const;
-  /// Takes all of them.
+  /// Uses the choices of another rank; one per product.
   dpc_status_t adopt(const Choice *choices);
 
   bool isMade(uint32_t number) const { return products[number].choice.isMade; }
-  /// Puts a product that is made on a stream.
+  /// Enqueues a product, for which isMade is true, on a stream.
   dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers, cuda::Stream stream);
 
 private:
-  /// What the library knows of a product, by its names of the matrices.
+  /// The library's descriptors of a product; a, b and d as the library names
+  /// the matrices.
   struct Prepared {
     Wanted wanted;
     cuda::MatmulDescription description = nullptr;
@@ -72,7 +76,7 @@ private:
   };
 
   dpc_status_t check(cuda::BlasStatus status, const char *what) const;
-  /// Tells the library of a product, once.
+  /// Creates the descriptors of a product, unless they exist.
   dpc_status_t describe(Prepared &product);
   dpc_status_t layOut(const Wanted &wanted, const dpc_matrix_t &matrix, uint64_t rows,
                       uint64_t columns, cuda::MatrixLayout *out);

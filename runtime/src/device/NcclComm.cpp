@@ -1,5 +1,4 @@
-// Moves tensors between devices by NCCL. Meaning of its calls: NVIDIA, "NCCL
-// API".
+// Moves tensors between devices by NCCL. Reference: NVIDIA, "NCCL API".
 
 #include "runtime/src/device/NcclComm.h"
 
@@ -17,7 +16,7 @@ namespace dpc {
 
 namespace {
 
-/// How NCCL sees elements that are reduced.
+/// NCCL's type for elements to be reduced, if it has one.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
   switch (dtype) {
   case DPC_F64:
@@ -54,7 +53,7 @@ bool reduces(uint32_t op) {
 } // namespace
 
 NcclComm::~NcclComm() {
-  // What waits for a peer that never comes would never end by itself.
+  // An operation that waits for a failed peer would never end by itself.
   if (isBusy)
     giveUp();
   if (stream)
@@ -67,8 +66,8 @@ NcclComm::~NcclComm() {
 }
 
 void NcclComm::giveUp() {
-  // Unlike a clean end this waits for nobody; together, as one may wait for
-  // operations of another.
+  // Abort, unlike a clean end, waits for no peer. All communicators are aborted
+  // as one group, because one may wait for operations of another.
   if (owned.empty())
     return;
   nccl.ncclGroupStart();
@@ -103,13 +102,15 @@ dpc_status_t NcclComm::awaitReady(cuda::NcclComm comm, const char *what) {
       return status;
     if (monotonicSeconds() - begin > parts.timeoutSeconds)
       return fail(DPC_PEER, "NCCL: %s has not ended for %.0f s", what, parts.timeoutSeconds);
-    // Putting an operation on the stream takes no longer.
+    // A call that only enqueues an operation ends within 50 us, without a
+    // pause.
     if (monotonicSeconds() - begin > 50e-6)
       ::usleep(100);
   }
 }
 
-/// Two ranks on one device would wait for each other: NCCL wants one for each.
+/// Refuses two ranks on one device. NCCL requires a device per rank, since
+/// ranks on one would wait for each other.
 dpc_status_t NcclComm::checkDevices() {
   const uint32_t ranks = parts.control.world_size;
   cuda::Uuid own;
@@ -164,8 +165,9 @@ dpc_status_t NcclComm::connect() {
       comms[family] = world;
       continue;
     }
-    // NCCL makes the group in a thread of its own and stores it here when it is
-    // done, whatever the call says; until then the whole is in progress.
+    // NCCL creates the group in a thread of its own, and stores it in `part`
+    // when it is done, whatever this call returns. Until then `world` is "in
+    // progress".
     const char *what = "making a group of ranks";
     cuda::NcclComm &part = comms[family];
     if (dpc_status_t status = checkCall(
@@ -200,13 +202,13 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
     return status;
   if (dpc_status_t status = connect())
     return status;
-  // From now on a rank that fails is one that all can name.
+  // After this barrier the hosts can name any rank that fails.
   return dpc_comm_barrier(&parts.control);
 }
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {
   announces = known.insert(number).second;
-  isBusy = true; // a graph may follow
+  isBusy = true; // the caller may launch a graph
   dpc_comm_op_t op = {};
   op.op = DPC_OP_BARRIER;
   op.dtype = DPC_U8;
@@ -312,8 +314,8 @@ dpc_status_t NcclComm::enqueue(const dpc_comm_op_t &op) {
   return checkCall(result, comm, opName(op.op));
 }
 
-/// Gather, scatter and all-to-all, which NCCL has as messages: what goes to this
-/// rank itself is a copy.
+/// Gather, scatter and all-to-all, which are messages in NCCL. The part that
+/// stays on this rank is a copy.
 dpc_status_t NcclComm::enqueueParts(const dpc_comm_op_t &op, cuda::NcclComm comm) {
   const Group &group = parts.groups[op.family];
   const uint64_t bytes = op.count * dpc_dtype_size(op.dtype);
@@ -357,7 +359,7 @@ dpc_status_t NcclComm::check() {
     nccl.ncclCommGetAsyncError(comm, &state);
     if (state == cuda::NcclResult::success || state == cuda::NcclResult::inProgress)
       continue;
-    // The hosts know better which rank is to blame, and hear of it in time.
+    // The hosts know which rank failed, and learn it within kHearing seconds.
     constexpr double kHearing = 12;
     const bool isElsewhere = state == cuda::NcclResult::remoteError;
     for (const double begin = monotonicSeconds();

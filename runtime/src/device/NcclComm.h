@@ -7,19 +7,21 @@
 
 namespace dpc {
 
-/// Communication between devices by NCCL, a communicator for each group. All of
-/// them work on one stream: NCCL's communicators may not run side by side.
+/// Communication between devices by NCCL, with a communicator per group. All
+/// communicators use one stream, because operations of NCCL's communicators may
+/// not run concurrently.
 ///
-/// NCCL cannot tell ranks that run different operations; so in the first run of
-/// work that all ranks know by a number they announce each operation to each
-/// other before anything moves, and that they begin it in all later ones. While a
-/// rank waits for its device it watches its peers, as NCCL does not.
+/// NCCL does not notice if ranks run different operations. So in the first run
+/// of a numbered piece of work, all ranks announce each operation to each other
+/// before data moves; in later runs they announce only that they begin it.
+/// While a rank waits for its device it watches its peers, which NCCL does not
+/// do.
 class NcclComm : public DeviceComm {
 public:
   explicit NcclComm(DeviceCommParts parts) : DeviceComm(std::move(parts)) {}
   ~NcclComm() override;
 
-  /// DPC_INVALID where NCCL is not there, or two ranks have one device.
+  /// DPC_INVALID if NCCL is not installed, or two ranks use the same device.
   dpc_status_t open(uint32_t eventCount) override;
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
@@ -31,7 +33,7 @@ private:
 
   dpc_status_t checkDevices();
   dpc_status_t connect();
-  /// Waits for a communicator that is being made.
+  /// Waits until NCCL has created a communicator.
   dpc_status_t awaitReady(cuda::NcclComm comm, const char *what);
   dpc_status_t checkCall(cuda::NcclResult result, cuda::NcclComm comm, const char *what);
   dpc_status_t announce(const std::vector<dpc_comm_op_t> &ops);
@@ -40,13 +42,13 @@ private:
   dpc_status_t copy(const void *from, void *to, uint64_t bytes);
 
   cuda::Nccl nccl;
-  std::vector<cuda::NcclComm> comms; // by family; null: a group of one, or none
-  std::vector<cuda::NcclComm> owned; // each once
-  cuda::DevicePointer flag = 0;      // what barriers reduce
-  void *registration = nullptr;      // of the memory, with the first of them
-  bool announces = false;            // the operations that follow
-  std::set<uint32_t> known;          // numbers whose operations were announced
-  dpc_request_t begun = 0;           // what settle waits for
+  std::vector<cuda::NcclComm> comms; // by family; null: a group of one rank, or no group
+  std::vector<cuda::NcclComm> owned; // every communicator once
+  cuda::DevicePointer flag = 0;      // the element that barriers reduce
+  void *registration = nullptr;      // of the device's memory, with owned[0]
+  bool announces = false;            // true: the next operations are announced
+  std::set<uint32_t> known;          // numbers whose operations have been announced
+  dpc_request_t begun = 0;           // the request that settle() waits for
 };
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Measures products of matrices on the device, one algorithm after the other.
+// Measures the algorithms of products on the device, one after the other.
 
 #include "runtime/src/device/ProductTuner.h"
 
@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// Ways of making a product that are worth a try, and runs of each: the shortest
-/// counts, and before it one that loads the code.
+/// Most algorithms to try per product, and runs of each. The first run loads
+/// the code and is not counted; the shortest of the others counts.
 static constexpr size_t kMostChoices = 16;
 static constexpr int kRuns = 4;
 
@@ -76,7 +76,7 @@ dpc_status_t ProductTuner::tune(uint64_t launch, LibraryProducts::Choice *fastes
       status = measure(launch, &mine);
     if (status && isFirst)
       return status;
-    if (status) // does not run, whatever the library has said
+    if (status) // the library returned an algorithm that does not run
       continue;
     if (isFirst)
       first += mine;

@@ -9,19 +9,19 @@
 
 namespace dpc {
 
-/// Measures in how many ways the library makes each product of a program, and
-/// has it take the fastest. What was measured once stands in a file
-/// (TunedProducts), from which later runs take it. For rank 0, before the first
-/// step: what the products leave in memory is nothing yet.
+/// Measures the algorithms that the library has for each product of a program,
+/// and makes it use the fastest. Results are kept in a file (TunedProducts),
+/// from which later runs read them. Used on rank 0 before the first step, when
+/// products may overwrite memory because it holds nothing yet.
 class ProductTuner {
 public:
-  /// `perform` puts an entry of the launch table on the device's stream.
+  /// `perform` enqueues an entry of the launch table on the device's stream.
   ProductTuner(CudaDevice &device, ProgramProducts &products, std::string path,
                std::function<dpc_status_t(uint64_t launch)> perform)
       : device(device), products(products), path(std::move(path)), perform(std::move(perform)) {}
   ~ProductTuner();
 
-  /// Tells the user on stderr what came of it.
+  /// Tunes all products and reports the result to the user on stderr.
   dpc_status_t run();
 
 private:
@@ -33,7 +33,7 @@ private:
   const std::string path;
   const std::function<dpc_status_t(uint64_t)> perform;
   cuda::Event begin = nullptr, end = nullptr;
-  double first = 0, best = 0; ///< microseconds of all products that were measured
+  double first = 0, best = 0; ///< sums over all measured products, in microseconds
 };
 
 } // namespace dpc

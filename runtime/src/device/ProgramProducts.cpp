@@ -1,5 +1,5 @@
-// Notes the products of a program's launches, and agrees with the other ranks on
-// who makes them and how.
+// Finds the products among a program's launches, and agrees with the other
+// ranks on whether the library computes them and with which algorithms.
 
 #include "runtime/src/device/ProgramProducts.h"
 
@@ -13,8 +13,8 @@
 
 namespace dpc {
 
-/// The largest power of two that divides the address of a parameter, whatever
-/// the microbatch and the rank. Spaces begin at multiples of 256.
+/// The largest power of two that divides the address of a parameter for all
+/// microbatches and ranks, at most 256: spaces begin at multiples of 256.
 static uint64_t alignmentOf(const dpc_param_t &param) {
   const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
   return all & -all;
@@ -49,11 +49,11 @@ dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &con
   return agreeOnChoices(control, window, windowBytes, refine);
 }
 
-/// The library is used where all ranks have it.
+/// Uses the library only if all ranks have the same version of it.
 dpc_status_t ProgramProducts::agreeOnLibrary(dpc_comm_t &control, char *window, bool *isUsed) {
   const bool isHere = products.open() == DPC_OK;
   const std::string reason = isHere ? "" : dpc_last_error();
-  // An algorithm means something to the version alone that it comes from.
+  // An algorithm is meaningful only to the library version that it comes from.
   std::vector<uint64_t> versions(control.world_size);
   const uint64_t mine = isHere ? products.getVersion() : 0;
   if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, versions.data()))

@@ -10,20 +10,21 @@
 
 namespace dpc {
 
-/// Which launches of a program are products that the library makes. All ranks
-/// agree: the library makes them in all or in none, and each as rank 0 does, so
-/// that what ranks compute twice is the same twice.
+/// Decides which products among a program's launches the library computes. All
+/// ranks decide alike: either the library is used on all ranks or on none, and
+/// each product has rank 0's algorithm on all. So a value that several ranks
+/// compute redundantly has the same bits on all of them.
 class ProgramProducts {
 public:
-  /// Opens the library, if the program has products, and has rank 0 choose how
-  /// they are made; `refine` (may be empty) is run there after the library's own
-  /// choice. `window` is memory of `control` for messages of at most
-  /// `windowBytes` bytes. Collective. Where the library is not there rank 0 tells
-  /// the user that kernels make the products.
+  /// Opens the library if the program has products, and lets rank 0 choose
+  /// their algorithms. If `refine` is not empty, rank 0 calls it after the
+  /// library's own choice. `window` is memory of `control` for messages of at
+  /// most `windowBytes` bytes. Collective. If the library is not installed,
+  /// rank 0 tells the user that kernels compute the products.
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &control, char *window,
                     uint64_t windowBytes, const std::function<dpc_status_t()> &refine);
 
-  /// Whether the library makes an entry of the launch table.
+  /// Whether the library computes an entry of the launch table.
   bool makes(uint64_t launch) const {
     return launch < numbers.size() && numbers[launch] != DPC_NONE &&
            products.isMade(numbers[launch]);
@@ -32,9 +33,9 @@ public:
     return products.run(numbers[launch], buffers, stream);
   }
   LibraryProducts &getLibrary() { return products; }
-  /// The library's number of the product of a launch that it makes.
+  /// The library's number for the product of a launch that it computes.
   uint32_t numberOf(uint64_t launch) const { return numbers[launch]; }
-  /// A launch for each product that the library makes.
+  /// One launch for each product that the library computes.
   std::vector<uint64_t> getExamples() const;
 
 private:
@@ -43,7 +44,7 @@ private:
                               const std::function<dpc_status_t()> &refine);
 
   LibraryProducts products;
-  std::vector<uint32_t> numbers; ///< by launch: its product, or DPC_NONE
+  std::vector<uint32_t> numbers; ///< per launch: number of its product, or DPC_NONE
 };
 
 } // namespace dpc

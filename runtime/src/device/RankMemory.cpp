@@ -1,5 +1,5 @@
-// Lays out a rank's memory: ARENA is a mapping of its own; SHARED, the votes
-// and the window for messages follow each other in the communicator's.
+// Lays out a rank's memory. ARENA is a separate mapping. SHARED, the votes and
+// the window for messages follow each other in the communicator's memory.
 
 #include "runtime/src/device/RankMemory.h"
 
@@ -33,7 +33,7 @@ RankMemory::~RankMemory() {
 
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, bool isStaged) {
   const uint64_t bytes = runsOnCuda(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
-  // The region may begin within a page.
+  // The communicator's memory may begin within a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((3 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }

@@ -5,11 +5,12 @@
 
 namespace dpc {
 
-/// A device whose memory the host can reach by queue calls alone: outside of
-/// them, touching it ends the process. (A transport may use SHARED in a thread
-/// of its own while a communication is under way, so that space is open then.)
-/// It performs the launch table of a program for a device, on the processor of
-/// the host. What a real device would not allow thus fails where there is none.
+/// A device that the host emulates. The host can reach the device's memory only
+/// during queue calls; any other access ends the process. (A transport may use
+/// SHARED in a thread of its own while a communication is outstanding, so that
+/// space is accessible then.) The queue performs the launch table of a program
+/// for a device on the host's processor. So accesses that a real device would
+/// not permit fail on machines without a device, too.
 class ShadowQueue : public HostQueue {
 public:
   ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);
@@ -29,7 +30,7 @@ private:
   void perform(const dpc_launch_t &launch, uint32_t micro);
 
   RankMemory &memory;
-  std::vector<char *> pointers; ///< the parameters of a launch
+  std::vector<char *> pointers; ///< parameters of the current launch
 };
 
 } // namespace dpc

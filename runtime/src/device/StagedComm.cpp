@@ -1,4 +1,4 @@
-// Moves tensors of devices through the memory that their hosts share.
+// Moves tensors of devices through memory of their hosts.
 
 #include "runtime/src/device/StagedComm.h"
 
@@ -22,7 +22,7 @@ dpc_status_t StagedComm::open(uint32_t eventCount) {
     return status;
   if (parts.memoryBytes == 0)
     return DPC_OK;
-  // Only locked memory is copied while the host goes on.
+  // Copies are asynchronous only if the host's memory is page-locked.
   if (dpc_status_t status =
           parts.device.check(parts.device.driver.cuMemHostRegister_v2(mirror, parts.memoryBytes,
                                                                       cuda::kHostRegisterPortable),

@@ -9,15 +9,16 @@
 
 namespace dpc {
 
-/// Communication between devices through their hosts: a copy to the host's
-/// memory, the operation of a transport there, in a host function of the stream,
-/// and a copy back. It needs no library, lets several ranks use one device, and
-/// gives the bits of the transport. The transport is the stream's until `finish`:
-/// the host uses it only outside of begin and finish.
+/// Communication between devices through their hosts. The stream copies to host
+/// memory, a host function of the stream runs the operation of a transport
+/// there, and the stream copies back. It needs no library, lets several ranks
+/// use one device, and gives the same bits as the transport. Between begin and
+/// `finish` the transport belongs to the stream; the host itself uses it only
+/// outside of that time.
 class StagedComm : public DeviceComm {
 public:
   /// `mirror` is memory of the control transport, as large as the device's
-  /// SHARED space, whose buffers lie there at the same offsets.
+  /// SHARED space. A buffer has the same offset in both.
   StagedComm(DeviceCommParts parts, char *mirror);
   ~StagedComm() override;
 
@@ -25,7 +26,7 @@ public:
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
 private:
-  /// Operations that a host function runs together.
+  /// Operations that one host function runs together.
   struct Call {
     StagedComm *comm;
     std::vector<dpc_comm_op_t> ops;
@@ -36,17 +37,17 @@ private:
   void giveUp() override {}
   static void runCall(void *call);
   dpc_status_t run(const std::vector<dpc_comm_op_t> &ops);
-  /// Where the mirror has what lies at a device's address.
+  /// The address in the mirror that corresponds to a device address.
   char *mirrorOf(const void *at) const;
 
   char *const mirror;
   bool isRegistered = false;
   bool keepsCalls = false;
-  /// A graph runs kept ones again.
+  /// Kept calls are captured in a graph, which runs them again.
   std::vector<std::unique_ptr<Call>> keptCalls, calls;
-  /// The first failure of a host function; no later one runs.
+  /// Set by the first failure of a host function; no later host function runs.
   std::atomic<bool> hasFailed{false};
-  std::mutex mutex; // of the two below
+  std::mutex mutex; // protects failure and failureText
   dpc_status_t failure = DPC_OK;
   std::string failureText;
 };

@@ -1,7 +1,7 @@
 // A placement may have thousands of small pieces, such as the rows of a matrix
-// whose columns are cut, and a copy to or from a device has a price of its own.
-// Pieces that follow each other in the buffer therefore travel together,
-// through memory of the host in which they are gathered.
+// whose columns are sharded, and each copy to or from a device has a fixed
+// cost. Therefore pieces that are contiguous in the buffer are copied together,
+// through host memory in which they are collected.
 #include "runtime/src/device/TensorTransfer.h"
 
 #include "dpc/data.h"
@@ -15,18 +15,18 @@ namespace dpc {
 
 namespace {
 
-/// Bytes that travel together at most.
+/// Most bytes that are copied together.
 constexpr uint64_t kMostBytes = 1u << 20;
 
-/// Elements [local, local + length) of the buffer, which are those from
-/// `global` on of the tensor.
+/// Elements [local, local + length) of the buffer, which are elements [global,
+/// global + length) of the tensor.
 struct Piece {
   uint64_t local, global, length;
 };
 
-/// Calls visit(pieces) with groups of pieces that follow each other in the
-/// buffer, until one fails. Together they are elements [begin, end) of the
-/// tensor as far as this rank has them.
+/// Calls visit(pieces) with groups of pieces that are contiguous in the buffer,
+/// until a call fails. All groups together are this rank's part of elements
+/// [begin, end) of the tensor.
 template <typename Visit>
 dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
                           uint64_t end, Visit visit) {

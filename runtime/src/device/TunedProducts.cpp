@@ -1,4 +1,4 @@
-// Reads and writes the text of measured products.
+// Reads and writes files of measured products.
 
 #include "runtime/src/device/TunedProducts.h"
 
@@ -15,7 +15,7 @@
 
 namespace dpc {
 
-/// The first line, with the version of what follows.
+/// First line of a file; the number is the version of the format.
 static const char *const kFirstLine = "dpc products 1";
 
 static std::string describe(const dpc_product_t &product) {

@@ -8,23 +8,25 @@
 
 namespace dpc {
 
-/// How products are made fastest, as was measured, in a file that runs share: a
-/// line for each product, device and version of the library. Text, with tabs
-/// between the fields of a line: the device's name, the library's version, words
-/// for readers, the product and its algorithm as hexadecimal bytes, microseconds.
+/// The measured fastest algorithms of products, in a file that runs share. The
+/// file is text and has a line for each product, device and library version.
+/// The fields of a line are separated by tabs: the device's name, the library's
+/// version, a description for readers, the product and its algorithm as
+/// hexadecimal bytes, and microseconds.
 class TunedProducts {
 public:
-  /// `device` is its name, which says how fast it is.
+  /// `device` is the name of the device model, on which speed depends.
   TunedProducts(std::string device, uint64_t libraryVersion);
 
-  /// Reads a file; one that is not there has nothing. DPC_INVALID names the line
-  /// of a file that is no such one.
+  /// Reads a file; a missing file counts as empty. DPC_INVALID, with a message
+  /// that names the line, if the file is malformed.
   dpc_status_t read(const std::string &path);
-  /// What is known of a product on this device; null: nothing.
+  /// The algorithm for a product on this device; null if it has not been
+  /// measured.
   const cuda::MatmulAlgorithm *find(const LibraryProducts::Wanted &wanted) const;
   void add(const LibraryProducts::Wanted &wanted, const cuda::MatmulAlgorithm &algorithm,
            double microseconds);
-  /// Writes everything, what was read of other devices too.
+  /// Writes all entries, including those that were read for other devices.
   dpc_status_t write(const std::string &path) const;
 
 private:
@@ -34,8 +36,8 @@ private:
   };
   std::string keyOf(const LibraryProducts::Wanted &wanted) const;
 
-  const std::string prefix; ///< of this device's keys
-  /// By device, version and product, as they stand in the file.
+  const std::string prefix; ///< first fields of this device's keys
+  /// Keyed by device, version and product, in the notation of the file.
   std::map<std::string, Entry> entries;
 };
 
