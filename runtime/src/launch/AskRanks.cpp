@@ -1,5 +1,5 @@
 // Runs a program with --print-ranks in a process group of its own, reads the
-// number that it prints, and kills whatever is left of the group.
+// number that it prints, and kills the processes that are left of the group.
 
 #include "runtime/src/launch/AskRanks.h"
 
@@ -28,8 +28,8 @@ namespace {
 
 constexpr double kAnswerSeconds = 10;
 
-/// A program that was asked: killed with all it started when it goes out of
-/// scope.
+/// A running program that was asked for its ranks. The destructor kills its
+/// process group.
 struct Asked {
   pid_t pid = -1;
   int status = 0;
@@ -48,7 +48,7 @@ struct Asked {
   }
 };
 
-/// In the child: never returns.
+/// Runs the program with --print-ranks in the child process. Never returns.
 [[noreturn]] void answer(const std::string &program, int output, pid_t launcher) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,7 +64,8 @@ struct Asked {
   ::_exit(127);
 }
 
-/// DPC_INVALID for a file or folder that is no program by its looks.
+/// DPC_INVALID for a folder or an ONNX model, which users mistake for a
+/// program.
 dpc_status_t checkLooks(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
@@ -99,7 +100,7 @@ dpc_status_t checkIsThere(const std::string &program) {
     return exists(program) ? checkLooks(program)
                            : fail(DPC_INVALID, "%s: no such file", program.c_str());
   const char *path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/bin:/usr/bin"); // as execvp has it
+  std::istringstream folders(path ? path : "/bin:/usr/bin"); // the default that execvp uses
   for (std::string folder; std::getline(folders, folder, ':');)
     if (exists((folder.empty() ? "." : folder) + "/" + program))
       return DPC_OK;
@@ -123,22 +124,22 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
     answer(program, writer.get(), launcher);
   if (asked.pid < 0)
     return fail(DPC_IO, "cannot start %s: %s", program.c_str(), std::strerror(errno));
-  ::setpgid(asked.pid, asked.pid); // whichever of parent and child comes first
+  ::setpgid(asked.pid, asked.pid); // parent and child both do this, since either may come first
   writer = Fd();
   char text[32] = {};
   size_t length = 0;
   const double deadline = monotonicSeconds() + kAnswerSeconds;
   for (bool open = true; open || !asked.hasEnded();) {
-    // What it wrote before it ended is there to be read now.
+    // If the program has ended before poll, all of its output can be read now.
     const bool hadEnded = asked.hasEnded();
     pollfd entry = {open ? reader.get() : -1, POLLIN, 0};
     const int ready = ::poll(&entry, 1, 20);
     if (ready == 0 && hadEnded)
-      break; // something that it started has its output, too
+      break; // a child process of the program keeps the pipe open
     if (ready > 0) {
       const ssize_t n = ::read(reader.get(), text + length, sizeof text - 1 - length);
       length += n > 0 ? static_cast<size_t>(n) : 0;
-      // One that says more than a number has not understood the question.
+      // A program that prints more than a number does not know the option.
       if (n > 0 && length + 1 == sizeof text)
         break;
       open = n > 0 || (n < 0 && errno == EINTR);

@@ -8,18 +8,21 @@
 
 namespace dpc {
 
-/// DPC_INVALID, naming it, if there is no file of a program's name: at that path or,
-/// without a folder in it, in PATH. The same for a folder and for an ONNX model.
+/// DPC_INVALID if `program` cannot be a program. That is so if there is no such
+/// file (a name without a folder is looked up in PATH), or if the path is a
+/// folder or an ONNX model. The message names it.
 dpc_status_t checkIsThere(const std::string &program);
 
-/// The number of ranks that a program names with --print-ranks. A program that
-/// says nothing useful is DPC_INVALID, and is waited for ten seconds at most.
-/// Signals SIGINT, SIGTERM and SIGHUP must be blocked: one that arrives
-/// meanwhile is DPC_INTERRUPTED. Nothing of the program is left running.
+/// Runs the program with --print-ranks and reads its number of ranks.
+/// DPC_INVALID if the answer is not a number or does not come within ten
+/// seconds. SIGINT, SIGTERM and SIGHUP must be blocked; if one arrives
+/// meanwhile, the status is DPC_INTERRUPTED. No process that this call starts
+/// survives it.
 dpc_status_t askRanks(const std::string &program, uint32_t *out);
 
-/// Takes from the environment that this process is a rank of a run, for a
-/// program that is to be none.
+/// Removes the variables that make a process a rank of a run from the
+/// environment, before this process starts or becomes a program that is not a
+/// rank.
 void forgetRank();
 
 } // namespace dpc

@@ -5,9 +5,9 @@
 
 namespace dpc {
 
-/// The signals by which somebody asks a process to stop: SIGINT, SIGTERM and,
-/// unless this process was started to ignore it (nohup), SIGHUP. A blocked
-/// signal is delivered to sigtimedwait even when it is ignored.
+/// The signals that ask a process to stop: SIGINT, SIGTERM and SIGHUP. SIGHUP
+/// is left out if this process was started to ignore it (nohup), because
+/// sigtimedwait receives a blocked signal even if it is ignored.
 inline sigset_t interruptSignals() {
   sigset_t out;
   sigemptyset(&out);

@@ -1,5 +1,5 @@
-// Local launcher: argument vectors only, no shell; ranks are one process group
-// that dies with this process.
+// Launcher for ranks on this machine. It passes argument vectors and uses no
+// shell. The ranks form one process group, which dies with this process.
 #include "runtime/src/launch/Launch.h"
 
 #include "runtime/src/base/Fd.h"
@@ -29,18 +29,18 @@ namespace dpc {
 
 namespace {
 
-/// A rank that is stopped before it has become the program would keep the
-/// launcher waiting for ever.
+/// Limit for all ranks to exec the program. Without it, a rank that is stopped
+/// before its exec would make the launcher wait for ever.
 constexpr int kExecMilliseconds = 5000;
 
-/// What all ranks of one start share.
+/// Resources that all ranks of one start share.
 struct Run {
   ~Run() { releaseRunPage(page); }
-  Fd token;    ///< memory that holds the secret: inherited, never in an argument
-  Fd listener; ///< rank 0's rendezvous: bound here, so that no other job can
-               ///< take the port
+  Fd token;    ///< memory with the secret: inherited, never an argument
+  Fd listener; ///< rank 0's rendezvous, bound by the launcher so that no other job can take the
+               ///< port
   uint16_t port = 0;
-  Fd pageMemory; ///< of `page`
+  Fd pageMemory; ///< the descriptor of `page`
   RunPage *page = nullptr;
 };
 
@@ -68,15 +68,16 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   return argv;
 }
 
-/// In the child: never returns. Only the descriptors named here survive exec.
+/// Runs in the child process and never returns. Of the launcher's descriptors
+/// only the ones named here survive exec.
 [[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group,
                              pid_t launcher, char *const *argv, int errorPipe) {
   ::setpgid(0, group);
-  // When the launcher dies, rank 0 tells it (Main.cpp), and no other rank
-  // outlives it either.
+  // When the launcher dies, rank 0 gets a signal that it can report (Main.cpp),
+  // and all other ranks are killed.
   ::prctl(PR_SET_PDEATHSIG, rank == 0 ? SIGTERM : SIGKILL);
   if (::getppid() != launcher)
-    ::_exit(3); // the launcher died before the line above
+    ::_exit(3); // the launcher died before prctl
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -123,7 +124,7 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
                  writer.get());
     if (pid < 0)
       return fail(DPC_IO, "cannot start rank %u: %s", r, std::strerror(errno));
-    ::setpgid(pid, group == 0 ? pid : group); // whichever of parent and child comes first
+    ::setpgid(pid, group == 0 ? pid : group); // both parent and child, as either may come first
     (*ranks)[r].pid = pid;
     (*ranks)[r].running = true;
   }
@@ -132,7 +133,7 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
   pollfd entry = {reader.get(), POLLIN, 0};
   if (::poll(&entry, 1, kExecMilliseconds) > 0 &&
       ::read(reader.get(), &error, sizeof error) ==
-          sizeof error) // end of file: all have become the program
+          sizeof error) // end of file: every rank's exec closed its end
     return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(), std::strerror(error));
   return DPC_OK;
 }
@@ -144,9 +145,10 @@ bool hasOption(const std::vector<std::string> &command, const char *option) {
   });
 }
 
-/// Becomes the program, which proves its own plan: only it has its record.
+/// Replaces this process by the program, which proves its own plan, because
+/// only the program has its record.
 dpc_status_t becomeProof(const std::string &program, const sigset_t &blocked) {
-  uint32_t ranks = 0; // whoever can tell them is a program of dpc
+  uint32_t ranks = 0; // not used: only programs of dpc answer
   if (dpc_status_t status = askRanks(program, &ranks))
     return status;
   ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
@@ -189,7 +191,7 @@ int launch(const LaunchOptions &options) {
           ::waitpid(rank.pid, nullptr, 0);
       return report(status);
     }
-    run.listener = Fd(); // rank 0 has it
+    run.listener = Fd(); // rank 0 has inherited it
     const int code = supervise(&ranks, *run.page);
     if (code != DPC_PEER || restart == options.maxRestarts)
       return code;

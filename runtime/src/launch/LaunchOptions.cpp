@@ -1,5 +1,5 @@
-// Parses the options of dpc-run, which end where the command of the program
-// begins, and holds the text of its help.
+// Parses the options of dpc-run, which end at the first argument of the
+// program's command, and holds the text of --help.
 
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
@@ -30,7 +30,7 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   for (; i < argc && argv[i][0] == '-'; ++i) {
     const std::string argument = argv[i];
     dpc_status_t status = DPC_OK;
-    // "-n 2" is "-n2".
+    // "-n 2" and "-n2" are the same option.
     const bool isRanks = argument.rfind("-n", 0) == 0;
     const std::string whole = argument == "-n" && i + 1 < argc ? argument + argv[i + 1] : argument;
     if ((status = given.add(isRanks ? "-n" : argument.substr(0, argument.find('=')), whole)))

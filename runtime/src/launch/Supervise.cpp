@@ -1,5 +1,5 @@
-// Watches the processes of a run until all have ended, and tells causes from
-// symptoms, so that one line says why it ended.
+// Watches the processes of a run until all have ended. Separates causes from
+// symptoms, so that one line says why the run ended.
 
 #include "runtime/src/launch/Supervise.h"
 
@@ -17,9 +17,9 @@ namespace dpc {
 
 namespace {
 
-/// From the first failure to the end of the ranks that did not notice it. A
-/// rank that has not joined cannot notice; it may only be about to tell a
-/// reason of its own.
+/// Seconds from the first failure until ranks that did not notice it are
+/// killed. A rank that has not joined cannot notice a failure, so it gets less:
+/// just enough to report a failure of its own.
 constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
 constexpr double kFrozenSeconds = 10;
 constexpr double kCauseSeconds = 1;
@@ -51,10 +51,11 @@ private:
   const RunPage &page;
   bool printed = false, killed = false;
   dpc_status_t printedStatus = DPC_OK;
-  double deadline = 0;  ///< of the ranks that still run; 0: none
-  double symptomAt = 0; ///< when a rank first told of another one
+  double deadline = 0;  ///< when running ranks are killed; 0: never
+  double symptomAt = 0; ///< when a rank first reported the failure of another rank; 0: not yet
   int interrupts = 0;
-  /// Of the first rank that ended badly, or too early, without a reason.
+  /// Exit code of the first rank that ended badly without a reason. Its text is
+  /// in `silent`; `early` describes a rank that ended before it joined.
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };
@@ -82,7 +83,7 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
   if (WIFSIGNALED(rank.status)) {
     const int signal = WTERMSIG(rank.status);
     if (killed || (interrupts && signal == SIGINT))
-      return; // this process did it
+      return; // killed by this process
     std::snprintf(text, sizeof text, "rank %zu died: its process %d was killed by signal %d (%s)",
                   r, rank.pid, signal, strsignal(signal));
     print(DPC_PEER, text);
@@ -102,14 +103,16 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
   }
 }
 
-/// Sets and shortens the time that the ranks still have.
+/// Sets or shortens the deadline of the ranks.
 void Supervisor::limitWaiting() {
-  // Either all end early, as for --help, or the others wait in vain.
+  // A rank that ends before joining is normal if all do so, as for --help.
+  // Otherwise the other ranks wait in vain.
   if (!early.empty() && deadline == 0 && page.attached.load() > 0 && !allJoined())
     endWithin(kGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
-  // A cause, if there is one, comes at once.
+  // A rank reports a cause at once. If none has come within kCauseSeconds, the
+  // symptom is printed.
   if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
   const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
@@ -119,7 +122,7 @@ void Supervisor::limitWaiting() {
     kill();
 }
 
-/// Takes note of what has ended, stopped or gone on.
+/// Records which ranks have ended, stopped or continued.
 void Supervisor::reap() {
   const bool joinedBefore = allJoined();
   for (size_t r = 0; r < ranks.size(); ++r) {
@@ -141,8 +144,9 @@ void Supervisor::reap() {
   }
 }
 
-/// `seconds` have passed in which this process ran: while it was stopped
-/// itself, its ranks did not stand still for any reason of their own.
+/// `seconds` is time in which this process ran. Time in which it was stopped
+/// itself does not count, because the ranks may have been stopped together with
+/// it.
 void Supervisor::noticeFrozen(double seconds) {
   if (allJoined() || killed)
     return;
@@ -166,8 +170,8 @@ void Supervisor::noticeFrozen(double seconds) {
 
 void Supervisor::noticeCauses() {
   const bool told = page.own.valid();
-  // A death that came before what a rank tells is its cause: so deaths are
-  // looked for between seeing and printing.
+  // A death that precedes a rank's report is the cause of the report. So reap()
+  // runs between reading the report and printing it, and prints deaths first.
   reap();
   if (told)
     print(page.own.status, page.own.text);
@@ -177,11 +181,12 @@ void Supervisor::interrupt() {
   if (++interrupts > 1)
     return kill();
   signalRanks(ranks, SIGINT);
-  if (!allJoined()) // there is no step after which they could stop
+  if (!allJoined()) // no step runs after which they could stop
     endWithin(kUnjoinedGraceSeconds);
 }
 
-/// What is known when all have ended and nobody gave a reason of its own.
+/// Prints the best known reason when all ranks have ended and none reported a
+/// cause.
 void Supervisor::printWhatIsLeft() {
   if (page.peer.valid())
     print(DPC_PEER, page.peer.text);
@@ -210,7 +215,7 @@ int Supervisor::run() {
     if (signal > 0 && signal != SIGCHLD)
       interrupt();
   }
-  noticeCauses(); // what was told between the last look and the last end
+  noticeCauses(); // reports between the last look and the last end
   printWhatIsLeft();
   return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED) : printedStatus;
 }
