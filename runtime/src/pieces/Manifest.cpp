@@ -1,6 +1,6 @@
-// manifest.json of a checkpoint: which file has which elements of which tensor,
-// and the files' lengths and CRC-32. Read from strangers, so nothing is
-// believed that is not checked.
+// Reads and writes manifest.json of a checkpoint. For each tensor it lists the
+// files with the tensor's elements, and it has the files' lengths and CRC-32. A
+// manifest may come from an untrusted source, so every field is checked.
 
 #include "runtime/src/pieces/Manifest.h"
 
@@ -38,7 +38,8 @@ const Json *getArray(const Json &json, const char *key) {
   return json.is_object() && json.contains(key) && json[key].is_array() ? &json[key] : nullptr;
 }
 
-/// [begin, length], [begin, length, count, step] or [.., count, step, count, step].
+/// Parses [begin, length], [begin, length, count, step] or [begin, length,
+/// count, step, count, step].
 bool getSegments(const Json &json, Segments *out) {
   if (!json.is_array() || (json.size() != 2 && json.size() != 4 && json.size() != 6))
     return false;
@@ -212,7 +213,8 @@ std::string manifestText(const Manifest &manifest) {
 }
 
 dpc_status_t parseManifest(const char *text, size_t bytes, const std::string &path, Manifest *out) {
-  // It ends as it was written: a shorter or longer one is damaged too.
+  // A complete manifest ends with a newline, so a truncated or extended one is
+  // recognized as damaged.
   Json json;
   if (bytes && text[bytes - 1] == '\n')
     json = Json::parse(text, text + bytes, nullptr, false);

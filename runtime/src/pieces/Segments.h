@@ -10,9 +10,9 @@
 
 namespace dpc {
 
-/// Elements of a tensor (global, row-major): for i < count[0], j < count[1] the
-/// `length` from begin + i*step[0] + j*step[1] on. What a dpc_run_t has on the
-/// tensor's side.
+/// A set of elements of a tensor (global, row-major): for i < count[0] and j <
+/// count[1], the `length` elements from begin + i*step[0] + j*step[1] on. It is
+/// the tensor's side of a dpc_run_t.
 struct Segments {
   uint64_t begin = 0, length = 0;
   uint64_t count[2] = {1, 1};
@@ -22,13 +22,13 @@ struct Segments {
   bool operator==(const Segments &other) const;
 };
 
-/// What a rank holds of a tensor, in the order in which it lies in its buffer.
+/// The elements of a tensor that a rank holds, in the order of its buffer.
 std::vector<Segments> segmentsOf(const dpc_placement_t &placement);
 
 uint64_t elementsOf(const std::vector<Segments> &all);
 
-/// The same elements in fewer segments, in another order: parts of one length at
-/// one distance become one segment.
+/// The same elements as fewer segments, in another order: parts of equal length
+/// at equal distances become one segment.
 std::vector<Segments> compacted(const std::vector<Segments> &all);
 
 /// Elements [begin, end) of a tensor.
@@ -36,15 +36,17 @@ struct Interval {
   uint64_t begin, end;
 };
 
-/// Intervals in rising order, which do not overlap, as compact segments.
+/// Converts ascending, disjoint intervals to compact segments.
 std::vector<Segments> segmentsOf(const std::vector<Interval> &intervals);
 
-/// Calls visit(global, length, position) for the parts of elements [low, high)
-/// that are among those of `each`; `position` is the first one's number there.
+/// Calls visit(global, length, position) for each run of elements in [low,
+/// high) that belong to `each`. `position` is the index of the run's first
+/// element within `each`.
 template <typename Visit>
 void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit visit) {
-  // Of `count` starts at every `step` from `from` on, with `span` elements: the
-  // numbers [first, last) of those that may reach into [low, high).
+  // Given `count` ranges of `span` elements that start at every `step` from
+  // `from` on, finds the indices [first, last) of ranges that may overlap [low,
+  // high).
   auto choose = [&](uint64_t from, uint64_t step, uint64_t count, uint64_t span, uint64_t *first,
                     uint64_t *last) {
     *first = 0, *last = from < high ? count : 0;
@@ -69,7 +71,7 @@ void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit vis
   }
 }
 
-/// The same for all together, in their order.
+/// The same for a list of segments, whose elements are numbered consecutively.
 template <typename Visit>
 void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t high, Visit visit) {
   uint64_t before = 0;
@@ -81,8 +83,9 @@ void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t hig
   }
 }
 
-/// DPC_INVALID unless the pieces are each element of a tensor once; the message
-/// names the first element that is not, not the tensor. Trusts nothing in them.
+/// DPC_INVALID unless the pieces contain each element of a tensor exactly once.
+/// The message names the first wrong element, not the tensor. The pieces may
+/// have any contents: they are not trusted.
 dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces,
                         uint64_t elements);
 

@@ -8,16 +8,17 @@
 
 namespace dpc {
 
-/// Hugging Face's names of a model's weights in a folder: in shards that an index
-/// lists, or in one file.
+/// Hugging Face's file names for the weights of a model in a folder: an index
+/// that lists shards, or a single file.
 constexpr const char *kShardIndex = "model.safetensors.index.json";
 constexpr const char *kWholeModel = "model.safetensors";
 
-/// Whether the path is that of an index, by its name.
+/// Whether the path names an index; only its suffix is examined.
 bool isShardIndexName(const std::string &path);
 
-/// Reads which file beside the index has which tensor. DPC_INVALID for what is no
-/// index, and for a file that would lie in another folder.
+/// Reads an index: for each tensor the name of its file, which is in the
+/// index's folder. DPC_INVALID if the file is not an index, or if it names a
+/// file in another folder.
 dpc_status_t readShardIndex(const std::string &path, std::map<std::string, std::string> *out);
 
 } // namespace dpc

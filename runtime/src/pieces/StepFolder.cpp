@@ -1,5 +1,5 @@
-// Reads, and removes, the folder of one checkpoint: `manifest.json` and the
-// files of tensors, whose lengths and CRC-32 the manifest holds.
+// Reads and removes the folder of one checkpoint: manifest.json, and the files
+// of tensors, whose lengths and CRC-32 the manifest has.
 
 #include "runtime/src/pieces/StepFolder.h"
 
@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char *kStepPrefix = "step-";
 
-/// A file of a checkpoint, or one that AtomicFile writes beside it.
+/// Whether the name is that of a checkpoint's file, or of a temporary file with
+/// which AtomicFile writes it.
 bool isOwnName(const std::string &name) {
   const size_t temporary = name.rfind(".tmp");
   const std::string file =
@@ -39,7 +40,7 @@ std::vector<std::string> entriesOf(int folder) {
   if (!listing) {
     if (copy >= 0)
       ::close(copy);
-    return {""}; // cannot be known: an entry that is nobody's
+    return {""}; // not readable: an entry that counts as foreign
   }
   while (const dirent *entry = ::readdir(listing)) {
     const std::string name = entry->d_name;

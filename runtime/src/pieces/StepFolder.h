@@ -15,41 +15,42 @@ namespace dpc {
 
 constexpr const char *kManifest = "manifest.json";
 
-/// "step-12"
+/// Name of a checkpoint's folder: "step-12".
 std::string stepFolderName(uint64_t step);
 
-/// Calls `see(name, number)` for the entries of a directory that are `prefix`
-/// and a number as std::to_string writes it.
+/// Calls `see(name, number)` for each entry of a directory whose name is
+/// `prefix` followed by a number, in the form of std::to_string.
 void forEachNumbered(const std::string &directory, const std::string &prefix,
                      const std::function<void(const char *, uint64_t)> &see);
 
-/// Steps of the folders in a directory that are named as checkpoints are,
-/// newest first. A missing directory has none.
+/// Steps of the folders in a directory that have names of checkpoints, newest
+/// first. A missing directory has none.
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
 
-/// DPC_INVALID for a directory that is a checkpoint itself, whose parent is meant.
+/// DPC_INVALID if the directory is itself a checkpoint; the user should then
+/// give its parent.
 dpc_status_t checkHoldsCheckpoints(const std::string &directory);
 
-/// One checkpoint on the disk, reached without following a link below the
-/// checkpoints' directory.
+/// One checkpoint on the disk. No symbolic links below the checkpoints'
+/// directory are followed.
 class StepFolder {
 public:
-  /// DPC_IO or, for a link or a file, DPC_INVALID; both name the path.
+  /// DPC_IO, or DPC_INVALID for a link or a file; the message names the path.
   dpc_status_t open(const std::string &directory, const std::string &name);
-  /// DPC_INVALID for what is none, of another version, or beside a file of
-  /// pieces that it does not list.
+  /// Reads manifest.json. DPC_INVALID if it is malformed or of another version,
+  /// or if the folder has a file of pieces that it does not list.
   dpc_status_t readManifest(Manifest *out) const;
-  /// DPC_INVALID unless the manifest is of the step that the folder is named
-  /// for.
+  /// DPC_INVALID unless the manifest has the step of the folder's name.
   dpc_status_t checkStep(const Manifest &manifest) const;
-  /// Maps a file of the manifest, of the length that it says, without a look at
-  /// its contents.
+  /// Maps a file that the manifest lists and checks its length, but not its
+  /// contents.
   dpc_status_t mapFile(const ManifestFile &file, Mapping *out) const;
-  /// Compares a file's contents with its checksum.
+  /// Compares the contents of a file with its checksum.
   dpc_status_t checkFile(const ManifestFile &file) const;
-  /// Whether all files in it are those of a checkpoint, or of its making.
+  /// Whether the folder contains only files of a checkpoint and temporary files
+  /// of writing one.
   bool holdsOnlyOwnFiles() const;
-  /// Removes these, then the folder itself if nothing else is in it.
+  /// Removes those files, then the folder itself if it is empty.
   void removeOwnFiles();
   int get() const { return folder.get(); }
   const std::string &getPath() const { return path; }

@@ -1,4 +1,5 @@
-// Tensors of files, whole or in pieces, read by ranges of elements.
+// Reads tensors from files by ranges of elements; a tensor may be in several
+// pieces.
 
 #include "runtime/src/pieces/TensorFiles.h"
 
@@ -15,9 +16,10 @@ namespace dpc {
 
 namespace {
 
-/// Bytes of files that stay in memory at most.
+/// Most bytes of files that are kept in memory.
 constexpr uint64_t kMostKept = 8u << 20;
-/// A page fault brings in what lies around, too.
+/// A page fault loads neighbouring pages as well, so each read counts so many
+/// extra bytes.
 constexpr uint64_t kPerRead = 64u << 10;
 
 bool exists(const std::string &path) {
@@ -30,7 +32,7 @@ bool isFolder(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// One piece of a tensor against the array that its file has for it.
+/// Compares a piece in the manifest with the array of that name in its file.
 dpc_status_t checkPiece(const ManifestTensor &tensor, const ManifestPiece &piece,
                         const dpc_array_t *array) {
   if (!array)

@@ -22,25 +22,23 @@ struct TensorPiece {
   std::vector<Segments> segments;
 };
 
-/// A tensor as files have it: in one piece or several, which have each element
-/// once.
+/// A tensor in files: one or more pieces that together have each element once.
 struct FileTensor {
   explicit FileTensor(const dpc_array_t &whole);
   FileTensor(const dpc_array_t &like, std::vector<TensorPiece> pieces)
       : array(like), pieces(std::move(pieces)) {}
 
   uint64_t elements() const { return dpc_array_elements(&array); }
-  /// Copies elements [begin, begin + count), of the tensor's type.
+  /// Copies elements [begin, begin + count), in the tensor's type.
   void read(uint64_t begin, uint64_t count, char *to) const;
 
-  dpc_array_t array; ///< name, type and shape; `data` is not to be used
+  dpc_array_t array; ///< name, type and shape; `data` must not be used
   std::vector<TensorPiece> pieces;
-  const TensorFiles *files = nullptr; ///< which forget what was read; may be null
+  const TensorFiles *files = nullptr; ///< which free memory after reads; may be null
 };
 
-/// The tensors of a safetensors file, of the shards of one, or of a checkpoint's
-/// folder. Of what is
-/// read at most some MiB stay in memory.
+/// The tensors of a safetensors file, of a sharded model, or of a checkpoint's
+/// folder. At most some MiB of the files stay in memory after they are read.
 class TensorFiles {
 public:
   ~TensorFiles();
@@ -48,17 +46,20 @@ public:
   TensorFiles(const TensorFiles &) = delete;
   TensorFiles &operator=(const TensorFiles &) = delete;
 
-  /// A safetensors file, the folder of one checkpoint (directory/step-N), or a
-  /// model of Hugging Face: its folder, or the index of its shards.
+  /// Opens a safetensors file, the folder of a checkpoint (directory/step-N),
+  /// or a model of Hugging Face, given by its folder or by the index of its
+  /// shards.
   dpc_status_t openPath(const std::string &path);
-  /// DPC_INVALID, with the file or tensor, when the files are not what the
-  /// manifest says, or a tensor's pieces lack an element or have one twice.
-  /// Checksums are StepFolder::checkFile's.
+  /// Opens the files of a checkpoint. DPC_INVALID, with the name of the file or
+  /// tensor, if the files differ from the manifest, or if a tensor's pieces
+  /// lack an element or have one twice. Checksums are not checked here;
+  /// StepFolder::checkFile does that.
   dpc_status_t openFolder(const StepFolder &folder, const Manifest &manifest);
-  /// What was opened is the folder of a checkpoint.
+  /// Whether the opened path is the folder of a checkpoint.
   bool isCheckpoint() const { return ofCheckpoint; }
   const std::deque<FileTensor> &all() const { return tensors; }
-  /// Tells that so many bytes of the files came into memory.
+  /// Records that `bytes` of the files were brought into memory, and frees that
+  /// memory when it grows too large.
   void wasRead(uint64_t bytes) const;
 
 private:

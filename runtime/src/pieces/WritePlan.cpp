@@ -1,5 +1,6 @@
-// Shares out the writing of state: largest tensors first, each to the rank that
-// has least (Graham, "Bounds on multiprocessing timing anomalies", 1969).
+// Distributes the writing of state over the ranks: largest tensors first, each
+// to the rank with the least to write (Graham, "Bounds on multiprocessing
+// timing anomalies", 1969).
 
 #include "runtime/src/pieces/WritePlan.h"
 
@@ -15,17 +16,18 @@ namespace dpc {
 
 namespace {
 
-/// A rank with more runs than this writes its elements in another order than it
-/// has them, as fewer segments: the time to read a tensor grows with them.
+/// A rank with more runs than this writes its elements in another order than
+/// that of its buffer, as fewer segments: the time to read a tensor grows with
+/// the number of segments.
 constexpr size_t kMostRuns = 16;
 
-/// Elements that the same ranks own.
+/// Elements, and all ranks that own them.
 struct Shared {
   std::vector<Segments> segments;
   std::vector<uint32_t> ranks;
 };
 
-/// A group for each different list of elements that ranks own.
+/// Makes one group per distinct list of elements that ranks own.
 std::vector<Shared> groupOwners(const dpc_state_t &state, uint32_t worldSize) {
   std::vector<Shared> groups;
   for (uint32_t rank = 0; rank < worldSize; ++rank) {
@@ -44,11 +46,12 @@ std::vector<Shared> groupOwners(const dpc_state_t &state, uint32_t worldSize) {
   return groups;
 }
 
-/// Groups of the same elements of which no two have one in common: a group for
-/// each set of ranks that own the same elements. A rank owns elements of several
-/// groups where a dimension is part sharded and part whole.
+/// Splits overlapping groups into disjoint ones: a group per set of ranks that
+/// own the same elements. A rank owns elements of several groups if a dimension
+/// is sharded in one part and replicated in another.
 std::vector<Shared> separate(const std::vector<Shared> &groups) {
-  // Along the tensor, where elements of a group begin (+1) and end (-1).
+  // Positions in the tensor at which elements of a group begin (+1) and end
+  // (-1).
   std::vector<std::tuple<uint64_t, uint32_t, int>> edges;
   for (uint32_t g = 0; g < groups.size(); ++g)
     forEachOverlap(groups[g].segments, 0, UINT64_MAX,
@@ -57,7 +60,7 @@ std::vector<Shared> separate(const std::vector<Shared> &groups) {
                      edges.emplace_back(begin + length, g, -1);
                    });
   std::sort(edges.begin(), edges.end());
-  std::map<std::vector<uint32_t>, std::vector<Interval>> parts; // by the groups that have them
+  std::map<std::vector<uint32_t>, std::vector<Interval>> parts; // keyed by groups
   std::map<uint32_t, int> open;
   std::vector<uint32_t> holders;
   for (size_t e = 0; e < edges.size();) {
@@ -117,7 +120,7 @@ dpc_status_t planWriting(const dpc_program_t &program, std::vector<PlannedPiece>
     }
     if (dpc_status_t status = checkCover(cover, elements))
       return failWithin(status, "state \"%s\"", state.name);
-    std::map<uint32_t, std::vector<Segments>> pieces; // by writer
+    std::map<uint32_t, std::vector<Segments>> pieces; // keyed by writing rank
     for (Shared &group : groups) {
       const uint32_t writer =
           *std::min_element(group.ranks.begin(), group.ranks.end(),

@@ -9,18 +9,18 @@
 
 namespace dpc {
 
-/// What `rank` writes of a state.
+/// The elements of a state that `rank` writes.
 struct PlannedPiece {
   uint32_t state, rank;
   std::vector<Segments> segments;
 };
 
-/// Which rank writes what, so that each element of the state is written once: of
-/// the ranks that own an element one writes it, the one that has least to write
-/// so far. Where ranks own the same elements or none in common, each writes all
-/// that it holds or nothing. Every rank makes the same plan. In the order of the
-/// states and ranks. DPC_INVALID, with the state's name, if no rank owns one of
-/// its elements.
+/// Plans which rank writes which elements, so that each element of the state is
+/// written once. Among the ranks that own an element, the one with the least to
+/// write so far writes it. If any two ranks own either the same elements or
+/// disjoint ones, each rank writes all of its elements of a state or none.
+/// Every rank computes the same plan. The plan is sorted by state and rank.
+/// DPC_INVALID, with the state's name, if no rank owns one of its elements.
 dpc_status_t planWriting(const dpc_program_t &program, std::vector<PlannedPiece> *out);
 
 } // namespace dpc
