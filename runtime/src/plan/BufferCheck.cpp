@@ -1,5 +1,6 @@
-// Checks where a rank's logical buffers lie: what the host fills or reads has
-// bytes of its own, which are those that the host's records name.
+// Checks the placement of a rank's logical buffers. Buffers that the host fills
+// or reads must share no bytes with others and lie where the host's records
+// say.
 #include "runtime/src/plan/BufferCheck.h"
 
 #include "runtime/src/base/Status.h"
@@ -79,7 +80,8 @@ private:
                 describe(rangeAt(b)).c_str());
   }
 
-  /// The last persistent buffer that begins at or before a byte; none: the end.
+  /// The last persistent buffer that begins at or before a byte; end() if there
+  /// is none.
   std::vector<uint64_t>::const_iterator lastBefore(uint32_t space, uint64_t byte) const {
     auto at = std::upper_bound(
         persistent.begin(), persistent.end(), byte, [&](uint64_t value, uint64_t index) {
@@ -99,7 +101,8 @@ private:
       const ByteRange range = rangeAt(i);
       if (rank.buffers[i].kind != DPC_BUFFER_TEMPORARY || range.empty())
         continue;
-      // Persistent ones do not overlap: the last that begins before its end.
+      // Persistent buffers do not overlap each other, so only the last one that
+      // begins before the end of `range` can overlap it.
       auto at = lastBefore(range.space, range.end - 1);
       if (at != persistent.end() && rangeAt(*at).overlaps(range))
         return share(i, *at);
@@ -107,7 +110,7 @@ private:
     return DPC_OK;
   }
 
-  /// The buffer of the kind in which the host's bytes lie.
+  /// Finds the buffer of kind `kind` that contains the host's bytes.
   dpc_status_t findHolder(const char *what, const char *name, const ByteRange &range, uint32_t kind,
                           uint32_t *out = nullptr) const {
     auto at = lastBefore(range.space, range.begin);
@@ -166,7 +169,7 @@ private:
   const dpc_program_t &program;
   const uint32_t rankIndex;
   const dpc_rank_t &rank;
-  std::vector<uint64_t> persistent; ///< what the host knows, by address
+  std::vector<uint64_t> persistent; ///< buffers that the host fills or reads, by address
 };
 
 } // namespace

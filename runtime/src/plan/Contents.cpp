@@ -1,5 +1,5 @@
-// Follows which logical buffer each byte of a rank belongs to, and whether it
-// was read since it was written, as runs of bytes in the order of addresses.
+// Tracks the logical buffer that each byte of a rank belongs to, and whether
+// the byte was read since it was written, as runs of bytes in address order.
 #include "runtime/src/plan/Contents.h"
 
 #include <algorithm>

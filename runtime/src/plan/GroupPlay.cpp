@@ -1,7 +1,7 @@
-// Runs the starts and waits of all ranks, each as far as it gets without the
-// others, until all have ended or none gets further. A start goes on at once,
-// unless too many of its group are under way; a wait goes on when all members
-// have started what it waits for.
+// Simulates the starts and waits of all ranks. Each rank advances as far as it
+// can without the others, until all have ended or none can advance. A start
+// succeeds at once unless too many operations of its group are outstanding. A
+// wait succeeds when all members have started the operation.
 #include "runtime/src/plan/GroupPlay.h"
 
 #include "runtime/src/base/OperationExtents.h"
@@ -18,25 +18,26 @@ namespace {
 
 using Number = unsigned long long;
 
-/// Operations of a group that may be under way (dpc_comm_vtable_t::start).
+/// Most outstanding operations of a group (dpc_comm_vtable_t::start).
 constexpr uint64_t kMostUnderWay = 64;
 
-/// Who has started an operation; all members must say the same of it.
+/// The first start of an operation; the other members' starts must agree with
+/// it.
 struct Said {
-  uint32_t rank;    ///< the first
-  uint64_t action;  ///< by which of its actions
-  uint64_t start;   ///< which of its starts that was
-  size_t count = 1; ///< members that have
+  uint32_t rank;    ///< the rank that started it first
+  uint64_t action;  ///< index of that rank's start action
+  uint64_t start;   ///< number of that start among the rank's starts
+  size_t count = 1; ///< members that have started the operation
 };
 
-/// One group, or one direction between two ranks: its members start the same
+/// One group, or one direction between two ranks. Its members start the same
 /// operations in the same order.
 struct Channel {
   std::string name;
   std::vector<uint32_t> members;
-  std::vector<uint64_t> started; ///< by member: operations
-  std::deque<Said> said;         ///< of each operation from `complete` on
-  uint64_t complete = 0;         ///< operations that all members have started
+  std::vector<uint64_t> started; ///< number of started operations per member
+  std::deque<Said> said;         ///< one per operation, from number `complete` on
+  uint64_t complete = 0;         ///< number of operations that all members have started
 };
 
 class GroupPlay {
@@ -69,7 +70,7 @@ private:
     uint64_t sequence = 0;
   };
   struct Rank {
-    const std::vector<uint64_t> *trace = nullptr; ///< its starts and waits: actions
+    const std::vector<uint64_t> *trace = nullptr; ///< action indices of its starts and waits
     uint64_t at = 0, starts = 0;
     std::vector<Event> events;
   };
@@ -78,7 +79,8 @@ private:
     return program.ranks[rank].entries[entry].actions[index];
   }
 
-  /// Ranks that share a table share its starts and waits.
+  /// Finds the starts and waits of a rank. Ranks with the same table share the
+  /// result.
   dpc_status_t findTrace(uint32_t rank) {
     const dpc_actions_t &table = program.ranks[rank].entries[entry];
     auto [known, isNew] = traces.try_emplace({table.actions, table.count});
@@ -161,7 +163,7 @@ private:
     return DPC_OK;
   }
 
-  /// Where a buffer of an action lies in its logical one.
+  /// Offset of an action's buffer within its logical buffer.
   uint64_t offsetInside(uint32_t rank, const dpc_buffer_t &buffer) const {
     return buffer.offset - program.ranks[rank].buffers[buffer.buffer].offset;
   }
@@ -191,8 +193,8 @@ private:
       return DPC_OK;
     if (dpc_status_t status = compareContents(channel, sequence, first, second))
       return status;
-    // Ranks that lay out the same buffers use the same parts of them. What only
-    // the root of an operation has is not compared.
+    // Ranks with equal layouts of a buffer must use the same part of it. A
+    // buffer that only the root has is not compared.
     const Extents extents = extentsOf(a.op, 1, channel.members.size(), /*isRoot=*/false);
     if (extents.in != Extents::kNone)
       if (dpc_status_t status =
@@ -203,7 +205,8 @@ private:
                : compareBuffers(channel, sequence, first, second, "output", a.out, b.out);
   }
 
-  /// What one member has not written means nothing in a sum of all.
+  /// Checks that all members of a reduction have written the same bytes of the
+  /// input: a sum is meaningless at bytes that one member has not written.
   dpc_status_t compareContents(const Channel &channel, uint64_t sequence, const Said &first,
                                const Said &second) const {
     const uint32_t op = actionOf(first.rank, first.action).op;
@@ -252,7 +255,8 @@ private:
                 Number(sequence), channel.name.c_str());
   }
 
-  /// What the rank that stands still needs, and of whom.
+  /// Describes the operation that blocks a rank, and the rank that has not
+  /// started it.
   std::string describeNeed(uint32_t r) {
     const uint64_t index = (*ranks[r].trace)[ranks[r].at];
     const dpc_action_t &action = actionOf(r, index);
@@ -290,11 +294,11 @@ private:
   const dpc_program_t &program;
   const uint32_t entry;
   const GroupPlaces &places;
-  const std::vector<const Played *> &played; ///< by rank
+  const std::vector<const Played *> &played; ///< indexed by rank
   std::vector<Rank> ranks;
   std::map<std::pair<const dpc_action_t *, uint64_t>, std::vector<uint64_t>> traces;
-  std::map<std::pair<uint32_t, uint32_t>, Channel> groups; ///< by family and group
-  std::map<std::pair<uint32_t, uint32_t>, Channel> pairs;  ///< by sender and receiver
+  std::map<std::pair<uint32_t, uint32_t>, Channel> groups; ///< keyed by family and group
+  std::map<std::pair<uint32_t, uint32_t>, Channel> pairs;  ///< keyed by sender and receiver
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// Compares what a device is told with what the record says of it: a function's
-// accesses are what is proved, its launches what is done.
+// Compares a device's launches with the accesses of their function: the proof
+// of the plan uses the accesses, but the device performs the launches.
 #include "runtime/src/plan/LaunchCheck.h"
 
 #include "runtime/src/base/Status.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Number = unsigned long long;
 
-/// The accesses of a function, by how they move.
+/// The accesses of a function, indexed by their space, family and strides.
 class AccessIndex {
 public:
   explicit AccessIndex(const dpc_function_t &function) {
@@ -24,7 +24,8 @@ public:
     }
   }
 
-  /// Whether an access of the kind, or of any with 0, has all bytes of `param`.
+  /// Whether an access of kind `kind` (0: of any kind) contains all bytes of
+  /// `param`.
   bool covers(const dpc_param_t &param, uint32_t kind) const {
     auto found = byMoves.find(movesOf(param));
     if (found == byMoves.end())
@@ -47,7 +48,8 @@ private:
   std::map<Moves, std::vector<const dpc_access_t *>> byMoves;
 };
 
-/// What parameter `index` of a launch is for; 0: the kernel's own business.
+/// The kind of access by which parameter `index` of a launch is used; 0 if only
+/// the kernel knows.
 uint32_t kindOf(const dpc_launch_t &launch, uint64_t index) {
   if (launch.kind == DPC_LAUNCH_COPY)
     return index == 0 ? DPC_ACCESS_READ : DPC_ACCESS_WRITE;

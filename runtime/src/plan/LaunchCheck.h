@@ -6,10 +6,10 @@
 
 namespace dpc::plan {
 
-/// Checks, of a program for a device, that launches use no bytes but those that
-/// the accesses of their function name: a copy or a number written as those
-/// say, a kernel either way. Host code is not looked into. The record has
-/// passed checkTables.
+/// Checks, for a program for a device, that launches touch only bytes that the
+/// accesses of their function list. A copy or a FILL must be listed with its
+/// direction, a buffer of a kernel with any. Host code is not examined. The
+/// record must have passed checkTables.
 dpc_status_t checkLaunches(const dpc_program_t &program);
 
 } // namespace dpc::plan

@@ -1,6 +1,6 @@
-// Plays what one rank does in an entry and follows whose bytes its memory
-// holds: functions by the accesses that the record lists, communication from
-// its start to its wait.
+// Simulates the actions of one rank in an entry, and tracks the buffer to which
+// each byte of memory belongs. Functions act through the accesses that the
+// record lists; communication lasts from its start to its wait.
 #include "runtime/src/plan/MemoryPlay.h"
 
 #include "runtime/src/base/OperationExtents.h"
@@ -22,8 +22,8 @@ struct Flight {
   uint32_t event;
   uint64_t start; ///< index of its action
   ByteRange in, out;
-  std::vector<ByteRange> made; ///< bytes of the output that get contents
-  uint32_t buffer;             ///< whose they are then
+  std::vector<ByteRange> made; ///< the part of the output that will be written
+  uint32_t buffer;             ///< the logical buffer of the output
 };
 
 class MemoryPlay {
@@ -80,7 +80,8 @@ private:
           DPC_INVALID,
           "runs for microbatch %u, after %llu of the %llu for which it runs, in their order", micro,
           Number(done), Number(function.runs));
-    // Which bytes kernels use together is alike in all microbatches.
+    // The overlaps of a kernel's buffers are the same in all microbatches, so
+    // they are checked once.
     const bool isFirst = ++done == 1;
     for (uint64_t begin = 0, end = 0; begin < function.access_count; begin = end) {
       while (end < function.access_count &&
@@ -97,7 +98,8 @@ private:
                    places.indexOf(access.family, rankIndex), access.index_stride, access.bytes);
   }
 
-  /// The accesses [begin, end) of a function are those of one kernel or copy.
+  /// Performs one kernel or copy; its accesses are [begin, end) of the
+  /// function's.
   dpc_status_t launch(const dpc_function_t &function, uint64_t begin, uint64_t end, uint32_t micro,
                       bool isFirst) {
     for (uint64_t i = begin; i < end; ++i) {
@@ -125,8 +127,9 @@ private:
     return DPC_OK;
   }
 
-  /// A kernel's results share no bytes, and with an operand all or none: then it
-  /// is computed in place.
+  /// Checks overlaps within one kernel. Results must not share bytes. A result
+  /// and an operand must be disjoint or equal; if equal, the kernel computes in
+  /// place.
   dpc_status_t checkTogether(const dpc_access_t &access, const ByteRange &range,
                              const dpc_access_t &other, uint32_t micro) const {
     const ByteRange with = rangeOfAccess(other, micro);
@@ -139,7 +142,8 @@ private:
                 describeBuffer(rank, other.buffer).c_str());
   }
 
-  /// What the action names as a part of a buffer is one.
+  /// Checks that a range that an action uses as part of a buffer is inside that
+  /// buffer.
   dpc_status_t checkInside(const ByteRange &range, uint32_t buffer) const {
     if (buffer >= rank.buffer_count)
       return fail(DPC_INVALID, "buffer %u of %llu", buffer, Number(rank.buffer_count));
@@ -204,9 +208,9 @@ private:
 
   dpc_status_t zero(const dpc_action_t &action) {
     const ByteRange range = rangeOfBuffer(action.out, action, action.count);
-    // A sum that is begun anew has been read; else it is lost. Zeros are no sum:
-    // the padding of a bucket is zeroed for each microbatch, and a rank that uses
-    // another part of the bucket does not read it.
+    // A sum must be read before it is zeroed; otherwise it is lost. Zeros are
+    // not a sum: the padding of a bucket is zeroed for each microbatch, and
+    // ranks that use another part of the bucket never read it.
     if (auto byte = contents.findUnread(range, action.out.buffer))
       return fail(
           DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
@@ -217,8 +221,8 @@ private:
     return DPC_OK;
   }
 
-  /// The bytes of `elements` elements of an action's buffer; none if it has no
-  /// such buffer.
+  /// The bytes of `elements` elements of an action's buffer; an empty range if
+  /// the operation has no such buffer.
   ByteRange rangeOfBuffer(const dpc_buffer_t &buffer, const dpc_action_t &action,
                           uint64_t elements) const {
     if (elements == Extents::kNone)
@@ -227,7 +231,8 @@ private:
                    buffer.index_stride, elements * dpc_dtype_size(action.dtype));
   }
 
-  /// Input and output may share bytes in some operations, each in one way.
+  /// Whether input and output may overlap as they do. Each operation permits
+  /// one way, or none.
   bool mayShare(const dpc_action_t &action, uint64_t index, const ByteRange &in,
                 const ByteRange &out) const {
     const uint64_t part = index * action.count * dpc_dtype_size(action.dtype);
@@ -268,9 +273,9 @@ private:
     return DPC_OK;
   }
 
-  /// What a communication reads and writes. The bytes between the members of a
-  /// bucket are exchanged too, though nobody wrote them and nobody reads them
-  /// afterwards.
+  /// Reads and writes the buffers of a communication. The gaps between the
+  /// members of a bucket are exchanged too, although nothing writes them before
+  /// or reads them afterwards.
   dpc_status_t move(const dpc_action_t &action, uint64_t index, Flight *flight) {
     const Extents extents = extentsOf(
         action.op, action.count, program.families[action.group].group_size, index == action.peer);
@@ -293,8 +298,9 @@ private:
     if (in.overlaps(out) && !mayShare(action, index, in, out))
       return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
                   describe(out).c_str());
-    // Of a scattered sum this rank gets its part. What other ranks send is made
-    // whole: GroupPlay compares what they have of it.
+    // A reduce-scatter writes this rank's part of the input's written bytes.
+    // Bytes that only other ranks send are assumed to be written; GroupPlay
+    // compares the bytes that the ranks have written.
     const uint64_t bytes = out.end - out.begin,
                    skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
     if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {
@@ -348,8 +354,8 @@ private:
   Played &played;
   Contents contents;
   std::vector<Flight> flights;
-  std::vector<uint64_t> ran; ///< by function: for how many microbatches
-  uint64_t current = 0;      ///< index of the action at hand
+  std::vector<uint64_t> ran; ///< per function: number of microbatches
+  uint64_t current = 0;      ///< index of the current action
 };
 
 } // namespace

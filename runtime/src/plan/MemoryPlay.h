@@ -9,17 +9,17 @@
 
 namespace dpc::plan {
 
-/// What was found when a table was played.
+/// The results of playing a table.
 struct Played {
-  uint64_t actions = 0; ///< each turn of a loop counted
-  /// Of each start, in their order: which bytes [begin, end) of the input have
-  /// been written, from the input's first byte on.
+  uint64_t actions = 0; ///< performed actions; those in a loop count once per iteration
+  /// For each start, in order: the bytes [begin, end) of its input that have
+  /// been written, relative to the input's first byte.
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> sent;
 };
 
 /// Plays the table of one entry on one rank byte by byte: rules 3 to 5 of
-/// checkPlan. The record has passed checkTables and checkBuffers, which gave
-/// `results`.
+/// checkPlan. The record must have passed checkTables and checkBuffers, whose
+/// output is `results`.
 dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                         const GroupPlaces &places, const std::vector<Result> &results, Played *out);
 

@@ -1,5 +1,5 @@
-// Proves a program's plan: each rank's tables by themselves, then the memory of
-// each rank, then the communication of all of them together.
+// Proves a program's plan: first each rank's tables, then each rank's memory,
+// then the communication of all ranks together.
 #include "runtime/src/plan/PlanCheck.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -49,14 +49,14 @@ public:
   }
 
 private:
-  /// What the play of an entry on a rank depends on: ranks for which all of it
-  /// is equal are played once.
+  /// Everything on which the simulation of an entry on a rank depends. Ranks
+  /// with equal Kinds are simulated once.
   struct Kind {
     const dpc_action_t *actions;
     const dpc_logical_buffer_t *buffers;
     uint64_t actionCount, bufferCount;
     uint32_t stage;
-    std::vector<uint64_t> facts; ///< results for the host, places in groups
+    std::vector<uint64_t> facts; ///< results for the host, indices in groups
 
     bool operator<(const Kind &other) const {
       return std::tie(actions, buffers, actionCount, bufferCount, stage, facts) <
@@ -65,8 +65,8 @@ private:
     }
   };
 
-  /// The families by which the place of a buffer, or the part in an operation,
-  /// depends on the rank.
+  /// Finds the families that make addresses or parts of operations depend on
+  /// the rank.
   void findFamilies() {
     std::set<uint32_t> found;
     for (uint32_t f = 0; f < program.function_count; ++f)
@@ -110,7 +110,7 @@ private:
     return DPC_OK;
   }
 
-  /// Whether the program has an entry.
+  /// Whether any rank has actions for the entry.
   bool isPlayed(uint32_t entry) const {
     for (uint32_t r = 0; r < program.world_size; ++r)
       if (program.ranks[r].entries[entry].count)
@@ -124,7 +124,7 @@ private:
   std::vector<uint32_t> families;
   std::set<std::pair<const dpc_action_t *, uint64_t>> seen;
   std::map<Kind, Played> played;
-  std::vector<const Played *> ofRank[DPC_ENTRY_COUNT]; ///< by rank
+  std::vector<const Played *> ofRank[DPC_ENTRY_COUNT]; ///< indexed by rank
 };
 
 } // namespace

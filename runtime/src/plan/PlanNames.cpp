@@ -1,5 +1,5 @@
-// How messages of the proof call entries, actions, buffers and bytes, and the
-// bytes that a place with strides means.
+// Texts for entries, actions, buffers and byte ranges in messages of the proof,
+// and the range of bytes of a strided place.
 #include "runtime/src/plan/PlanNames.h"
 
 #include "runtime/src/base/OperationNames.h"

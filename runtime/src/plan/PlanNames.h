@@ -21,22 +21,23 @@ struct ByteRange {
   }
 };
 
-/// `size` bytes that begin `offset` and then `times` times `stride` behind the
-/// start of the space, and so on; what has no such address ends at UINT64_MAX.
+/// The `size` bytes that begin at offset + micro * microStride + index *
+/// indexStride of a space. If that overflows, the range ends at UINT64_MAX.
 ByteRange rangeOf(uint32_t space, uint64_t offset, uint64_t micro, uint64_t microStride,
                   uint64_t index, uint64_t indexStride, uint64_t size);
 
-// How messages call things.
+// Names for messages.
 
-/// "step", "eval", "infer".
+/// Name of an entry: "step", "eval", "infer".
 const char *nameOf(uint32_t entry);
-/// "bytes [0, 64) of arena".
+/// Text of a range: "bytes [0, 64) of arena".
 std::string describe(const ByteRange &range);
-/// "buffer 3 (state.w)" of a rank.
+/// Text of a logical buffer of a rank: "buffer 3 (state.w)".
 std::string describeBuffer(const dpc_rank_t &rank, uint64_t buffer);
-/// What an action does: "step.3", "all-reduce of buffer 7", "wait for event 2".
+/// Text of an action: "step.3", "all-reduce of buffer 7", "wait for event 2".
 std::string describeAction(const dpc_program_t &program, const dpc_action_t &action);
-/// "rank 1, step, action 17, all-reduce of buffer 7 (at /fc/MatMul)".
+/// Text of the place of an action: "rank 1, step, action 17, all-reduce of
+/// buffer 7 (at /fc/MatMul)".
 std::string describePlace(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                           uint64_t index);
 

@@ -7,13 +7,14 @@
 
 namespace dpc::plan {
 
-/// Actions that a proof goes through in one table; only tables that are wrong
-/// have more.
+/// Most actions that a proof performs in one table. Only a faulty table has
+/// more.
 constexpr uint64_t kMostActions = uint64_t(1) << 26;
 
-/// Calls visit(index, micro) for each action of a table but the loops, in the
-/// order in which the Executor performs them, until it returns a status other
-/// than DPC_OK, which is returned. The table has passed checkTables.
+/// Calls visit(index, micro) for each action of a table except loop actions, in
+/// the order in which the Executor performs them. Stops at the first call that
+/// returns a status other than DPC_OK, and returns that status. The table must
+/// have passed checkTables.
 template <typename Visit> dpc_status_t walkTable(const dpc_actions_t &table, Visit visit) {
   struct Loop {
     uint64_t iteration, count;
@@ -43,7 +44,7 @@ template <typename Visit> dpc_status_t walkTable(const dpc_actions_t &table, Vis
     }
     const bool relative = (action.flags & DPC_ACTION_MICRO_RELATIVE) && depth;
     const uint64_t iteration = relative ? loops[depth - 1].iteration : 0;
-    // As the Executor counts them.
+    // The same arithmetic as in the Executor.
     const auto micro = static_cast<uint32_t>(action.micro + static_cast<int64_t>(iteration));
     if (dpc_status_t status = visit(at, micro))
       return status;
