@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The numbers that the host gives an entry, alike on all ranks. See
-/// DPC_CONTROL_STEP and so on.
+/// The numbers that the host passes to an entry, equal on all ranks. See
+/// DPC_CONTROL_STEP and the others.
 struct Controls {
   uint64_t step = 0;
   uint64_t seed = 0;
@@ -15,8 +15,8 @@ struct Controls {
   double learningRate = 0;
 };
 
-/// Writes what a rank's entries read: the controls and the rank's coordinates,
-/// each converted to the type of its buffer.
+/// Uploads the controls and the rank's mesh coordinates, each converted to the
+/// type of its buffer.
 dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const Controls &controls,
                             Queue &queue);
 

@@ -1,4 +1,4 @@
-// Checks the launch tables of a program for a device before it runs: buffers
+// Checks the launch tables of a program for a device before it runs. Buffers
 // must stay in their spaces in every microbatch and for every group member.
 
 #include "runtime/src/program/DeviceCheck.h"
@@ -15,8 +15,8 @@ namespace {
 
 using Number = unsigned long long;
 
-/// The largest microbatch for which an entry of the rank computes each
-/// function. Fails where one is negative or has no end.
+/// Finds the largest microbatch for which an entry of the rank computes each
+/// function. Fails if a microbatch is negative or exceeds 32 bits.
 dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &table,
                            std::vector<uint64_t> *out) {
   uint64_t counts[kMaxLoopDepth];
@@ -63,7 +63,7 @@ dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
                      Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
-/// Whether the device has what `launch` runs.
+/// Checks that the kernel of `launch` exists and has code for the device.
 dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t &launch) {
   if (launch.kernel >= device.kernel_count)
     return fail(DPC_INVALID, "kernel %u of %u", launch.kernel, device.kernel_count);
@@ -86,7 +86,8 @@ dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t 
   return DPC_OK;
 }
 
-/// Whether the launch's product is one, and its matrices lie in their buffers.
+/// Checks that the launch's product is valid and that its matrices fit their
+/// buffers.
 dpc_status_t checkProduct(const dpc_program_t &program, const dpc_launch_t &launch,
                           const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
@@ -130,7 +131,8 @@ dpc_status_t checkProduct(const dpc_program_t &program, const dpc_launch_t &laun
     const dpc_matrix_t &matrix = parts[i].matrix;
     const uint64_t lines = matrix.transposed ? parts[i].columns : parts[i].rows,
                    length = matrix.transposed ? parts[i].rows : parts[i].columns;
-    // Of 16 bytes each at most, so that nothing overflows.
+    // Each of the three terms of `elements` is at most 2^58, so that their sum
+    // times up to 16 bytes does not overflow.
     const uint64_t most = UINT64_MAX >> 6;
     const bool isSmall = matrix.stride >= length && matrix.stride <= most / lines &&
                          matrix.batch_stride <= most / product.batches;

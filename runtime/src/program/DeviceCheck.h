@@ -7,10 +7,10 @@
 
 namespace dpc {
 
-/// Checks one rank's view of the launches of a program for a device: every
-/// index is inside its table, and every parameter inside its space, in each
-/// microbatch that an action of the rank asks for. The action tables have been
-/// checked.
+/// Checks one rank's view of the launches of a program for a device. Every
+/// index must be inside its table, and every parameter inside its space, in all
+/// microbatches for which the rank's actions compute. The action tables must
+/// have been checked.
 dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spaces &spaces);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Interprets an entry's action table: it uploads controls and inputs, keeps the
-// loops, and hands each action to the queue and, timed, to the trace.
+// Interprets an entry's action table: uploads controls and inputs, iterates
+// loops, passes each action to the queue, and records its time in the trace.
 
 #include "runtime/src/program/Executor.h"
 

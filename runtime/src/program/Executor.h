@@ -13,23 +13,23 @@
 
 namespace dpc {
 
-/// Runs action tables: it keeps their loops, and tells the rank's queue what to
-/// do. The program has passed checkProgram.
+/// Runs action tables: it iterates their loops and passes the actions to the
+/// rank's queue. The program must have passed checkProgram.
 class Executor {
 public:
   Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
            const Controls &controls, Trace &trace);
 
-  /// Fills controls and inputs, runs the table of `entry` once, and returns
-  /// when all is done. Failures name the ONNX node.
+  /// Uploads controls and inputs, runs the table of `entry` once, and returns
+  /// when all work is done. Failure messages name the ONNX node.
   dpc_status_t run(uint32_t entry);
 
-  /// Where inputs come from, instead of the loader: its present batch is taken,
-  /// then its next one begins. Null: the loader.
+  /// If not null, the source of inputs instead of the loader: the Executor
+  /// takes its current batch and starts reading the next one.
   Prefetcher *prefetcher = nullptr;
 
 private:
-  /// A communication under way, for the trace.
+  /// A communication between start and wait, recorded for the trace.
   struct Event {
     const dpc_action_t *start = nullptr;
     int64_t startNs = 0;
@@ -50,11 +50,12 @@ private:
   InputLoader &loader;
   const Controls &controls;
   Trace &trace;
-  std::vector<uint32_t> groupIndex; ///< this rank's, of each family
+  std::vector<uint32_t> groupIndex; ///< this rank's index in its group of each family
   std::vector<Event> events;
-  /// By input, what the loader makes of a microbatch; its padding stays zero.
+  /// Per input, the values of one microbatch from the loader; padding stays
+  /// zero.
   std::vector<std::vector<char>> staging;
-  uint32_t micro = 0; ///< of the action at hand
+  uint32_t micro = 0; ///< microbatch of the current action
 };
 
 } // namespace dpc

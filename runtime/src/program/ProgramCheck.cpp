@@ -1,5 +1,5 @@
-// Validates a program record before it runs: its ABI and instruction set, its
-// loops, and that buffers lie inside their spaces and tensors.
+// Validates a program record before it runs: its ABI, instruction set and
+// loops, and that all buffers lie inside their spaces and tensors.
 
 #include "runtime/src/program/ProgramCheck.h"
 
@@ -17,7 +17,8 @@ namespace {
 
 const char *const kEntryNames[DPC_ENTRY_COUNT] = {"step", "eval", "infer"};
 
-/// Where files have a state: strides must stay within the file's tensor.
+/// Checks the tensors that correspond to a state in files: strides must stay
+/// within the file's tensor.
 dpc_status_t checkFileTensors(const dpc_state_t &state) {
   for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
     const dpc_file_tensor_t &tensor = state.file_tensors[i];
@@ -71,8 +72,8 @@ dpc_status_t checkIsa(const dpc_program_t &program) {
   return DPC_OK;
 }
 
-/// Elements that an operation reads and writes, per element of count: n where
-/// the whole group's parts lie together.
+/// Elements of the input and output of an operation, as multiples of its count:
+/// n if the buffer has the parts of all n members.
 void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
   *in = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER || op == DPC_OP_ALL_TO_ALL ? n : 1;
   *out = op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL ? n : 1;
@@ -85,7 +86,8 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank, c
       action.group < program.family_count ? program.families[action.group].group_size : 1;
   auto buffer = [&](const dpc_buffer_t &place, const char *which, uint64_t elements,
                     bool shared) -> dpc_status_t {
-    // A rank's shard moves with its index in the group.
+    // A rank's shard moves with its index in the group, so the last index
+    // counts.
     if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
         !spaces.holds(place.space, place.offset,
                       elements * size + (members - 1) * place.index_stride))
@@ -166,8 +168,8 @@ dpc_status_t checkActions(const dpc_program_t &program, const dpc_rank_t &rank,
                : DPC_OK;
 }
 
-/// Every piece must lie inside the local buffer and the tensor of
-/// `globalElements`.
+/// Checks that every piece lies inside the local buffer and inside the tensor,
+/// which has `globalElements` elements.
 dpc_status_t checkRuns(const dpc_placement_t &placement, uint64_t globalElements) {
   return forEachPiece(placement, [&](uint64_t local, uint64_t global, uint64_t length) {
     if (local + length > placement.elements || global + length > globalElements)
@@ -178,7 +180,8 @@ dpc_status_t checkRuns(const dpc_placement_t &placement, uint64_t globalElements
   });
 }
 
-/// What rank 0 assembles goes where the placements of all ranks say.
+/// Checks the placements of all ranks, because rank 0 writes to where they say
+/// when it assembles a tensor.
 dpc_status_t checkGathered(const dpc_program_t &program, const dpc_placement_t *placements,
                            uint64_t globalElements, uint32_t rank) {
   for (uint32_t r = 1; r < program.world_size && rank == 0; ++r)

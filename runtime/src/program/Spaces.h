@@ -5,7 +5,7 @@
 
 namespace dpc {
 
-/// Bytes of each space of a rank, for checks of what lies in them.
+/// Sizes in bytes of the spaces of a rank, for checks of buffers.
 struct Spaces {
   uint64_t bytes[DPC_SPACE_COUNT];
 

@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// Index of the state of that name, or DPC_NONE. Whatever takes the name of a
-/// state from outside the program asks this.
+/// Index of the state with that name, or DPC_NONE. All names of states from
+/// outside of the program are looked up here.
 uint32_t findState(const dpc_program_t &program, const std::string &name);
 
 /// Whether `pattern` is `name` or a glob (*, ?, [..]) that matches it.
