@@ -8,25 +8,26 @@
 
 namespace dpc {
 
-/// A run of training, across interruptions: a resumed one has the identity of
-/// the checkpoint that it goes on from.
+/// A training run, including its interruptions: a resumed run has the id of the
+/// checkpoint from which it continues.
 struct CheckpointRun {
   static constexpr const char *kShuffled = "shuffled", *kAsStored = "as stored";
 
-  /// Device, inode, bytes, and the latest change in seconds and nanoseconds.
+  /// Identifies a version of a file: device, inode, bytes, and the latest
+  /// change in seconds and nanoseconds.
   using FileState = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
 
-  std::string id; ///< empty: nothing written or resumed yet
-  /// How the run orders samples; null: whoever embeds the program decides.
+  std::string id; ///< empty: the run has neither written nor resumed a checkpoint
+  /// Order of the run's samples; null: an embedding program decides on it.
   const char *order = nullptr;
-  /// No step follows: the values are wanted, whatever the seed, batch and order of
-  /// samples were.
+  /// The checkpoint is only read, and no step follows. Then its values are used
+  /// whatever the seed, batch and order of samples with which it was written.
   bool isOnlyRead = false;
-  /// The last step that the run was to have when the checkpoint was written from which
-  /// it goes on, where its learning rates depend on that; 0: nothing is known.
+  /// Last step that was planned for the run when the resumed checkpoint was
+  /// written, if its learning rates depend on that; 0: not known.
   uint64_t scheduleTotal = 0;
-  /// State files whose checksum was right: a file that is unchanged since is
-  /// not read again.
+  /// State files whose checksum was correct. They are not read again unless
+  /// they change.
   std::set<FileState> sound;
 };
 

@@ -1,5 +1,5 @@
-// Reads a rank's number, the run's token and where its ranks meet from what
-// dpc-run, torchrun, Open MPI, PMI or Slurm put into the environment.
+// Reads a rank's number, the run's token and the meeting place from the
+// environment, as set by dpc-run, torchrun, Open MPI, PMI or Slurm.
 
 #include "runtime/src/session/Environment.h"
 
@@ -41,8 +41,8 @@ dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest, ui
   return DPC_OK;
 }
 
-/// The token from an open file descriptor or file; the descriptor is closed, so
-/// that no child inherits it.
+/// Reads the token from a file descriptor and closes it, so that no child
+/// inherits it.
 dpc_status_t readToken(int fd, const char *name, std::string *out) {
   char text[65] = {};
   const ssize_t n = ::pread(fd, text, 64, 0);
@@ -77,7 +77,7 @@ dpc_status_t findToken(std::string *out) {
   return DPC_OK;
 }
 
-/// What tells this run from others of the same user.
+/// Text that distinguishes this run from other runs of the same user.
 std::string runKey() {
   std::string key;
   for (const char *name :

@@ -1,4 +1,4 @@
-// Parameters from a file that another program may have written.
+// Loads parameters from a file that may come from another program.
 #include "runtime/src/session/LoadParameters.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -20,12 +20,14 @@ bool endsWith(const std::string &text, const std::string &suffix) {
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-/// PyTorch's BatchNorm counts its calls in a buffer, in case its momentum is None.
-/// No exported graph reads the count, so that a program has none.
+/// PyTorch's BatchNorm counts its calls in a buffer, for the case that its
+/// momentum is None. No exported graph reads the count, so programs do not have
+/// it.
 bool isCallCount(const std::string &name) { return endsWith(name, "num_batches_tracked"); }
 
-/// Buffers that training does not change may be the exporter's own; then no
-/// other file has them. No file has what the module does not save.
+/// Whether a file must contain the state. A buffer that training does not
+/// change may have been created by the exporter, so other files may lack it.
+/// State that the module does not save is in no file.
 bool mustBeGiven(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER ||
          (state.kind == DPC_STATE_BUFFER && state.changes && !state.unsaved);
@@ -65,15 +67,15 @@ private:
                        [&](const std::string &glob) { return matchesState(program, glob, state); });
   }
 
-  /// Whether a tensor that the program does not have is a training's own: a checkpoint
-  /// has "exp_avg|fc.weight" beside fc.weight.
+  /// Whether a tensor that the program does not have is state of a training: a
+  /// checkpoint has "exp_avg|fc.weight" in addition to fc.weight.
   bool isOfOptimizer(const std::string &name) const {
     const size_t bar = name.find('|');
     return (bar != std::string::npos && tensors.count(name.substr(bar + 1))) ||
            (files.isCheckpoint() && isOfLossScale(name));
   }
 
-  /// Finds the array of every state.
+  /// Finds the source of every state.
   dpc_status_t match() {
     Renaming renaming(source);
     for (const FileTensor &tensor : files.all()) {
@@ -137,7 +139,8 @@ private:
                 listNames(missing).c_str(), advice(missing).c_str());
   }
 
-  /// What makes the names meet, or lets go of those that do not.
+  /// Suggests a setting with which the names match, or one that leaves out
+  /// names that do not.
   std::string advice(const std::vector<std::string> &missing) const {
     for (const std::string &theirs : unknown)
       for (const std::string &ours : missing) {
@@ -151,7 +154,8 @@ private:
     return "only=GLOB, except=GLOB and partial load a part";
   }
 
-  /// The program was compiled with the constant's value.
+  /// Checks that the file has the constant's value with which the program was
+  /// compiled.
   dpc_status_t checkConstant(const dpc_state_t &state, const StateSource &place) {
     if (dpc_status_t status = checkSource(state, place, Likeness::elements))
       return status;
@@ -217,7 +221,7 @@ private:
   const TensorFiles &files;
   TensorsByName tensors;
   std::unique_ptr<StateSources> found;
-  std::vector<std::string> unknown; ///< names in the file
+  std::vector<std::string> unknown; ///< names in the file that the program lacks
   size_t optimizerCount = 0;
 };
 

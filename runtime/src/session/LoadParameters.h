@@ -9,13 +9,13 @@
 
 namespace dpc {
 
-/// Sets parameters (frozen ones too) and buffers from a safetensors file, the shards of
-/// one, or a checkpoint.
-/// DPC_INVALID for a parameter or running statistic that is
-/// asked for and not in the file, for another shape, for a constant of the
-/// program that has another value in the file, and for globs and prefixes that
-/// mean nothing. `notes` gets one line for each way in which tensors of the
-/// file or the program were left out.
+/// Sets parameters (frozen ones too) and buffers from a safetensors file, a
+/// sharded model, or a checkpoint.
+///
+/// DPC_INVALID if a requested parameter or running statistic is missing in the
+/// file or has another shape, if a constant of the program has another value in
+/// the file, or if a glob or prefix matches no name. For each reason why
+/// tensors of the file or the program were left out, `notes` gets a line.
 dpc_status_t loadParameters(dpc_session &session, const ParameterSpec &source,
                             std::vector<std::string> *notes);
 

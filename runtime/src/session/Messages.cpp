@@ -1,5 +1,5 @@
-// What ranks send each other outside of entries: tensors and records for rank 0,
-// and what it has for all, through the window of each.
+// Messages between ranks outside of entries: tensors and records for rank 0,
+// and rank 0's data for all, through each rank's window.
 
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/session/Session.h"
@@ -10,8 +10,8 @@
 
 using namespace dpc;
 
-/// One operation on the first `bytes` of the window, between all ranks or with
-/// the rank `peer`.
+/// Performs one operation on the first `bytes` of the window, among all ranks
+/// or with the rank `peer`.
 dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
   const dpc_comm_op_t operation = {op,
                                    0,
@@ -60,7 +60,7 @@ dpc_status_t dpc_session::collect(const void *record, uint64_t bytes, std::vecto
 }
 
 /// Sends this rank's elements of a range to rank 0, in the placement's order.
-/// What lies together is downloaded together.
+/// Elements that are contiguous in the buffer are downloaded together.
 dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
@@ -87,7 +87,8 @@ dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t eleme
   return filled ? send() : dpc_status_t(DPC_OK);
 }
 
-/// Puts what `owner` sends by sendShard where it belongs in the range.
+/// Receives the elements that `owner` sends by sendShard, and stores them at
+/// their positions in the range.
 dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
                                        uint64_t elementSize, Range range, char *destination) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;

@@ -1,5 +1,5 @@
-// The values of --init-params and --save-params: a file, which names of the
-// program are meant, and how the file's names differ from them.
+// Parses the values of --init-params and --save-params: a file, the selected
+// names of the program, and how names in the file differ from them.
 #include "runtime/src/session/ParameterSpec.h"
 
 #include "runtime/src/base/Status.h"
@@ -9,7 +9,8 @@
 
 namespace dpc {
 
-/// The first comma ends a path, but not one within the name of a safetensors file.
+/// A path ends at the first comma, or after ".safetensors" if the path contains
+/// that.
 static size_t endOfPath(const std::string &text) {
   constexpr const char *kSuffix = ".safetensors";
   const size_t suffix = text.find(kSuffix);

@@ -9,35 +9,38 @@
 
 namespace dpc {
 
-/// A file of parameters, and what of it is meant: the value of --init-params or
-/// --save-params.
+/// A file of parameters and the part of it to load or save: the value of
+/// --init-params or --save-params.
 struct ParameterSpec {
   std::string path;
-  /// Globs of the program's names: only these, but not those. No `only`: all.
+  /// Globs of the program's names: loads or saves the names that match `only`
+  /// (empty: all) and do not match `except`.
   std::vector<std::string> only, except;
-  /// What a name loses at its beginning, and what it then gets there: on the way
-  /// from the file to the program, or from the program to the file.
+  /// The prefix that a name loses, and the prefix that it gets afterwards. For
+  /// loading, this converts names in the file to names of the program; for
+  /// saving, it converts names of the program to names in the file.
   std::string strip, add;
-  /// What the file lacks keeps its value. For loading.
+  /// For loading: states that are missing in the file keep their values.
   bool isPartial = false;
 };
 
-/// FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX], and for
-/// --init-params also [,partial]. FILE may have commas before `.safetensors`.
-/// DPC_USAGE names the part that is none of these, or a setting that is there twice
-/// where one is meant.
+/// Parses FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX], and
+/// for --init-params also [,partial]. FILE may contain commas before
+/// `.safetensors`. DPC_USAGE, with a message that names the part, for an
+/// unknown setting, or for a setting that is given twice although only one is
+/// permitted.
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out);
 
-/// Whether a glob means the state: by its name, or by another one that the module
-/// or the ONNX file alone has for it.
+/// Whether a glob matches a state, by its name or by another name that only the
+/// module or the ONNX file has for it.
 bool matchesState(const dpc_program_t &program, const std::string &glob, const dpc_state_t &state);
 
-/// Takes the prefixes away from, and puts them before, one name after the other.
+/// Converts names, one at a time: strips one prefix and adds another.
 class Renaming {
 public:
   explicit Renaming(const ParameterSpec &spec) : spec(spec) {}
   std::string apply(const std::string &name);
-  /// DPC_INVALID where no name began with what is to be stripped.
+  /// DPC_INVALID if no name began with the prefix to strip.
   dpc_status_t finish() const;
 
 private:

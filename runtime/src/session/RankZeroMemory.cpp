@@ -1,5 +1,5 @@
-// Gives all ranks what rank 0 fills in: through one mapping where they see each
-// other's memory, else by a broadcast to copies of their own.
+// Gives all ranks the data that rank 0 produces: by a shared mapping if they
+// see each other's memory, otherwise by a broadcast to private copies.
 
 #include "runtime/src/session/RankZeroMemory.h"
 
@@ -16,13 +16,13 @@ namespace dpc {
 
 namespace {
 
-/// Where the others find rank 0's memory.
+/// Where the other ranks find rank 0's memory: /proc/<pid>/fd/<fd>.
 struct Place {
   int64_t pid;
   int64_t fd;
 };
 
-/// Memory that rank 0 makes and fills; the others map it.
+/// Rank 0 creates and fills the memory; the other ranks map it.
 dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
                          Mapping *out) {
   Place place = {};
@@ -49,10 +49,10 @@ dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::
     if (dpc_status_t status = out->openShared(memory.get(), bytes, false))
       return status;
   }
-  return dpc_comm_barrier(session.comm); // rank 0 may close it
+  return dpc_comm_barrier(session.comm); // afterwards rank 0 may close it
 }
 
-/// Memory of every rank's own, with what rank 0 fills into its own.
+/// Rank 0 fills private memory; the other ranks receive copies.
 dpc_status_t sendMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
                         Mapping *out) {
   if (dpc_status_t status = out->allocate(bytes))

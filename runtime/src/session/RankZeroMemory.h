@@ -6,14 +6,15 @@
 
 namespace dpc {
 
-/// Memory that rank 0 fills for all, such as inflated data. Ranks that see each
-/// other's memory map one copy; others get their own by messages.
+/// Memory that rank 0 fills for all ranks, for example with inflated data. If
+/// the ranks see each other's memory they map a single copy, otherwise each
+/// gets a copy in messages.
 class RankZeroMemory : public MemoryMaker {
 public:
   explicit RankZeroMemory(dpc_session &session) : session(session) {}
   dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) override;
-  /// Ranks that may lie on other hosts may read other files of the same name:
-  /// each checks its own.
+  /// True on rank 0, and on all ranks if they may be on different hosts: files
+  /// of the same name may then differ, so each rank checks its own.
   bool checks() const override;
 
 private:

@@ -1,5 +1,5 @@
-// Files of parameters: which tensors they have, by which names, and how rank 0
-// writes them.
+// Writes files of parameters: chooses their tensors and names, and has rank 0
+// write them.
 #include "runtime/src/session/SaveParameters.h"
 
 #include "runtime/src/base/Status.h"
@@ -15,7 +15,7 @@ namespace dpc {
 
 namespace {
 
-/// A tensor that can be saved: the program's name for it, and the file's.
+/// A tensor that can be saved, with its name in the program and in the file.
 struct Candidate {
   uint32_t state;
   std::string name, nameInFile;
@@ -37,8 +37,8 @@ std::vector<Candidate> listCandidates(const dpc_program_t &program) {
   return out;
 }
 
-/// A glob means names one by one; by a name that only the ONNX file has it means
-/// all names of a state.
+/// A glob matches the names of a state separately. But if it matches a name
+/// that only the ONNX file has, it stands for all names of the state.
 bool matches(const dpc_program_t &program, const std::string &glob, const Candidate &candidate) {
   if (matchesGlob(glob, candidate.name))
     return true;

@@ -15,14 +15,14 @@ struct SavedTensor {
   std::string name;
 };
 
-/// What the file of `spec` has: each parameter and each buffer of the module's
-/// own list of state under every name that the module has for it. DPC_INVALID,
-/// naming the option, for globs and prefixes that mean nothing, for two tensors
-/// of one name and for no tensor at all.
+/// Lists the tensors of the file of `spec`: each parameter, and each buffer in
+/// the module's own state dict, under every name that the module has for it.
+/// DPC_INVALID, with a message that names the option, if a glob or prefix
+/// matches no name, if two tensors get the same name, or if the list is empty.
 dpc_status_t listSavedTensors(const dpc_program_t &program, const ParameterSpec &spec,
                               std::vector<SavedTensor> *out);
 
-/// Collective. Writes them as safetensors.
+/// Collective. Writes the listed tensors as a safetensors file.
 dpc_status_t saveParameters(dpc_session &session, const ParameterSpec &spec);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Opens one rank of a run, sets its state and runs its entries, after each of
-// which the ranks vote.
+// Opens one rank of a run, sets its state and runs its entries. After each
+// entry the ranks vote.
 
 #include "runtime/src/session/Session.h"
 
@@ -35,7 +35,8 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
 }
 
 dpc_session::~dpc_session() {
-  // The queue communicates, and copies into memory of the communicator.
+  // The queue must go before the communicator: it communicates, and copies into
+  // the communicator's memory.
   executor.reset();
   queue.reset();
   dpc_comm_release(comm);
@@ -50,7 +51,8 @@ dpc_status_t dpc_session::open() {
                 program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
-  // Tensors of devices go by NCCL, unless a transport between hosts is named.
+  // NCCL moves the tensors of devices, unless the user names a transport
+  // between hosts.
   const bool namesNccl = transport == kNccl, isOnCuda = runsOnCuda(program),
              isStaged = isOnCuda && !transport.empty() && !namesNccl;
   if (namesNccl && !isOnCuda)
@@ -118,9 +120,9 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
       (base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
 }
 
-/// Gives back the pages of an embedded initial value, which has served. They
-/// come from the program's file again if they are read again; memory of any
-/// other kind is left alone.
+/// Frees the pages of an embedded initial value after its use. If they are read
+/// again, they come from the program's file. Memory that is not a read-only
+/// part of a file is not touched.
 static void forgetPages(const void *data, uint64_t bytes) {
   constexpr uintptr_t page = 4096;
   struct Range {
@@ -160,7 +162,7 @@ dpc_status_t dpc_session::setInitialState() {
     } else if (state.init_kind == DPC_INIT_SPLAT) {
       hasValue[i] = true;
       if (state.splat == 0)
-        continue; // memory starts as zero
+        continue; // memory is zero already
       if (dpc_status_t status =
               uploadSplat(*queue, state.placements[options.rank], state.dtype, state.splat))
         return status;
@@ -223,9 +225,10 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
 }
 
-/// Ends an entry on all ranks: they learn whether any wants to stop, saw a loss
-/// that is not finite (or a loss scale that is too small) or still writes a
-/// checkpoint, and the values of metrics that one rank holds (the others add zero).
+/// Ends an entry on all ranks with an all-reduce. From it all ranks learn
+/// whether any rank wants to stop, had a loss that is not finite (or a loss
+/// scale that is too small), or is writing a checkpoint. It also distributes
+/// metrics that only one rank holds, for which the other ranks add zero.
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
@@ -241,7 +244,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
         return status;
     values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
-    // A step with a scaled loss has changed nothing then but the scale.
+    // With a scaled loss, such a step has changed nothing but the scale.
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value) &&
         !(entry == DPC_ENTRY_STEP && scalesLoss()))
       values[1] = 1;
@@ -333,11 +336,11 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
 }
 
 bool dpc_session::reports(dpc_status_t status) {
-  if (!comm) // what is wrong with the request is wrong on all ranks
+  if (!comm) // a bad request is bad on all ranks, so rank 0 reports it
     return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
   if (status == DPC_PEER)
     return !comm->vtable->told_elsewhere(comm);
-  // All ranks see a loss that is not finite.
+  // All ranks see a loss that is not finite, so rank 0 reports it.
   return published ? firstFailure : options.rank == 0;
 }
 

@@ -20,36 +20,37 @@ struct dpc_session {
   dpc_status_t open();
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
-  /// Whether metrics may be of a part of a batch: the program masks the rows
-  /// beyond the valid ones. A loss in the graph is one number of a whole batch.
+  /// Whether metrics can be computed for part of a batch, because the program
+  /// masks rows beyond the valid ones. A loss in the graph is one number for a
+  /// complete batch.
   bool masksRows() const;
-  /// Whether the program scales the loss: a step whose loss or gradients are not
-  /// finite is skipped then.
+  /// Whether the program scales the loss. If so, a step whose loss or gradients
+  /// are not finite is skipped.
   bool scalesLoss() const;
-  /// Whether the loss of the latest entry is not finite.
+  /// Whether the loss of the latest entry is infinite or NaN.
   bool lossIsNotFinite() const;
 
   /// Collective. Assembles elements [begin, end) of a logical tensor at
-  /// `destination` on rank 0: their owners send them in messages of at most a
-  /// window.
+  /// `destination` on rank 0. Their owners send them in messages of at most
+  /// kWindowBytes.
   dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype, char *destination,
                       uint64_t extraOffset = 0, uint64_t begin = 0, uint64_t end = UINT64_MAX);
-  /// Collective. Rank 0 gets the `bytes` (at most a window) that each rank has
-  /// at `record`, in the order of the ranks.
+  /// Collective. Collects the `bytes` bytes (at most kWindowBytes) at `record`
+  /// of each rank on rank 0, ordered by rank.
   dpc_status_t collect(const void *record, uint64_t bytes, std::vector<char> *outAll);
-  /// Collective. Gives every rank the `bytes` that rank 0 has at `data`.
+  /// Collective. Copies the `bytes` bytes at `data` of rank 0 to all ranks.
   dpc_status_t broadcast(void *data, uint64_t bytes);
-  /// Sets this rank's part of a state tensor from the whole one.
+  /// Sets this rank's part of a state tensor from the complete tensor.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
-  /// The same from what `read` gives of it.
+  /// The same from elements that `read` provides.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const dpc::ReadElements &read);
 
-  /// Whether this rank should report a failure: it knows the cause, and no
-  /// other rank tells it.
+  /// Whether this rank should report a failure to the user: it knows the cause,
+  /// and no other rank reports it.
   bool reports(dpc_status_t status);
-  /// Tells the other ranks of a failure here; returns `status`.
+  /// Tells the other ranks of this rank's failure; returns `status`.
   dpc_status_t failed(dpc_status_t status);
-  /// Rank 0's status for all: rank 0's failure fails the others with DPC_PEER.
+  /// Makes rank 0's failure fail all ranks: the others return DPC_PEER.
   dpc_status_t agree(dpc_status_t status);
 
   const dpc_program_t &program;
@@ -58,29 +59,31 @@ struct dpc_session {
   dpc_schedule_t schedule; ///< the program's, with the options' rate
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
-  /// The only way to the spaces of buffers; the votes and the window are the host's.
+  /// The only access to the spaces of buffers. The host accesses only the votes
+  /// and the window of `memory` directly.
   std::unique_ptr<dpc::Queue> queue;
   dpc::InputLoader loader;
   dpc::Trace trace;
   dpc::Controls control;
   std::unique_ptr<dpc::Executor> executor;
   std::vector<bool> hasValue;       ///< per state
-  std::vector<double> metricValues; ///< of the latest entry, the same on all ranks
-  bool published = false;           ///< this rank's failure, to the others
-  bool firstFailure = true;         ///< it was published before those of others
+  std::vector<double> metricValues; ///< of the latest entry, equal on all ranks
+  bool published = false;           ///< this rank has published a failure
+  bool firstFailure = true;         ///< no other rank published a failure before it
   dpc::CheckpointRun checkpointRun;
-  /// Interrupt votes: 1 while this rank asks to stop; `stopAgreed` after a step
-  /// in which any rank did.
+  /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop.
+  /// `stopAgreed` is set after a step in which any rank asked.
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
-  /// After a step: the loss scale is below DPC_LEAST_LOSS_SCALE.
+  /// After a step: whether the loss scale is below DPC_LEAST_LOSS_SCALE.
   bool scaleIsTooSmall = false;
-  /// Whether this rank still writes a checkpoint; null: it writes none.
-  /// `writingAgreed` after an entry at whose end any rank did.
+  /// Vote on checkpoints: *isWriting is true while this rank is writing one; the
+  /// pointer is null if it writes none. `writingAgreed` is set if any rank was
+  /// writing at the end of the latest entry.
   const std::atomic<bool> *isWriting = nullptr;
   bool writingAgreed = false;
 
-  /// In the place of a transport's name: tensors of CUDA devices go by NCCL.
+  /// The value of --comm with which NCCL moves the tensors of CUDA devices.
   static constexpr const char *kNccl = "nccl";
 
 private:
@@ -89,7 +92,7 @@ private:
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
-  /// Elements of a logical tensor.
+  /// Elements [begin, end) of a logical tensor.
   struct Range {
     uint64_t begin, end;
   };

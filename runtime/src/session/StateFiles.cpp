@@ -1,5 +1,5 @@
-// Whole tensors, which rank 0 writes from their beginning to their end while the
-// ranks that have the next elements send them; the patched ONNX template.
+// Writes complete tensors and the ONNX template with values. Rank 0 writes them
+// sequentially, while the ranks that hold the next elements send them.
 #include "runtime/src/session/StateFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -12,15 +12,15 @@ namespace dpc {
 
 namespace {
 
-/// Elements that rank 0 has in its memory at a time are of so many bytes.
+/// Most bytes of elements that rank 0 holds in memory at a time.
 constexpr uint64_t kMostBytes = 1u << 20;
 
-/// Calls `write` on rank 0; on others it does nothing.
+/// Calls `write` on rank 0; does nothing on other ranks.
 template <typename Write> dpc_status_t onRankZero(const dpc_session &session, Write write) {
   return session.options.rank == 0 ? write() : dpc_status_t(DPC_OK);
 }
 
-/// Writes the template with the values of the states in it, one for each patch.
+/// Writes the template, with the values of states inserted at the patches.
 dpc_status_t writeOnnx(dpc_session &session, const char *path) {
   const dpc_program_t &program = session.program;
   std::vector<PlannedPiece> plan;

@@ -1,5 +1,5 @@
 // Decides whether a file of weights has the program's names or those of its
-// ONNX file, and which tensor, by which strides, each state is read from.
+// ONNX file, and from which tensor, with which strides, each state is read.
 
 #include "runtime/src/session/StateSources.h"
 
@@ -14,12 +14,13 @@ namespace dpc {
 
 namespace {
 
-/// Why a state may differ from the module's.
+/// Explains in a message why the shape of a state may differ from the module's.
 constexpr const char *kFoldedByExport =
     ": the export computed with it, and kept a part or another shape of it; "
     "torch.onnx.export(..., optimize=False) keeps all of it";
 
-/// "exp_avg|" of "exp_avg|fc.weight"; empty for what is no optimizer state.
+/// The prefix "exp_avg|" of "exp_avg|fc.weight"; empty if the state does not
+/// belong to the optimizer.
 std::string slotOf(const dpc_state_t &state) {
   if (state.kind != DPC_STATE_OPTIMIZER)
     return {};
@@ -27,12 +28,12 @@ std::string slotOf(const dpc_state_t &state) {
   return name.substr(0, name.find('|') + 1);
 }
 
-/// The ONNX file has something else, or nothing, in the state's place.
+/// Whether the ONNX file has other tensors, or none, for the state.
 bool isReplaced(const dpc_state_t &state) {
   return state.file_tensor_count && state.file_tensors[0].holds != DPC_HOLDS_TIED;
 }
 
-/// Adds `shift` to every element, in the elements' own type.
+/// Adds `shift` to every element. The sum is rounded to the elements' type.
 void addTo(char *elements, uint64_t count, uint32_t dtype, double shift) {
   std::vector<double> wide(count);
   dpc_convert(DPC_F64, wide.data(), dtype, elements, count);
@@ -41,9 +42,10 @@ void addTo(char *elements, uint64_t count, uint32_t dtype, double shift) {
   dpc_convert(dtype, elements, DPC_F64, wide.data(), count);
 }
 
-/// Whether two sources of a state, of the same type, give it the same elements.
+/// Whether two sources of a state, which have the same type, give it equal
+/// elements.
 bool giveTheSame(const dpc_state_t &state, const StateSource &a, const StateSource &b) {
-  constexpr uint64_t most = 1u << 17; // elements are in memory at a time
+  constexpr uint64_t most = 1u << 17; // elements in memory at a time
   const uint64_t size = dpc_dtype_size(a.tensor->array.dtype),
                  count = elementCount(state.shape, state.dim_count);
   std::vector<char> ofA(std::min(count, most) * size), ofB(ofA.size());
@@ -111,7 +113,8 @@ bool StateSources::decideNames() const {
     if (!replaced.count(state.name) && tensors.count(state.name))
       return false;
   }
-  // Where nothing was replaced but zeros were dropped, all else must be there.
+  // If nothing was replaced, but zeros were dropped, all other tensors must be
+  // in the file.
   return isRestored && (!replaced.empty() || hasOthers);
 }
 
@@ -164,7 +167,8 @@ void StateSources::take(uint32_t index, const StateSource &other) {
                   ", and differ: the first is read");
 }
 
-/// Whether two shapes are equal but for extents of 1, which move no element.
+/// Whether two shapes are equal up to extents of 1, which do not change the
+/// order of elements.
 static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, uint32_t bDims) {
   std::vector<int64_t> ofA, ofB;
   std::copy_if(a, a + aDims, std::back_inserter(ofA), [](int64_t extent) { return extent != 1; });
