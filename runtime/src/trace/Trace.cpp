@@ -1,6 +1,7 @@
-// Chrome trace event format: complete events ("X"), times in microseconds.
-// Thread 0 is compute, thread 1 communication; names and arguments of
-// collectives are those that trace readers for distributed training expect.
+// Writes the Chrome trace event format: complete events ("X") with times in
+// microseconds. Thread 0 is computation, thread 1 communication. Collectives
+// have the names and arguments that trace readers for distributed training
+// expect.
 #include "runtime/src/trace/Trace.h"
 
 #include "runtime/src/base/AtomicFile.h"

@@ -9,8 +9,9 @@
 
 namespace dpc {
 
-/// What one action took. Communication is recorded at its wait: `beginNs` is
-/// its start, `exposedNs` how long the rank stood still for it.
+/// Duration of one action. Communication is recorded when it is waited for:
+/// `beginNs` is the time of its start action, `exposedNs` the time that the
+/// rank spent waiting.
 struct TraceEvent {
   const dpc_action_t *action;
   uint64_t step;
@@ -20,9 +21,9 @@ struct TraceEvent {
   uint32_t micro;
 };
 
-/// Events of one rank, kept in memory taken at the start and written at the end
-/// as Chrome JSON (Perfetto opens it). When the memory is full further events
-/// are counted and dropped.
+/// Events of one rank. They are kept in memory that is allocated at the start,
+/// and written at the end as Chrome JSON, which Perfetto opens. When the memory
+/// is full, further events are dropped and only counted.
 class Trace {
 public:
   void enable(size_t capacity) { events.reserve(capacity); }
@@ -34,10 +35,10 @@ public:
     else
       ++dropped;
   }
-  /// The file of a rank: `path` for rank 0, otherwise with ".rank<N>" before
-  /// its extension.
+  /// The trace file of a rank: `path` for rank 0; for other ranks `path` with
+  /// ".rank<N>" before the extension.
   static std::string fileOfRank(std::string path, uint32_t rank);
-  /// Writes the file of a rank.
+  /// Writes the events to the trace file of `rank`.
   dpc_status_t write(const std::string &path, const dpc_program_t &program, uint32_t rank) const;
 
 private:
