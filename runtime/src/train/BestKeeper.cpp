@@ -1,5 +1,5 @@
-// Saves the model at each evaluation that is the best so far (--best), and
-// keeps its value in `best.json` for runs that are resumed.
+// Implements --best: saves the model at each evaluation that is the best so
+// far, and records its value in `best.json` for resumed runs.
 
 #include "runtime/src/train/BestKeeper.h"
 
@@ -26,7 +26,8 @@ constexpr const char *kOutput = "output:";
 
 bool isOutput(const std::string &metric) { return metric.rfind(kOutput, 0) == 0; }
 
-/// top-5 and the log's top_5 are one name.
+/// Converts between the spellings of the option and of the log: top-5 and top_5
+/// are the same metric.
 std::string exchanged(std::string name, char from, char to) {
   if (!isOutput(name))
     std::replace(name.begin(), name.end(), from, to);
@@ -40,7 +41,7 @@ std::string numberText(double value) {
 }
 } // namespace
 
-/// METRIC, or output:NAME[,min|,max].
+/// Parses METRIC, or output:NAME[,min|,max].
 dpc_status_t BestKeeper::parse() {
   const size_t comma = options.best.rfind(',');
   const std::string direction = comma == std::string::npos ? "" : options.best.substr(comma);
@@ -89,7 +90,7 @@ dpc_status_t BestKeeper::open() {
   return DPC_OK;
 }
 
-/// What the run remembers beside its best checkpoint; nothing if it has none.
+/// Reads the record next to the run's best checkpoint, if there is one.
 dpc_status_t BestKeeper::readRecord() {
   const std::string path = folder() + "/best.json";
   if (::access(path.c_str(), F_OK) != 0)
@@ -136,7 +137,7 @@ dpc_status_t BestKeeper::save() {
         fail(DPC_IO, "%s: cannot be made: %s", options.checkpoint.c_str(), std::strerror(errno)));
   if (dpc_status_t status = saver.begin(folder()))
     return status;
-  // What was best is on the disk before it is said to be the best.
+  // The checkpoint must be on the disk before best.json refers to it.
   if (dpc_status_t status = saver.finish())
     return status;
   return session.agree(first ? writeRecord() : dpc_status_t(DPC_OK));

@@ -1,5 +1,5 @@
-// Evaluates the present parameters: exact means over all samples of the held-out
-// data, batch by batch.
+// Evaluates the current parameters: exact means over all samples of the
+// evaluation data, batch by batch.
 
 #include "runtime/src/train/Evaluation.h"
 
@@ -18,7 +18,8 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   const dpc_program_t &program = session.program;
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
-  // Rows of a part of a batch cannot be masked out of what the graph makes of all.
+  // A metric that the graph computes from a complete batch cannot leave out
+  // rows.
   std::vector<std::string> needWhole;
   if (!session.masksRows())
     needWhole.emplace_back("the loss in the graph");
@@ -46,14 +47,16 @@ dpc_status_t Evaluation::checkValues() const {
   return status ? failWithin(status, "--eval-data") : DPC_OK;
 }
 
-/// Only whole ones where rows cannot be masked.
+/// Number of batches; a last partial batch counts only if its missing rows can
+/// be masked.
 uint64_t Evaluation::batchCount() const {
   const uint64_t batch = session.program.batch;
   return (data.rows() + (session.masksRows() ? batch - 1 : 0)) / batch;
 }
 
-/// Each batch is weighted by its valid rows or by the metric's own weight. Where the
-/// loss is scaled, as products may overflow, batches without a finite loss are left out.
+/// Each batch is weighted by its number of valid rows, or by the metric's own
+/// weight. If the loss is scaled, products may overflow, so batches without a
+/// finite loss are left out.
 dpc_status_t Evaluation::run(bool mayStop) {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);

@@ -10,12 +10,12 @@
 
 namespace dpc {
 
-/// The data of --eval-data, and the means of the program's metrics over it.
+/// The data of --eval-data, and the program's metrics averaged over it.
 class Evaluation {
 public:
   explicit Evaluation(dpc_session &session) : session(session) {}
 
-  /// Collective. DPC_INVALID when there are too few samples for the program.
+  /// Collective. DPC_INVALID if there are too few samples for the program.
   dpc_status_t open(const std::vector<std::string> &specs, MemoryMaker &memory, Report &report);
   bool isOpen() const { return data.rows() != 0; }
   uint64_t rows() const { return data.rows(); }
@@ -27,14 +27,16 @@ public:
   InputLoader *loader() const { return data.loader(); }
   /// See Dataset::notes.
   std::vector<std::string> notes() const { return data.notes(); }
-  /// Collective. Leaves the loader with this data. A loss that is not finite is
-  /// a value like others. DPC_INTERRUPTED if it `mayStop` and was asked to.
+  /// Collective. Leaves the loader bound to this data. A loss that is not
+  /// finite is treated like any other value. If `mayStop`, an interrupt ends it
+  /// with DPC_INTERRUPTED.
   dpc_status_t run(bool mayStop);
-  /// Of the latest run, the same on all ranks, in the order of the program.
+  /// Metrics of the latest run, equal on all ranks, in the order of the
+  /// program.
   const MetricValues &getValues() const { return values; }
-  /// "eval at step 40: loss 0.25 accuracy 0.875"
+  /// The line of the log: "eval at step 40: loss 0.25 accuracy 0.875"
   std::string text() const;
-  /// What the latest run did not count, for the user; empty: nothing.
+  /// A note on batches that the latest run left out; empty if there are none.
   std::string note() const;
 
 private:
@@ -43,7 +45,7 @@ private:
   dpc_session &session;
   Dataset data;
   MetricValues values;
-  uint64_t leftOut = 0; ///< batches
+  uint64_t leftOut = 0; ///< batches left out of the latest run
 };
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Writes the texts of --help and --version of a produced program, which say
-// what this program does: training or inference.
+// The texts of --help and --version of a produced program. They depend on its
+// kind: training or inference.
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Phrases.h"
@@ -96,7 +96,8 @@ void addTensor(std::string &text, bool isFirst, const char *name, uint32_t dtype
   text += "]";
 }
 
-/// Takes the lines away that begin with `option`, which does not work for this program.
+/// Removes the lines that begin with `option`, because the option does not
+/// apply to this program.
 void hide(std::string &text, const std::string &option) {
   for (size_t at = 0; (at = text.find("\n  " + option)) != std::string::npos;)
     text.erase(at, text.find('\n', at + 1) - at);

@@ -1,5 +1,5 @@
-// The main function of produced programs: command line, place in the run,
-// training or inference, exit code.
+// The main function of produced programs: parses the command line, finds the
+// rank's place in the run, trains or infers, and returns the exit code.
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanCheck.h"
@@ -19,11 +19,12 @@ using namespace dpc;
 namespace {
 
 volatile int stopRequested = 0;
-volatile pid_t launcher = 0; ///< 0: not started by dpc-run
+volatile pid_t launcher = 0; ///< its process; 0: not started by dpc-run
 
-/// The first interrupt asks for a stop after this step, a second one ends the
-/// process. Rank 0 also gets one when its launcher dies (Launch.cpp); then
-/// nobody else is left to say so.
+/// The first interrupt requests a stop after the current step; a second one
+/// ends the process. Rank 0 also gets a signal when its launcher dies
+/// (Launch.cpp). It then reports the death itself, because the launcher no
+/// longer can.
 extern "C" void onInterrupt(int signal) {
   if (launcher && ::getppid() != launcher) {
     static const char text[] = "error: the launcher died: the run ends without a checkpoint\n";
@@ -43,11 +44,11 @@ void catchSignals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a write that fails
+  std::signal(SIGXFSZ, SIG_IGN); // so that a file-size limit makes write() fail instead
 }
 
-/// Tells the cause of a failure: to the launcher, which prints one for all
-/// ranks, or to the user.
+/// Reports the cause of a failure to the launcher, which prints one cause for
+/// all ranks. Without a launcher, reports it to the user.
 int finish(dpc_status_t status, bool report) {
   RunPage *page = runPage();
   if (status != DPC_OK && page)
@@ -58,14 +59,15 @@ int finish(dpc_status_t status, bool report) {
   return status;
 }
 
-/// Prints what was asked for.
+/// Prints text that the user asked for.
 dpc_status_t print(const std::string &text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0)
     return DPC_OK;
   return fail(DPC_IO, "standard output: %s", std::strerror(errno));
 }
 
-/// One line says that the plan holds, or where it does not.
+/// Proves the plan, and prints one line if it holds. Otherwise the failure says
+/// where it does not.
 dpc_status_t provePlan(const dpc_program_t &program) {
   PlanSummary summary;
   if (dpc_status_t status = checkPlan(program, &summary))
@@ -87,8 +89,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   } catch (const std::bad_alloc &) {
     status = session->failed(fail(DPC_IO, "out of memory"));
   }
-  // A trace of a run that failed on its way is worth having; its own failure
-  // counts only when nothing else did.
+  // The trace of a failed run is written too. A failure to write it counts only
+  // if the run did not fail.
   if (session->executor && !options.trace.empty() &&
       (status == DPC_OK || !session->trace.empty())) {
     std::string cause = dpc_last_error();
@@ -112,7 +114,8 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     dpc_status_t status = optionsFromEnvironment(&environment);
     if (status)
       return finish(status, true);
-    // Every rank has the same command line: one tells what is wrong with it.
+    // Every rank has the same command line, so only rank 0 reports errors in
+    // it.
     if ((status = parseOptions(argc, argv, &options)))
       return finish(status, place.rank == 0);
     if (options.printRanks) {

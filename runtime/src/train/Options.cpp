@@ -1,5 +1,5 @@
-// Parses the command line of a produced program, and refuses options that lack,
-// or exclude, each other.
+// Parses the command line of a produced program. Refuses options that exclude
+// each other, and options that need another one.
 
 #include "runtime/src/train/Options.h"
 
@@ -32,7 +32,7 @@ dpc_status_t parsePositive(const char *option, const std::string &value, double 
   return DPC_OK;
 }
 
-/// A number with an optional unit: 10GB/s, 1.5e9, 20us.
+/// Parses a number with an optional unit, such as 10GB/s, 1.5e9 or 20us.
 dpc_status_t parseWithUnit(const char *option, const std::string &value,
                            std::initializer_list<std::pair<const char *, double>> units,
                            double *out) {
@@ -50,7 +50,7 @@ dpc_status_t parseWithUnit(const char *option, const std::string &value,
   return DPC_OK;
 }
 
-/// NAME[,bandwidth=..][,latency=..]
+/// Parses NAME[,bandwidth=..][,latency=..].
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   out->transport = value.substr(0, at);
@@ -190,7 +190,8 @@ struct Parser {
   }
 };
 
-/// Whether an option may be given several times, each time for something else.
+/// Whether an option may be given several times, with a different value each
+/// time.
 bool isRepeatable(const std::string &name) {
   static const char *const names[] = {"--data", "--eval-data", "--init-params", "--input",
                                       "--output"};
@@ -208,7 +209,7 @@ bool takesValue(Parser &parser, const std::string &name) {
   return parser.text(name) || parser.count(name);
 }
 
-/// Options that only mean something to a run that trains or saves.
+/// Refuses options that apply only to runs that train or save.
 dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
   for (const char *unfit :
        {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",

@@ -1,5 +1,5 @@
-// What a run writes at its end is tried before its first step: hours of
-// training do not end in a typing error.
+// Checks before the first step that the final files can be written, so that
+// hours of training are not lost to a typing error.
 #include "runtime/src/train/OutputFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -25,8 +25,7 @@ dpc_status_t refuse(const std::string &path, int error) {
   return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(error));
 }
 
-/// A file that replaces what has its name, or, with `inPlace`, is opened under
-/// it.
+/// Checks a file that the run will replace or, with `inPlace`, open and extend.
 dpc_status_t checkFile(const std::string &path, bool inPlace) {
   struct stat info;
   const bool exists = ::stat(path.c_str(), &info) == 0;
@@ -34,11 +33,11 @@ dpc_status_t checkFile(const std::string &path, bool inPlace) {
     return refuse(path, EISDIR);
   if (exists && (inPlace || !S_ISREG(info.st_mode)))
     return ::access(path.c_str(), W_OK) == 0 ? DPC_OK : refuse(path, errno);
-  AtomicFile trial; // removes what it made
+  AtomicFile trial; // its destructor removes the temporary file
   return trial.create(path);
 }
 
-/// A folder that is made if it is not there.
+/// Checks a folder, which the run creates if it does not exist.
 dpc_status_t checkDirectory(const std::string &path) {
   struct stat info;
   const bool exists = ::stat(path.c_str(), &info) == 0;
@@ -51,8 +50,8 @@ dpc_status_t checkDirectory(const std::string &path) {
   return DPC_OK;
 }
 
-/// The same text for all names of a file, whether or not it is there; empty for
-/// what is no regular file, such as /dev/null.
+/// A text that is equal for all names of a file, whether or not it exists;
+/// empty if the path is not a regular file, such as /dev/null.
 std::string identityOf(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0)
@@ -65,14 +64,14 @@ std::string identityOf(const std::string &path) {
          path.substr(slash == std::string::npos ? 0 : slash + 1);
 }
 
-/// A file that the run writes or reads, by the option that names it.
+/// A file that the run writes or reads, and the option that names it.
 struct NamedFile {
   std::string option, path;
-  bool inPlace = false; ///< what is there is changed, not replaced
+  bool inPlace = false; ///< extended in place, not replaced
 };
 
-/// Files that the run reads, and must leave as they are. Parameters may be
-/// replaced by newer ones: they are read before.
+/// Files that the run reads and must not change. Files of --init-params are not
+/// among them: they are read before they may be replaced.
 std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &options) {
   std::vector<NamedFile> out;
   for (const std::string &spec : options.data)

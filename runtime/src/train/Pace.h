@@ -6,16 +6,17 @@
 
 namespace dpc {
 
-/// How fast a run goes: an exponential moving average over the last seconds,
-/// whatever the length of a step. A step weighs as long as it took, so that
-/// samples / seconds stays a rate of the time that passed.
+/// The speed of a run: an exponential moving average over the last seconds, for
+/// steps of any length. A step is weighted by its duration, so that samples /
+/// seconds remains a rate per elapsed time.
 class Pace {
 public:
-  /// After about so many seconds a change of speed shows in full.
+  /// Time constant of the average: a change of speed takes about so long to
+  /// show.
   static constexpr double kWindowSeconds = 5;
 
-  /// A step that took `seconds`, and `pauseSeconds` since the one before it
-  /// (evaluation, checkpoints).
+  /// Adds a step that took `seconds`, and the `pauseSeconds` since the step
+  /// before it (evaluation, checkpoints).
   void add(double seconds, double pauseSeconds) {
     const double keep = std::exp(-seconds / kWindowSeconds);
     recentSteps = recentSteps * keep + 1;
@@ -23,10 +24,10 @@ public:
     pauses += pauseSeconds;
     ++steps;
   }
-  /// Steps a second while computing; 0 before the first step.
+  /// Steps per second of computation; 0 before the first step.
   double stepsPerSecond() const { return recentSeconds > 0 ? recentSteps / recentSeconds : 0; }
-  /// Seconds that `count` more steps take at this speed, with pauses as long as
-  /// they were on average.
+  /// Estimated seconds for `count` more steps at this speed, including the
+  /// average pause per step.
   double secondsFor(uint64_t count) const {
     return steps == 0 ? 0 : double(count) * (recentSeconds / recentSteps + pauses / double(steps));
   }

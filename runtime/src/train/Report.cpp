@@ -1,5 +1,5 @@
-// Writes rank 0's JSONL log, in which a resumed run has each step once, and
-// shows progress: a bar on a terminal, else a line now and then.
+// Writes rank 0's JSONL log, which has each step once even in a resumed run.
+// Shows progress as a bar on a terminal, otherwise as an occasional line.
 
 #include "runtime/src/train/Report.h"
 
@@ -32,19 +32,19 @@ void writeNumber(std::FILE *file, double value) {
     std::fputs("null", file);
 }
 
-/// A string of JSON: names of outputs may have any characters.
+/// Quotes a string for JSON, since names of outputs may have any characters.
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Number after `"step": ` in a log line; 0 if there is none.
+/// The number after `"step":` in a log line; 0 if there is none.
 uint64_t stepOf(const std::string &line) {
   const size_t at = line.find("\"step\":");
   return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 7, nullptr, 10);
 }
 
-/// Drops what a run wrote past the checkpoint from which this one goes on: each
-/// step is in the log once.
+/// Removes log lines of steps after the checkpoint from which this run
+/// continues, so that each step is in the log once.
 dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   Mapping text;
   if (::access(path.c_str(), F_OK) != 0)
@@ -59,7 +59,7 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
     const char *newline =
         static_cast<const char *>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
     if (!newline)
-      break; // torn by a crash
+      break; // incomplete because of a crash
     const std::string line(at, newline + 1);
     if (stepOf(line) <= lastStep)
       if (dpc_status_t status = kept.write(line.data(), line.size()))
@@ -69,7 +69,7 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   return kept.commit();
 }
 
-/// "1:02:03", or "2:03" below an hour.
+/// A duration as "1:02:03", or "2:03" if shorter than an hour.
 std::string durationText(double seconds) {
   const auto whole = static_cast<unsigned long long>(seconds);
   char text[40];
@@ -81,7 +81,7 @@ std::string durationText(double seconds) {
   return text;
 }
 
-/// Columns of the terminal that standard output is; 80 where it does not say.
+/// Columns of the terminal on standard output; 80 if it does not report them.
 size_t terminalColumns() {
   winsize size = {};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
@@ -126,7 +126,7 @@ dpc_status_t Report::open(const std::string &path, const char *mode) {
 void Report::begin(uint64_t first, uint64_t last, uint64_t batchSize) {
   firstStep = first, lastStep = last, batch = batchSize;
   lastStepAt = monotonicSeconds();
-  lastShown = lastStepAt - kPlainEverySeconds; // the first step is shown at once
+  lastShown = lastStepAt - kPlainEverySeconds; // so that the first step is shown
   terminal = ::isatty(STDOUT_FILENO);
 }
 
@@ -186,7 +186,7 @@ void Report::show(const StepReport &report) {
 }
 
 dpc_status_t Report::syncLog() {
-  // A pipe or a device has nothing to sync.
+  // A pipe or a device does not support fsync.
   if (!log || ::fsync(::fileno(log)) == 0 || errno == EINVAL || errno == EROFS)
     return DPC_OK;
   return fail(DPC_IO, "%s: cannot be written: %s", logPath.c_str(), std::strerror(errno));
@@ -211,8 +211,8 @@ void Report::draw(const StepReport &report) {
   if (!terminal) {
     std::printf("%s\n", text.c_str());
   } else {
-    // A line that wraps could not be drawn over. The bar gives way and does not
-    // grow again, so that it does not jump.
+    // A line that wraps could not be overwritten, so the bar shrinks to make
+    // room. It never grows again, so that it does not jump.
     const size_t columns = terminalColumns() - 1, frame = 3;
     const size_t room = columns - std::min(columns, text.size() + frame);
     barCells = room < kLeastBarCells ? 0 : std::min(barCells, room);

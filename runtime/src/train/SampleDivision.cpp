@@ -1,4 +1,5 @@
-// Finds in the placements of a program's inputs which rank gets how many samples.
+// Finds from the placements of a program's inputs how many samples each rank
+// gets.
 
 #include "runtime/src/train/SampleDivision.h"
 
@@ -11,8 +12,9 @@ namespace dpc {
 
 namespace {
 
-/// Samples of a microbatch that a rank has an element of; on the average over microbatches,
-/// rounded up, for an input that has a buffer for the whole batch.
+/// Number of samples per microbatch from which the rank has at least one element.
+/// For an input with one buffer for the complete batch, the average over
+/// microbatches, rounded up.
 uint64_t samplesOf(const dpc_program_t &program, const dpc_input_t &input, uint32_t rank) {
   const auto before = static_cast<uint32_t>(input.batch_dim);
   const uint64_t inner = elementCount(input.shape + before + 1, input.dim_count - before - 1),
@@ -38,7 +40,7 @@ bool areEqual(const dpc_placement_t &a, const dpc_placement_t &b) {
                     });
 }
 
-/// Whether two ranks have the same elements of all inputs and parameters.
+/// Whether two ranks hold the same elements of all inputs and parameters.
 bool holdTheSame(const dpc_program_t &program, uint32_t a, uint32_t b) {
   for (uint32_t i = 0; i < program.input_count; ++i)
     if (!areEqual(program.inputs[i].placements[a], program.inputs[i].placements[b]))

@@ -7,8 +7,9 @@
 
 namespace dpc {
 
-/// Tells of ranks that get no sample of a batch or, where no rank gets more than one, of
-/// those that hold what another does. Empty: there are none.
+/// A note on ranks that get no sample of a batch. If all get samples, but none
+/// more than one, a note on ranks that hold the same samples and parameters as
+/// another rank. Empty if there are no such ranks.
 std::string sampleDivisionNote(const dpc_program_t &program);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Runs training from the first step to the last on batches read ahead, with
-// evaluations and checkpoints between, and saves its results.
+// Trains from the first step to the last on batches that are read ahead, with
+// evaluations and checkpoints in between, and saves the results.
 
 #include "runtime/src/train/Trainer.h"
 
@@ -23,11 +23,12 @@
 namespace dpc {
 
 namespace {
-/// Key of an epoch's shuffle.
+/// Key with which the samples of an epoch are shuffled.
 uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
 } // namespace
 
-/// What is wrong with the request is said before any work is done.
+/// Checks the options and output files, so that a bad request fails before any
+/// work.
 dpc_status_t Trainer::openOutputs() {
   if (!options.inputs.empty() || !options.outputs.empty())
     return fail(DPC_USAGE,
@@ -42,7 +43,7 @@ dpc_status_t Trainer::openOutputs() {
   return best.open();
 }
 
-/// What may be meant otherwise in the data.
+/// Prints notes on data that the user may have meant otherwise.
 void Trainer::noteData() {
   std::vector<std::string> unused = data.unusedArrays();
   for (const std::string &name : evaluation.unusedArrays())
@@ -97,7 +98,7 @@ dpc_status_t Trainer::openData() {
   return DPC_OK;
 }
 
-/// Parameters from --init-params.
+/// Loads the parameters of --init-params.
 dpc_status_t Trainer::initParameters() {
   std::vector<std::string> notes;
   for (const ParameterSpec &source : options.initParams)
@@ -112,7 +113,8 @@ dpc_status_t Trainer::initParameters() {
 dpc_status_t Trainer::openState() {
   if (options.checkpoint.empty())
     return initParameters();
-  // Newest first; rank 0's word counts where the folder is not what all see.
+  // Step of the newest checkpoint. Rank 0's listing is used, because not all
+  // ranks may see the same folder.
   uint64_t newest[2] = {};
   if (first()) {
     const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
@@ -141,7 +143,8 @@ dpc_status_t Trainer::openState() {
   }
   const std::string &from = isEmpty ? options.resumeFrom : options.checkpoint;
   const RunPage *page = runPage();
-  // A run that its launcher starts anew goes on from its own checkpoint.
+  // A run that its launcher restarts continues from its own checkpoint, so
+  // --init-params may be given too.
   if (!options.initParams.empty() && !(page && page->restarts))
     return session.failed(fail(DPC_INVALID,
                                "--resume and --init-params: the checkpoint in %s has the "
@@ -150,7 +153,7 @@ dpc_status_t Trainer::openState() {
   const dpc_status_t status = resumeCheckpoint(session, from);
   if (isEmpty) {
     resumedElsewhere = true;
-    session.checkpointRun.id.clear(); // that run's checkpoints are not this one's
+    session.checkpointRun.id.clear(); // the checkpoints of that run belong to it, not to this run
   }
   return status;
 }
@@ -161,13 +164,13 @@ void Trainer::select(InputLoader &loader, uint64_t index) const {
               epochKey(options.seed, index / batchesPerEpoch));
 }
 
-/// One step on the batch that was read during the one before, while the next
-/// is being read.
+/// Runs one step on the batch that was read during the previous step, while the
+/// next batch is read.
 dpc_status_t Trainer::oneStep(uint64_t index) {
   const double begin = monotonicSeconds();
   if (dpc_status_t status = prefetcher->finish())
     return session.failed(status);
-  select(session.loader, index); // for inputs that are loaded as they are used
+  select(session.loader, index); // for inputs that are loaded on use
   prefetcher->hasNext = index + 1 < lastStep;
   if (prefetcher->hasNext)
     select(prefetcher->next(), index + 1);
@@ -186,7 +189,8 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   return DPC_OK;
 }
 
-/// Evaluates the present parameters, and keeps them if they are the best.
+/// Evaluates the current parameters, and saves them if they are the best so
+/// far.
 dpc_status_t Trainer::evaluate() {
   if (dpc_status_t status = evaluation.run(/*mayStop=*/false))
     return status;
@@ -203,8 +207,8 @@ dpc_status_t Trainer::evaluate() {
   return DPC_OK;
 }
 
-/// Begins a checkpoint, after the log of the steps in it: a run that goes on
-/// from the checkpoint finds each of them there.
+/// Starts a checkpoint after the log has been flushed, so that a run resumed
+/// from the checkpoint finds all of its steps in the log.
 dpc_status_t Trainer::save() {
   if (first())
     if (dpc_status_t status = report.syncLog())
@@ -235,8 +239,8 @@ dpc_status_t Trainer::steps() {
       return status;
     const uint64_t done = session.control.step;
     const bool isSkipped = session.scalesLoss() && session.lossIsNotFinite();
-    // At an interrupt or a stop the log still gets its line; evaluation and
-    // periodic checkpoints are for steps that go on.
+    // The log gets a line even if the run stops here. Evaluation and periodic
+    // checkpoints are skipped then.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
     const bool isLast = !stops && !session.stopAgreed && done == lastStep;
@@ -258,7 +262,8 @@ dpc_status_t Trainer::steps() {
                     ": the loss is not finite: the step is skipped and the loss scale halved");
       report.show(line);
     }
-    // Whoever kills the last evaluation, or whatever it fails of, leaves the checkpoint.
+    // The last checkpoint is finished before the last evaluation, so that it
+    // survives if the evaluation fails or is killed.
     if (isLast && evaluation.isOpen() && !options.checkpoint.empty()) {
       if ((status = save()) || (status = saver.finish()))
         return status;
@@ -303,7 +308,7 @@ dpc_status_t Trainer::results() {
         return session.failed(status);
   }
   if (best.isActive()) {
-    // The best values are where they belong already.
+    // best.offer() has written the files already.
     if (first())
       report.line(best.result());
     return DPC_OK;
@@ -311,7 +316,8 @@ dpc_status_t Trainer::results() {
   return writeModelFiles(session, options);
 }
 
-/// --evaluate: prints and logs what an evaluation in training would.
+/// Implements --evaluate: prints and logs the same as an evaluation during
+/// training.
 dpc_status_t Trainer::evaluateAlone() {
   if (first() && !options.log.empty())
     if (dpc_status_t status = report.extendLog(options.log))
@@ -326,7 +332,7 @@ dpc_status_t Trainer::evaluateAlone() {
   return session.failed(report.evaluation(session.control.step, nullptr, evaluation.getValues()));
 }
 
-/// How many steps were asked for, for messages.
+/// The number of steps that the user requested, for messages.
 std::string Trainer::wanted() const {
   if (options.steps)
     return "--steps=" + std::to_string(options.steps);
@@ -335,7 +341,7 @@ std::string Trainer::wanted() const {
          ", which ends at step " + std::to_string(lastStep);
 }
 
-/// The first line of a run.
+/// Prints the first line of a run.
 void Trainer::introduce() {
   const dpc_program_t &program = session.program;
   uint64_t peak = 0;
@@ -387,9 +393,10 @@ dpc_status_t Trainer::run() {
   if (stepsSkipped > 1)
     report.line("note: the loss of " + std::to_string(stepsSkipped) +
                 " steps was not finite: they were skipped");
-  if (status == DPC_NUMERIC) { // on all ranks
+  if (status == DPC_NUMERIC) { // same status on all ranks
     const std::string cause = dpc_last_error();
-    // All steps since the gradients ceased to be finite were skipped.
+    // Gradients stopped being finite some steps ago, but all steps since were
+    // skipped, so the state is worth a checkpoint.
     const bool isWhole = session.scaleIsTooSmall && !options.checkpoint.empty();
     dpc_status_t saved = isWhole ? save() : DPC_OK;
     if (saved == DPC_OK)

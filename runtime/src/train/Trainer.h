@@ -14,8 +14,8 @@
 
 namespace dpc {
 
-/// The training of one produced program: resume, steps, evaluation,
-/// checkpoints, results; or, with --evaluate, an evaluation alone.
+/// Trains one produced program: resumes, runs steps, evaluates, writes
+/// checkpoints and results. With --evaluate it only evaluates.
 class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
@@ -52,15 +52,15 @@ private:
   BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   MetricValues metrics;
-  bool isEvaluated = false;      ///< the present parameters are
-  bool isSaved = false;          ///< the last checkpoint has begun
-  bool resumedElsewhere = false; ///< the state is in no checkpoint of this run yet
-  uint64_t stepsSkipped = 0;     ///< of rank 0: those whose loss was not finite
+  bool isEvaluated = false;      ///< the current parameters have been evaluated
+  bool isSaved = false;          ///< the checkpoint of the last step has been written
+  bool resumedElsewhere = false; ///< no checkpoint of this run has the state yet
+  uint64_t stepsSkipped = 0;     ///< rank 0: number of steps whose loss was not finite
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };
 
-/// Runs an inference program over the files of --input and writes those of
+/// Runs an inference program on the files of --input and writes the files of
 /// --output.
 dpc_status_t runInference(dpc_session &session, const Options &options);
 

@@ -1,4 +1,5 @@
-// Refuses options that produced programs do not have, and says where each belongs.
+// Refuses options that produced programs do not have, and says what to use
+// instead.
 
 #include "runtime/src/train/UnknownOption.h"
 
@@ -14,8 +15,8 @@ namespace dpc {
 
 namespace {
 
-/// Options of dpc-compile (tools/dpc-compile/Options.td) that programs do not have, a blank
-/// before and after each.
+/// Options of dpc-compile (tools/dpc-compile/Options.td) that programs do not
+/// have, each surrounded by blanks for the search.
 constexpr char kOfCompiler[] =
     " --accumulate --as-exported --batch-axes --batch-dim --batch-norm --bucket-mib --cache "
     "--clip-grad-norm --cpu --cuda-arch --device-memory --emit --explain --fail-on-reshard "
@@ -24,7 +25,8 @@ constexpr char kOfCompiler[] =
     "--param-group --params --precision --products --ptxas --recompute --remat --shape "
     "--shard --stop-after --sums --target --trainable --verify-plan --zero --zero-keep ";
 
-/// What other training programs call something else, or do not leave to dpc-compile.
+/// Options of other training programs that have another name here, or that
+/// dpc-compile has.
 constexpr struct {
   const char *name, *instead;
 } kElsewhere[] = {

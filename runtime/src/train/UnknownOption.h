@@ -7,9 +7,10 @@
 
 namespace dpc {
 
-/// DPC_USAGE for an option that produced programs do not have, or have without a value. The
-/// message says where an option of dpc-compile belongs, what a program has in place of those
-/// that other training programs have, and which option has nearly the same name.
+/// DPC_USAGE for an option that produced programs do not have, or have only
+/// without a value. The message points to dpc-compile for its options, names
+/// the equivalent of options that other training programs have, or suggests the
+/// option with the most similar name.
 dpc_status_t refuseUnknown(const std::string &name);
 
 } // namespace dpc
