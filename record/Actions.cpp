@@ -1,5 +1,5 @@
-// Writes the ops of an entry as the action table that the runtime walks, and
-// the ONNX nodes that each action comes from as its location.
+// Writes the ops of an entry as the action table that the runtime runs, and the
+// ONNX nodes of each action as its location.
 
 #include "record/Actions.h"
 
@@ -76,7 +76,7 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
     action.group = mesh.getFamily(start.getAxes());
     action.dtype = dtypeOfBuffer(start.getInput());
-    // The count is that of one part where parts are exchanged.
+    // If parts are exchanged, the count is that of one part.
     action.count = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
     if (start.getKind() == Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);

@@ -6,12 +6,13 @@
 
 namespace dpc {
 
-/// Where actions come from, for messages and traces: equal places once.
+/// The source locations of actions, for messages and traces. Equal locations
+/// share a record.
 class LocationTable {
 public:
   LocationTable(llvm::Module &target, ConstantPool &pool) : target(target), pool(pool) {}
 
-  /// Index of the record of `loc`, DPC_NONE if it names nothing.
+  /// Index of the record of `loc`; DPC_NONE if `loc` names no ONNX node.
   uint32_t get(mlir::Location loc);
   uint32_t size() const { return count; }
   llvm::Constant *emit() { return image.emit(target, "locations"); }
@@ -24,7 +25,7 @@ private:
   uint32_t count = 0;
 };
 
-/// The action table of one entry; all ranks share it.
+/// The action table of one entry, which all ranks share.
 class ActionTable {
 public:
   ActionTable(ProgramMesh &mesh, mlir::SymbolTableCollection &symbols,
@@ -33,7 +34,8 @@ public:
       : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers) {
   }
 
-  /// Fails with an error on an op that the runtime cannot run.
+  /// Fills the table. Fails with an error on an op that the runtime has no
+  /// action for.
   mlir::LogicalResult run(exec::EntryOp entry);
 
   RecordImage image;

@@ -1,5 +1,5 @@
-// Writes which logical buffers a program has, where they lie, and what each
-// function reads and writes of them.
+// Writes the table of a program's logical buffers with their places, and the
+// accesses of each function to them.
 
 #include "record/BufferTable.h"
 
@@ -31,7 +31,8 @@ LogicalResult BufferTable::run() {
     add(persistent, bufferBytes(persistent.getType()),
         isResult ? DPC_BUFFER_RESULT : DPC_BUFFER_FILLED, persistent.getSymName());
   }
-  // Functions and entries name the same buffers: each is written once.
+  // Functions and entries refer to the same buffers; each buffer gets one
+  // record.
   std::map<int64_t, BufferOp> temporaries;
   WalkResult walked = module.walk([&](BufferOp buffer) -> WalkResult {
     if (!buffer.getNumber() || !buffer.getOffset())

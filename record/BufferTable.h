@@ -8,24 +8,25 @@
 
 namespace dpc {
 
-/// The logical buffers of a program, which all ranks lay out alike, and what
-/// its functions do with them: the statement that the runtime's checkPlan
-/// proves. Persistent buffers come first; behind them those of entries, by
-/// their number.
+/// The logical buffers of a program, which have the same places on all ranks,
+/// and the accesses of its functions to them. The runtime's checkPlan proves
+/// the plan from this table. Persistent buffers come first, then the buffers of
+/// entries, in the order of their numbers.
 class BufferTable {
 public:
   BufferTable(mlir::ModuleOp module, mlir::SymbolTableCollection &symbols, llvm::Module &target,
               ConstantPool &pool, ProgramMesh &mesh)
       : module(module), symbols(symbols), target(target), pool(pool), mesh(mesh) {}
 
-  /// Fills the table. Fails with an error on a buffer without number or place.
+  /// Fills the table. Fails with an error on a buffer that has no number or no
+  /// offset.
   mlir::LogicalResult run();
 
-  /// A buffer as an action names it.
+  /// The reference to a buffer in an action.
   dpc_buffer_t getBuffer(mlir::Value buffer) const;
 
-  /// The accesses of a function, with their number; null for none. Group
-  /// families that it needs become part of the mesh.
+  /// The accesses of a function and their number; null if it has none. Adds the
+  /// group families that they need to the mesh.
   std::pair<llvm::Constant *, uint64_t> emitAccesses(exec::FunctionOp function);
 
   uint64_t size() const { return buffers.size() / sizeof(dpc_logical_buffer_t); }
@@ -42,7 +43,7 @@ private:
   ProgramMesh &mesh;
   RecordImage buffers;
   llvm::DenseMap<mlir::Operation *, uint32_t> persistentIndex;
-  /// By number.
+  /// Keyed by the number of the buffer.
   llvm::DenseMap<int64_t, uint32_t> temporaryIndex;
 };
 

@@ -1,5 +1,5 @@
-// Assembles the program record, the symbol `dpc_program`, from its tables, and
-// computes the hash by which ranks know that they run the same program.
+// Assembles the program record, the symbol `dpc_program`, from its tables.
+// Computes the hash by which ranks verify that they run the same program.
 
 #include "record/EmitProgram.h"
 
@@ -20,14 +20,14 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Identifies the program: its IR at level `exec`, values of state included.
+/// Hash that identifies the program: its IR at level `exec`, including the
+/// values of state.
 static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   llvm::BLAKE3 hash;
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
-  // In local scope resources are not printed, which would take long even where
-  // they are elided.
+  // Local scope omits resources, which would take long to print even if elided.
   flags.elideLargeElementsAttrs(16).useLocalScope();
   module->print(os, flags);
   hash.update(os.str());
@@ -45,7 +45,7 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   return hash.final<32>();
 }
 
-/// The entries of a program, numbered as DPC_ENTRY_*.
+/// The entries of a program; the index is DPC_ENTRY_*.
 static constexpr StringLiteral entryNames[] = {"step", "eval", "infer"};
 
 static dpc_schedule_t scheduleOf(ModuleOp module) {
@@ -89,7 +89,8 @@ public:
   }
 
 private:
-  /// Turns of the loops around the call of each function.
+  /// How often an entry runs each function: the sum, over its calls, of the
+  /// product of the counts of the loops around the call.
   llvm::StringMap<uint64_t> countRuns() {
     llvm::StringMap<uint64_t> runs;
     for (auto entry : module.getOps<EntryOp>())

@@ -1,5 +1,5 @@
-// Emits a program's functions as LLVM IR for the host: each computes the
-// addresses of its buffers and calls its kernels one after another.
+// Emits a program's functions as LLVM IR for the host. Each function computes
+// the addresses of its buffers and calls its kernels in sequence.
 
 #include "record/Functions.h"
 
@@ -78,7 +78,8 @@ private:
         builder.getInt64Ty());
   }
 
-  /// This rank's number in its group along `axes`, first axis slowest.
+  /// This rank's index in its group along `axes`, with the first axis varying
+  /// slowest.
   llvm::Value *getGroupIndex(mlir::ArrayAttr axes) {
     llvm::Value *indices =
         loadField(function->getArg(0), offsetof(dpc_call_t, group_index), pointer);
@@ -107,7 +108,7 @@ private:
   llvm::PointerType *pointer;
   llvm::Function *function;
   llvm::Value *arguments = nullptr;
-  /// Start of each space, once it was loaded.
+  /// Start address of each space, once loaded.
   llvm::Value *bases[DPC_SPACE_COUNT] = {};
 };
 

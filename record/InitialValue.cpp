@@ -1,5 +1,5 @@
-// Decides how the record tells a state's first value: as one number where all
-// elements are equal and a double can hold them, else as their bytes.
+// Decides how the record stores a state's initial value: as one number if all
+// elements are equal and a double can represent them, otherwise as their bytes.
 
 #include "record/InitialValue.h"
 
@@ -25,7 +25,7 @@ static double splatOf(DenseElementsAttr dense) {
   return isUnsigned ? double(value.getZExtValue()) : double(value.getSExtValue());
 }
 
-/// Whether a double holds every value of the type.
+/// Whether a double can represent every value of the type.
 static bool fitsDouble(Type type) {
   return isa<FloatType>(type) || type.getIntOrFloatBitWidth() <= 32;
 }
@@ -54,7 +54,7 @@ FailureOr<InitialValue> dpc::readInitialValue(nn::VariableOp variable) {
     result.splat = splatOf(dense);
     return result;
   }
-  // Booleans are packed to bits in attributes, and splats to one element.
+  // Attributes pack booleans into bits, and store one element of a splat.
   if (element.isInteger(1) || dense.isSplat()) {
     auto bytes = std::make_shared<std::string>();
     int64_t width = element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;

@@ -7,20 +7,20 @@
 
 namespace dpc {
 
-/// The first value of a piece of state, as its record tells it.
+/// The initial value of a state, in the form of its record.
 struct InitialValue {
   /// DPC_INIT_NONE, DPC_INIT_EMBEDDED or DPC_INIT_SPLAT.
   uint32_t kind = 0;
   uint32_t dtype = 0;
   double splat = 0;
-  /// DPC_INIT_EMBEDDED: the elements, row-major. They belong to the module, or
-  /// to `owned`.
+  /// DPC_INIT_EMBEDDED: the elements, row-major. The memory belongs to the
+  /// module or to `owned`.
   llvm::StringRef bytes;
   std::shared_ptr<const std::string> owned;
 };
 
-/// Reads the value of `variable`. A null variable is DPC_INIT_NONE; a value that cannot be
-/// read is an error.
+/// Reads the initial value of `variable`. The result is DPC_INIT_NONE for a
+/// null variable. Fails if the value cannot be read.
 mlir::FailureOr<InitialValue> readInitialValue(nn::VariableOp variable);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
 // Writes a program's functions for a device as lists of launches: kernels,
-// copies and microbatch numbers, each with the places of its buffers.
+// copies and microbatch numbers, each with the addresses of its buffers.
 
 #include "record/LaunchTable.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// What stands for code in the module until it is there.
+/// Declares a placeholder for code that is defined later.
 static llvm::Constant *declare(llvm::Module &module, const Twine &name) {
   return module.getOrInsertGlobal(name.str(), llvm::Type::getInt8Ty(module.getContext()));
 }
@@ -47,7 +47,7 @@ void LaunchTable::addKernel(LaunchOp launch) {
   }
   auto kernel = symbols.lookupNearestSymbolFrom(launch, launch.getKernelAttr());
   auto grids = kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName);
-  if (!grids) // of no elements
+  if (!grids) // the kernel has no elements to compute
     return;
   for (GridAttr grid : grids.getAsRange<GridAttr>()) {
     record.kernel = getKernel(launch, grid.getEntry());
@@ -72,8 +72,8 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
     addParam(buffer);
 }
 
-/// A parameter that begins `behind` bytes behind the start of `buffer`, of `most`
-/// bytes at most.
+/// Adds a parameter that begins `behind` bytes after the start of `buffer` and
+/// has at most `most` bytes.
 void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};
@@ -95,7 +95,7 @@ static dpc_matrix_t recordOf(MatrixAttr matrix) {
   return record;
 }
 
-/// Makes `launch` one of a product, and adds the parameters of that.
+/// Makes `launch` a launch of a product, and adds the product's parameters.
 void LaunchTable::addProduct(dpc_launch_t &launch, ProductAttr product, ValueRange buffers) {
   dpc_product_t record = {};
   record.dtype = dtypeOf(product.getType());
@@ -163,14 +163,15 @@ llvm::Constant *LaunchTable::emit() {
   return image.emit(target, "device");
 }
 
-/// 10 * major + minor of a processor such as sm_80; 0 for any other name.
+/// The compute capability 10 * major + minor of a processor such as sm_80; 0
+/// for any other name.
 static uint32_t capabilityOf(StringRef processor) {
   uint32_t number = 0;
   return processor.consume_front("sm_") && !processor.getAsInteger(10, number) ? number : 0;
 }
 
 namespace {
-/// The images of kernels, those of equal code once.
+/// The images of kernels; kernels with equal code share them.
 class ImageTables {
 public:
   ImageTables(llvm::Module &module, ConstantPool &pool, StringRef processor)

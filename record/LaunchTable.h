@@ -10,17 +10,17 @@
 namespace dpc {
 
 /// The functions of a program for a device, as lists of launches
-/// (runtime/include/dpc/device.h). The code of kernels is somebody else's:
-/// their symbols are declared in the module, or their images and the names of
-/// their functions (`defineGrids`).
+/// (runtime/include/dpc/device.h). The code of kernels is not emitted here. The
+/// module only declares it: as symbols, or as images with the names of their
+/// functions, which `defineGrids` defines later.
 class LaunchTable {
 public:
   LaunchTable(mlir::SymbolTableCollection &symbols, llvm::Module &target, ConstantPool &pool,
               ProgramMesh &mesh, FunctionForm form)
       : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
-  /// Adds the next entry of the function table. Group families that it needs
-  /// become part of the mesh.
+  /// Adds the launches of the next entry of the function table. Adds the group
+  /// families that they need to the mesh.
   void add(exec::FunctionOp function);
 
   llvm::Constant *emit();
@@ -39,13 +39,15 @@ private:
   FunctionForm form;
   RecordImage kernels, launches, params, functions, products;
   llvm::StringMap<uint32_t> kernelIndex;
-  /// By the bytes of their records: equal ones once.
+  /// Keyed by the bytes of their records, so that equal products share a
+  /// record.
   llvm::StringMap<uint64_t> productIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
 
-/// Puts the code of kernels that are grids into the module that declares it:
-/// equal code once. Its PTX is for `processor` (sm_80, ..) and later ones.
+/// Defines the code of kernels that are grids in the module that declares it.
+/// Equal code is stored once. The PTX is for `processor` (sm_80, ..) and later
+/// ones.
 void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects,
                  llvm::StringRef processor);
 

@@ -1,5 +1,6 @@
-// Puts the data of an object file into memory and sets its pointers, as linker
-// and loader will: the record that is checked is the one that was written.
+// Loads the data of an object file into memory and sets its pointers as the
+// linker and the loader will, so that the check reads the record that was
+// written.
 
 #include "record/LoadRecord.h"
 
@@ -15,7 +16,7 @@ using namespace dpc;
 
 namespace {
 
-/// What pointers to code and to other objects point at.
+/// Dummy target of pointers to code and to other objects.
 char nothing[64];
 
 class ObjectLoader {
@@ -53,8 +54,8 @@ public:
   }
 
 private:
-  /// Whether a section is data of the program. Tables for unwinding are of no
-  /// use to whoever reads the record.
+  /// Whether a section is data of the program. Unwind tables are left out,
+  /// since no reader of the record needs them.
   static bool isData(object::ELFSectionRef section) {
     Expected<StringRef> name = section.getName();
     if (!name) {
@@ -66,7 +67,7 @@ private:
   }
 
   Error copy(object::SectionRef section) {
-    constexpr uint64_t alignment = 64; // of every table
+    constexpr uint64_t alignment = 64; // alignment of every table
     const uint64_t bytes = section.getSize();
     memory.emplace_back(new char[bytes + alignment]());
     auto at = reinterpret_cast<char *>(
@@ -112,7 +113,7 @@ private:
     Expected<int64_t> addend = relocation.getAddend();
     if (!addend)
       return addend.takeError();
-    // Nothing is at the address of code, whatever is added to it.
+    // The dummy address stays the same, whatever the addend.
     const char *pointer = *address == nothing ? nothing : *address + *addend;
     std::memcpy(places.lookup(section.getIndex()) + offset, &pointer, sizeof pointer);
     return Error::success();
@@ -120,7 +121,7 @@ private:
 
   const object::ELFObjectFileBase &object;
   std::vector<std::unique_ptr<char[]>> &memory;
-  DenseMap<uint64_t, char *> places; ///< by section
+  DenseMap<uint64_t, char *> places; ///< keyed by section
 };
 
 } // namespace

@@ -12,14 +12,14 @@
 
 namespace dpc {
 
-/// The program record of an object file that was written, in memory as a linked
-/// program has it, so that it can be read before there is a program. What the
-/// object only declares (kernels, initial values), and code, has an address at
-/// which nothing is.
+/// The program record of a written object file, loaded into memory in the form
+/// that it will have in a linked program. So the record can be checked before a
+/// program is linked. Pointers to code, and to symbols that the object only
+/// declares (kernels, initial values), point to a dummy address.
 class LoadedRecord {
 public:
-  /// Fails for a file without the symbol `dpc_program`, or that is no object of
-  /// this machine.
+  /// Fails if the file lacks the symbol `dpc_program`, or is not an object file
+  /// for this machine.
   static llvm::Expected<std::unique_ptr<LoadedRecord>> load(llvm::MemoryBufferRef object);
 
   const dpc_program_t &getProgram() const { return *program; }

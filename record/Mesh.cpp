@@ -26,7 +26,8 @@ uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   for (auto [index, known] : llvm::enumerate(families))
     if (known.name == family.name)
       return index;
-  // Ranks with equal coordinates elsewhere, by their coordinates on `axes`.
+  // Groups are keyed by the coordinates on all other axes. Members are ordered
+  // by their coordinates on `axes`.
   std::map<std::vector<int64_t>, std::vector<std::pair<std::vector<int64_t>, uint32_t>>> groups;
   for (uint32_t rank = 0; rank < getWorldSize(); ++rank) {
     auto coordinates = shape.coordinates(rank);

@@ -8,22 +8,24 @@
 
 namespace dpc {
 
-/// The mesh of a program, and the group families that its collectives name.
+/// The mesh of a program, and the group families of its collectives.
 class ProgramMesh {
 public:
-  /// The module's dist.mesh; one rank without axes if it has none.
+  /// Reads the module's dist.mesh; without one, the mesh is one rank without
+  /// axes.
   explicit ProgramMesh(mlir::ModuleOp module);
 
   const dist::MeshShape &getShape() const { return shape; }
   uint32_t getWorldSize() const { return shape.worldSize(); }
 
-  /// Index of the family of groups along `axes`, first axis slowest. Family 0
-  /// is the whole world.
+  /// Index of the family of groups along `axes`, with the first axis varying
+  /// slowest. Adds the family if it is new. Family 0 is the world: one group
+  /// with all ranks.
   uint32_t getFamily(llvm::ArrayRef<std::string> axes);
-  /// The same for an array of strings.
+  /// The same for axes given as an array of strings.
   uint32_t getFamily(mlir::ArrayAttr axes);
   uint32_t getFamilyCount() const { return families.size(); }
-  /// Ranks in each group of the family.
+  /// Number of ranks in each group of the family.
   uint32_t getGroupSize(uint32_t family) const;
 
   llvm::Constant *emitAxes(llvm::Module &module, ConstantPool &pool) const;
@@ -32,7 +34,7 @@ public:
 private:
   struct Family {
     std::string name;
-    /// Members of each group in order.
+    /// Members of each group, in the order of the group.
     std::vector<std::vector<uint32_t>> groups;
   };
   dist::MeshShape shape;

@@ -1,4 +1,4 @@
-// A rank's part of a tensor as the runs of a placement record.
+// Computes the runs of a placement record from a rank's shard of a tensor.
 #include "record/PlacementRuns.h"
 
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -7,8 +7,9 @@
 
 using namespace dpc;
 
-/// Adds a piece to `runs`: to the last run where it continues its pattern, so
-/// that a cut matrix is one run and not one a row.
+/// Adds a piece to `runs`. If it continues the pattern of the last run, it
+/// extends that run, so that a sharded matrix is one run instead of one per
+/// row.
 static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local, int64_t length) {
   if (!runs.empty() && int64_t(runs.back().length) == length) {
     dpc_run_t &last = runs.back();

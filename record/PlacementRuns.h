@@ -8,10 +8,10 @@
 
 namespace dpc {
 
-/// The runs of a placement record: where elements [low, high) of the shard, which
-/// a buffer holds from its beginning on, lie in the logical tensor. The shard is
-/// that of the device at `coordinates`; elements are numbered as it has them,
-/// padding included.
+/// The runs of a placement record, for a buffer that holds elements [low, high)
+/// of the shard of the device at `coordinates`. The runs say where these
+/// elements are in the logical tensor. Elements are numbered in the shard's
+/// order, including padding.
 std::vector<dpc_run_t> placementRuns(const dist::Layout &layout,
                                      llvm::ArrayRef<int64_t> coordinates,
                                      const dist::MeshShape &mesh, int64_t low, int64_t high);

@@ -1,5 +1,5 @@
-// Where each rank holds which elements of a tensor that the host sees, as a
-// placement record (runtime/include/dpc/records.h).
+// Writes the placement records (runtime/include/dpc/records.h): which rank
+// holds which elements of a tensor that the host accesses, and where.
 #include "record/PlacementRuns.h"
 #include "record/Tensors.h"
 
@@ -24,8 +24,8 @@ SmallVector<int64_t> HostedTensor::globalShape() const {
   return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape()) : type.getShape());
 }
 
-/// Where each rank holds which elements: its shard of the tensor, and of that
-/// what lies in its shard of the storage.
+/// Emits the placement of a tensor on each rank: the intersection of its shard
+/// with its part of the divided storage.
 llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
   const int64_t part = tensor.persistent.getBufferType().getNumElements(),
@@ -38,7 +38,7 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
     auto coordinates = mesh.getShape().coordinates(rank);
     const int64_t index = dist::groupIndex(mesh.getShape(), axes, coordinates);
-    // Elements [low, high) of the shard lie in this rank's part.
+    // This rank's part of the storage has elements [low, high) of the shard.
     const int64_t low = std::max<int64_t>(0, index * part - tensor.first),
                   high = std::min(elements, (index + 1) * part - tensor.first);
     std::vector<dpc_run_t> runs;

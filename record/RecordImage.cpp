@@ -1,5 +1,5 @@
 // Turns C structs that the compiler has filled into constants of an LLVM
-// module: raw bytes, with symbols where the structs have pointers.
+// module: raw bytes, with symbols in place of pointers.
 
 #include "record/RecordImage.h"
 

@@ -15,9 +15,10 @@
 
 namespace dpc {
 
-/// A C table as constant data: structs of the runtime's own headers, filled by
-/// the compiler, whose pointer fields are set by `offsetof`. So the layout is
-/// the C compiler's, and no second description of it exists.
+/// A C table as constant data. It consists of structs from the runtime's own
+/// headers, which the compiler fills; pointer fields are set by `offsetof`. So
+/// the C compiler determines the layout, and there is no second description of
+/// it.
 ///
 ///     RecordImage image;
 ///     dpc_function_t function = {};
@@ -27,7 +28,7 @@ namespace dpc {
 class RecordImage {
 public:
   /// Appends a struct or number and returns its offset. Pointer fields must be
-  /// null. Alignment is that of a C array of T.
+  /// null. Elements are aligned as in a C array of T.
   template <typename T> uint64_t append(const T &value) {
     static_assert(std::is_trivially_copyable_v<T>);
     uint64_t at = bytes.size();
@@ -35,13 +36,13 @@ public:
     return at;
   }
 
-  /// Changes a number that was appended before.
+  /// Replaces a number that was appended earlier.
   template <typename T> void overwrite(uint64_t offset, const T &value) {
     static_assert(std::is_trivially_copyable_v<T>);
     std::memcpy(&bytes[offset], &value, sizeof(T));
   }
 
-  /// Sets the pointer at byte `offset`; null leaves it null.
+  /// Sets the pointer at byte `offset`; a null target leaves it null.
   void setPointer(uint64_t offset, llvm::Constant *target) {
     if (target)
       pointers.push_back({offset, target});
@@ -50,8 +51,8 @@ public:
   bool empty() const { return bytes.empty(); }
   uint64_t size() const { return bytes.size(); }
 
-  /// The table as a private global of `module`, or as an external one; null if
-  /// nothing was appended.
+  /// Emits the table as a private global of `module`, or as an external one.
+  /// Null if nothing was appended.
   llvm::GlobalVariable *emit(llvm::Module &module, llvm::StringRef name, bool isExternal = false);
 
 private:
@@ -59,20 +60,22 @@ private:
   std::vector<std::pair<uint64_t, llvm::Constant *>> pointers;
 };
 
-/// Strings and raw bytes of a module's constant data, equal strings once.
+/// Strings and raw bytes in a module's constant data. Equal strings are stored
+/// once.
 class ConstantPool {
 public:
-  /// `outside`, unless null, takes what addOutsideBytes is given.
+  /// Unless `outside` is null, it receives the bytes of addOutsideBytes.
   explicit ConstantPool(llvm::Module &module, std::vector<OutsideValue> *outside = nullptr)
       : module(module), outside(outside) {}
 
-  /// A NUL-terminated string.
+  /// Adds a NUL-terminated string.
   llvm::Constant *getString(llvm::StringRef text);
-  /// Bytes aligned to 64.
+  /// Adds bytes, aligned to 64.
   llvm::Constant *addBytes(llvm::StringRef bytes, llvm::StringRef name);
-  /// The same for bytes that stay where they are until the program is written.
+  /// Adds bytes without a copy if `outside` is set. They must stay in place
+  /// until the program is written.
   llvm::Constant *addOutsideBytes(llvm::StringRef bytes, llvm::StringRef name);
-  /// An array of 64-bit integers; null if empty.
+  /// Adds an array of 64-bit integers; null if it is empty.
   llvm::Constant *addIntegers(llvm::ArrayRef<int64_t> values, llvm::StringRef name);
 
 private:

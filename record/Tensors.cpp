@@ -1,5 +1,6 @@
-// Fills the record's tables of what the host sees: state, inputs, controls,
-// outputs and metrics. Where ranks hold the elements is in Placements.cpp.
+// Fills the record's tables of the tensors that the host accesses: state,
+// inputs, controls, outputs and metrics. Placements.cpp writes where ranks hold
+// the elements.
 
 #include "record/Tensors.h"
 
@@ -49,7 +50,7 @@ uint32_t dpc::dtypeOf(Type element) {
 
 LogicalResult TensorRecords::run() {
   indexWrites();
-  // Optimizer state names its parameter's record: parameters come first.
+  // Optimizer state refers to its parameter's record, so parameters come first.
   for (bool optimizer : {false, true})
     for (auto persistent : module.getOps<PersistentOp>())
       if (failed(addStates(persistent, optimizer)))
@@ -80,8 +81,9 @@ LogicalResult TensorRecords::run() {
   return success();
 }
 
-/// Where no output has samples, a run takes exactly one batch of them: the samples may lie
-/// along another dimension of the input.
+/// Emits a remark if no output has a batch dimension although an input has one.
+/// A run then takes exactly one batch, but perhaps samples lie along another
+/// dimension of the input than assumed.
 void TensorRecords::remarkWholeOutputs() {
   if (!batched || !wholeOutput || countsSamples)
     return;
@@ -94,7 +96,7 @@ void TensorRecords::remarkWholeOutputs() {
          << "; --batch-dim=" << batched.getName() << ":K takes another dimension";
 }
 
-/// Which entry writes which persistent buffer.
+/// Finds the entries that write each persistent buffer.
 void TensorRecords::indexWrites() {
   SymbolTableCollection symbols;
   for (auto entry : module.getOps<EntryOp>()) {
@@ -130,7 +132,8 @@ FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
   return dtype;
 }
 
-/// Adds the state in a persistent buffer, optimizer state or all other.
+/// Adds the states in a persistent buffer: either optimizer state only, or all
+/// other state only.
 LogicalResult TensorRecords::addStates(PersistentOp persistent, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (!nn::isState(arg.getKind()) || (arg.getKind() == ArgKind::optimizer) != optimizer)
@@ -158,7 +161,9 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (failed(value))
     return failure();
   llvm::Constant *data = nullptr;
-  // What is computed from the graph alone never comes from elsewhere.
+  // Only parameters and saved buffers may come from the user (--params=none).
+  // All other state, such as optimizer state, constants and unsaved buffers, has
+  // an initial value that follows from the program.
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   const bool isUnsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);
@@ -214,7 +219,7 @@ llvm::Constant *TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors)
   RecordImage image;
   for (const nn::FileTensor &tensor : tensors) {
     dpc_file_tensor_t record = {};
-    // The host's arrays have only so many dimensions.
+    // A host array has at most DPC_MAX_RANK_DIMS dimensions.
     const bool fits = tensor.shape.size() <= DPC_MAX_RANK_DIMS;
     record.holds = tensor.holds == nn::FileTensor::Holds::tied          ? DPC_HOLDS_TIED
                    : tensor.holds == nn::FileTensor::Holds::nothing     ? DPC_HOLDS_NOTHING

@@ -16,24 +16,25 @@
 
 namespace dpc {
 
-/// DPC_F64, ...; DPC_DTYPE_INVALID for a type the runtime lacks.
+/// DPC_F64, ...; DPC_DTYPE_INVALID for a type that the runtime does not have.
 uint32_t dtypeOf(mlir::Type element);
 
-/// Where the first values of state are: in the record, in a file beside the
-/// program, or brought by its user.
+/// Where the initial values of state are: embedded in the record, in a file
+/// next to the program, or not in the program, so that the user must provide
+/// them.
 enum class InitialValues { embedded, file, none };
 
-/// A tensor that the host sees: all of a persistent buffer, or a member of flat
-/// storage.
+/// A tensor that the host accesses: an entire persistent buffer, or a member of
+/// flat storage.
 struct HostedTensor {
   exec::PersistentOp persistent;
-  /// Null: each rank has the whole tensor.
+  /// Null: each rank has a whole (unsharded) tensor.
   dist::LayoutAttr layout;
-  /// What one device has of it, were the storage not divided.
+  /// The shard of one device, as if the storage were not divided.
   mlir::RankedTensorType type;
-  /// Elements before it in the storage.
+  /// Number of elements before the tensor in the storage.
   int64_t first = 0;
-  /// Axes over which the storage is divided.
+  /// Mesh axes over which the storage is divided.
   llvm::ArrayRef<mlir::StringAttr> axes;
 
   explicit HostedTensor(exec::PersistentOp persistent);
@@ -42,18 +43,19 @@ struct HostedTensor {
   llvm::SmallVector<int64_t> globalShape() const;
 };
 
-/// The records of what the host sees of a program: state, inputs, controls,
-/// outputs and metrics, one for each persistent buffer or member of one.
+/// The records of the tensors that the host accesses: state, inputs, controls,
+/// outputs and metrics. There is one for each persistent buffer or member of
+/// flat storage.
 class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool,
                 InitialValues values)
       : module(module), variables(module), mesh(mesh), target(target), pool(pool), values(values) {}
 
-  /// Fills the images. Fails with an error on the op at fault.
+  /// Fills the tables. Fails with an error on the op at fault.
   mlir::LogicalResult run();
 
-  /// Index of the record of a state; nullopt if there is none.
+  /// Index of the record of a state; nullopt if there is no state of that name.
   std::optional<uint32_t> findState(llvm::StringRef name) const {
     auto found = stateIndex.find(name);
     if (found == stateIndex.end())
@@ -63,7 +65,7 @@ public:
 
   RecordImage states, inputs, controls, outputs, metrics;
   uint32_t stateCount = 0, inputCount = 0, controlCount = 0, outputCount = 0, metricCount = 0;
-  /// B; 1 if no input has a batch dimension.
+  /// B, the samples per step; 1 if no input has a batch dimension.
   int64_t batch = 1;
 
 private:
@@ -81,9 +83,10 @@ private:
                              int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
-  /// The last input with a batch dimension; null before there is one.
+  /// The last input with a batch dimension; null if there is none so far.
   nn::ArgAttr batched;
-  /// The first output, but a scalar, that is one value of a whole batch; null without one.
+  /// The first output that is not a scalar and has no batch dimension: one
+  /// value for a complete batch. Null if there is none.
   exec::PersistentOp wholeOutput;
   /// Whether any output has a batch dimension.
   bool countsSamples = false;
@@ -95,7 +98,8 @@ private:
   ConstantPool &pool;
   InitialValues values;
   llvm::StringMap<uint32_t> stateIndex;
-  /// Bit 1 << DPC_ENTRY_x for each entry that writes a persistent buffer.
+  /// For each persistent buffer, bits 1 << DPC_ENTRY_x of the entries that
+  /// write it.
   llvm::DenseMap<mlir::Operation *, uint32_t> writtenBy;
 };
 

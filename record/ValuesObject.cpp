@@ -1,5 +1,5 @@
-// Writes large first values straight into an ELF object file (System V gABI
-// 4.1), since LLVM would copy what may be gigabytes four times.
+// Writes large initial values directly into an ELF object file (System V gABI
+// 4.1), because LLVM would copy the data, which may be gigabytes, four times.
 
 #include "record/ValuesObject.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 enum Section { kNone, kValues, kSymbols, kNames, kSectionNames, kStack, kCount };
 
-/// EM_* of a machine, or EM_NONE.
+/// The EM_* constant of a machine, or EM_NONE.
 uint16_t machineOf(const Triple &triple) {
   if (!triple.isOSBinFormatELF() || !triple.isLittleEndian())
     return EM_NONE;
@@ -43,8 +43,8 @@ void writeTable(raw_ostream &os, const StringTableBuilder &table) {
   os << bytes;
 }
 
-/// Header of a section with `size` bytes at `at`, after which `at` comes to
-/// lie.
+/// Makes the header of a section with `size` bytes at the next aligned offset
+/// from `at` on, and moves `at` to the end of the section.
 Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size, uint64_t alignment, uint64_t &at) {
   Elf64_Shdr header = {};
   header.sh_name = name;
@@ -73,7 +73,7 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, ra
   names.finalizeInOrder();
   sectionNames.finalizeInOrder();
 
-  // The first symbol is none.
+  // ELF requires an empty first symbol.
   std::vector<Elf64_Sym> symbols(1);
   uint64_t size = 0;
   for (const OutsideValue &value : values) {
@@ -95,10 +95,10 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, ra
   headers[kSymbols] = place(name(kSymbols), SHT_SYMTAB, symbols.size() * sizeof(Elf64_Sym), 8, at);
   headers[kSymbols].sh_entsize = sizeof(Elf64_Sym);
   headers[kSymbols].sh_link = kNames;
-  headers[kSymbols].sh_info = 1; // all but the first are global
+  headers[kSymbols].sh_info = 1; // index of the first global symbol
   headers[kNames] = place(name(kNames), SHT_STRTAB, names.getSize(), 1, at);
   headers[kSectionNames] = place(name(kSectionNames), SHT_STRTAB, sectionNames.getSize(), 1, at);
-  // Without this section the stack would be made executable.
+  // If this section is missing, the linker makes the stack executable.
   headers[kStack] = place(name(kStack), SHT_PROGBITS, 0, 1, at);
 
   Elf64_Ehdr header = {};

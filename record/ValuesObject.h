@@ -11,18 +11,19 @@
 
 namespace dpc {
 
-/// Constant data of a program that lies outside its LLVM module: first values
-/// of parameters, which may be gigabytes. `symbol` is what the module calls it.
+/// Constant data of a program outside of its LLVM module: initial values of
+/// parameters, which may take gigabytes. The module declares it under the name
+/// `symbol`.
 struct OutsideValue {
   std::string symbol;
-  /// They belong to the MLIR module.
+  /// The bytes belong to the MLIR module.
   llvm::StringRef bytes;
 };
 
-/// Writes an ELF object file that defines the symbols, hidden, each at a
-/// multiple of 64 in read-only memory. LLVM would copy the data four times on
-/// the way; here it goes from where it is into the file. Fails for a machine
-/// whose objects are not ELF of 64 bits.
+/// Writes an ELF object file that defines the symbols, hidden, each aligned to
+/// 64 bytes in read-only memory. LLVM would copy the data four times, whereas
+/// this function writes it directly from its place to the file. Fails for a
+/// machine whose object files are not 64-bit ELF.
 llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values, llvm::StringRef triple,
                               llvm::raw_ostream &os);
 

@@ -15,8 +15,9 @@ Error dpc::writeObject(Module &module, raw_pwrite_stream &stream) {
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return createStringError("cannot generate code for " + triple + ": " + error);
-  // What is left beside the kernels is one long function per entry, of calls. Better
-  // registers would make no program faster, and take time that grows with its square.
+  // Apart from the kernels, the code is one long function of calls per entry.
+  // Better register allocation would make no program faster, and its time grows
+  // with the square of the length.
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, /*CPU=*/"", /*Features=*/"", {}, Reloc::PIC_, std::nullopt, CodeGenOptLevel::None));
   module.setDataLayout(machine->createDataLayout());

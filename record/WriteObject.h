@@ -7,7 +7,7 @@
 
 namespace dpc {
 
-/// Compiles constant data and the functions that call kernels into a
+/// Compiles constant data, and the functions that call kernels, to a
 /// position-independent object file for the baseline instruction set.
 llvm::Error writeObject(llvm::Module &module, llvm::raw_pwrite_stream &stream);
 
