@@ -1,5 +1,5 @@
-// Starts the programs that a tool runs, by vfork: a copy of a large process's page tables
-// would take longer than many of them.
+// Starts the programs that a tool runs. Uses vfork, because copying the page
+// tables of a large process would take longer than many of these programs run.
 
 #include "processes/ChildProcess.h"
 
@@ -21,7 +21,8 @@ pid_t dpc::startChild(char *const *argv, char *const *environment, const char *o
   const pid_t child = ::vfork();
   if (child != 0)
     return child;
-  // The memory is the parent's until the program begins: nothing here may change it.
+  // Until execve the child shares the parent's memory, so nothing here may
+  // write to it.
   ::setpgid(0, 0);
   MemoryLimit::lift();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

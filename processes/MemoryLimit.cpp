@@ -1,5 +1,5 @@
-// Finds how much memory the machine and the control groups of Linux, of version
-// 1 and 2, leave to a process.
+// Finds how much memory the machine, and the Linux control groups (versions 1
+// and 2), leave to a process.
 
 #include "processes/MemoryLimit.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 std::optional<rlim_t> before;
 
-/// What the machine has without taking it from another process.
+/// Memory that the machine can give without taking it from another process.
 uint64_t availableBytes() {
   std::ifstream file("/proc/meminfo");
   uint64_t available = 0, swap = 0;
@@ -37,7 +37,8 @@ uint64_t availableBytes() {
   return available ? available + swap : UINT64_MAX;
 }
 
-/// The least of the limits `file` in `root``group` and the groups around it.
+/// The smallest limit in the files `file` of `root``group` and its parent
+/// groups.
 uint64_t leastOfGroups(StringRef root, std::string group, StringRef file) {
   uint64_t least = UINT64_MAX;
   for (;;) {
@@ -45,14 +46,14 @@ uint64_t leastOfGroups(StringRef root, std::string group, StringRef file) {
     std::string text;
     uint64_t bytes;
     if (std::getline(stream, text) && !StringRef(text).getAsInteger(10, bytes))
-      least = std::min(least, bytes); // "max" is no number
+      least = std::min(least, bytes); // "max" is not a number: no limit
     if (group.empty() || group == "/")
       return least;
     group = sys::path::parent_path(group).str();
   }
 }
 
-/// What the control groups of the process allow.
+/// Memory that the control groups of the process allow.
 uint64_t groupBytes() {
   std::ifstream file("/proc/self/cgroup");
   uint64_t least = UINT64_MAX;
@@ -73,10 +74,11 @@ uint64_t groupBytes() {
 void MemoryLimit::set() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   uint64_t bytes = std::min(availableBytes(), groupBytes());
-  // Page tables, stacks and the files that are mapped take memory too.
+  // Page tables, stacks and mapped files take memory that RLIMIT_DATA does not
+  // count.
   bytes -= bytes / 16;
   struct rlimit limit;
-  // Writable memory that is private, and not addresses: those are cheap.
+  // Limits writable private memory, not address space, which costs nothing.
   if (::getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= bytes)
     return;
   const rlim_t old = limit.rlim_cur;

@@ -5,21 +5,24 @@
 
 namespace dpc {
 
-/// Keeps a tool within the memory that the machine has. The kernel hands out
-/// more than there is, and kills a process once it uses it: no message says
-/// then what took the memory.
+/// Keeps a tool within the memory of the machine. Without a limit, the kernel
+/// grants more memory than exists and kills the process when it uses that
+/// memory; then no message names the part of the work that needed it.
 class MemoryLimit {
 public:
-  /// From here on, memory beyond what the machine can give is refused: what it
-  /// has available, or the process's control groups allow. A limit that is lower
-  /// already stays. Nothing happens where a sanitizer counts its shadow memory.
+  /// Limits this process to the memory that the machine has available, or to
+  /// less if the control groups of the process allow less. Further allocations
+  /// then fail. A lower limit that already exists is kept. Does nothing under a
+  /// sanitizer, whose shadow memory would count.
   static void set();
 
-  /// In a child between fork and exec: the limit from before set().
+  /// Restores the limit from before set(). For a child process between fork and
+  /// exec.
   static void lift();
 
-  /// The bytes that the process may have, by set() or by the limits it was started
-  /// with; 0 if there is no limit. It asks for no memory.
+  /// The number of bytes that the process may allocate, by set() or by the
+  /// limits with which it was started; 0 if there is no limit. Allocates no
+  /// memory.
   static uint64_t bytes();
 };
 
