@@ -1,4 +1,5 @@
-// Array files to host tensors and back, through the runtime's readers.
+// Converts array files to host tensors and back, with the runtime's readers and
+// writers.
 
 #include "interpreter/Session.h"
 
@@ -8,7 +9,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The element type of a file's dtype; null for one the interpreter lacks.
+/// The MLIR element type for a file's dtype; null if the interpreter does not
+/// support it.
 static Type elementType(uint32_t dtype, MLIRContext *context) {
   Builder b(context);
   auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {
@@ -73,7 +75,8 @@ std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context, std::s
   return data;
 }
 
-/// The dtype a file has for an element type; DPC_DTYPE_INVALID if none.
+/// The dtype in which a file stores an element type; DPC_DTYPE_INVALID if it
+/// cannot.
 static uint32_t fileType(Type element) {
   if (element.isF64())
     return DPC_F64;

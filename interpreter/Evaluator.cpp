@@ -1,5 +1,5 @@
-// Straight-line evaluation of a block: one map from values to tensors, and a
-// count of the uses that are left of each.
+// Evaluates a block op by op, with one map from values to tensors that also
+// counts each value's remaining uses.
 
 #include "interpreter/Evaluator.h"
 
@@ -18,8 +18,8 @@ class Evaluator final : public InterpreterContext {
 public:
   explicit Evaluator(DeviceContext &device) : device(device) {}
 
-  /// Runs `block`. With `shape`, every value gets that shape in place of the
-  /// rank-0 one written in the IR.
+  /// Runs `block`. If `shape` is given, every value has that shape instead of
+  /// the rank-0 shape in the IR.
   LogicalResult runBlock(Block &block, ArrayRef<HostTensor> arguments,
                          std::optional<ArrayRef<int64_t>> shape,
                          SmallVectorImpl<HostTensor> &yielded) {
@@ -36,7 +36,8 @@ public:
   LogicalResult runRegion(Region &region, ArrayRef<HostTensor> arguments,
                           SmallVectorImpl<HostTensor> &yielded) override {
     Evaluator inner(device);
-    // Regions that are not isolated read the values around them.
+    // A region that is not isolated from above may use values of the enclosing
+    // block.
     inner.outer = this;
     return inner.runBlock(region.front(), arguments, std::nullopt, yielded);
   }
@@ -105,7 +106,7 @@ private:
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
       auto dense = tensor.getType();
       if (shape && dense.getShape() != *shape)
-        // A constant inside an elementwise region: repeat it.
+        // A constant in an elementwise region is repeated to the shape.
         tensor = HostTensor::splat(RankedTensorType::get(*shape, dense.getElementType()),
                                    tensor.isFloat() ? tensor.floats[0] : tensor.ints[0]);
       tensor.roundToType();
@@ -122,7 +123,7 @@ private:
 
   DeviceContext &device;
   Evaluator *outer = nullptr;
-  // Looked up by key only: its order never shows.
+  // Accessed by key only, so its iteration order has no effect.
   llvm::DenseMap<Value, Slot> values;
 };
 

@@ -7,8 +7,9 @@
 
 namespace dpc {
 
-/// What the evaluator needs from the world around one device: its place on the
-/// mesh and its peers. The default is a program without a mesh.
+/// The evaluator's interface to the devices around it: its device's place on
+/// the mesh, and the exchange with other devices. This base class is for
+/// programs without a mesh.
 class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
@@ -21,10 +22,10 @@ public:
   }
 };
 
-/// Runs `function` on one device by the ops' interpreter rules, op by op in
-/// program order, and returns its results. Values are freed after their last
-/// use. Fails, with an error on the op at fault, when an op has no interpreter
-/// rule or its rule fails.
+/// Runs `function` on one device with the ops' interpreter rules, op by op in
+/// program order, and returns its results. A value is freed after its last use.
+/// Fails, with an error on the op at fault, if an op has no interpreter rule or
+/// its rule fails.
 mlir::FailureOr<std::vector<HostTensor>> evaluate(mlir::FunctionOpInterface function,
                                                   std::vector<HostTensor> arguments,
                                                   DeviceContext &device);

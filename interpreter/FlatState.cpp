@@ -1,4 +1,4 @@
-// Lays logical tensors of state out in flat storage, and takes them from there.
+// Packs logical tensors of state into flat storage, and unpacks them.
 
 #include "interpreter/FlatState.h"
 
@@ -53,7 +53,8 @@ FailureOr<std::vector<HostTensor>> dpc::storeFlat(const TensorMap &state, Storag
 void dpc::loadFlat(ArrayRef<HostTensor> held, StorageAttr storage, const MeshShape &mesh,
                    TensorMap &state) {
   const SmallVector<StringRef> axes = axesOf(storage);
-  // Whole storage of each group along the axes, by the coordinates of its first device.
+  // Undivided storage of each group along the axes, keyed by the coordinates of
+  // the group's first device.
   std::map<std::vector<int64_t>, std::vector<double>> groups;
   for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
     const auto coordinates = mesh.coordinates(rank);

@@ -6,15 +6,17 @@
 
 namespace dpc {
 
-/// What each device of `mesh`, by rank, holds of flat storage (#dist.storage) whose
-/// argument has `type`: its shards of the members, which are logical tensors in
-/// `state`, end to end, and of those its part where the storage is cut. Padding is zero.
-/// Fails with the name of a member that `state` lacks.
+/// Lays out flat storage (#dist.storage) for each device of `mesh`, ordered by
+/// rank; `type` is the type of the storage's argument. The members are logical
+/// tensors in `state`. A device holds its shards of the members end to end or,
+/// if the storage is divided over axes, its part of that sequence. Padding is
+/// zero. Fails if `state` lacks a member, and sets `missing` to its name.
 mlir::FailureOr<std::vector<HostTensor>>
 storeFlat(const TensorMap &state, dist::StorageAttr storage, mlir::RankedTensorType type,
           const dist::MeshShape &mesh, std::string &missing);
 
-/// The other way: the members, in `state`, of what the devices hold.
+/// The inverse: assembles the members from the devices' storage and puts them
+/// into `state`.
 void loadFlat(llvm::ArrayRef<HostTensor> held, dist::StorageAttr storage,
               const dist::MeshShape &mesh, TensorMap &state);
 

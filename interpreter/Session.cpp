@@ -1,5 +1,5 @@
-// Runs the entries of a program in the interpreter: shards what goes in, one
-// thread a rank, and joins what comes out.
+// Runs the entries of a program in the interpreter: shards the arguments, runs
+// one thread per rank, and joins the shards of the results.
 
 #include "interpreter/Session.h"
 
@@ -42,7 +42,7 @@ int64_t Session::getBatchSize(StringRef name) {
   return 1;
 }
 
-/// The layout attribute of an argument or result, if it has one.
+/// The layout in a layout attribute, if there is one.
 static std::optional<dist::Layout> layoutOf(Attribute attr) {
   auto layout = dyn_cast_or_null<dist::LayoutAttr>(attr);
   if (!layout)
@@ -70,7 +70,7 @@ static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
   return local;
 }
 
-/// The elements of `source` converted to `type`'s element type.
+/// Converts the elements of `source` to the element type of `type`.
 static HostTensor converted(const HostTensor &source, RankedTensorType type) {
   HostTensor result(type);
   for (int64_t i = 0, e = result.size(); i < e; ++i) {
@@ -83,8 +83,8 @@ static HostTensor converted(const HostTensor &source, RankedTensorType type) {
   return result;
 }
 
-/// `rows` consecutive samples of `array` (whose first dimension counts them),
-/// with that dimension moved to `batch`.
+/// Takes consecutive samples of `array`, which lie along its first dimension,
+/// and moves that dimension to `batch`.
 static HostTensor takeRows(const HostTensor &array, int64_t firstRow, int64_t batch,
                            RankedTensorType type) {
   int64_t total = array.getShape()[0];
@@ -233,8 +233,8 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   return other;
 }
 
-// As `#nn.learning_rate` is documented: the runtime's own formula is what this
-// one is compared with.
+// A second implementation from the documentation of `#nn.learning_rate`, with
+// which tests compare the runtime's formula.
 double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   auto rate = module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)

@@ -11,17 +11,17 @@
 
 namespace dpc {
 
-/// Logical (global) tensors by name.
+/// Logical (global) tensors, keyed by name.
 using TensorMap = std::map<std::string, HostTensor, std::less<>>;
 
-/// Arrays whose first dimension counts samples, by name.
+/// Arrays whose first dimension counts samples, keyed by name.
 struct DataSet {
   TensorMap arrays;
 };
 
-/// Runs a compiled module in the reference interpreter: holds the state as
-/// logical tensors and feeds functions by the names of their arguments. All
-/// calls report errors through the module's diagnostics.
+/// Runs a compiled module in the reference interpreter. Holds the state as
+/// logical tensors, and passes tensors to functions by the names of their
+/// arguments. All calls report errors through the module's diagnostics.
 class Session {
 public:
   /// Reads the initial state from the module's `nn.variable` ops.
@@ -30,45 +30,48 @@ public:
   /// The state: parameters, buffers, constants and optimizer state.
   TensorMap state;
 
-  /// B, the samples a step consumes: the extent at the batch dimension of the
-  /// first input that has one; 1 if none has.
+  /// B, the number of samples per step: the extent at the batch dimension of
+  /// the first input that has one; 1 if no input has one.
   int64_t getBatchSize(llvm::StringRef function);
 
-  /// The number of devices: the mesh's, 1 without one.
+  /// The number of devices of the mesh; 1 without a mesh.
   int64_t getRankCount();
 
-  /// Runs `function` on every device, one thread each, on rows [firstRow,
-  /// firstRow + B) of the data (a row past the end starts again at 0) and
-  /// replaces the state by its state results. Returns the other results by
+  /// Runs `function` on every device, one thread per device, on rows [firstRow,
+  /// firstRow + B) of the data; rows past the end continue at row 0. Replaces
+  /// the state by the function's state results. Returns the other results by
   /// name.
   mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data, int64_t firstRow,
                                  const std::map<std::string, double> &control);
 
-  /// The learning rate of the step with `stepsDone` before it, in a training
-  /// of `steps` steps; 0 without a schedule.
+  /// The learning rate of a step that has `stepsDone` steps before it, in a
+  /// training of `steps` steps; 0 without a schedule.
   double getLearningRate(int64_t stepsDone, int64_t steps);
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
-  /// The logical tensor of an argument.
+  /// The logical tensor of an argument, from the state, the data or the
+  /// controls.
   mlir::FailureOr<HostTensor> argument(mlir::func::FuncOp function, unsigned index,
                                        const DataSet &data, int64_t firstRow,
                                        const std::map<std::string, double> &control);
-  /// Its logical type: the layout's shape where it has one.
+  /// The logical type of an argument: it has the shape of the argument's
+  /// layout, if there is one.
   mlir::RankedTensorType logicalType(mlir::func::FuncOp function, unsigned index);
 
   mlir::ModuleOp module;
 };
 
-/// Reads an npz file. nullopt with one line in `error`.
+/// Reads an npz file; nullopt with a message of one line in `error`.
 std::optional<DataSet> readNpz(llvm::StringRef path, mlir::MLIRContext *context,
                                std::string &error);
 
-/// Writes one tensor as an npy file (floats narrower than f64 as f32); false
-/// with one line in `error`.
+/// Writes a tensor as an npy file; floats narrower than f64 are written as f32.
+/// False with a message of one line in `error`.
 bool writeNpy(llvm::StringRef path, const HostTensor &tensor, std::string &error);
 
-/// Writes tensors as a safetensors file; false with one line in `error`.
+/// Writes tensors as a safetensors file; false with a message of one line in
+/// `error`.
 bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors, std::string &error);
 
 } // namespace dpc

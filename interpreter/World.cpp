@@ -1,4 +1,5 @@
-// Ranks as threads of one process, and the exchanges in which a group meets.
+// Implements ranks as threads of one process, and the exchanges in which a
+// group meets.
 
 #include "interpreter/World.h"
 
@@ -18,7 +19,8 @@ FailureOr<std::vector<HostTensor>> World::exchange(Operation *op, ArrayRef<Strin
   SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
   const int64_t size = dist::groupSize(mesh, axes),
                 index = dist::groupIndex(mesh, axes, coordinates);
-  // A group is named by its axes and the coordinates its members share.
+  // The key of a group consists of its axes and the coordinates that its
+  // members share.
   std::string key;
   for (StringRef axis : axes) {
     key += axis.str() + ",";
@@ -29,7 +31,7 @@ FailureOr<std::vector<HostTensor>> World::exchange(Operation *op, ArrayRef<Strin
 
   std::unique_lock<std::mutex> lock(mutex);
   Meeting &meeting = meetings[key];
-  // The last round's members may not all have left yet.
+  // Wait until all members have left the previous round.
   changed.wait(lock, [&] { return aborted || meeting.left == 0; });
   if (aborted)
     return failure();

@@ -10,24 +10,25 @@
 
 namespace dpc {
 
-/// The devices of a mesh, as threads of this process that meet in exchanges.
+/// The devices of a mesh: threads of this process, which meet in exchanges.
 class World {
 public:
   explicit World(dist::MeshShape mesh) : mesh(std::move(mesh)) {}
 
   const dist::MeshShape mesh;
 
-  /// Ends every exchange, now and later, with a failure.
+  /// Makes all current and later exchanges fail.
   void abort();
 
-  /// Meets the other members of `rank`'s group; see
+  /// Exchanges tensors with the other members of `rank`'s group; see
   /// InterpreterContext::exchange.
   mlir::FailureOr<std::vector<HostTensor>> exchange(mlir::Operation *op,
                                                     llvm::ArrayRef<llvm::StringRef> axes,
                                                     int64_t rank, const HostTensor &mine);
 
 private:
-  /// One meeting place a group: parts come in, and go when all have them.
+  /// The exchange of one group. Members deposit their parts; when all have
+  /// arrived, each takes a copy of all parts and leaves.
   struct Meeting {
     mlir::Operation *op = nullptr;
     std::vector<HostTensor> parts;
@@ -41,7 +42,7 @@ private:
   bool aborted = false;
 };
 
-/// One device of a world.
+/// One device of a World.
 class WorldMember final : public DeviceContext {
 public:
   WorldMember(World &world, int64_t rank)
