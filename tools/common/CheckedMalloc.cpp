@@ -1,14 +1,14 @@
-// Memory that a library asks for by malloc and does not check: MLIR makes every
-// operation that way. Linked into a tool, these take the place of libc's for
-// all of the process's libraries, and end the tool as `new` does when there is
-// none (FatalErrors).
+// Checks memory that libraries request by malloc without testing the result;
+// MLIR allocates every operation that way. Linked into a tool, these functions
+// replace libc's for all libraries of the process. If memory is exhausted they
+// end the tool, as `new` does (FatalErrors).
 
 #include "tools/common/FatalErrors.h"
 
 #include <cstddef>
 #include <cstdlib>
 
-// A sanitizer brings an allocator of its own.
+// Sanitizers have their own allocator.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 extern "C" {

@@ -14,17 +14,17 @@ namespace dpc {
 /// Exit codes of every dpc tool and of every produced program.
 enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 
-/// Flags of options in Options.td, beside LLVM's own.
+/// Flags of options in Options.td, in addition to LLVM's own.
 enum OptionFlag : unsigned {
-  /// May be given more than once, each time for something else.
+  /// The option may be given several times, with a different value each time.
   Repeatable = 1 << 4,
-  /// Refused by name, and not in the help.
+  /// The option is refused by name and not listed in the help.
   NotYetAvailable = 1 << 5
 };
 
-/// The first option that is given twice with different values, though it is not
-/// Repeatable: one of the two would be ignored. Null if there is none;
-/// `outFirst` gets its first value.
+/// Finds the first option that is given twice with different values and is not
+/// Repeatable, since one of the values would be ignored. Null if there is none.
+/// `outFirst` is set to the option's first occurrence.
 inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &args,
                                                unsigned unknownOption,
                                                const llvm::opt::Arg *&outFirst) {
@@ -44,11 +44,12 @@ inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &ar
   return nullptr;
 }
 
-/// Parses a command line by an option table. Prints the help, with `notes`
-/// behind it, or the version, and exits with 0 for --help or --version; prints
-/// one line to stderr and exits with 2 for an unknown option (with what
-/// `explainUnknown` says of it, or the nearest known one), a missing value or two
-/// values for one option.
+/// Parses a command line with an option table. For --help, prints the help
+/// followed by `notes` and exits with 0; for --version, prints the version and
+/// exits with 0. Prints one line to stderr and exits with 2 for an unknown
+/// option, an option that is not yet available, a missing value, or two values
+/// for one option. For an unknown option the line has the text of
+/// `explainUnknown`, or the nearest known option.
 inline llvm::opt::InputArgList
 parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv, unsigned helpOption,
                  unsigned versionOption, unsigned unknownOption, llvm::StringRef tool,
@@ -97,8 +98,8 @@ parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv, unsign
   return args;
 }
 
-/// The value of a whole-number option, or `fallback`; exits with 2 for
-/// anything that is no number from `lowest` up.
+/// The value of an integer option, or `fallback` if it is not given. Exits with
+/// 2 if the value is not an integer of at least `lowest`.
 inline int64_t integerOption(const llvm::opt::InputArgList &args, unsigned option,
                              llvm::StringRef tool, int64_t fallback, int64_t lowest) {
   const llvm::opt::Arg *arg = args.getLastArg(option);

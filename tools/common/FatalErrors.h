@@ -19,18 +19,20 @@
 
 namespace dpc {
 
-/// What ends a tool that cannot go on: one line, the removal of the files that
-/// it was writing, and an exit code. Nothing here asks for memory.
+/// Ends a tool that cannot go on: prints one line, removes the files that the
+/// tool was writing, and exits with a code. No function here allocates memory.
 ///
-/// LLVM's streams tell that they could not write when they are destroyed, which
-/// for standard output is after main; what else LLVM calls fatal ends here too.
+/// LLVM's output streams report a failed write when they are destroyed; for
+/// standard output that is after main. This failure, and all that LLVM calls
+/// fatal errors, end here too.
 class FatalErrors {
 public:
-  /// From here on, memory that cannot be had, or that the machine does not have,
-  /// ends the process so, and the line names what it was for. The compiler
-  /// is built without exceptions: what `new` throws would end in an abort.
-  /// `cleanUp`, unless null, removes what the tool was writing, also without
-  /// memory.
+  /// From this call on, a failed allocation ends the process, and the message
+  /// names the purpose of the allocation. The memory of the machine is the limit
+  /// (MemoryLimit). A new-handler is needed because the compiler is built
+  /// without exceptions, so that an exception of `new` would abort. `cleanUp`,
+  /// unless null, removes the tool's partial files; it must not allocate
+  /// either.
   static void install(const char *tool, void (*cleanUp)() = nullptr) {
     name() = tool;
     cleaner() = cleanUp;
@@ -46,12 +48,13 @@ public:
         end(reason + sizeof kStream - 1, "output: ");
       end(reason, "", exitInvalid);
     });
-    // A file that may not grow is a write that fails, and says so.
+    // Ignoring the signal makes write() fail at a file-size limit, so that a
+    // message can be printed.
     std::signal(SIGXFSZ, SIG_IGN);
     growStack();
   }
 
-  /// Ends a tool that has called install; others go on.
+  /// Ends the tool if it has called install; otherwise returns.
   static void endWithoutMemory() {
     if (!*name())
       return;
@@ -62,8 +65,8 @@ public:
   }
 
 private:
-  /// Writes the limit of memory, " (23.4 GiB)", into `text`, if there is one. Returns
-  /// its length.
+  /// Writes the memory limit as " (23.4 GiB)" into `text`, if there is one, and
+  /// returns its length.
   static size_t writeLimit(char *text) {
     text[0] = 0;
     const uint64_t mebibytes = MemoryLimit::bytes() >> 20;
@@ -71,13 +74,13 @@ private:
       return 0;
     if (mebibytes < 1024)
       return size_t(snprintf(text, 64, " (%d MiB)", int(mebibytes)));
-    // No floating point: printing it may ask for memory.
+    // Printing floating-point numbers may allocate, so this uses integers only.
     return size_t(snprintf(text, 64, " (%llu.%llu GiB)", (unsigned long long)(mebibytes >> 10),
                            (unsigned long long)((mebibytes & 1023) * 10 >> 10)));
   }
 
-  /// Takes the part of the stack that a tool needs while there is memory:
-  /// where none is left, a stack that grows is a segmentation fault.
+  /// Touches the stack that a tool needs while memory is available. Later,
+  /// without memory, growing the stack would be a segmentation fault.
   __attribute__((noinline)) static void growStack() {
     constexpr size_t bytes = size_t(1) << 20, page = 4096;
     void *room = mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,11 +103,11 @@ private:
   }
 
   [[noreturn]] static void end(const char *cause, const char *what = "", int code = exitIO) {
-    // What follows asks for no memory; should it all the same, that is the end.
+    // The code below should not allocate. If it does and fails, exit at once.
     static thread_local bool isSpeaking = false;
     if (isSpeaking)
       _exit(exitIO);
-    // Several threads may find no memory: the first one speaks for all.
+    // Several threads may fail to allocate; only the first one prints.
     static std::atomic_flag isEnding = ATOMIC_FLAG_INIT;
     while (isEnding.test_and_set())
       pause();

@@ -8,7 +8,7 @@
 
 namespace dpc {
 
-/// Notes which pass runs, for the message that ends a tool without memory.
+/// Records the current pass, for the message that ends a tool without memory.
 class NamePasses : public mlir::PassInstrumentation {
 public:
   void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {

@@ -18,7 +18,7 @@ namespace {
 #include "Options.inc"
 #undef PREFIX
 
-// Named by the table.
+// Names that the table uses.
 using dpc::NotYetAvailable;
 using dpc::Repeatable;
 using llvm::opt::DefaultVis;

@@ -8,8 +8,9 @@
 
 namespace dpc {
 
-/// Writes to standard error with a text before each line. The parts of the compiler that
-/// write notes do not know which tool they are in; the tool gives them this stream.
+/// A stream to standard error that puts a prefix before each line. Parts of the
+/// compiler that print notes do not know in which tool they run, so the tool
+/// gives them this stream.
 class PrefixStream : public llvm::raw_ostream {
 public:
   explicit PrefixStream(llvm::StringRef prefix)
