@@ -7,7 +7,8 @@
 #include <new>
 
 static int run(int argc, char **argv) {
-  // For the ranks too: a file that may not grow is a write that fails, and says so.
+  // Ignoring the signal, also for the ranks, makes write() fail at a file-size
+  // limit, so that a message can be printed.
   std::signal(SIGXFSZ, SIG_IGN);
   dpc::LaunchOptions options;
   if (dpc_status_t status = dpc::parseLaunchOptions(argc, argv, &options)) {
