@@ -1,5 +1,6 @@
 // dpc-interp: runs a module of the nn and dist dialects in the reference
-// interpreter: @step (or @forward, @infer) on batches of a data file.
+// interpreter. It calls @step (or @infer, or @forward) on batches of a data
+// file.
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "interpreter/Session.h"
@@ -23,7 +24,8 @@ static int fail(const llvm::Twine &message, int code = exitInvalid) {
   return code;
 }
 
-/// {"step": 1, "loss": 0.5, ...}; null for what JSON cannot hold.
+/// Writes a log line {"step": 1, "loss": 0.5, ...}; null for numbers that JSON
+/// cannot represent.
 static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t batch,
                     const TensorMap &metrics) {
   os << "{\"step\": " << step;
@@ -42,7 +44,8 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t
   os.flush();
 }
 
-/// The function that a run calls: a step, or what a program without a loss has.
+/// The name of the function to run: @step, or the function of a program without
+/// a loss.
 static StringRef findEntry(ModuleOp module) {
   for (StringRef name : {"step", "infer", "forward"})
     if (module.lookupSymbol<func::FuncOp>(name))
@@ -50,7 +53,8 @@ static StringRef findEntry(ModuleOp module) {
   return "step";
 }
 
-/// Runs `steps` steps over `data` and logs each; the results of the last one.
+/// Runs `steps` steps on `data`, logs each, and returns the results of the last
+/// one.
 static FailureOr<TensorMap> runSteps(Session &session, StringRef entry, const DataSet &data,
                                      int64_t steps, int64_t seed, llvm::raw_ostream &log) {
   int64_t batch = session.getBatchSize(entry);
@@ -71,8 +75,8 @@ static FailureOr<TensorMap> runSteps(Session &session, StringRef entry, const Da
   return results;
 }
 
-/// What the command line asks for after the last step, whose results are
-/// `results`: files of results, an evaluation, and the state. Returns the exit
+/// Does the work that the command line requests after the last step: writes
+/// results from `results`, evaluates, and saves the state. Returns the exit
 /// code.
 static int finish(const llvm::opt::InputArgList &args, Session &session, StringRef entry,
                   const DataSet &data, int64_t steps, const TensorMap &results) {
