@@ -1,5 +1,6 @@
-// dpc-opt: mlir-opt with the dialects, targets and passes of dpc. It checks
-// first that every function has a body, on which all passes rely.
+// dpc-opt: mlir-opt with the dialects, targets and passes of dpc. Before any
+// pass it checks that every function has a body, since all passes rely on that.
+// It also refuses options with unbalanced brackets or quotes.
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
@@ -23,8 +24,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-/// The closing partner that is missing in the text of an option, or 0. MLIR's
-/// parser of list options goes round for ever when it misses one.
+/// The closing bracket or quote that is missing in the text of an option, or 0.
+/// MLIR's parser of list options loops for ever if one is missing.
 static char missingPartner(llvm::StringRef text) {
   static constexpr llvm::StringLiteral opening = "{([\"'", closing = "})]\"'";
   llvm::SmallVector<char> open;
@@ -38,8 +39,7 @@ static char missingPartner(llvm::StringRef text) {
   return open.empty() ? 0 : open.back();
 }
 
-/// Runs the passes of the command line, after the check that all of them rely
-/// on.
+/// Runs the passes of the command line after the check for function bodies.
 static llvm::LogicalResult run(const std::string &input, const std::string &output,
                                mlir::DialectRegistry &registry) {
   std::string error;
@@ -69,7 +69,7 @@ static llvm::LogicalResult run(const std::string &input, const std::string &outp
     llvm::errs() << "dpc-opt: error: " << (output == "-" ? "standard output" : output) << ": "
                  << target->os().error().message() << "\n";
     target->os().clear_error();
-    target.reset(); // removes the file
+    target.reset(); // removes the output file
     exit(dpc::exitIO);
   }
   target->keep();
@@ -78,7 +78,7 @@ static llvm::LogicalResult run(const std::string &input, const std::string &outp
 
 int main(int argc, char **argv) {
   dpc::FatalErrors::install("dpc-opt");
-  // MLIR's own --version speaks of LLVM alone.
+  // MLIR's own --version mentions only LLVM.
   if (argc == 2 && llvm::StringRef(argv[1]) == "--version") {
     llvm::outs() << "dpc-opt " DPC_VERSION " (MLIR " LLVM_VERSION_STRING ")\n";
     return 0;
