@@ -39,7 +39,7 @@ std::string printDim(const GraphInput &inFile, int64_t dim) {
   return "dimension " + std::to_string(dim) + (name.empty() ? "" : " ('" + name.str() + "')");
 }
 
-/// The dimension of the first input.
+/// The batch dimension of the first input; -1 for a scalar.
 int64_t findFirst(const GraphInput &inFile, size_t rank, std::vector<std::string> &notes) {
   if (rank == 0)
     return -1;

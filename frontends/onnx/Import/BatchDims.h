@@ -1,4 +1,5 @@
-// Which dimension of each input counts the samples.
+// // Finds the dimension of each input that counts the samples (its batch
+// dimension).
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_BATCHDIMS_H
 #define DPC_FRONTENDS_ONNX_IMPORT_BATCHDIMS_H
@@ -23,9 +24,9 @@ namespace dpc::onnx {
 /// The first input takes dimension 0. If the file fixes dimension 0 and calls another
 /// open dimension "batch.." (a model that takes time first), it takes that one.
 ///
-/// `notes` gets a line for each dimension that is not 0, and for a dimension 0 that the
-/// file fixes while it leaves another one open under another name. The error names a
-/// request of an input or a dimension that is not there.
+/// `notes` gets a line for each batch dimension other than 0. It also gets a line if
+/// the file fixes dimension 0 and leaves another dimension open under another name. The
+/// error names an input or a dimension that `asked` has and the model lacks.
 llvm::Error findBatchDims(llvm::ArrayRef<GraphInput> inFile,
                           const std::map<std::string, int64_t> &asked,
                           llvm::MutableArrayRef<GraphInput> inputs,

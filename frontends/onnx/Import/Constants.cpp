@@ -1,5 +1,5 @@
-// Folds what depends on constants alone while importing, and emits constants
-// where ops need them.
+// Folds ops that depend on constants alone at import, and emits constants for ops
+// that need them.
 
 #include "frontends/onnx/Import/Constants.h"
 
@@ -26,7 +26,8 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// A constant, or one repeated: what emitConstant and broadcasting it make.
+/// True for a constant and for a broadcast of one: the forms that emitConstant
+/// makes.
 bool isConstantLike(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
@@ -34,8 +35,8 @@ bool isConstantLike(Value value) {
   return isa_and_nonnull<nn::ConstantOp>(op);
 }
 
-/// `op` computes the same numbers in every float type: it moves, selects or
-/// rounds to integers what it is given.
+/// `op` computes the same numbers in every float type, because it only moves its
+/// operands, selects from them or rounds them to integers.
 bool isExact(Operation *op) {
   if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
     return true;
@@ -46,9 +47,9 @@ bool isExact(Operation *op) {
              nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
 }
 
-/// `op` makes a few integers of floats that depend on constants alone: the side
-/// of a square of positions, pow(49, 0.5), that an exporter leaves in the
-/// graph. The shapes computed from it must be known.
+/// `op` converts floats that depend on constants alone to a few integers. Exporters
+/// leave such ops in the graph, such as pow(49, 0.5) for the side of a square of
+/// positions. Shapes are computed from the result, so it must be known.
 bool isShapeArithmetic(Operation *op) {
   constexpr int64_t kMostElements = 64;
   constexpr size_t kMostOps = 64;
@@ -95,7 +96,7 @@ bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
   return tensor.ints[a] == tensor.ints[b];
 }
 
-/// True when the tensor is the same at every index of dimension `dimension`.
+/// The elements are the same at every index of `dimension`.
 bool isConstantAlong(const HostTensor &tensor, int64_t dimension) {
   ArrayRef<int64_t> shape = tensor.getShape();
   int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension];
@@ -107,7 +108,7 @@ bool isConstantAlong(const HostTensor &tensor, int64_t dimension) {
   return true;
 }
 
-/// `tensor` at index 0 of `dimension`, which disappears.
+/// Slice 0 of `tensor` along `dimension`, without that dimension.
 HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
   ArrayRef<int64_t> shape = tensor.getShape();
   SmallVector<int64_t> rest(shape);
@@ -125,9 +126,9 @@ HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
   return first;
 }
 
-/// `name` as a key that MLIR's parser reads back: a letter or `_`, then
-/// letters, digits, `_`, `.` and `$`. Keys that become equal are told apart by
-/// the context.
+/// `name` as a key that MLIR's parser reads back: a letter or `_`, then letters,
+/// digits, `_`, `.` and `$`. Two names may give one key; the context then makes the
+/// keys distinct.
 std::string resourceKey(StringRef name) {
   std::string key = name.str();
   for (char &c : key)
@@ -181,7 +182,8 @@ HostTensor dropConstantDimensions(const HostTensor &tensor, SmallVectorImpl<int6
   }
   if (kept.size() == size_t(type.getRank()))
     return reduced;
-  // What is repeated anyway has no dimensions of extent 1.
+  // A broadcast adds dimensions of extent 1 again, so the constant need not have
+  // any.
   llvm::erase_if(kept, [&](int64_t dimension) { return type.getDimSize(dimension) == 1; });
   SmallVector<int64_t> shape;
   for (int64_t dimension : kept)

@@ -1,4 +1,4 @@
-// Values that are known while importing.
+// Evaluates, folds and emits values that are known at import.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_CONSTANTS_H
 #define DPC_FRONTENDS_ONNX_IMPORT_CONSTANTS_H
@@ -13,49 +13,52 @@
 
 namespace dpc::onnx {
 
-/// Largest tensor that importing computes on the host; larger ones stay
-/// operations of the program.
+/// Largest tensor, in elements, that importing computes on the host. Larger tensors
+/// are computed by ops of the program.
 constexpr int64_t kMaxFoldedElements = int64_t(1) << 22;
-/// Constants with more elements (that are not equal along a dimension) become
-/// arguments.
+/// A constant with more elements becomes an argument of the function. A dimension
+/// along which all elements are equal counts as extent 1.
 constexpr int64_t kMaxInlineElements = 1024;
 
-/// What `value` is when it depends on constants alone, computed by the ops' own
-/// interpreter rules, each result rounded to its type; nullopt when it depends
-/// on an argument or is too large.
+/// The elements of `value` if it depends on constants alone. The ops' own
+/// interpreter rules compute them, and each result is rounded to its type. nullopt
+/// if `value` depends on an argument or is too large.
 std::optional<HostTensor> evaluate(mlir::Value value);
 
-/// `tensor` without the dimensions along which it does not change (and, when
-/// there are any, without those of extent 1); `kept` lists the others.
+/// `tensor` without the dimensions along which its elements do not change. If there
+/// are such dimensions, those of extent 1 are dropped too. `kept` lists the
+/// remaining dimensions.
 HostTensor dropConstantDimensions(const HostTensor &tensor, llvm::SmallVectorImpl<int64_t> &kept);
 
-/// Emits `tensor` as a constant. Dimensions along which it does not change
-/// become a broadcast, so that a mask with the batch baked in and one computed
-/// for it print the same.
+/// Emits `tensor` as a constant. A dimension along which the elements do not change
+/// becomes a broadcast. So a mask with the batch baked in prints the same as a mask
+/// that is computed for the batch.
 mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const HostTensor &tensor);
 
-/// Replaces what the ops from `begin` to `end` compute from constants alone by
-/// constants, where that is exact: integer results (a few integers also of what
-/// float arithmetic on constants gives), floats that are only moved,
-/// selected or negated, and floats that count (rounded arithmetic stays,
-/// because a later pass may widen every float). `results` are replaced along.
+/// Folds results of the ops from `begin` to `end` that depend on constants alone
+/// into constants, but only if folding is exact. Exact are integer results (with a
+/// few integers that come from float arithmetic on constants), floats that are only
+/// moved, selected or negated, and float arithmetic on small integers. Other float
+/// arithmetic stays, because a later pass may widen every float. `results` are
+/// updated to the folded values.
 void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::Block::iterator end,
                    llvm::MutableArrayRef<mlir::Value> results);
 
-/// Brings `function` to the form that does not depend on how its exporter wrote
-/// it: folds, merges equal operations and constants, drops what is not used,
-/// and puts the constants first, in the order of their first use.
+/// Canonicalizes `function` so that its form does not depend on the exporter:
+/// folds, merges equal ops and constants, erases unused ops, and moves the
+/// constants to the front, in the order of their first use.
 mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 
-/// The elements of an ONNX tensor as `element`, which holds each of them.
+/// The elements of an ONNX tensor with element type `element`, which can hold each
+/// of them.
 HostTensor toHostTensor(mlir::Type element, const Tensor &tensor);
 
 /// Zeros of type `element` in the shape of `tensor`.
 mlir::ElementsAttr zeros(mlir::Type element, const Tensor &tensor);
 
-/// The elements as an attribute: a splat when all are equal, a dense attribute
-/// for small tensors, else a resource `name` that views them where they lie and
-/// keeps their owner alive.
+/// The elements as an attribute: a splat if all are equal, a dense attribute for
+/// small tensors, else a resource `name`. The resource views the elements where
+/// they lie and keeps their owner alive.
 mlir::ElementsAttr toAttribute(mlir::MLIRContext *context, const Tensor &tensor,
                                llvm::StringRef name);
 

@@ -316,7 +316,7 @@ Value Conversion::exactConstant(const HostTensor &values) {
 Value Conversion::exactLike(Value like, double value) {
   RankedTensorType type = nn::typeOf(like);
   HostTensor scalar(nn::withShape(type, {}));
-  scalar.floats[0] = value; // not rounded to the element type
+  scalar.floats[0] = value; // kept as a double: exactConstant adds the part that f32 cannot hold
   return e.broadcastScalar(exactConstant(scalar), type.getShape());
 }
 

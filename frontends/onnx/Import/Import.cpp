@@ -32,8 +32,8 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// Gives every input its static shape: from the option, from another input's
-/// use of the same dimension name, or the file's own.
+/// Gives every input its static shape: from the option, from another input that has
+/// the same dimension name, or from the file.
 llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   std::map<std::string, int64_t> known;
   for (const auto &[name, shape] : options.shapes) {
@@ -81,13 +81,13 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   return llvm::Error::success();
 }
 
-/// What was put back, and where the file has it, by the module's names.
+/// The restored tensors, and how each is found in the file, by the module's names.
 struct Restored {
   std::vector<std::array<std::string, 4>> rows;
   std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
-  /// Tables whose rows are in the order of the file's lookups.
+  /// Tables whose row order is that of the file's lookups, not of the module.
   std::set<std::string> reordered;
-  /// One of the tensors that were put back, which takes values; empty: none were.
+  /// One restored tensor that has values, for messages; empty if there is none.
   std::string firstTensor;
 };
 
@@ -96,7 +96,7 @@ struct Prepared {
   Graph graph;
   Restored restored;
   std::vector<Classified> roles;
-  /// On dimensions that count samples.
+  /// Messages about batch dimensions.
   std::vector<std::string> batchNotes;
   std::vector<ReplacedShape> replaced;
 };
@@ -116,7 +116,7 @@ void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   }
 }
 
-/// Buffers that forward() updates are state.
+/// Marks the buffers that forward() updates, so that they become state.
 void findUpdates(Graph &graph) {
   if (graphSignature(graph).empty())
     return;
@@ -126,7 +126,7 @@ void findUpdates(Graph &graph) {
         kUpdatedKind.str();
 }
 
-/// Makes `model` and `graph` what the plan says.
+/// Carries out the plan on `model` and `graph`.
 llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, Restored &restored,
                   const ImportOptions &options, llvm::raw_ostream &notes) {
   if (llvm::Error error = plan.check(graph))
@@ -141,7 +141,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   if (std::string detached = plan.detachedSummary(); !detached.empty())
     notes << "note: no gradient passes " << detached << ", as in PyTorch\n";
   const std::vector<std::string> tables = plan.reorderedTables();
-  // Rows without a name of the module's are called so already.
+  // A table without a name of the module is named NAME/rows, so its name says
+  // already that it is a table of rows.
   llvm::copy_if(tables, std::inserter(restored.reordered, restored.reordered.end()),
                 [](StringRef name) { return !name.ends_with("/rows"); });
   if (!tables.empty())
@@ -173,8 +174,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   return llvm::Error::success();
 }
 
-/// Puts back what the exporter did to the module's parameters: `model` and
-/// `graph` are then those of the module.
+/// Undoes the exporter's changes to the module's parameters, so that `model` and
+/// `graph` have the parameters of the module.
 llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
                     const ImportOptions &options, llvm::raw_ostream &notes) {
   RestorationPlan plan = planRestoration(graph);
@@ -205,7 +206,8 @@ llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
   return llvm::Error::success();
 }
 
-/// Makes every detach an Identity like any other: how many there were.
+/// Turns every detach into a plain Identity, which passes gradients. Returns their
+/// number.
 size_t passGradients(std::vector<Node> &nodes) {
   size_t count = 0;
   for (Node &node : nodes) {
@@ -217,8 +219,8 @@ size_t passGradients(std::vector<Node> &nodes) {
   return count;
 }
 
-/// The graph as ONNX defines it, with a line for what is detached in the module or
-/// updated by it.
+/// Takes the graph with the meaning that ONNX gives it. `notes` get a line for
+/// values that the module detaches and for buffers that it updates.
 void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
   size_t count = passGradients(graph.nodes);
   std::string dropped = planRestoration(graph).detachedSummary();
@@ -236,8 +238,8 @@ void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
       notes << "note: buffer '" << entry.target << "' is updated by forward() and stays as it is\n";
 }
 
-/// Without the file of external data only what a file of parameters brings has no
-/// values.
+/// If the file of external data is absent, only tensors that a file of parameters
+/// brings may lack values.
 llvm::Error checkMissing(const Graph &graph, llvm::ArrayRef<Classified> roles) {
   for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {
     const bool isBrought = classified.role == Role::Parameter || classified.role == Role::Frozen ||
@@ -250,7 +252,7 @@ llvm::Error checkMissing(const Graph &graph, llvm::ArrayRef<Classified> roles) {
   return llvm::Error::success();
 }
 
-/// Everything before IR: any error here is about the file or the options.
+/// All steps before IR is built. Errors are about the file or the options.
 llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
                                  llvm::raw_ostream &notes) {
   auto model = loadModel(path);
@@ -330,7 +332,8 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
     emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
     return {};
   }
-  // Inference has samples too.
+  // Batch dimensions matter for inference too, so the notes are printed in both
+  // cases.
   for (const std::string &note : prepared->batchNotes)
     emitRemark(FileLineColLoc::get(context, path, 0, 0)) << note;
   if (options.explain)

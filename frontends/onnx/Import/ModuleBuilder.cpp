@@ -1,4 +1,4 @@
-// Builds the IR of a graph whose initializers are classified: arguments,
+// Builds the IR of a graph whose initializers have their roles: arguments,
 // variables and the ops of every node.
 
 #include "frontends/onnx/Import/ModuleBuilder.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// Notes the first op made whose result is too large to count its elements.
+/// Finds the first inserted op with a result whose element count overflows.
 class SizeListener : public OpBuilder::Listener {
 public:
   void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
@@ -26,7 +26,7 @@ public:
       if (!tooLarge && !hasCountableElements(result.getType()))
         tooLarge = dyn_cast<RankedTensorType>(result.getType());
   }
-  /// Null if there is none.
+  /// The type of that result; null if there is none.
   RankedTensorType tooLarge;
 };
 
@@ -81,7 +81,8 @@ private:
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
   LogicalResult checkElements();
-  /// ONNX's number of the type that the module has for the output's, if it says one.
+  /// The element type that the module has for the output, as ONNX's number; 0 if the
+  /// file declares none.
   int32_t declaredType(const GraphOutput &output) const {
     return int32_t(computedType(ElementType(output.declaredType)));
   }
@@ -128,8 +129,8 @@ Location ModuleBuilder::locationOf(const Node &node) {
 }
 
 /// Constants that importing may compute with, or that are small, stay in the
-/// function; the rest are arguments. So is each that files of the module's
-/// parameters have, although nothing may read it.
+/// function; the others become arguments. An initializer that files of the module's
+/// parameters have becomes an argument even if no node reads it.
 void ModuleBuilder::addInitializer(const Initializer &initializer, const Classified &classified) {
   const Role role = classified.role;
   bool used = !graph.values[initializer.value].uses.empty() ||
@@ -204,8 +205,8 @@ void ModuleBuilder::addArguments() {
 
 Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
-/// The type of a tensor, or of a sequence, as a set of one: that of a sequence
-/// without elements may be any.
+/// The set of the one type that a tensor or a sequence has. A sequence without
+/// elements may have any sequence type.
 static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
   auto single = [](Value value) {
     return TypeSet(1) << int32_t(onnxElementType(nn::typeOf(value).getElementType()));
@@ -215,8 +216,8 @@ static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
   return sequence->empty() ? kAnySequence : single(sequence->front()) << 32;
 }
 
-/// Types are known as nodes are converted: those of the inputs before, those of
-/// the results after it.
+/// Types are known only during conversion: those of the inputs before the node is
+/// converted, those of the results after.
 LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
   SmallVector<TypeSet> inputs, outputs;
   for (ValueId id : conversion.node.inputs)
@@ -229,7 +230,8 @@ LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
   std::string problem = typeProblem(conversion.schema, inputs, outputs);
   if (problem.empty())
     return success();
-  // Exporters write them for operators that have none.
+  // Exporters write 16-bit floats even for operators that ONNX does not define for
+  // them.
   constexpr TypeSet halves =
       TypeSet(1) << int32_t(ElementType::F16) | TypeSet(1) << int32_t(ElementType::BF16);
   auto isHalf = [](TypeSet type) { return (type & halves) != 0; };
@@ -327,8 +329,8 @@ void ModuleBuilder::dropUnusedArguments() {
   }
 }
 
-/// Layouts and kernels are about elements: what importing did not evaluate away
-/// has some.
+/// Layouts and kernels need at least one element per tensor. A tensor without
+/// elements that importing did not fold away is an error.
 LogicalResult ModuleBuilder::checkElements() {
   auto check = [](Value value, const Twine &what) -> LogicalResult {
     if (nn::typeOf(value).getNumElements() != 0)
@@ -408,7 +410,7 @@ LogicalResult ModuleBuilder::finish() {
 }
 
 OwningOpRef<ModuleOp> ModuleBuilder::build() {
-  // What is said of the whole program is said of no node.
+  // The location of errors about the entire graph, which belong to no node.
   Location loc =
       FileLineColLoc::get(builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
   module = ModuleOp::create(loc);

@@ -1,4 +1,4 @@
-// The IR of a graph whose initializers are classified.
+// Builds the IR of a graph whose initializers have their roles.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H
 #define DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H
@@ -11,8 +11,8 @@
 
 namespace dpc::onnx {
 
-/// Builds the module described in Import.h from a graph whose inputs have
-/// static shapes and whose operators the registry has; null after a diagnostic.
+/// Builds the module that Import.h describes. The inputs of `graph` have static
+/// shapes, and the registry has all its operators. Null after a diagnostic.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Graph &graph, llvm::ArrayRef<Classified> roles,
                                               const ImportOptions &options,
                                               mlir::MLIRContext *context);

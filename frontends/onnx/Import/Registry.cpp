@@ -1,4 +1,4 @@
-// The table of the ONNX operators that are imported.
+// The table of imported ONNX operators, and the check of a graph against it.
 
 #include "frontends/onnx/Import/Registry.h"
 

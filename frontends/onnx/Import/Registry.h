@@ -1,4 +1,4 @@
-// The ONNX operators that are imported, and the function that converts each.
+// The table of imported ONNX operators, with the converter of each.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_REGISTRY_H
 #define DPC_FRONTENDS_ONNX_IMPORT_REGISTRY_H
@@ -12,8 +12,8 @@
 
 namespace dpc::onnx {
 
-/// What makes nn ops of the operators of domain ai.onnx, by name. Which of them
-/// there are at an opset, and what their nodes may look like, Schema says.
+/// Maps operators of domain ai.onnx, by name, to their converters. Schema says
+/// which operators exist at an opset and which nodes are valid.
 class Registry {
 public:
   /// The registry with every family of Ops/.
@@ -29,13 +29,13 @@ private:
   llvm::StringMap<ConvertFn> entries;
 };
 
-/// Fails with one error that lists every (operator, opset, node) of `graph`
-/// that `registry` or ONNX has not, or else with the first node that does not
-/// fit its schema: inlining a function binds inputs and attributes that
-/// checkModel could not see.
+/// Fails with one error that lists every (operator, opset, node) of `graph` that
+/// `registry` or ONNX lacks, or else with the first node that does not fit its
+/// schema. checkModel could not check the nodes of functions, because inlining
+/// binds their inputs and attributes.
 llvm::Error checkOperators(const Graph &graph, const Registry &registry);
 
-// One function an op family, defined in Ops/<Family>.cpp.
+// One function per op family, defined in Ops/<Family>.cpp.
 void registerActivationOps(Registry &registry);
 void registerAttentionOps(Registry &registry);
 void registerBatchNormOps(Registry &registry);

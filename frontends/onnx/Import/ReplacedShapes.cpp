@@ -1,4 +1,4 @@
-// Says where --shape replaces extents that the file fixes.
+// Reports --shape options that replace extents which the file fixes.
 
 #include "frontends/onnx/Import/ReplacedShapes.h"
 
@@ -49,7 +49,7 @@ std::vector<ReplacedShape> findReplacedShapes(ArrayRef<GraphInput> inFile,
 
 ReplacedShapeHandler::ReplacedShapeHandler(MLIRContext *context, ArrayRef<ReplacedShape> replaced)
     : ScopedDiagnosticHandler(context) {
-  // Always fails: the handler before it is to print the diagnostic.
+  // Always returns failure, so that the previous handler prints the diagnostic.
   setHandler([replaced, isFirst = true](Diagnostic &diagnostic) mutable {
     if (replaced.empty() || !isFirst || diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return failure();

@@ -9,29 +9,29 @@
 
 namespace dpc::onnx {
 
-/// An input. --shape replaces some of its extents, which the file fixes.
+/// An input that has extents in the file which --shape replaces.
 struct ReplacedShape {
   std::string input;
-  /// Each such dimension, and its extent in the file.
+  /// Each replaced dimension, with its extent in the file.
   llvm::SmallVector<std::pair<size_t, int64_t>> fixed;
-  /// The whole shape that the option gives.
+  /// The complete shape that the option gives.
   llvm::SmallVector<int64_t, 4> asked;
 };
 
-/// Compares the shapes of the file, where an open dimension is -1, with those that the same
-/// inputs have after --shape.
+/// Compares the shapes in the file, where an open dimension is -1, with the shapes that the
+/// same inputs have after --shape.
 std::vector<ReplacedShape> findReplacedShapes(llvm::ArrayRef<GraphInput> inFile,
                                               llvm::ArrayRef<GraphInput> inputs);
 
-/// While it lives, the first error also says which extents of the file were replaced:
-/// nodes that hold these extents too do not fit the new ones, and their messages know
-/// nothing of --shape.
+/// While an object lives, the first error message also lists the replaced extents.
+/// The cause may be a node that holds an extent of the file and does not fit the new
+/// one, while its own message does not mention --shape.
 class ReplacedShapeHandler : public mlir::ScopedDiagnosticHandler {
 public:
   ReplacedShapeHandler(mlir::MLIRContext *context, llvm::ArrayRef<ReplacedShape> replaced);
 };
 
-/// Says the same in one remark; nothing where no extent was replaced.
+/// Emits the same list as one remark; does nothing if no extent was replaced.
 void remarkReplaced(llvm::ArrayRef<ReplacedShape> replaced, mlir::Location loc);
 
 } // namespace dpc::onnx

@@ -22,11 +22,12 @@ namespace {
 
 constexpr int kMaxFunctions = 10000;
 constexpr int kMaxCallDepth = 100;
-/// Functions may call functions twice each: inlining is exponential in the
-/// file's size, so it is limited.
+/// If each function calls the next one twice, inlining makes exponentially many
+/// nodes, so their number is limited.
 constexpr int64_t kMaxInlinedNodes = 1000000;
 
-/// Ends the message about an undefined value if the file was saved without its parameters.
+/// Suffix of the message about an undefined value if the file was saved without its
+/// parameters.
 constexpr llvm::StringLiteral kNoInitializers =
     "; the file has no initializer at all: export the model with its weights (--params=none then "
     "compiles it without the file of its external data)";
@@ -34,7 +35,7 @@ constexpr llvm::StringLiteral kNoInitializers =
 StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
 StringRef printedDomain(StringRef domain) { return domain.empty() ? StringRef("ai.onnx") : domain; }
 
-/// Without an opset where the message is not about the operator.
+/// `opset` 0 leaves the opset out, for messages that are not about the operator.
 std::string describe(const onnxpb::NodeProto &node, int position, int64_t opset = 0) {
   std::string op = " (" + node.op_type() + (opset ? ", opset " + std::to_string(opset) : "") + ")";
   if (!node.name().empty())
@@ -53,7 +54,7 @@ FunctionKey keyOf(StringRef domain, StringRef name, StringRef overload) {
 /// around it.
 struct Scope {
   const Scope *outer = nullptr;
-  /// Name to what defines it, as words for a message.
+  /// Maps a name to its definition, as words for a message.
   llvm::StringMap<std::string> defined;
 
   bool sees(StringRef name) const {
@@ -96,11 +97,11 @@ private:
 
   const onnxpb::ModelProto &model;
   std::map<FunctionKey, const onnxpb::FunctionProto *> functions;
-  /// 0 while the calls of a function are followed, else the depth of the calls
-  /// below it.
+  /// 0 while the calls of a function are being followed, else the depth of its call
+  /// tree.
   std::map<const onnxpb::FunctionProto *, int> callDepth;
-  /// Nodes of a function's body once its calls are inlined, at most one above
-  /// the limit.
+  /// Number of nodes in a function's body after inlining; capped at one above the
+  /// limit.
   std::map<const onnxpb::FunctionProto *, int64_t> inlinedSize;
 };
 
@@ -123,8 +124,8 @@ Checker::checkImports(const google::protobuf::RepeatedPtrField<onnxpb::OperatorS
   return llvm::Error::success();
 }
 
-/// The field an attribute of `type` must use, and whether `attribute` uses only
-/// that one.
+/// Finds a value in a field that does not belong to the attribute's type. Returns
+/// the name of that field, or nullptr if only the field of the type is set.
 const char *heldBesideType(const onnxpb::AttributeProto &attribute) {
   using A = onnxpb::AttributeProto;
   struct Held {
@@ -197,8 +198,8 @@ llvm::Error Checker::checkAttributes(const onnxpb::NodeProto &node, const std::s
   return llvm::Error::success();
 }
 
-/// An operator that ONNX does not have at `opset` is left to checkOperators,
-/// which lists all of them.
+/// Operators that ONNX does not have at `opset` pass: checkOperators lists all of
+/// them in one error.
 llvm::Error checkSchema(const onnxpb::NodeProto &node, int position, int64_t opset) {
   const Schema *schema = Schema::find(node.op_type(), opset);
   if (!schema)
@@ -239,7 +240,7 @@ llvm::Error Checker::checkNodes(const Nodes &nodes, Scope &scope, const Opsets &
         return fail(llvm::formatv("{0}: uses '{1}' before {2} defines it (a cycle, or nodes not "
                                   "sorted)",
                                   who, input, describe(nodes[later->second], later->second)));
-      // A function has no initializers.
+      // A function has no initializers, so the hint is only for graphs.
       const bool lacksAll = !functionAttributes && model.graph().initializer().empty();
       return fail(llvm::formatv("{0}: input '{1}' is not defined anywhere{2}", who, input,
                                 lacksAll ? StringRef(kNoInitializers) : ""));
@@ -315,8 +316,8 @@ llvm::Error Checker::visitCallsIn(const Nodes &nodes, int depth) {
   return llvm::Error::success();
 }
 
-/// Follows the calls of `function` depth first; a function met again on the way
-/// is recursive.
+/// Follows the calls of `function` depth first. A function that is met again on the
+/// way is recursive.
 llvm::Error Checker::checkCalls(const onnxpb::FunctionProto &function, int depth) {
   auto [known, isNew] = callDepth.try_emplace(&function, 0);
   if (!isNew && known->second == 0)
@@ -334,8 +335,8 @@ llvm::Error Checker::checkCalls(const onnxpb::FunctionProto &function, int depth
   return llvm::Error::success();
 }
 
-/// Counts what inlining the calls among `nodes` makes of them. Functions are
-/// known not to be recursive.
+/// Number of nodes after inlining the calls among `nodes`. Recursive functions have
+/// been rejected before.
 int64_t Checker::inlinedNodes(const Nodes &nodes) {
   int64_t total = 0;
   for (const auto &node : nodes) {

@@ -25,7 +25,7 @@ public:
       : graph(graph), signature(graphSignature(graph)), exporter(exporterOf(graph)),
         reaches(differentiablyReachesOutput(graph)) {}
 
-  /// What each initializer is by default.
+  /// The role of each initializer without requests of the command line.
   std::vector<Classified> run();
 
 private:
@@ -46,7 +46,7 @@ private:
   GraphSignature signature;
   Exporter exporter;
   std::vector<bool> reaches;
-  /// Targets of PARAMETERs that some initializer stands for.
+  /// Targets of PARAMETERs that an initializer represents.
   std::set<std::string> accounted;
 };
 
@@ -67,7 +67,8 @@ std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> na
   return parameters;
 }
 
-/// The PARAMETER targets an fx node takes that no initializer stands for yet.
+/// The targets of PARAMETERs among the arguments of an fx node that no initializer
+/// represents yet.
 std::vector<std::string> Classifier::unaccountedIn(StringRef fxNode) const {
   std::vector<std::string> targets;
   for (const std::string &argument : fxArguments(fxNode)) {
@@ -90,7 +91,7 @@ void Classifier::accountFor(const Initializer &initializer) {
     accounted.insert(target);
 }
 
-/// Rules 3 to 5: what the exporter wrote down.
+/// Rules 3 to 5: marks and names that the exporter recorded.
 std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   StringRef kind = recordedKind(initializer);
   if (kind == "PARAMETER")
@@ -136,7 +137,8 @@ bool isElementwise(StringRef op) {
       .Default(false);
 }
 
-/// Last path components that modules give to tensors that are no parameters.
+/// True for last path components that modules use for tensors that are not
+/// parameters.
 bool isBufferName(StringRef name) {
   StringRef last = name.rsplit('.').second;
   if (last.empty())
@@ -151,7 +153,7 @@ bool isBufferName(StringRef name) {
       .Default(false);
 }
 
-/// Rule 6: what the numbers and the place of use say.
+/// Rule 6: the values of the tensor and its uses.
 std::optional<std::string> Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
   bool isContraction = usedAs(initializer, [](const Node &node, int) {
@@ -229,8 +231,8 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
   auto isStatistic = [](const Node &node, int operand) {
     return node.is("BatchNormalization") && operand >= 3;
   };
-  // A fresh scale equals a fresh variance, and exporters merge equal
-  // initializers: such a one is the scale.
+  // A new scale has the same values as a new variance (all ones), and exporters
+  // merge equal initializers. A tensor that is used as both is the scale.
   if (usedAs(initializer, isStatistic) && !usedAs(initializer, [&](const Node &node, int operand) {
         return !isStatistic(node, operand);
       }))
@@ -251,8 +253,9 @@ std::vector<Classified> Classifier::run() {
   return roles;
 }
 
-/// Says which tensors the module's state_dict has: all that it trains, its
-/// persistent buffers, and constants that the signature lists as one of these.
+/// Marks the tensors that the module's state_dict has: all trained ones, persistent
+/// buffers, and constants that the signature lists as a parameter or persistent
+/// buffer.
 void markModuleState(const Graph &graph, std::vector<Classified> &roles) {
   const GraphSignature signature = graphSignature(graph);
   for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {
@@ -303,7 +306,7 @@ llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
       classified = Classified(Role::Parameter, "--trainable");
       continue;
     }
-    // What never trains stays what it is.
+    // Buffers and constants keep their roles.
     if (!trains)
       continue;
     classified.role = Role::Frozen;

@@ -1,4 +1,4 @@
-// Which initializers of a graph are trained.
+// Decides which initializers of a graph are trained.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_CLASSIFY_H
 #define DPC_FRONTENDS_ONNX_MODEL_CLASSIFY_H
@@ -15,30 +15,30 @@
 
 namespace dpc::onnx {
 
-/// What an initializer is to a training run.
+/// The role of an initializer in a training run.
 enum class Role {
   /// Trained.
   Parameter,
-  /// A parameter that is not to be trained. Its values are state like those of
-  /// one that is: nothing is computed from them at import.
+  /// A parameter that is excluded from training. Its values are state, as those of
+  /// a trained parameter: import does not fold them.
   Frozen,
-  /// State that is not trained: running statistics.
+  /// State that is not trained, such as running statistics.
   Buffer,
   /// Never changes.
   Constant,
 };
 llvm::StringRef roleName(Role role);
 
-/// Why, for one initializer.
+/// The role of one initializer, and the reason for it.
 struct Classified {
   Role role = Role::Constant;
   /// Short enough for a table row: "marked PARAMETER".
   std::string reason;
-  /// The module parameters it stands for under another name, as far as metadata
-  /// says.
+  /// The parameters of the module that the initializer represents under another
+  /// name, as far as metadata tells.
   std::vector<std::string> sources;
-  /// The module's state_dict has it, as far as the file says: what is saved of
-  /// the module has it too.
+  /// The module's state_dict has the initializer, as far as the file tells. Files
+  /// with the saved state of the module then have it too.
   bool isOfModule = true;
 
   Classified() = default;
@@ -46,48 +46,47 @@ struct Classified {
       : role(role), reason(std::move(reason)), sources(std::move(sources)) {}
 };
 
-/// Decides for every initializer of `graph` (result in their order). The first
-/// rule that applies decides:
+/// Decides the role of every initializer of `graph` (the result has their order).
+/// The first rule that applies decides:
 ///
-///  0. what forward() updates is a buffer;
+///  0. a tensor that forward() updates is a buffer;
 ///  1. integers and booleans are constants;
-///  2. what is only ever the mean or variance operand of BatchNormalization is
-///     a buffer;
+///  2. a tensor that only BatchNormalization reads, as its mean or variance, is a
+///     buffer;
 ///  3. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
 ///     CONSTANT_TENSOR a constant (and a restored model's position encodings,
 ///     see Import.cpp);
-///  4. `folded_from`: computed by the exporter from a PARAMETER of the graph
-///     signature, and more than a rank-0 scalar or a mask: a parameter;
-///     computed from none: a constant;
-///  5. its name is the target of a PARAMETER or BUFFER of the graph signature
-///     (the mark was lost);
+///  4. `folded_from`: if the exporter computed it from a PARAMETER of the graph
+///     signature, and it is more than a rank-0 scalar or a mask, a parameter; if from
+///     no PARAMETER, a constant;
+///  5. an initializer whose name is the target of a PARAMETER or BUFFER of the graph
+///     signature has that role (the exporter lost the mark);
 ///  6. masks, position tables, scalars, input statistics and neutral
 ///     normalisation operands are constants;
 ///  7. with a graph signature: a node whose fx text names a PARAMETER that no
-///     operand of that fx node accounts for, or into which a BatchNorm was
-///     folded, makes it a parameter; when no PARAMETER is unaccounted for, it
-///     is a constant;
-///  8. a float from which an output is reached by a differentiable path is a
-///     parameter, any other a constant.
+///  7. with a graph signature: if a node that reads it names in its fx text a PARAMETER that
+///     no operand accounts for, or if the exporter folded a BatchNorm into that node,
+///     it is a parameter. If every PARAMETER is accounted for, it is a constant;
+///  8. a float with a differentiable path to an output is a parameter, any other
+///     initializer a constant.
 ///
-/// Then the requests of the command line apply (TrainingRequests). A parameter
-/// that they do not train is frozen.
+/// Then the requests of the command line apply (TrainingRequests). A parameter that
+/// they exclude from training is frozen.
 llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
                                                  llvm::ArrayRef<TrainingRequest> requests);
 
-/// One row an initializer: name, type, role, why.
+/// One row per initializer: name, type, role, reason.
 void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
                          llvm::raw_ostream &os);
 
-/// One line for each thing the exporter lost of the module, with the export
-/// call that keeps it: BatchNorm folded into a convolution, BatchNorm exported
-/// for inference by a module in training mode, equal parameters merged, tied
-/// weights split, parameters transposed or computed under another name,
-/// parameters gone.
+/// One line for each property of the module that the export lost, with the export
+/// call that keeps it: BatchNorm folded into a convolution, BatchNorm exported for
+/// inference although the module trains, equal parameters merged, tied weights
+/// split, parameters transposed or computed under another name, parameters missing.
 std::vector<std::string> describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
-/// For each value of `graph`: is an output reached from it by operators that
-/// have a gradient.
+/// For each value of `graph`: whether a path of operators that have a gradient
+/// leads from it to an output.
 std::vector<bool> differentiablyReachesOutput(const Graph &graph);
 
 } // namespace dpc::onnx

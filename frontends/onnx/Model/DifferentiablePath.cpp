@@ -1,4 +1,4 @@
-// Finds which values an output depends on smoothly.
+// Finds the values that have a differentiable path to an output.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -10,8 +10,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Operators whose result is an integer, a boolean, a shape, or piecewise
-/// constant: no gradient passes.
+/// Operators whose result is an integer, a boolean, a shape, or piecewise constant.
+/// No gradient passes through them.
 bool hasNoGradient(StringRef op) {
   return llvm::StringSwitch<bool>(op)
       .Cases("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "OneHot", "ConstantOfShape", "Range",
@@ -25,8 +25,8 @@ bool hasNoGradient(StringRef op) {
       .Default(false);
 }
 
-/// Operands from `first` on (and before `last`) steer the operator rather than
-/// flow through it.
+/// True if operand `operand` carries data through the operator. The others only
+/// configure it, such as a shape or an axis.
 bool isDataOperand(StringRef op, int operand) {
   int data =
       llvm::StringSwitch<int>(op)
@@ -52,8 +52,9 @@ bool isDataOperand(StringRef op, int operand) {
   return operand < data;
 }
 
-/// Whether an exponent or the bound of a clamp may be a parameter, or computed
-/// from one: a module's own name, in a graph where those of constants are made up.
+/// Whether an exponent or the bound of a clamp may be a parameter or be computed
+/// from one. An initializer may be one if it has a name of the module: TorchScript
+/// generates names for constants.
 bool mayTrain(const Graph &graph, ValueId value) {
   const GraphValue &given = graph.values[value];
   return given.kind == GraphValue::Kind::Result ||
@@ -73,7 +74,7 @@ std::vector<bool> differentiablyReachesOutput(const Graph &graph) {
       wanted |= output != kNoValue && reaches[output];
     if (!wanted || node->stopsGradient || hasNoGradient(node->opType))
       continue;
-    // Whatever a subgraph takes from around it counts.
+    // Values that a subgraph reads from the graphs around it count as data.
     forEachUse(*node, [&](ValueId value, int32_t operand) {
       bool isSetting = isTorchScript && (node->is("Pow") || node->is("Clip")) && operand > 0;
       if (operand < 0 || isDataOperand(node->opType, operand) ||

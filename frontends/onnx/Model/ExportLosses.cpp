@@ -1,4 +1,5 @@
-// Tells what an export lost of its module, and which export call keeps it.
+// Describes what an export lost of its module, and names the export call that keeps
+// it.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -40,7 +41,7 @@ int64_t intAttribute(const Node &node, const char *name) {
   return found == node.attributes.end() ? 0 : found->second->i();
 }
 
-/// Collects the lines, in the order in which they are worded below.
+/// Collects the lines; the methods run in the order of their declaration.
 class Losses {
 public:
   Losses(const Graph &graph, llvm::ArrayRef<Classified> roles)
@@ -64,14 +65,14 @@ private:
   }
   void foldedBatchNorm();
   void trainingBatchNorm();
-  /// Which initializers stand for which parameters; those that the exporter
-  /// made one tensor of and named as aliases are told here.
+  /// Finds which initializers represent which parameters. Emits a line for
+  /// parameters that the exporter merged into one tensor and recorded as aliases.
   void findRoles();
   /// A node that takes parameter B in its fx text but initializer A in the
   /// graph: B was equal to A and merged.
   void merged();
   void splitAndRenamed();
-  /// Parameters of which nothing above says where they are.
+  /// Parameters that no line above explains.
   void gone();
   std::vector<std::string> parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
 
@@ -80,14 +81,14 @@ private:
   GraphSignature signature;
   Exporter exporter;
   std::vector<std::string> lines;
-  /// The initializers that stand for each parameter of the module.
+  /// The initializers that represent each parameter of the module.
   std::map<std::string, std::vector<std::string>> standsFor;
   std::set<std::string> frozen;
-  /// Initializers under another name, and of how many of the module's
-  /// parameters they are.
+  /// Initializers with a name that the module does not have, and the number of the
+  /// module's parameters that they represent.
   std::vector<std::string> renamed;
   size_t renamedCount = 0;
-  /// Parameters of which it is known what became of them.
+  /// Parameters that a line already explains.
   std::set<std::string> isExplained;
 };
 
@@ -133,7 +134,8 @@ void Losses::trainingBatchNorm() {
                                   kTorchScriptKeeps));
 }
 
-/// The marked parameters that `node` takes in the file, but not in its fx text.
+/// Names of the marked parameters that `node` reads in the file but not in its fx
+/// text.
 std::vector<std::string> Losses::parametersIn(const Node &node,
                                               llvm::ArrayRef<std::string> taken) const {
   std::vector<std::string> names;
@@ -155,7 +157,7 @@ void Losses::findRoles() {
     for (const std::string &source : classified.sources)
       if (source != initializer.name)
         standsFor[source].push_back(initializer.name);
-    if (classified.role == Role::Frozen) { // what does not change is as it was
+    if (classified.role == Role::Frozen) { // a frozen tensor keeps its values under any name
       frozen.insert(initializer.name);
       continue;
     }
@@ -185,13 +187,14 @@ void Losses::merged() {
           !isExplained.count(entry->target))
         missing.push_back(entry->target);
     }
-    if (hasFoldedBatchNorm(node)) { // said above
+    if (hasFoldedBatchNorm(node)) { // foldedBatchNorm has reported it
       isExplained.insert(missing.begin(), missing.end());
       continue;
     }
     std::vector<std::string> inputs = parametersIn(node, taken);
     for (auto [i, target] : llvm::enumerate(missing)) {
-      // In the same order, unless the exporter dropped an operand.
+      // Operands have the order of the fx arguments, unless the exporter dropped an
+      // operand.
       size_t at = i;
       if (missing.size() != inputs.size())
         at = llvm::find_if(inputs,

@@ -1,4 +1,4 @@
-// Reads what PyTorch's exporters wrote about a graph into its metadata.
+// Parses the metadata that PyTorch's exporters write into a graph.
 
 #include "frontends/onnx/Model/ExporterMetadata.h"
 
@@ -122,7 +122,7 @@ StringRef calledBy(const Node &node) {
   return target.substr(0, target.find('.', target.find('.') + 1));
 }
 
-/// Whether a value of this name was made in the shape of another one.
+/// Whether the value's name says that it took only its shape from another value.
 static bool isMadeOfShape(StringRef name) {
   return llvm::StringSwitch<bool>(stemOf(name))
       .Cases("zeros_like", "ones_like", "full_like", "empty_like", true)

@@ -1,4 +1,4 @@
-// What PyTorch's exporters wrote about a graph.
+// Parses the metadata that PyTorch's exporters write into a graph.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H
 #define DPC_FRONTENDS_ONNX_MODEL_EXPORTERMETADATA_H
@@ -45,34 +45,35 @@ std::vector<std::string> fxArguments(llvm::StringRef fxNode);
 /// The entries of a printed Python list of strings: "['a', 'b']".
 std::vector<std::string> parsePythonList(llvm::StringRef text);
 
-/// Which exporter wrote the graph; decides what its names mean.
+/// The exporter that wrote the graph. Names have another meaning for each.
 enum class Exporter { Dynamo, TorchScript, Other };
 Exporter exporterOf(const Graph &graph);
-/// True when TorchScript made `name` up ("onnx::MatMul_291",
-/// "/a/Constant_output_0", "57"): it is no module attribute.
+/// True if TorchScript generated `name` ("onnx::MatMul_291",
+/// "/a/Constant_output_0", "57"), so that it is no attribute of the module.
 bool isGeneratedName(llvm::StringRef name);
 
-/// InputSpec kind recorded on an initializer: PARAMETER, BUFFER,
+/// The InputSpec kind recorded on an initializer: PARAMETER, BUFFER,
 /// CONSTANT_TENSOR, or empty.
 llvm::StringRef recordedKind(const Initializer &initializer);
-/// The values that constant folding computed this one from, initializers among
-/// them. What gave equal numbers its shape alone is left out: zeros_like(w).
+/// Names of the values that constant folding computed this one from, including
+/// initializers. A value that only gave its shape, as in zeros_like(w), is left
+/// out.
 std::vector<std::string> foldedFrom(const Initializer &initializer);
-/// True when `node` was written for a call of aten's detach.
+/// True if the exporter wrote `node` for a call of aten's detach.
 bool isDetach(const onnxpb::NodeProto &node);
-/// True when the exporter merged a BatchNorm into `node`.
+/// True if the exporter merged a BatchNorm into `node`.
 bool hasFoldedBatchNorm(const Node &node);
 
 /// "embedding" of "embedding_12".
 llvm::StringRef stemOf(llvm::StringRef fxName);
-/// "aten.max.dim" of the call that the exporter names in the node's metadata;
-/// empty where it names none.
+/// "aten.max.dim", the target of the call in the node's metadata; empty if the
+/// metadata name no call.
 llvm::StringRef targetOf(const Node &node);
-/// The same without the overload: "aten.max".
+/// The target without its overload: "aten.max".
 llvm::StringRef calledBy(const Node &node);
 
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
-/// How a call of aten's detach is written there.
+/// The spelling of a call of aten's detach in fx text.
 constexpr llvm::StringLiteral kDetachTarget = "[target=torch.ops.aten.detach.default]";
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 /// The classes of the modules around a call, then the call.
@@ -80,16 +81,17 @@ constexpr llvm::StringLiteral kClassHierarchy = "pkg.torch.onnx.class_hierarchy"
 /// The lines of Python that made a call, the innermost last.
 constexpr llvm::StringLiteral kStackTrace = "pkg.torch.onnx.stack_trace";
 constexpr llvm::StringLiteral kInputKind = "pkg.torch.export.graph_signature.InputSpec.kind";
-/// A kind of our own, in memory only: a parameter that its module does not
-/// train.
+/// An InputSpec kind of dpc's own, never in a file: a parameter that its module
+/// does not train.
 constexpr llvm::StringLiteral kFixedKind = "fixed PARAMETER";
-/// A kind of our own, in memory only: a buffer that forward() updates.
+/// An InputSpec kind of dpc's own, never in a file: a buffer that forward()
+/// updates.
 constexpr llvm::StringLiteral kUpdatedKind = "updated BUFFER";
-/// Of our own, in memory only: the row of a Gather's table that its module does
-/// not train.
+/// A metadata key of dpc's own, never in a file: the row of a Gather's table that
+/// its module does not train.
 constexpr llvm::StringLiteral kPaddingRow = "padding row";
-/// Of our own, in memory only: a Gather divides each place's gradient by the
-/// number of places that read the same row.
+/// A metadata key of dpc's own, never in a file: a Gather that divides the gradient
+/// of each index by the number of indices that read the same row.
 constexpr llvm::StringLiteral kScaledByCounts = "scaled by counts";
 constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
 

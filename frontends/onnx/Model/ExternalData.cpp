@@ -38,7 +38,7 @@ struct Descriptor {
   int fd;
 };
 
-/// Why `location` may not be opened, or nullptr.
+/// The reason why `location` may not be opened; nullptr if it may.
 const char *badLocation(StringRef location) {
   if (location.empty())
     return "is empty";
@@ -73,7 +73,7 @@ int openBeneath(int folder, StringRef location) {
   int fd = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
   if (fd >= 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
     return fd;
-  // Kernels and sandboxes without openat2: one component at a time.
+  // Without openat2 (old kernels, some sandboxes): open one component at a time.
   llvm::SmallVector<StringRef> components;
   location.split(components, '/');
   int current = ::dup(folder);

@@ -1,4 +1,4 @@
-// Weights that are stored beside the model.
+// Maps files with weights that are stored beside the model.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H
 #define DPC_FRONTENDS_ONNX_MODEL_EXTERNALDATA_H
@@ -20,14 +20,14 @@ namespace dpc::onnx {
 /// A file mapped read-only for as long as the object lives.
 class MappedFile {
 public:
-  /// Maps the regular file open at `descriptor` (which stays the caller's).
-  /// `what` names it in errors.
+  /// Maps the regular file open at `descriptor`, which the caller still owns.
+  /// `what` names the file in errors.
   static llvm::Expected<std::shared_ptr<const MappedFile>> map(int descriptor,
                                                                llvm::StringRef what);
-  /// Opens and maps `path`: the model file itself, where symbolic links are the
-  /// user's business.
+  /// Opens and maps `path`, the model file itself. Symbolic links are followed,
+  /// because the user gave the path.
   static llvm::Expected<std::shared_ptr<const MappedFile>> open(llvm::StringRef path);
-  /// So many zero bytes, which take no memory until they are read.
+  /// `size` zero bytes, which take no memory until they are read.
   static llvm::Expected<std::shared_ptr<const MappedFile>> zeros(size_t size, llvm::StringRef what);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
@@ -41,26 +41,26 @@ private:
   size_t size;
 };
 
-/// The files that a model's tensors point into, each opened once.
+/// The external files of a model's tensors, each opened once.
 ///
-/// A model comes from anywhere, so a location may only name a regular file
-/// below the model's folder: no absolute path, drive letter, backslash, empty
-/// or `..` component, no symbolic link in any component, no hard link, nothing
-/// of /proc. The file is resolved by the kernel (openat2 RESOLVE_BENEATH |
-/// RESOLVE_NO_SYMLINKS, else O_NOFOLLOW component by component), checked after
-/// it is open, and never opened again by name.
+/// A model may come from an untrusted source. So a location may only name a regular
+/// file below the model's folder: no absolute path, drive letter, backslash, empty
+/// or `..` component, no symbolic link in any component, no hard link, no file of
+/// /proc. Linux resolves the path (openat2 RESOLVE_BENEATH |
+/// RESOLVE_NO_SYMLINKS, else O_NOFOLLOW for each component). The file is checked
+/// after it is open, and never opened by name again.
 class ExternalFiles {
 public:
-  /// `folder`: where the model lies.
+  /// `folder`: the folder of the model.
   explicit ExternalFiles(std::string folder) : folder(std::move(folder)) {}
 
   struct Range {
     std::shared_ptr<const MappedFile> file;
     llvm::ArrayRef<char> bytes;
-    /// There is no such file: the bytes are zeros.
+    /// The file does not exist; `bytes` are zeros.
     bool isMissing = false;
   };
-  /// From now on a file that is not there is none of zeros, not an error.
+  /// From now on a missing file reads as zeros instead of an error.
   void allowMissing() { allowsMissing = true; }
   /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
   /// the tensor in errors.
@@ -68,7 +68,7 @@ public:
                              llvm::StringRef what);
 
 private:
-  /// Null where no file is there and none need be.
+  /// Null if the file does not exist and missing files are allowed.
   llvm::Expected<std::shared_ptr<const MappedFile>> openFile(llvm::StringRef location,
                                                              llvm::StringRef what);
 

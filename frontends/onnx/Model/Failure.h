@@ -6,8 +6,7 @@
 
 namespace dpc::onnx {
 
-/// An error whose message is for users: one line that names the tensor, node or
-/// file.
+/// An error with a message for users: one line that names the tensor, node or file.
 inline llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
 }

@@ -1,5 +1,5 @@
-// The ONNX graph after its functions are inlined; values and nodes are named by
-// index.
+// The ONNX graph after its functions are inlined. Values and nodes are identified
+// by index.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_GRAPH_H
 #define DPC_FRONTENDS_ONNX_MODEL_GRAPH_H
@@ -53,29 +53,29 @@ struct Subgraph;
 
 struct Node {
   const onnxpb::NodeProto *proto = nullptr;
-  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>";
-  /// inlined nodes carry their call's.
+  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>". An
+  /// inlined node has the name of its call as a prefix.
   std::string name;
   /// Without "ai.onnx", which is the empty domain.
   std::string domain;
   std::string opType;
-  /// Version of `domain` the node is written for.
+  /// The version of `domain` that the node is written for.
   int64_t opset = 0;
   llvm::SmallVector<ValueId, 4> inputs;
   llvm::SmallVector<ValueId, 2> outputs;
-  /// References to function attributes are resolved.
+  /// Attributes by name; references to function attributes are resolved.
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
   /// An Identity that the exporter wrote for aten's detach.
   bool stopsGradient = false;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
-  /// The graph attributes (of If, Loop, Scan), in their order.
+  /// The graph attributes (of If, Loop, Scan), in their order in the file.
   std::vector<Subgraph> subgraphs;
 
   ValueId input(unsigned i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
   ValueId output(unsigned i) const { return i < outputs.size() ? outputs[i] : kNoValue; }
-  /// The node's metadata under `key`, or its nearest caller's; empty when none
-  /// has it.
+  /// The node's metadata under `key`, or that of its nearest caller; empty if none
+  /// has the key.
   llvm::StringRef metadata(llvm::StringRef key) const;
   bool is(llvm::StringRef op) const { return domain.empty() && opType == op; }
 };
@@ -89,16 +89,16 @@ struct Subgraph {
   llvm::SmallVector<ValueId, 4> outputs;
 };
 
-/// Calls `use` for every value that `node` or a node inside it takes, and every
-/// value that a subgraph inside it returns; with the operand's number, -1
-/// inside.
+/// Calls `use` for every value that `node` or a node inside it reads, and for every
+/// value that a subgraph inside it returns. The second argument is the operand's
+/// number, or -1 for a use inside a subgraph.
 void forEachUse(const Node &node, llvm::function_ref<void(ValueId, int32_t)> use);
 
 struct Initializer {
   std::string name;
   ValueId value = kNoValue;
   Tensor tensor;
-  /// Names of Identity results that were only another name for it.
+  /// Names of Identity results that were aliases of the initializer.
   std::vector<std::string> aliases;
   std::map<std::string, std::string> metadata;
 };
@@ -119,19 +119,21 @@ struct GraphInput {
 struct GraphOutput {
   std::string name;
   ValueId value = kNoValue;
-  /// The element type that the file says, ONNX's number; 0 where it says none.
+  /// The element type that the file declares, as ONNX's number; 0 if it declares
+  /// none.
   int32_t declaredType = 0;
 };
 
 /// A buffer of the module whose next value the graph computes.
 struct BufferUpdate {
-  /// An initializer, and any value.
+  /// The buffer is an initializer; its next value may be any value.
   ValueId buffer;
   ValueId value;
 };
 
-/// The main graph with functions inlined and Identity resolved, but for one that
-/// stops the gradient. Nodes are in execution order; nodes that no output needs are gone.
+/// The main graph with functions inlined and Identity nodes resolved, except those that
+/// stop the gradient. Nodes are in execution order. Nodes that no output depends on are
+/// dropped.
 struct Graph {
   std::string name;
   std::string producer;
@@ -140,11 +142,11 @@ struct Graph {
   std::vector<Initializer> initializers;
   std::vector<GraphInput> inputs;
   std::vector<GraphOutput> outputs;
-  /// None in a graph that was only read: ONNX has no word for them.
+  /// Empty in a graph as read from a file: ONNX cannot express updates of buffers.
   std::vector<BufferUpdate> updates;
   std::map<std::string, std::string> metadata;
 
-  /// The initializer behind `value`, or nullptr.
+  /// The initializer that `value` is, or nullptr.
   const Initializer *initializerOf(ValueId value) const {
     if (value == kNoValue || values[value].kind != GraphValue::Kind::Initializer)
       return nullptr;
@@ -160,11 +162,11 @@ struct Graph {
 };
 
 /// Builds the graph of a model that passed checkModel: reads the initializers,
-/// inlines model-local functions, resolves attribute references and un-aliases
-/// Identity. Errors name the node or tensor.
+/// inlines model-local functions, resolves attribute references and replaces
+/// Identity results by their operands. Errors name the node or tensor.
 llvm::Expected<Graph> buildGraph(OnnxModel &model);
 
-/// "node 'name' (Op, opset 17)": how messages name a node.
+/// The form in which messages name a node: "node 'name' (Op, opset 17)".
 std::string describe(const Node &node);
 
 } // namespace dpc::onnx

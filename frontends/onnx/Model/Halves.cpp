@@ -1,4 +1,4 @@
-// Finds and widens the floats of 16 bits of a file.
+// Finds and widens the 16-bit floats of a file.
 
 #include "frontends/onnx/Model/Halves.h"
 
@@ -9,7 +9,7 @@
 namespace dpc::onnx {
 namespace {
 
-/// Which of the types with 16 bits occur.
+/// The 16-bit float types that occur.
 struct Seen {
   bool f16 = false, bf16 = false;
 

@@ -1,4 +1,4 @@
-// Floats of 16 bits in a file whose program computes in more.
+// Finds 16-bit floats in a file, and widens them for programs that compute in f32.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_HALVES_H
 #define DPC_FRONTENDS_ONNX_MODEL_HALVES_H
@@ -14,19 +14,19 @@ namespace dpc::onnx {
 /// F32 for a float of 16 bits, else `type`.
 ElementType widenHalf(ElementType type);
 
-/// `tensor` with elements of `widenHalf` of its type: a copy if that is another.
+/// `tensor` with elements widened by `widenHalf`: a copy if that changes the type.
 Tensor widenHalves(const Tensor &tensor);
 
-/// What of a file has 16 bits.
+/// The 16-bit floats of a file.
 struct Halves {
-  /// "BFLOAT16", "FLOAT16 and BFLOAT16"; empty where nothing has.
+  /// "BFLOAT16", "FLOAT16 and BFLOAT16"; empty if the file has none.
   std::string types;
-  /// Parameters of these types, frozen ones among them.
+  /// Number of parameters of these types, including frozen ones.
   int64_t parameters = 0;
 };
 
-/// Looks at initializers, inputs and what nodes say of types. `roles` are those of
-/// the initializers.
+/// Looks at initializers, inputs and the type attributes of nodes. `roles` are
+/// those of the initializers.
 Halves findHalves(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
 } // namespace dpc::onnx

@@ -29,17 +29,19 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetId
   return opsets;
 }
 
-/// Where the nodes of the main graph or of one function call are placed.
+/// The context in which the nodes of the main graph, a function call or a subgraph
+/// are placed.
 struct Scope {
   const Opsets &opsets;
   llvm::StringMap<ValueId> values;
-  /// Set inside a function: what its attribute references stand for.
+  /// Set inside a function: the values of its attribute references.
   const Attributes *bound = nullptr;
   std::string prefix;
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
-  /// Inside a subgraph: the scope around it.
+  /// Set inside a subgraph: the scope around it.
   const Scope *outer = nullptr;
-  /// Where the nodes go: those of the main graph, or of the subgraph.
+  /// The list that nodes are appended to: that of the main graph or of the
+  /// subgraph.
   std::vector<Node> *nodes = nullptr;
 
   ValueId lookup(StringRef name) const {
@@ -187,7 +189,7 @@ llvm::Error Builder::inlineCall(const onnxpb::NodeProto &call, const std::string
       continue;
     ValueId value = inner.lookup(function.output(i));
     scope.values[output] = value;
-    // Keep the caller's name for the result: messages and outputs speak of it.
+    // The result keeps the caller's name, which messages and outputs use.
     if (value != kNoValue && (graph.values[value].kind == GraphValue::Kind::Result ||
                               graph.values[value].kind == GraphValue::Kind::Inner))
       graph.values[value].name = scope.prefix + output;
@@ -287,7 +289,7 @@ llvm::Error Builder::addNodes(const google::protobuf::RepeatedPtrField<onnxpb::N
   return llvm::Error::success();
 }
 
-/// Keeps the nodes that an output depends on.
+/// Drops the nodes that no output depends on.
 void Builder::dropDeadNodes() {
   std::vector<bool> needed(graph.values.size());
   for (const GraphOutput &output : graph.outputs)

@@ -22,7 +22,7 @@ llvm::Expected<std::unique_ptr<OnnxModel>> loadModel(llvm::StringRef path) {
                                    path + ": " + llvm::toString(std::move(error)));
 
   auto proto = std::make_shared<onnxpb::ModelProto>();
-  google::protobuf::LogSilencer silence; // protobuf reports to stderr what we say ourselves
+  google::protobuf::LogSilencer silence; // the error below replaces protobuf's own report
   if (!proto->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    path + ": not a valid ONNX model: protobuf cannot parse it");

@@ -1,4 +1,4 @@
-// An ONNX file, checked at byte level and parsed.
+// Loads an ONNX file: checks its bytes, then parses it.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_LOAD_H
 #define DPC_FRONTENDS_ONNX_MODEL_LOAD_H
@@ -25,9 +25,8 @@ struct OnnxModel {
   ExternalFiles files;
 };
 
-/// Reads the model at `path`: the wire scan first (WireScan.h), then protobuf
-/// with its own log silenced. External data is opened when a tensor asks for
-/// it.
+/// Reads the model at `path`: first the wire scan (WireScan.h), then protobuf with
+/// its own log silenced. External data is opened when a tensor is read from it.
 llvm::Expected<std::unique_ptr<OnnxModel>> loadModel(llvm::StringRef path);
 
 } // namespace dpc::onnx

@@ -1,4 +1,5 @@
-// Makes the model that trained values are written into.
+// Makes the template of the ONNX file, into which --save-onnx writes trained
+// values.
 
 #include "frontends/onnx/Model/SaveTemplate.h"
 
@@ -33,7 +34,7 @@ bool isOnnxOp(const onnxpb::NodeProto &node, const char *type) {
   return (node.domain().empty() || node.domain() == "ai.onnx") && node.op_type() == type;
 }
 
-/// Names that the nodes read, subgraphs included.
+/// The names that the nodes read, including those in subgraphs.
 void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes, llvm::StringSet<> &reads) {
   for (const onnxpb::NodeProto &node : nodes) {
     for (const std::string &input : node.input())
@@ -47,7 +48,8 @@ void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes, llvm::String
   }
 }
 
-/// Statistics that nothing else reads are not moved any more.
+/// Ends the training mode of a BatchNormalization if no other node reads its
+/// updated statistics.
 void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &reads) {
   for (int i = 1; i < node.output_size(); ++i)
     if (reads.count(node.output(i)))
@@ -60,7 +62,7 @@ void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &r
       attributes->DeleteSubrange(i, 1);
 }
 
-/// Without its third input, training_mode, a Dropout is the identity.
+/// Drops the third input, training_mode, of a Dropout, which makes it the identity.
 void inferDropout(onnxpb::NodeProto &node) {
   if (node.input_size() > 2)
     node.mutable_input()->RemoveLast();
@@ -78,7 +80,8 @@ void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const llvm::StringS
   }
 }
 
-/// A list of nodes and the names its surroundings read of it.
+/// Converts a list of nodes. `outputs` are the values of the list that are read
+/// outside of it.
 template <typename Outputs, typename Name>
 void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const Outputs &outputs, Name name) {
   llvm::StringSet<> reads;
@@ -149,7 +152,7 @@ onnxpb::GraphProto withoutInitializers(const onnxpb::GraphProto &from) {
   return graph;
 }
 
-/// `from` without its graph and what only training needs.
+/// `from` without its graph and without the parts that only training needs.
 onnxpb::ModelProto withoutGraph(const onnxpb::ModelProto &from) {
   onnxpb::ModelProto model;
   model.set_ir_version(from.ir_version());
@@ -192,7 +195,7 @@ llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &source,
       return std::move(error);
   }
 
-  // Each piece of the graph after its fields; a hole after a piece or none.
+  // Pieces of the graph that come after its fields; each may end in a hole.
   struct Piece {
     std::string bytes;
     std::optional<TemplateHole> hole;

@@ -1,4 +1,4 @@
-// The model that trained values are written into.
+// Makes a template of the ONNX file, into which --save-onnx writes trained values.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_SAVETEMPLATE_H
 #define DPC_FRONTENDS_ONNX_MODEL_SAVETEMPLATE_H
@@ -13,19 +13,19 @@
 
 namespace dpc::onnx {
 
-/// A place in a template where the elements of one initializer belong.
+/// The place of one initializer's elements in a template.
 struct TemplateHole {
   std::string name;
-  /// Bytes of the template that come before it.
+  /// Number of the template's bytes before the hole.
   uint64_t offset = 0;
   /// Elements in the file: row-major, little-endian.
   ElementType type = ElementType::F32;
   uint64_t bytes = 0;
 };
 
-/// An ONNX file without the elements of some initializers. The file is the
-/// template's bytes with each hole's elements put in at its offset; holes are
-/// in the order of their offsets.
+/// An ONNX file without the elements of some initializers. The file consists of the
+/// template's bytes with each hole's elements inserted at its offset. Holes are
+/// sorted by offset.
 struct SaveTemplate {
   std::string bytes;
   std::vector<TemplateHole> holes;
@@ -36,11 +36,11 @@ struct SaveTemplate {
 /// Largest file that protobuf reads.
 constexpr uint64_t kMaxModelBytes = (uint64_t(1) << 31) - 1;
 
-/// The template of `model` with a hole for each initializer that `isState`
-/// names. External data moves into the file, and ops in their training form
-/// (BatchNormalization, Dropout) take their inference form, so that any runtime
-/// can run the result. `plan`, unless it is for one device, takes the place of any
-/// sharding specs. Errors name the tensor.
+/// The template of `model` with a hole for each initializer that `isState` accepts.
+/// External data moves into the file. Ops in their training form
+/// (BatchNormalization, Dropout) get their inference form, so that any runtime can
+/// run the result. If `plan` has more than one device, it replaces the sharding
+/// specs of the file. Errors name the tensor.
 llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &model,
                                                llvm::function_ref<bool(llvm::StringRef)> isState,
                                                const SpecPlan &plan);

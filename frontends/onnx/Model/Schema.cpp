@@ -1,4 +1,4 @@
-// Looks up what ONNX's operator schemas say of each operator.
+// Looks up ONNX's operator schemas, and checks nodes against them.
 
 #include "frontends/onnx/Model/Schema.h"
 
@@ -20,8 +20,8 @@ using Type = Schema::Type;
 using Parameter = Schema::Parameter;
 using Attribute = Schema::Attribute;
 
-// The words of the table, which is constant data: ONNX has hundreds of schemas, and code that
-// builds them would take longer to compile than any other file.
+// Constructors for the table, which is constant data: ONNX has hundreds of schemas, and code
+// that builds them would take longer to compile than any other file.
 constexpr Parameter one(StringRef name, StringRef variable, TypeSet types) {
   return {name, variable, types, Parameter::Kind::One};
 }
@@ -65,7 +65,7 @@ const Versions &versions() {
   return byName;
 }
 
-/// The parameter that value `i` is for; nullptr when there is none.
+/// The parameter that value `i` belongs to; nullptr if there is none.
 const Parameter *formal(ArrayRef<Parameter> parameters, size_t i) {
   if (i < parameters.size())
     return &parameters[i];
@@ -73,7 +73,7 @@ const Parameter *formal(ArrayRef<Parameter> parameters, size_t i) {
                                                                                 : nullptr;
 }
 
-/// The fewest and most values that `parameters` stand for.
+/// The fewest and the most values that `parameters` allow.
 std::pair<size_t, size_t> countRange(ArrayRef<Parameter> parameters) {
   size_t least = 0, most = parameters.size();
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
@@ -87,7 +87,8 @@ std::pair<size_t, size_t> countRange(ArrayRef<Parameter> parameters) {
   return {least, most};
 }
 
-/// The first problem of the values given for `parameters`, or empty.
+/// The first problem with the presence or number of the values for `parameters`, or
+/// empty.
 std::string countProblem(ArrayRef<Parameter> parameters, ArrayRef<bool> given, bool isInput) {
   StringRef kind = isInput ? "input" : "output";
   auto [least, most] = countRange(parameters);
@@ -113,7 +114,7 @@ std::string attributeProblem(const Schema &schema, ArrayRef<NamedAttribute> attr
     StringRef name = given;
     names.insert(name);
     const Attribute *formal = schema.attribute(name);
-    // ONNX leaves names with two underscores to tools.
+    // ONNX reserves names that start with two underscores for tools.
     if (!formal && !schema.takesAnyAttribute && !name.starts_with("__"))
       return llvm::formatv("has no attribute '{0}'", name);
     if (formal && int(formal->type) != int(attribute->type()))
@@ -127,8 +128,8 @@ std::string attributeProblem(const Schema &schema, ArrayRef<NamedAttribute> attr
   return {};
 }
 
-/// "INT32, INT64 or a sequence of BOOL": the types that dpc reads among
-/// `types`, or all when it reads none.
+/// "INT32, INT64 or a sequence of BOOL": the types of `types` that dpc reads, or
+/// all of them if it reads none.
 std::string describeTypes(TypeSet types) {
   if (types == kAnySequence)
     return "an empty sequence";

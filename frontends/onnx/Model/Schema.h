@@ -1,4 +1,4 @@
-// What ONNX says of each operator.
+// ONNX's operator schemas.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_SCHEMA_H
 #define DPC_FRONTENDS_ONNX_MODEL_SCHEMA_H
@@ -19,12 +19,12 @@ class AttributeProto;
 
 namespace dpc::onnx {
 
-/// Types of values: bit N is a tensor of ONNX's TensorProto.DataType N, bit 32
+/// A set of value types: bit N is a tensor of ONNX's TensorProto.DataType N, bit 32
 /// + N a sequence of such tensors.
 using TypeSet = uint64_t;
 constexpr TypeSet kAnySequence = ~TypeSet(0) << 32;
 
-/// The element types that dpc has.
+/// The element types that dpc supports.
 constexpr ElementType kElementTypes[] = {
     ElementType::F32, ElementType::U8,  ElementType::I8,   ElementType::U16, ElementType::I16,
     ElementType::I32, ElementType::I64, ElementType::Bool, ElementType::F16, ElementType::F64,
@@ -54,11 +54,11 @@ struct Schema {
   struct Parameter {
     enum class Kind { One, Optional, Many };
     llvm::StringRef name;
-    /// Parameters of one (non-empty) variable have one type.
+    /// Parameters with the same non-empty variable have the same type.
     llvm::StringRef variable;
     TypeSet types;
     Kind kind;
-    /// Of Many: the fewest values, and whether all have one type.
+    /// For Many: the fewest values, and whether all have one type.
     unsigned minimum = 0;
     bool homogeneous = true;
   };
@@ -68,7 +68,7 @@ struct Schema {
     llvm::StringRef name;
     Type type;
     bool required;
-    /// std::monostate where the schema has none.
+    /// std::monostate if the attribute has no default.
     Default fallback;
   };
 
@@ -76,11 +76,11 @@ struct Schema {
   int64_t since;
   llvm::ArrayRef<Parameter> inputs, outputs;
   llvm::ArrayRef<Attribute> attributes;
-  /// Nodes may have attributes that are not listed, which mean nothing.
+  /// Nodes may have attributes that are not listed; they are ignored.
   bool takesAnyAttribute = false;
 
-  /// The version of operator `name` in force at `opset`; nullptr when ONNX has
-  /// no such operator then. An operator that this version withdraws has no
+  /// The version of operator `name` in force at `opset`; nullptr if ONNX has no
+  /// such operator at that opset. A version that withdraws the operator has no
   /// outputs.
   static const Schema *find(llvm::StringRef name, int64_t opset);
 
@@ -88,23 +88,23 @@ struct Schema {
   const Attribute *attribute(llvm::StringRef name) const;
 };
 
-/// An attribute under the name that the operator has for it: one that a
-/// function's caller binds has another name itself.
+/// An attribute under the operator's name for it. An attribute that a function's
+/// caller binds has another name itself.
 using NamedAttribute = std::pair<std::string, const onnxpb::AttributeProto *>;
 
 /// ONNX's name of an attribute type ("INTS"), or "unknown".
 const char *attributeTypeName(int type);
 
-/// Holds a node against its schema: attributes known, of the right type, and
-/// the required ones there; as many inputs and outputs as it may have, and none
-/// omitted that must be there. `inputs` and `outputs` say which are given. The
-/// error starts with `who`. Types of values are checkTypes's.
+/// Checks a node against its schema: attributes are known and have their types,
+/// required attributes are there, the number of inputs and outputs is allowed, and
+/// no required one is omitted. `inputs` and `outputs` tell which are given. The
+/// error starts with `who`. checkTypes checks the types of values.
 llvm::Error checkNode(const Schema &schema, llvm::StringRef who, llvm::ArrayRef<bool> inputs,
                       llvm::ArrayRef<bool> outputs, llvm::ArrayRef<NamedAttribute> attributes);
 
-/// What is wrong with a node whose inputs and outputs have these types: each is
-/// one type, none where the value is omitted, or kAnySequence. Empty when
-/// nothing is.
+/// A message about a type that the schema does not allow; empty if all are allowed.
+/// The sets in `inputs` and `outputs` have one type each, none if the value is
+/// omitted, or kAnySequence.
 std::string typeProblem(const Schema &schema, llvm::ArrayRef<TypeSet> inputs,
                         llvm::ArrayRef<TypeSet> outputs);
 

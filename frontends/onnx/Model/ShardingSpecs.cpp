@@ -1,5 +1,5 @@
 // Reads and writes the sharding specs of an ONNX file. A spec lists devices, shard by
-// shard; it is understood by finding mesh axes that put the same devices there.
+// shard. Reading finds mesh axes that place the same shards on the same devices.
 
 #include "frontends/onnx/Model/ShardingSpecs.h"
 
@@ -35,7 +35,8 @@ static std::string print(const std::vector<SpecAxis> &mesh) {
 
 using Groups = std::vector<std::set<int64_t>>;
 
-/// Of each shard, row-major over the factors in their order, the devices that hold it.
+/// For each shard, row-major over the factors in their order: the devices that hold
+/// it.
 static Groups groupsOf(const SpecLayout &layout, const std::vector<SpecAxis> &mesh) {
   std::vector<size_t> cutting; // axes, outermost first
   for (const auto &dim : layout)
@@ -61,7 +62,8 @@ static Groups groupsOf(const SpecLayout &layout, const std::vector<SpecAxis> &me
 }
 
 namespace {
-/// Looks for axes that cut the factors of one spec into its numbers of shards.
+/// Searches for axes that cut the factors of one spec into the numbers of shards
+/// that it has.
 class AxisFinder {
 public:
   AxisFinder(SpecLayout layout, std::vector<int64_t> shards, const Groups &wanted,
@@ -78,7 +80,8 @@ public:
   }
 
 private:
-  /// Gives axes to `factor`, which has `done` shards so far, and to those behind it.
+  /// Gives axes to `factor`, which has `done` shards so far, and to all later
+  /// factors.
   bool fill(size_t factor, int64_t done) {
     if (factor == factors.size())
       return groupsOf(layout, mesh) == wanted;
@@ -194,7 +197,8 @@ private:
     return layout;
   }
 
-  /// Devices by shard. Those of a tensor in one piece may be left out: all have it.
+  /// The devices of each shard. A replicated tensor may list none: all devices have
+  /// it.
   llvm::Expected<Groups> readGroups(const onnxpb::ShardingSpecProto &spec,
                                     const std::vector<int64_t> &shards) {
     const int64_t devices = countDevices(mesh);
@@ -240,9 +244,9 @@ private:
 
   const onnxpb::GraphProto &graph;
   const std::vector<SpecAxis> &mesh;
-  /// An extent that the file leaves open is 0.
+  /// Shapes by name; an extent that the file leaves open is 0.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Nodes by the name of their first output.
+  /// Node names, by the name of the node's first output.
   std::map<std::string, std::string> makers;
 };
 } // namespace
@@ -319,7 +323,8 @@ static void write(onnxpb::ShardingSpecProto &spec, const SpecLayout &layout,
       spec.add_device(*devices.begin());
       continue;
     }
-    const int64_t number = -1 - int64_t(shard); // no device has it
+    const int64_t number = -1 - int64_t(shard); // no device has this number: it stands for the
+                                                // group
     spec.add_device(number);
     onnxpb::IntIntListEntryProto *entry = spec.add_index_to_device_group_map();
     entry->set_key(number);

@@ -17,13 +17,13 @@ class ModelProto;
 
 namespace dpc::onnx {
 
-/// An axis of the mesh: devices are numbered row-major, the last axis fastest.
+/// An axis of the mesh. Devices are numbered row-major, with the last axis fastest.
 struct SpecAxis {
   std::string name;
   int64_t size = 1;
 };
 
-/// A run of indices of a dimension, and the axes that cut it, outermost first.
+/// A factor of a dimension, and the mesh axes that cut it, outermost first.
 struct SpecFactor {
   int64_t size = 1;
   llvm::SmallVector<std::string, 2> axes;
@@ -32,7 +32,7 @@ struct SpecFactor {
 /// Each dimension as a product of factors, major to minor.
 using SpecLayout = std::vector<std::vector<SpecFactor>>;
 
-/// The plan of a program: layouts by the names of initializers and inputs.
+/// The layouts of a program's tensors, by the names of initializers and inputs.
 struct SpecPlan {
   std::vector<SpecAxis> mesh;
   std::map<std::string, SpecLayout> tensors;
@@ -40,20 +40,22 @@ struct SpecPlan {
   int64_t countDevices() const;
 };
 
-/// What a file's specs ask for, by the name of an initializer or input, or of the
-/// node that makes the tensor: which axes of `mesh` cut it. A file for another number
-/// of devices asks for nothing, which `notes` says. Errors name the tensor, and both
-/// what it asks for and what there is.
+/// The layouts that a file's specs request, as axes of `mesh`. The key is the name of
+/// an initializer or input, or of the node that makes the tensor. If the file is for
+/// another number of devices, its specs are ignored and `notes` says so. Errors name
+/// the tensor, and both the requested layout and the available axes.
 llvm::Expected<std::map<std::string, SpecLayout>>
 readShardingSpecs(const OnnxModel &model, const std::vector<SpecAxis> &mesh,
                   llvm::raw_ostream &notes);
 
-/// Names of the nodes that make values as their first output, by the values' names.
-/// One that an initializer, an input or a node has too is not among them.
+/// For each value that is the first output of a node: the node's name, by the
+/// value's name. A name that an initializer, an input or another node also has is
+/// left out.
 std::map<std::string, std::string> findMakers(const OnnxModel &model);
 
-/// Writes `plan` into the nodes of `graph` that read its tensors, and a configuration
-/// that is named after the mesh into `model`, in the place of any others.
+/// Writes `plan` into the nodes of `graph` that read its tensors. Writes a
+/// configuration that is named after the mesh into `model`. Both replace existing
+/// ones.
 void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph, const SpecPlan &plan);
 
 } // namespace dpc::onnx

@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kMaxRank = 64;
 
-/// Gives `tensor` bytes of its own, aligned for any element.
+/// Gives `tensor` its own copy of `bytes`, aligned for any element type.
 void ownCopy(Tensor &tensor, llvm::ArrayRef<char> bytes) {
   auto copy = std::make_shared<std::vector<uint64_t>>((bytes.size() + 7) / 8);
   if (!bytes.empty())
@@ -53,7 +53,8 @@ template <typename To, typename Field> bool narrow(Tensor &tensor, const Field &
   return true;
 }
 
-/// The typed field that holds elements of `type`, by ONNX's field number.
+/// The number of the typed field (float_data, int32_data, ..) that holds elements
+/// of `type`.
 int typedField(ElementType type) {
   switch (type) {
   case ElementType::F32:
@@ -120,7 +121,7 @@ llvm::Error readTyped(const onnxpb::TensorProto &proto, Tensor &tensor,
   return llvm::Error::success();
 }
 
-/// Which typed fields hold something, as (field number, count, name).
+/// A typed field that is not empty, as (field number, count, name).
 struct FieldUse {
   int number;
   int64_t count;
@@ -142,7 +143,7 @@ llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
   return used;
 }
 
-// Files have millions of them: no APFloat.
+// Plain bit arithmetic instead of APFloat: a file has millions of elements.
 float bf16ToFloat(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
 
 float f16ToFloat(uint16_t bits) {

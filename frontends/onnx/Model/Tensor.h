@@ -1,4 +1,4 @@
-// The elements of an ONNX tensor, viewed where they lie.
+// Views of the elements of an ONNX tensor, without copies.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_TENSOR_H
 #define DPC_FRONTENDS_ONNX_MODEL_TENSOR_H
@@ -20,7 +20,7 @@ namespace dpc::onnx {
 
 class ExternalFiles;
 
-/// Element types dpc reads; the numbers are ONNX's TensorProto.DataType.
+/// Element types that dpc reads; the numbers are ONNX's TensorProto.DataType.
 enum class ElementType : int32_t {
   F32 = 1,
   U8 = 2,
@@ -39,14 +39,14 @@ enum class ElementType : int32_t {
 
 /// ONNX's name of data type `type` ("FLOAT8E4M3FN"), or "unknown data type 77".
 std::string dataTypeName(int32_t type);
-/// The element type for ONNX data type `type`; an error names types dpc does
-/// not read.
+/// The element type for ONNX data type `type`; an error for types that dpc does not
+/// read.
 llvm::Expected<ElementType> elementTypeOf(int32_t type, llvm::StringRef what);
 /// Bytes of one element.
 unsigned elementBytes(ElementType type);
 bool isFloat(ElementType type);
 
-/// The elements of one tensor: row-major, little-endian, one byte a bool (0 or
+/// The elements of one tensor: row-major, little-endian, one byte per bool (0 or
 /// 1), aligned to the element. The bytes belong to `owner` (the parsed model, a
 /// mapped file or a copy), which the view keeps alive.
 struct Tensor {
@@ -54,7 +54,7 @@ struct Tensor {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::ArrayRef<char> bytes;
   std::shared_ptr<const void> owner;
-  /// The file that has its values is not there: the bytes are zeros.
+  /// The file with the elements does not exist; `bytes` are zeros.
   bool isMissing = false;
 
   int64_t numElements() const { return bytes.size() / elementBytes(type); }
@@ -69,15 +69,15 @@ struct Tensor {
 /// A tensor that owns a copy of its elements; `bytes` fits type and shape.
 Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape, std::vector<char> bytes);
 
-/// Product of `shape`; an error when a dimension is negative, the rank is above
-/// 64, or the elements or bytes overflow 63 bits. `what` names the tensor in
-/// the message.
+/// The product of `shape`; an error if a dimension is negative, the rank is above
+/// 64, or the elements or bytes overflow 63 bits. `what` names the tensor in the
+/// message.
 llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape, unsigned bytesPerElement,
                                            llvm::StringRef what);
 
 /// Views the elements of `proto`, which lives as long as `owner`. Copies only
-/// what is not aligned, or is stored wider than its element (int32_data holding
-/// int8). `what` names the tensor in errors; `files` resolves external data.
+/// elements that are not aligned or that are stored wider than their type (int8 in
+/// int32_data). `what` names the tensor in errors; `files` resolves external data.
 llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
                                   std::shared_ptr<const void> owner, ExternalFiles &files,
                                   llvm::StringRef what);

@@ -1,5 +1,5 @@
-// Compiles what the user asked to train, judges each initializer by it, and
-// finds requests that meet none.
+// Compiles --trainable and --frozen requests, judges each initializer by them, and
+// finds requests that match none.
 
 #include "frontends/onnx/Model/TrainingRequests.h"
 

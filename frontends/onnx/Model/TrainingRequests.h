@@ -1,4 +1,4 @@
-// What the user asked to train.
+// The user's choice of the initializers to train: --trainable and --frozen.
 
 #ifndef DPC_FRONTENDS_ONNX_MODEL_TRAININGREQUESTS_H
 #define DPC_FRONTENDS_ONNX_MODEL_TRAININGREQUESTS_H
@@ -23,34 +23,35 @@ struct TrainingRequest {
   std::string text() const { return (train ? "--trainable=" : "--frozen=") + pattern; }
 };
 
-/// The requests of a command line in their order, for a graph. Any --trainable
-/// starts from none: what no request names then does not train. After that the
-/// last request that names an initializer decides about it. A --trainable names
-/// what it spells out, and of what its glob matches only what trains by
-/// default: a mask or a running statistic becomes a parameter by its own name
-/// alone.
+/// The requests of a command line in their order, for one graph. If there is a
+/// --trainable, initializers that no request names do not train. If several
+/// requests name an initializer, the last one decides. A --trainable that spells
+/// out a name always applies. A --trainable with a glob applies only to
+/// initializers that train by default: a mask or a running statistic becomes a
+/// parameter only if its own name is given.
 class TrainingRequests {
 public:
-  /// Fails, naming the option, for a pattern that is none or that matches no
-  /// initializer, and for a --trainable that spells out what is not float.
+  /// Fails, naming the option, for an invalid pattern, for a pattern that matches
+  /// no initializer, and for a --trainable that spells out a tensor that is not
+  /// float.
   static llvm::Expected<TrainingRequests> create(const Graph &graph,
                                                  llvm::ArrayRef<TrainingRequest> requests);
 
   enum class Verdict {
-    /// As without requests.
+    /// No request applies.
     byDefault,
     trains,
-    /// By a --frozen.
+    /// A --frozen names it last.
     frozen,
-    /// There is a --trainable, and none names it.
+    /// There is a --trainable, and no request names the initializer.
     leftOut
   };
-  /// About a float initializer; `trainsByDefault` is what holds without
-  /// requests.
+  /// The verdict for a float initializer. `trainsByDefault`: whether it trains
+  /// without requests.
   Verdict judge(const Initializer &initializer, bool trainsByDefault) const;
 
-  /// Fails for the first --trainable that names nothing that may train.
-  /// `trainsByDefault` has one entry an initializer of `graph`.
+  /// Fails for the first --trainable that names no initializer that may train.
+  /// `trainsByDefault` has one entry per initializer of `graph`.
   llvm::Error checkUsed(const Graph &graph, const std::vector<bool> &trainsByDefault) const;
 
 private:

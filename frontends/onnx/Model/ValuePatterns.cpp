@@ -1,5 +1,4 @@
-// Recognises masks, position tables and other constants by the numbers in a
-// tensor.
+// Recognizes masks, position tables and other constants by the values in a tensor.
 
 #include "frontends/onnx/Model/ValuePatterns.h"
 
@@ -13,8 +12,8 @@
 namespace dpc::onnx {
 namespace {
 
-/// Tables are smaller than this; larger tensors are weights, and looking at all
-/// of them would cost time.
+/// Tables are smaller than this. Larger tensors are weights, and reading all their
+/// elements would cost time.
 constexpr int64_t kMaxTableElements = int64_t(1) << 24;
 
 /// One axis of a row-major tensor: `outer` x `extent` x `inner`.
@@ -23,7 +22,7 @@ struct Axis {
   int64_t at(int64_t o, int64_t i, int64_t k) const { return (o * extent + i) * inner + k; }
 };
 
-/// Outcome of testing all lines of an axis: how many equations were checked,
+/// The outcome of testing all lines along an axis: the number of equations checked,
 /// and whether all held.
 struct Verdict {
   bool holds = true;
@@ -31,8 +30,8 @@ struct Verdict {
   int64_t equations = 0;
 };
 
-/// v[i+1] + v[i-1] = c v[i] with one c a line, |c| <= 2: sinusoids and lines. c
-/// comes from the largest v[i].
+/// Tests v[i+1] + v[i-1] = c v[i] with one c per line, |c| <= 2, which holds for
+/// sinusoids and straight lines. c comes from the largest v[i].
 Verdict testSinusoid(const std::vector<double> &v, const Axis &axis, double scale) {
   Verdict verdict;
   for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
@@ -63,7 +62,7 @@ Verdict testSinusoid(const std::vector<double> &v, const Axis &axis, double scal
   return verdict;
 }
 
-/// v[i+1] / v[i] is one number for all lines.
+/// Tests that v[i+1] / v[i] is the same number for all lines.
 Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
   Verdict verdict;
   for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
@@ -85,14 +84,15 @@ Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
   return verdict;
 }
 
-/// The elements, and the largest magnitude; 0 for a tensor that is no table:
-/// too small, too large, or not finite.
+/// Reads the elements into `values`. Returns the largest magnitude, or 0 if the
+/// tensor is no table: too small, too large, or not finite.
 double readValues(const Tensor &tensor, std::vector<double> &values) {
   int64_t n = tensor.numElements();
   if (n < 4 || n > kMaxTableElements)
     return 0;
   values.resize(n);
-  // All weights of a model come here: the usual type without a call an element.
+  // All weights of a model are read here, so f32 elements are converted without a
+  // call per element.
   if (tensor.type == ElementType::F32) {
     for (int64_t i = 0; i < n; ++i) {
       float value;
@@ -139,8 +139,8 @@ bool looksLikeMask(const Tensor &tensor) {
   return zero && one && tensor.shape.size() >= 2;
 }
 
-/// Whether the lines of some axis of `tensor`, not its innermost, are sinusoids that
-/// vary and are `enough`.
+/// Whether the lines along some axis of `tensor`, except its innermost, are
+/// sinusoids that are not constant and for which `enough` holds.
 static bool hasSinusoids(const Tensor &tensor, const std::vector<double> &values, double scale,
                          llvm::function_ref<bool(const Verdict &, const Axis &)> enough) {
   Axis axis{1, 1, tensor.numElements()};
@@ -160,8 +160,8 @@ static bool hasSinusoids(const Tensor &tensor, const std::vector<double> &values
 /// Largest magnitude of a table of sinusoids.
 static constexpr double kLargestScale = 1.0001;
 
-/// Whether some axis of `tensor` is one of sinusoids as far as its first entries
-/// say. All weights of a model are asked, and nearly all of them say no here.
+/// Whether the first entries of some axis of `tensor` are sinusoids. All weights of
+/// a model are tested, and this cheap test rejects nearly all of them.
 static bool beginsLikeSinusoids(Tensor tensor) {
   constexpr int64_t kEntries = 8;
   if (tensor.shape.size() < 2 || tensor.shape[0] <= kEntries)
@@ -181,7 +181,7 @@ bool looksLikeSinusoids(const Tensor &tensor) {
   double scale = readValues(tensor, values);
   if (scale < 0.5 || scale > kLargestScale)
     return false;
-  // Nearly every line has its say: lines of zeros have none.
+  // At least half of the equations must be usable: lines of zeros give none.
   return hasSinusoids(tensor, values, scale, [](const Verdict &verdict, const Axis &axis) {
     return 2 * verdict.equations >= axis.outer * axis.inner * (axis.extent - 3);
   });

@@ -1,4 +1,4 @@
-// Walks the bytes of an ONNX file before protobuf parses them.
+// Walks the wire format of an ONNX file before protobuf parses it.
 
 #include "frontends/onnx/Model/WireScan.h"
 
@@ -20,24 +20,24 @@ enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 
 
 struct MessageSchema;
 
-/// What the scan must know about one field of a message.
+/// The scan's description of one field of a message.
 struct FieldSchema {
   uint32_t number;
   const char *name;
   WireType type;
   bool singular;
-  /// Names are checked to be UTF-8 without NUL; documentation and payloads are
-  /// not.
+  /// The field holds a name, which must be UTF-8 without NUL. Documentation and
+  /// payloads are not checked.
   bool isName;
-  /// Set when the field holds a message the scan descends into.
+  /// Set if the field holds a message that the scan descends into.
   const MessageSchema *message;
 };
 
 struct MessageSchema {
   const char *name;
   llvm::ArrayRef<FieldSchema> fields;
-  /// A model with a field of another number is not a model; deeper, unknown
-  /// fields are a newer IR's.
+  /// False for the model: a file with an unknown model field is not a model.
+  /// Unknown fields of nested messages may come from a newer IR.
   bool unknownFieldsAllowed;
 
   const FieldSchema *find(uint64_t number) const {
@@ -289,7 +289,7 @@ private:
   size_t position = 0;
 };
 
-/// A text file's first bytes are all printable; a serialized model starts with
+/// The first bytes of a text file are all printable. A serialized model starts with
 /// a field tag, which is not.
 bool looksLikeText(StringRef bytes) {
   return llvm::all_of(bytes.take_front(32), [](char c) {

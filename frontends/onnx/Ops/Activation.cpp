@@ -19,8 +19,8 @@ Value whereNotPositive(Conversion &c, Value x, Value otherwise) {
   return c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), x, otherwise);
 }
 
-/// e^x - 1 where x <= 0, else 0: never overflows on the side that is not taken.
-/// A minimum of x and 0 would halve the gradient at 0.
+/// e^x - 1 where x <= 0, else 0. The select keeps the exponential of positive x
+/// from overflowing. A minimum of x and 0 would halve the gradient at 0.
 Value expm1OfNegative(Conversion &c, Value x) {
   return c.e.add(
       c.e.exp(c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), c.e.splatLike(x, 0), x)), -1.0);
@@ -45,8 +45,8 @@ LogicalResult convertElu(Conversion &c) {
 
 LogicalResult convertSelu(Conversion &c) {
   Value x = c.operand(0);
-  // The defaults are what f32 makes of these constants (Klambauer et al.,
-  // "Self-normalizing neural networks", 2017).
+  // The defaults are these constants rounded to f32 (Klambauer et al.,
+  // "Self-normalizing neural networks", 2017). A default is used in full precision.
   auto constant = [&](StringRef name, double known) {
     double given = c.floatAttr(name, known);
     return c.exactLike(x, float(given) == float(known) ? known : given);
@@ -79,7 +79,7 @@ LogicalResult convertHardSigmoid(Conversion &c) {
 
 LogicalResult convertHardSwish(Conversion &c) {
   Value x = c.operand(0);
-  // x clamp(x + 3, 0, 6) / 6: f32 does not hold 1 / 6.
+  // x clamp(x + 3, 0, 6) / 6; a factor 1 / 6 would be rounded in f32.
   auto number = [&](double value) { return c.e.splatLike(x, value); };
   Value line = c.e.make<nn::ClampOp>(c.e.add(x, 3.0), number(0), number(6));
   return c.done(c.e.div(c.e.mul(x, line), number(6)));

@@ -21,7 +21,7 @@ Value splitHeads(Conversion &c, Value x, int64_t heads) {
   return c.e.transpose(c.e.reshape(x, {s[0], s[1], heads, s[2] / heads}), {0, 2, 1, 3});
 }
 
-/// Grouped key and value heads repeated for the query heads that share them.
+/// Repeats grouped key and value heads for the query heads that share them.
 Value repeatHeads(Conversion &c, Value x, int64_t times) {
   ArrayRef<int64_t> s = shapeOf(x);
   if (times == 1)
@@ -60,7 +60,7 @@ std::optional<Heads> readHeads(Conversion &c) {
   return heads;
 }
 
-/// `now` after what operand `past` holds of earlier positions.
+/// `now` appended to the earlier positions in operand `past`.
 Value appendToPast(Conversion &c, unsigned past, Value now) {
   if (!c.has(past))
     return now;
@@ -79,8 +79,8 @@ Value appendToPast(Conversion &c, unsigned past, Value now) {
   return c.e.make<nn::ConcatOp>(ValueRange{before, now}, int64_t(2));
 }
 
-/// The mask of operand 3 added to `scores` (or where it is false, -infinity); a
-/// mask of fewer keys than there are hides the last ones.
+/// Adds the mask of operand 3 to `scores`; false in a boolean mask adds -infinity.
+/// A mask with fewer keys than `scores` hides the last keys.
 Value applyMask(Conversion &c, Value scores) {
   Value mask = c.operand(3);
   Type element = nn::typeOf(mask).getElementType();
@@ -99,9 +99,10 @@ Value applyMask(Conversion &c, Value scores) {
                 : c.e.add(scores, c.e.convert(mask, nn::typeOf(scores).getElementType()));
 }
 
-/// `scores` where key j of row i is visible, else -infinity: j <= i + `past`,
-/// or j below the number of keys of the sample (operand 6). With both, the last
-/// row sees the last key of its sample: j <= i + keys of the sample - rows.
+/// `scores` where key j of row i is visible, else -infinity. Causal: j <= i +
+/// `past`. With operand 6: j is below the number of keys of the sample. With both,
+/// the last row sees the last key of its sample: j <= i + keys of the sample -
+/// rows.
 Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   auto index = RankedTensorType::get(shapeOf(scores), c.builder.getI64Type());
   Value column = c.e.make<nn::IotaOp>(index, int64_t(3));
@@ -126,16 +127,16 @@ Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   return scores;
 }
 
-/// The softmax of the scores, and 0 in a row whose keys are all hidden.
+/// The softmax of the scores, with 0 in a row whose keys are all hidden.
 Value weigh(Conversion &c, Value scores) {
-  // With `is_causal` alone every row sees a key.
+  // With `is_causal` alone every row sees at least one key.
   const bool mayHideRows = c.has(3) || c.has(6);
   return mayHideRows ? safeSoftmax(c, scores, 3)
                      : c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
 }
 
-/// softmax(softcap(q k^T scale) + mask) v. Result 3 is the scores as they are
-/// at one of four places: raw (0), capped (1), masked (2), normalised (3).
+/// softmax(softcap(q k^T scale) + mask) v. Result 3 is the scores at one of four
+/// stages: raw (0), capped (1), masked (2), normalised (3).
 LogicalResult convertAttention(Conversion &c) {
   std::optional<Heads> heads = readHeads(c);
   if (!heads)
@@ -154,7 +155,7 @@ LogicalResult convertAttention(Conversion &c) {
   c.setResult(2, v);
   int64_t past = ks[2] - shapeOf(heads->k)[2], times = qs[1] / ks[1];
   k = repeatHeads(c, k, times);
-  // V may be of a type of its own; the result has Q's.
+  // V may have another type; the result has the type of Q.
   v = c.e.convert(repeatHeads(c, v, times), nn::typeOf(q).getElementType());
   double scale = c.floatAttr("scale", 1 / std::sqrt(double(qs[3]))),
          softcap = c.floatAttr("softcap");
@@ -187,7 +188,7 @@ LogicalResult convertAttention(Conversion &c) {
   return c.done(result);
 }
 
-/// The rows of table operand `i` for each position: [B, T, half].
+/// The rows of table operand `i` for each position, as [B, T, half].
 Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int64_t half) {
   Value table = c.operand(i);
   if (c.has(3)) {
@@ -203,9 +204,9 @@ Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int
   return {};
 }
 
-/// Pairs (a, b) of the first dimensions of each head become
-/// (a cos - b sin, a sin + b cos); `interleaved` pairs neighbours, else a is of
-/// the first half and b of the second.
+/// Rotates pairs (a, b) of the first dimensions of each head to (a cos - b sin, a
+/// sin + b cos). With `interleaved`, a and b are neighbours; otherwise a is in the
+/// first half and b in the second.
 LogicalResult convertRotaryEmbedding(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> whole(shapeOf(x));

@@ -9,18 +9,18 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// A node's operands in one element type: the statistics may have another one
-/// than the scale and bias, and these than the input.
+/// A node's operands in one element type. In the file, the statistics may have
+/// another type than scale and bias, and these another one than the input.
 struct BatchNorm {
-  /// [N, C, ..]; an input of rank 1 is samples of one channel.
+  /// [N, C, ..]; an input of rank 1 has one channel.
   Value x, scale, bias, mean, variance;
   double epsilon, momentum;
   bool training;
 };
 
-/// Whether the node is written for training, which it says by its attribute, or
-/// before opset 14 by its results: five instead of one. Afterwards there are
-/// three in training, and one else. nullopt after an error.
+/// Whether the node is in training mode. From opset 14 on its attribute tells; it
+/// has three results in training and one otherwise. Before opset 14 the number of
+/// results tells: five in training and one otherwise. nullopt after an error.
 std::optional<bool> readTraining(Conversion &c) {
   size_t results = c.node.outputs.size();
   bool saves = c.node.opset < 14, training = saves ? results > 1 : c.intAttr("training_mode") != 0;
@@ -41,13 +41,13 @@ Type widestType(Conversion &c) {
     if (type.getWidth() > widest.getWidth())
       widest = type;
     else if (type.getWidth() == widest.getWidth() && type != widest)
-      widest = c.builder.getF32Type(); // F16 and BF16 have only it in common
+      widest = c.builder.getF32Type(); // no 16-bit type holds both F16 and BF16
   }
   return widest;
 }
 
-/// The initializer whose running statistic operand `i` (3 or 4) is: itself, or
-/// moved by nodes that came before. kNoValue for anything else.
+/// The initializer of the running statistic that operand `i` (3 or 4) is, directly
+/// or as updated by earlier nodes. kNoValue for anything else.
 ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
   ValueId value = node.input(i);
   while (!graph.initializerOf(value)) {
@@ -59,15 +59,15 @@ ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
   return value;
 }
 
-/// The running statistic that operand `i` is, as nodes before this one have moved
-/// it; null where none has.
+/// The running statistic of operand `i` after its updates by earlier nodes; null if
+/// no node has updated it.
 Value findMoved(Conversion &c, unsigned i) {
   ValueId held = findStatistic(c.graph(), c.node, i);
   return held == kNoValue ? Value() : c.getNextState(held);
 }
 
-/// Operand `i` for training: where a module is called several times, all its
-/// nodes may read the initializer, and each moves it on.
+/// Operand `i` for training. If a module is called several times, all its nodes may
+/// read the initializer, so each must read the update of the previous node.
 Value readStatistic(Conversion &c, unsigned i) {
   Value moved = findMoved(c, i);
   if (!moved)
@@ -112,7 +112,7 @@ std::optional<BatchNorm> readBatchNorm(Conversion &c) {
   return c.failed ? std::nullopt : std::optional(norm);
 }
 
-/// x * scale + bias, a channel each, in the shape and type of the input.
+/// x * scale + bias per channel, in the shape and type of the input.
 Value finish(Conversion &c, const BatchNorm &norm, Value x) {
   ArrayRef<int64_t> shape = shapeOf(x);
   Value y = c.e.add(c.e.mul(x, c.e.broadcast(norm.scale, shape, {1})),
@@ -121,7 +121,7 @@ Value finish(Conversion &c, const BatchNorm &norm, Value x) {
   return c.e.reshape(c.e.convert(y, given.getElementType()), given.getShape());
 }
 
-/// Results 1 and on are statistics, in the type of the running ones.
+/// Results from 1 on are statistics, in the type of the running ones.
 void setStatistic(Conversion &c, unsigned result, Value value) {
   c.setResult(result, c.e.convert(value, nn::typeOf(c.operand(3)).getElementType()));
 }
@@ -132,8 +132,8 @@ nn::NormalizeOp normalizeBatch(Conversion &c, const BatchNorm &norm) {
   return c.e.make<nn::NormalizeOp>(norm.x, dimensions, llvm::APFloat(norm.epsilon), false);
 }
 
-/// Without state: by the statistics of the batch, giving those that were read
-/// moved by them.
+/// Normalizes by the statistics of the batch. The results are the read statistics,
+/// updated by those of the batch; no state is kept.
 LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbiased) {
   nn::NormalizeOp normal = normalizeBatch(c, norm);
   auto moved = [&](Value statistic, Value of, double factor) {
@@ -147,10 +147,10 @@ LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbias
   return c.done(finish(c, norm, normal.getResult()));
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias with the statistics as
-/// they are.
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias with the running statistics
+/// as mean and variance.
 LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
-  // PyTorch moves them in place, without a gradient.
+  // PyTorch updates the statistics in place, without a gradient.
   for (auto [i, statistic] : {std::pair(3u, &norm.mean), std::pair(4u, &norm.variance)})
     if (Value moved = exporterOf(c.graph()) == Exporter::Other ? Value() : findMoved(c, i))
       *statistic =
@@ -161,11 +161,12 @@ LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
   return c.done(finish(c, norm, c.e.mul(centred, c.e.broadcast(deviation, shape, {1}))));
 }
 
-/// Training is nn.batch_norm, whose new statistics are the next values of the
-/// operands; where those are no state of the model but computed or read, there
-/// is nothing to keep, and the batch's own statistics are used in every
-/// program. A module that is called several times moves its statistics at each
-/// call. PyTorch moves the running variance by the unbiased one.
+/// Training mode becomes nn.batch_norm, whose new statistics are the next values of
+/// the operands. If the operands are not state of the model but computed or read
+/// values, there is no state to keep: the statistics of the batch are used in every
+/// program. A module that is called several times updates its statistics at each
+/// call. PyTorch updates the running variance with the unbiased variance of the
+/// batch.
 LogicalResult convertBatchNorm(Conversion &c) {
   std::optional<BatchNorm> norm = readBatchNorm(c);
   if (!norm)
@@ -174,7 +175,7 @@ LogicalResult convertBatchNorm(Conversion &c) {
     return normalizeByRunning(c, *norm);
   if (nn::typeOf(norm->x).getNumElements() == 0)
     return c.error("shape " + printed(shapeOf(norm->x)) + " is empty");
-  // Before opset 14 the statistics of the batch are results too.
+  // Before opset 14, results 3 and 4 are the statistics of the batch.
   if (c.wantsResult(3) || c.wantsResult(4)) {
     nn::NormalizeOp batch = normalizeBatch(c, *norm);
     setStatistic(c, 3, batch.getMean());

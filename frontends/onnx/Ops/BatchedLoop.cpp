@@ -1,11 +1,12 @@
 // Converts a Loop whose iterations do not depend on each other as one batch: its
-// body is evaluated once, on what a value is in all iterations.
+// body is evaluated once, on representations of values in all iterations.
 //
-// A value is the same in all of them, or has an element for each of them (a
-// lane), or is for each of them some rows of one tensor, as the slice between two
-// offsets is. Counters are known numbers; a sequence or a list of positions to
-// which each iteration appends is what it appends. PyTorch's exporters write
-// EmbeddingBag as such a loop, over its bags, with another inside, over the
+// A value is the same in all iterations, or has one element per iteration (a lane),
+// or is a range of rows of one tensor per iteration, such as a slice between two
+// offsets. Counters are known numbers. A sequence or a list of indices to which
+// each iteration appends is represented by the appended value. PyTorch's exporters
+// write EmbeddingBag as such a loop over its bags. If an index is left out, it
+// contains a second loop over the indices of a bag.
 // positions of a bag, where an index is left out.
 
 #include "frontends/onnx/Ops/BatchedLoop.h"
@@ -21,15 +22,16 @@ using Kind = Lanes::Kind;
 
 namespace {
 
-/// What a Loop node carries from one iteration to the next.
+/// The values that a Loop node carries from one iteration to the next.
 struct Carried {
-  /// Each is a number that grows by 1 from `first`, or a sequence that is empty.
+  /// One entry per carried value: the first value of a number that grows by 1 per
+  /// iteration, or nullopt for a sequence that starts empty.
   SmallVector<std::optional<int64_t>> first;
   int64_t trips = 0;
 };
 
-/// The numbers that the loop counts, and how often it runs: as often as it says, or
-/// until a number that it counts reaches a limit.
+/// Reads the carried values and the trip count. The trip count is given, or follows
+/// from a counter that reaches a limit.
 std::optional<Carried> readCarried(Conversion &c, const Subgraph &body) {
   Carried carried;
   LoopLanes outside(c, 1);
@@ -62,19 +64,19 @@ std::optional<Carried> readCarried(Conversion &c, const Subgraph &body) {
   return carried;
 }
 
-/// Whether the condition holds until the last iteration and not after it, or after
-/// it too where the loop says how often it runs.
+/// Whether the condition holds in all iterations except the last one. In the last
+/// one it must be false, unless the loop has a trip count.
 bool goesOnToTheEnd(const Lanes &condition, int64_t trips, bool isCounted) {
   std::optional<std::vector<int64_t>> known = knownEach(condition, trips);
   return known && !llvm::is_contained(ArrayRef(*known).drop_back(), 0) &&
          (isCounted || known->back() == 0);
 }
 
-/// The elements of a sequence, which lie along the first dimension of `all`.
+/// The elements of a sequence that are stacked along the first dimension of `all`.
 SmallVector<Value> elementsOf(Conversion &c, Value all) {
   SmallVector<int64_t> shape(shapeOf(all).drop_front());
   Value joined = all;
-  // So that ConcatFromSequence finds the tensor again.
+  // The elements are slices of one tensor, which ConcatFromSequence recognises.
   if (!shape.empty() && shape[0] == 1) {
     SmallVector<int64_t> merged(shape);
     merged[0] = shapeOf(all)[0];

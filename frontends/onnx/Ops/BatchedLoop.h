@@ -1,4 +1,4 @@
-// All iterations of a loop at once.
+// Converts a loop with independent iterations as one batch.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_BATCHEDLOOP_H
 #define DPC_FRONTENDS_ONNX_OPS_BATCHEDLOOP_H
@@ -7,9 +7,10 @@
 
 namespace dpc::onnx {
 
-/// Sets the results of the Loop `c.node` by computing each node of its body once,
-/// for all iterations, where these do not depend on each other: as exporters write
-/// EmbeddingBag. False, and nothing is made, for another loop.
+/// Sets the results of the Loop `c.node` by computing each node of its body once
+/// for all iterations, if the iterations do not depend on each other. Exporters
+/// write EmbeddingBag as such a loop. For any other loop it returns false and
+/// creates no op.
 bool convertBatchedLoop(Conversion &c, const Subgraph &body);
 
 } // namespace dpc::onnx

@@ -1,4 +1,4 @@
-// Imports ONNX operators that make values without tensor operands.
+// Imports ONNX operators that make constants and shapes.
 
 #include "frontends/onnx/Import/Constants.h"
 #include "frontends/onnx/Import/Registry.h"
@@ -70,8 +70,8 @@ LogicalResult convertConstant(Conversion &c) {
   return c.done(emitConstant(c.builder, c.loc, host));
 }
 
-/// Extents from an operand, refused when they are negative or more than what
-/// importing computes.
+/// Extents from an operand; an error if one is negative or if the tensor is larger
+/// than importing may compute.
 std::optional<SmallVector<int64_t>> shapeOperand(Conversion &c, unsigned i) {
   SmallVector<int64_t> shape = c.ints(i, "shape");
   if (c.failed)
@@ -123,7 +123,7 @@ LogicalResult convertSize(Conversion &c) {
   return c.done(c.intConstant({}, {nn::typeOf(c.operand(0)).getNumElements()}));
 }
 
-/// start + i * delta, in the operands' type.
+/// start + i * delta, in the type of the operands.
 LogicalResult convertRange(Conversion &c) {
   auto start = c.tryDoubles(0), limit = c.tryDoubles(1), delta = c.tryDoubles(2);
   if (!start || !limit || !delta)

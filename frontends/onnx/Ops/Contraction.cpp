@@ -10,10 +10,10 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The operands of two reshapes that merge the same leading dimensions of
-/// batched matrices into one ([B, heads, T, d] to [B * heads, T, d]): exporters
-/// write products of three dimensions, layouts and kernels want all. Null for
-/// anything else.
+/// The inputs of two reshapes that merge the same leading dimensions of batched
+/// matrices into one ([B, heads, T, d] to [B * heads, T, d]). Exporters write
+/// products of rank 3, but layouts and kernels work better on all dimensions. Null
+/// for any other operands.
 std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   auto source = [](Value value) -> Value {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
@@ -30,10 +30,10 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   return {left, right};
 }
 
-/// `rows` with the dimensions apart that a reshape merged into its first, where
-/// they stand in another order than before ([B, heads, T, d] to [T, B, ..] to
-/// [T * B, K], as nn.MultiheadAttention does): a batch that is not outermost
-/// in a merged dimension cannot be cut there. Else `rows`.
+/// `rows` before a reshape that merged several dimensions into its first one, if a
+/// transpose had moved them ([B, heads, T, d] to [T, B, ..] to [T * B, K], as in
+/// nn.MultiheadAttention). The batch is then not outermost in the merged dimension,
+/// which a layout could not cut by samples. Any other `rows` is returned unchanged.
 Value unmergedRows(Conversion &c, Value rows) {
   auto reshape = rows.getDefiningOp<nn::ReshapeOp>();
   auto transpose = reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
@@ -52,9 +52,8 @@ Value unmergedRows(Conversion &c, Value rows) {
   return c.e.reshape(transpose, apart);
 }
 
-/// numpy's matmul. Leading dimensions of the left operand that the right one
-/// does not have stay free dimensions of one contraction; the others are batch
-/// dimensions.
+/// numpy's matmul. Leading dimensions that only the left operand has stay free
+/// dimensions of one contraction; the others are batch dimensions.
 LogicalResult convertMatMul(Conversion &c) {
   Value lhs = c.operand(0), rhs = c.operand(1);
   if (rankOf(lhs) == 0 || rankOf(rhs) == 0)
@@ -123,7 +122,7 @@ LogicalResult convertGemm(Conversion &c) {
                    " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
                    Twine(shapeOf(b)[innerB]) + " differ");
   SmallVector<int64_t> shape{shapeOf(a)[1 - innerA], shapeOf(b)[1 - innerB]};
-  // A bias that differs from row to row needs the rows as they are.
+  // A bias with one row per row of the result needs the merged rows.
   if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 || shapeOf(c.operand(2))[0] == 1)) {
     a = unmergedRows(c, a);
     innerA = rankOf(a) - 1;
@@ -144,15 +143,15 @@ LogicalResult convertGemm(Conversion &c) {
   return c.done(c.e.reshape(result, shape));
 }
 
-/// Subscripts of one Einsum operand, with "..." spread to private capital
-/// letters.
+/// The subscripts of one Einsum operand; each dimension of "..." has its own digit
+/// as label.
 struct Term {
   Value value;
   SmallVector<char> labels;
 };
 
-/// Takes the diagonal of dimensions with one label: sums what lies on it over
-/// the later of the two.
+/// Takes the diagonal of two dimensions with one label: masks the elements off the
+/// diagonal and sums over the later dimension.
 void takeDiagonals(Conversion &c, Term &term) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     for (size_t j = term.labels.size() - 1; j > i; --j) {
@@ -183,7 +182,7 @@ Value sumUnshared(Conversion &c, Term &term, ArrayRef<char> needed) {
   return c.e.sum(term.value, summed);
 }
 
-/// One product of two terms that keeps `needed` labels.
+/// The product of two terms, which keeps the labels in `needed`.
 Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   SmallVector<char> wantedLeft(needed), wantedRight(needed);
   llvm::append_range(wantedLeft, rhs.labels);
@@ -213,9 +212,9 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   return result;
 }
 
-/// Appends the labels of a subscript: its letters, and for an ellipsis of
-/// `spread` dimensions '0', '1', ... from the right, so that those of several
-/// terms line up.
+/// Appends the labels of a subscript: its letters, and '0', '1', .. from the right
+/// for an ellipsis of `spread` dimensions, so that the ellipses of several terms
+/// are aligned.
 void appendLabels(StringRef subscript, size_t spread, SmallVectorImpl<char> &labels) {
   for (size_t at = 0; at < subscript.size(); ++at) {
     if (subscript[at] != '.') {
@@ -228,8 +227,8 @@ void appendLabels(StringRef subscript, size_t spread, SmallVectorImpl<char> &lab
   }
 }
 
-/// The terms of an equation, the extent of each label, and the most dimensions
-/// that an ellipsis stands for.
+/// The terms of an equation, the extent of each label, and the largest number of
+/// dimensions of an ellipsis.
 struct EinsumTerms {
   SmallVector<Term> terms;
   std::map<char, int64_t> extents;
@@ -262,8 +261,8 @@ LogicalResult readTerm(Conversion &c, StringRef equation, unsigned i, StringRef 
   return success();
 }
 
-/// The labels of the result: those after `->`, or without it the ellipsis and
-/// every letter that one input has once, in alphabetical order.
+/// The labels of the result: those after `->`. Without `->`, the ellipsis and then
+/// every letter that occurs exactly once in the inputs, in alphabetical order.
 SmallVector<char> resultLabels(StringRef equation, const EinsumTerms &read) {
   auto [inputs, output] = equation.split("->");
   SmallVector<char> result;

@@ -1,8 +1,8 @@
 // Imports ONNX If, Loop and Scan.
 //
-// Programs have no control flow of their own: conditions and trip counts are
-// known once shapes are, so a branch is chosen and a loop is unrolled. What
-// decides by data is an error.
+// Programs have no control flow of their own. Conditions and trip counts are known
+// once shapes are, so the taken branch is imported and loops are unrolled. A
+// condition or trip count that depends on data is an error.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/BatchedLoop.h"
@@ -13,7 +13,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Nodes that one loop may become.
+/// Most nodes that one loop may be unrolled to.
 constexpr int64_t kMaxUnrolledNodes = 100000;
 
 Value boolConstant(Conversion &c, bool value) {
@@ -36,14 +36,15 @@ LogicalResult convertIf(Conversion &c) {
   return success();
 }
 
-/// Element `i` along `axis`, which disappears.
+/// Element `i` of `x` along `axis`, without that dimension.
 Value elementAlong(Conversion &c, Value x, int64_t axis, int64_t i) {
   SmallVector<int64_t> shape(shapeOf(x));
   shape.erase(shape.begin() + axis);
   return c.e.reshape(c.sliceAlong(x, axis, i, i + 1), shape);
 }
 
-/// `elements` of one shape along a new dimension `axis`; null after an error.
+/// Stacks `elements` of one shape along a new dimension `axis`; null after an
+/// error.
 Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   SmallVector<Value> parts;
   for (Value element : elements) {
@@ -59,8 +60,8 @@ Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   return parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-/// `before`: how many nodes were converted when the loop began. Those of loops inside
-/// it count.
+/// `before`: the number of converted nodes when the loop began. Nodes of inner loops
+/// count too.
 LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
                             int64_t iterations) {
   int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
@@ -70,8 +71,8 @@ LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
 
-/// Whether the condition that `body` gives is the one that it was given, or true:
-/// the loop runs as often as its trip count says.
+/// Whether the condition that `body` returns is the one that it took, or true. The
+/// trip count alone then ends the loop.
 bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
   ValueId condition = body.outputs[0];
   for (const Node &node : llvm::reverse(body.nodes)) {
@@ -150,14 +151,14 @@ LogicalResult convertLoop(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// What a Scan node walks: state, then sequences along an axis each, forwards
-/// or backwards; its results are stacked likewise.
+/// The form of a Scan node: its state, the sequences that it scans, each along an
+/// axis, forwards or backwards, and the results, which are stacked likewise.
 struct ScanShape {
   int64_t states, scans, results, trips = -1;
   SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;
 };
 
-/// `count` integers of attribute `name`, zeros without it.
+/// `count` integers of attribute `name`; zeros if it is absent.
 SmallVector<int64_t> readInts(Conversion &c, StringRef name, int64_t count) {
   SmallVector<int64_t> values = c.intsAttr(name);
   if (!c.hasAttr(name))
@@ -198,8 +199,8 @@ LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
   return success();
 }
 
-/// Result `k` of those that are stacked, from its elements in the order in
-/// which they were made.
+/// Stacks the elements of result `k`, which are in the order in which iterations
+/// made them.
 LogicalResult stackResult(Conversion &c, const ScanShape &scan, int64_t k,
                           SmallVector<Value> &elements) {
   unsigned result = unsigned(scan.states + k);
@@ -216,8 +217,8 @@ LogicalResult stackResult(Conversion &c, const ScanShape &scan, int64_t k,
   return success();
 }
 
-/// Inputs: state, then sequences to walk along an axis. The body takes (state,
-/// one element of each sequence) and gives (state, one element of each result).
+/// Inputs: state, then sequences to scan along an axis. The body takes (state, one
+/// element of each sequence) and gives (state, one element of each result).
 LogicalResult convertScan(Conversion &c) {
   const Subgraph *body = c.subgraph("body");
   ScanShape scan;

@@ -22,8 +22,8 @@ template <typename Op> LogicalResult convertUnary(Conversion &c) {
 
 template <typename Op> LogicalResult convertFloatUnary(Conversion &c) {
   Value x = c.operand(0);
-  // Rounding functions of integers are the identity; the others take floats
-  // only.
+  // Rounding an integer is the identity. The other operators of this form take only
+  // floats.
   return c.done(isFloatValue(x) ? Value(c.e.make<Op>(x)) : x);
 }
 
@@ -41,14 +41,15 @@ template <nn::Comparison comparison> LogicalResult convertComparison(Conversion 
   return c.done(c.e.compare(comparison, lhs, rhs));
 }
 
-/// A comparison of numbers that have an order.
+/// A comparison by order, which may be the mask of a dropout.
 template <nn::Comparison comparison> LogicalResult convertOrder(Conversion &c) {
   if (Value mask = comparedMask(c, comparison))
     return c.done(mask);
   return c.failed ? failure() : convertComparison<comparison>(c);
 }
 
-/// What `recognise` makes of the node and what is around it, or else the operator.
+/// Converts the node to the value that `recognise` finds in its surroundings, or
+/// else by `convert`.
 template <Value (*recognise)(Conversion &), LogicalResult (*convert)(Conversion &)>
 LogicalResult convertRecognised(Conversion &c) {
   if (Value recognised = recognise(c))
@@ -56,7 +57,7 @@ LogicalResult convertRecognised(Conversion &c) {
   return convert(c);
 }
 
-/// Min, Max, Sum, Mean: any number of operands, from the left.
+/// Min, Max, Sum and Mean with any number of operands, combined from left to right.
 template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   SmallVector<Value> operands;
   for (unsigned i = 0; i < c.numOperands(); ++i)
@@ -72,7 +73,8 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   return c.done(result);
 }
 
-/// A clamp with one bound is a Max or Min too. The other ones share equals evenly.
+/// A Max or Min may be a clamp with one bound. Any other one divides the gradient
+/// of equal operands evenly.
 template <typename Op> LogicalResult convertExtreme(Conversion &c) {
   if (Value bounded = boundedLog(c))
     return c.done(bounded);
@@ -86,8 +88,9 @@ template <typename Op> LogicalResult convertExtreme(Conversion &c) {
   return c.done(clampTo(c, both[0], isMax ? both[1] : Value(), isMax ? Value() : both[1], *bounds));
 }
 
-/// ln sigmoid(x) is -softplus(-x), which is finite with a slope where sigmoid(x)
-/// rounds to 0. PyTorch's exporters write log_sigmoid so.
+/// ln sigmoid(x) is -softplus(-x), which stays finite and has a slope even if
+/// sigmoid(x) rounds to 0. PyTorch's exporters write log_sigmoid as a Log of a
+/// Sigmoid.
 LogicalResult convertLog(Conversion &c) {
   Value x = c.operand(0);
   if (auto sigmoid = x.getDefiningOp<nn::SigmoidOp>())
@@ -107,8 +110,8 @@ LogicalResult convertReciprocal(Conversion &c) {
   return c.done(c.e.div(c.e.splatLike(x, 1), x));
 }
 
-/// x^2, x^3 and x^0.5 are products and a root: cheaper, and their gradients
-/// have no logarithm.
+/// x^2, x^3 and x^0.5 become products and a root: they are cheaper, and their
+/// gradients have no logarithm.
 LogicalResult convertPow(Conversion &c) {
   Value base = c.operand(0), exponent = c.operand(1);
   if (auto known = c.tryDoubles(1);

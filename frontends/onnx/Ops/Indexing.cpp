@@ -30,9 +30,9 @@ Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
 
 namespace {
 
-/// `table` at known indices that are rows in equal steps, perhaps repeated (one
-/// index, positions for every sample): a slice. Null when they are not, or out
-/// of range.
+/// `table` at known indices that form an arithmetic sequence, possibly repeated
+/// (one index, or positions for every sample): a slice. Null if they form none or
+/// are out of range.
 Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices) {
   int64_t extent = shapeOf(table)[axis], count = indices.size();
   for (int64_t &index : indices.ints) {
@@ -55,7 +55,8 @@ Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices
   Value part = table;
   if (step != 1 || starts[axis] != 0 || limits[axis] != extent)
     part = c.e.make<nn::SliceOp>(table, starts, limits, strides);
-  // [before, rows, after], then repeated to [before, indices, after].
+  // Reshape the slice to [before, rows, after], then broadcast to [before, indices,
+  // after].
   int64_t shift = rankOf(table) ? int64_t(indices.getShape().size()) - 1 : 0;
   SmallVector<int64_t> narrow, wide, dimensions;
   for (int64_t d = 0; d < rankOf(table); ++d) {
@@ -74,8 +75,8 @@ Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices
   return c.e.broadcast(c.e.reshape(part, narrow), wide, dimensions);
 }
 
-/// `rows`, looked up in a table of `extent` rows, with the gradient of each
-/// place divided by the number of places that read the same row.
+/// `rows`, gathered from a table of `extent` rows. The gradient of each index is
+/// divided by the number of indices that read the same row.
 Value divideByCounts(Conversion &c, Value rows, Value indices, int64_t extent) {
   Type element = cast<RankedTensorType>(rows.getType()).getElementType();
   Value ones = c.e.splat(RankedTensorType::get(shapeOf(indices), element), 1);
@@ -84,7 +85,7 @@ Value divideByCounts(Conversion &c, Value rows, Value indices, int64_t extent) {
   Value shares = c.e.div(ones, c.e.make<nn::GatherOp>(counts, indices, int64_t(0)));
   SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(indices)));
   Value scaled = c.e.mul(rows, c.e.broadcast(shares, shapeOf(rows), dimensions));
-  // The difference is 0, and has the gradient of `scaled`.
+  // The difference is 0, but its gradient is that of `scaled`.
   Value difference = c.e.sub(scaled, c.e.make<nn::StopGradientOp>(scaled));
   return c.e.add(c.e.make<nn::StopGradientOp>(rows), difference);
 }
@@ -96,7 +97,7 @@ LogicalResult convertGather(Conversion &c) {
   int64_t axis = c.normalizeAxis(c.intAttr("axis"), rankOf(table));
   if (c.failed)
     return failure();
-  // What the module does not train of the table; PyTorch's lookups have one axis.
+  // The row of the table that gets no gradient. PyTorch's lookups have axis 0.
   int64_t row = 0;
   bool isPadded =
       axis == 0 && !c.node.metadata(kPaddingRow).getAsInteger(10, row) && row < shapeOf(table)[0];
@@ -113,7 +114,8 @@ LogicalResult convertGather(Conversion &c) {
   return c.done(isScaled ? divideByCounts(c, rows, indices, shapeOf(table)[0]) : rows);
 }
 
-/// `indices` has the rank of `input` and no greater extent off `axis`.
+/// Checks that `indices` has the rank of `input` and no larger extent except along
+/// `axis`.
 LogicalResult checkElementIndices(Conversion &c, Value input, Value indices, int64_t axis) {
   bool fits = rankOf(input) == rankOf(indices);
   for (int64_t i = 0; fits && i < rankOf(input); ++i)
@@ -159,8 +161,8 @@ LogicalResult convertScatterElements(Conversion &c) {
       c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input, indices, updates, axis));
 }
 
-/// Index tuples counted from the front: dimension k of a tuple is wrapped by
-/// the extent it indexes.
+/// Index tuples counted from the front: element k of a tuple is wrapped by the
+/// extent of the dimension that it indexes.
 Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
   if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||
@@ -266,7 +268,7 @@ LogicalResult convertOneHot(Conversion &c) {
   return c.done(c.e.select(hit, pick(1), pick(0)));
 }
 
-/// The shape of the result depends on the elements, so they must be known.
+/// The shape of the result depends on the elements, so the elements must be known.
 LogicalResult convertNonZero(Conversion &c) {
   Value x = c.operand(0);
   std::optional<HostTensor> known = evaluate(x);

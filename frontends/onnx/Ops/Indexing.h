@@ -1,4 +1,4 @@
-// Indices that count from either end of a dimension.
+// Converts indices that may count from either end of a dimension.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_INDEXING_H
 #define DPC_FRONTENDS_ONNX_OPS_INDEXING_H
@@ -7,10 +7,11 @@
 
 namespace dpc::onnx {
 
-/// Operand `operand` as indices from 0 into `extent`: negative ones count from
-/// the end. Known indices are checked and wrapped now, others by the program;
-/// what a graph input may hold, [-extent, extent), follows from the wrapping
-/// (dpc-record-bounds) and is checked as data is read. Null after an error.
+/// Operand `operand` as indices into `extent`, counted from 0; negative ones count
+/// from the end. Indices known at import are checked and wrapped now, others by the
+/// program. From the wrapping dpc-record-bounds derives the valid range of a graph
+/// input, [-extent, extent), and the runtime checks it when it reads data. Null
+/// after an error.
 mlir::Value wrapIndices(Conversion &c, unsigned operand, int64_t extent);
 
 } // namespace dpc::onnx

@@ -1,5 +1,5 @@
-// Reads from metadata, or from the graph around a node, which function of
-// PyTorch's an operator was.
+// Identifies the PyTorch function that an operator was exported from, by metadata
+// or by the graph around the node.
 
 #include "frontends/onnx/Ops/Kinks.h"
 
@@ -18,7 +18,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Whether a variance is all that the node takes. PyTorch writes x.std() and
+/// Whether the operand of the node is a variance. PyTorch exports x.std() and
 /// sqrt(x.var()) alike, as the root of prims.var.
 bool isOfVariance(Conversion &c) {
   const Node *producer = c.graph().makerOf(c.node.input(0));
@@ -28,7 +28,7 @@ bool isOfVariance(Conversion &c) {
   return call == "prims.var" || call == "aten.var" || call == "aten.var_mean";
 }
 
-/// TorchScript nests the nodes of one call no deeper.
+/// The deepest chain of nodes that TorchScript writes for one call.
 constexpr unsigned kMostNested = 6;
 
 bool isPower(const Node &node) {
@@ -36,7 +36,8 @@ bool isPower(const Node &node) {
          (node.is("Mul") && node.inputs.size() == 2 && node.inputs[0] == node.inputs[1]);
 }
 
-/// Whether `node` gives a sum or a mean of powers, scaled or multiplied with another.
+/// Whether `node` is a sum or a mean of powers, possibly scaled or multiplied with
+/// another value.
 bool isSumOfPowers(const Graph &graph, const Node *node, unsigned depth = 0) {
   if (!node || depth > kMostNested)
     return false;
@@ -52,11 +53,12 @@ bool isSumOfPowers(const Graph &graph, const Node *node, unsigned depth = 0) {
   return node->is("Div") && isSumOfPowers(graph, graph.makerOf(node->input(0)), depth + 1);
 }
 
-/// Whether TorchScript's exporter wrote the graph, which names no calls.
+/// Whether TorchScript's exporter wrote the graph, so that no node has the name of
+/// a call.
 bool isTorchScript(Conversion &c) { return exporterOf(c.graph()) == Exporter::TorchScript; }
 
-/// Whether the node was written for a pool that becomes one element a channel,
-/// which the default exporter writes as an amax.
+/// Whether the node was exported from an adaptive max pool with one output element
+/// per channel, which the default exporter writes as an amax.
 bool isOfAdaptivePool(const Node &node) {
   std::vector<std::string> classes = parsePythonList(node.metadata(kClassHierarchy));
   if (classes.size() > 1 && StringRef(classes[classes.size() - 2]).contains("AdaptiveMaxPool"))
@@ -65,8 +67,8 @@ bool isOfAdaptivePool(const Node &node) {
   return lines.substr(lines.rfind('\n') + 1).contains("adaptive_max_pool");
 }
 
-/// Tells a number from a tensor by the argument of a clamp: the exporter makes tensors of
-/// numbers.
+/// The kind of a clamp's bound, from the argument of the call. The exporter turns numbers
+/// into tensors, so the operand of the node does not tell.
 Bound boundOf(StringRef argument) {
   return argument.starts_with("%") && stemOf(argument.drop_front()) != "scalar_tensor_default"
              ? Bound::tensor
@@ -96,7 +98,7 @@ bool dpc::onnx::choosesFirst(Conversion &c, ArrayRef<int64_t> dimensions) {
   if (!call.empty())
     return target == "aten.max.dim" || target == "aten.min.dim" ||
            call.starts_with("aten.adaptive_max_pool");
-  // A maximum of all elements names no axis.
+  // The maximum of all elements is exported without axes.
   bool hasAxes = c.has(1) || c.hasAttr("axes");
   return dimensions.size() == 1 && hasAxes && isTorchScript(c);
 }
@@ -107,12 +109,13 @@ std::optional<ClampBounds> dpc::onnx::clampBounds(Conversion &c) {
   auto argument = [&](size_t i) -> StringRef {
     return call && i < call->arguments.size() ? StringRef(call->arguments[i]) : StringRef("None");
   };
-  // The call that gave what this one takes, where the exporter made one Clip of both.
+  // The call that made the first argument: the exporter may have merged two clamps
+  // into one Clip.
   Bound inner = llvm::StringSwitch<Bound>(stemOf(valueArgument(call.value_or(FxCall()), 0)))
                     .Cases("maximum", "minimum", Bound::tensor)
                     .Default(Bound::number);
   auto outer = [&](StringRef text) { return text == "None" ? inner : boundOf(text); };
-  // Bounds that are computed, or trained, are no numbers.
+  // A bound that is computed or trained is a tensor.
   auto known = [&](unsigned i, Bound bound) {
     return c.has(i) && !evaluate(c.operand(i)) ? Bound::tensor : bound;
   };
@@ -165,7 +168,7 @@ Value dpc::onnx::boundedLog(Conversion &c) {
     if (!least || least->size() != 1 || rankOf(c.operand(1 - i)) > rankOf(log))
       continue;
     Value x = log.getInput(), bound = c.exactLike(x, least->floats[0]);
-    // Numbers below 0 have no logarithm: their result stays NaN.
+    // A number below 0 has no logarithm, so its result stays NaN.
     Value isBelow =
         c.e.make<nn::AndOp>(c.e.compare(nn::Comparison::ge, x, 0.0),
                             c.e.compare(nn::Comparison::le, x, std::exp(least->floats[0])));

@@ -1,4 +1,4 @@
-// Which gradient a function has where it has no derivative.
+// Decides the gradient of a function at points where it has no derivative.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_KINKS_H
 #define DPC_FRONTENDS_ONNX_OPS_KINKS_H
@@ -7,41 +7,45 @@
 
 namespace dpc::onnx {
 
-// PyTorch's functions differ there, and several of them become one operator of
-// ONNX. The call that the default exporter names in a node's metadata tells them
-// apart. TorchScript's exporter names none, so the form of the graph decides.
+// PyTorch's functions differ at such points, and several of them become the same
+// ONNX operator. The default exporter records the call in a node's metadata, which
+// tells the functions apart. TorchScript's exporter records none, so the form of
+// the graph decides.
 
-/// Whether the node, a Sqrt or a Pow, is the root of a norm or a standard
-/// deviation, which has gradient 0 at 0.
+/// Whether the node, a Sqrt or a Pow, is the root of a norm or of a standard
+/// deviation. These have gradient 0 at 0.
 bool isRootOfNorm(Conversion &c);
 
 /// Whether the node, a maximum or minimum along `dimensions`, gives all of its
-/// gradient to the first of equal elements, as PyTorch's max along a dimension
-/// and its pools do. The others (amax, the maximum of all elements) divide it.
+/// gradient to the first of equal elements. PyTorch's max along a dimension and its
+/// pools do so. Its other functions (amax, the maximum of all elements) divide the
+/// gradient among equal elements.
 bool choosesFirst(Conversion &c, llvm::ArrayRef<int64_t> dimensions);
 
 /// A bound of a clamp.
 enum class Bound {
-  /// A number, as PyTorch's clamp, relu6 and hardtanh take it: gradient 0 at the bound.
+  /// A number, as in PyTorch's clamp, relu6 and hardtanh: gradient 0 at the bound.
   number,
-  /// A tensor: at the bound, half of the gradient for each, as for a maximum.
+  /// A tensor: at the bound, x and the bound get half of the gradient each, as for
+  /// a maximum.
   tensor,
 };
 
-/// What the bounds of the node are: a Clip, or a Max or Min. nullopt: the Max or
-/// Min is no clamp.
+/// The kinds of the bounds of the node, which is a Clip, Max or Min. nullopt if a
+/// Max or Min is not a clamp.
 struct ClampBounds {
   Bound low, high;
 };
 std::optional<ClampBounds> clampBounds(Conversion &c);
 
-/// `x` between bounds of its shape; null stands for a bound that is not there.
+/// `x` clamped to bounds of its shape; a null bound is no bound.
 mlir::Value clampTo(Conversion &c, mlir::Value x, mlir::Value low, mlir::Value high,
                     ClampBounds bounds);
 
-/// max(ln x, `least`) of a logarithm and a number, as cross entropies of
-/// probabilities have it; null for other operands. Where the number is larger, no
-/// gradient meets the infinite slope of ln at 0: a product with it would be NaN.
+/// max(ln x, `least`) if the operands are a logarithm and a number, as in cross
+/// entropies of probabilities; null for other operands. If `least` is the larger
+/// one, no gradient reaches ln x. Its slope at 0 is infinite, and a product with a
+/// zero gradient would be NaN.
 mlir::Value boundedLog(Conversion &c);
 
 } // namespace dpc::onnx

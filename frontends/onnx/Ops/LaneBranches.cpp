@@ -31,7 +31,8 @@ Value LoopLanes::selectDivisor(Value mask, const Lanes &holds, const Lanes &fail
   return c.e.select(mask, holds.divisor ? holds.divisor : one, fails.divisor ? fails.divisor : one);
 }
 
-/// What is `holds` in iterations in which `condition` does, else `fails`.
+/// Merges two values: `holds` in iterations in which `condition` is true, `fails`
+/// in the others.
 std::optional<Lanes> LoopLanes::merge(const Lanes &condition, const Lanes &holds,
                                       const Lanes &fails) {
   Value mask = flat(condition);
@@ -52,7 +53,8 @@ std::optional<Lanes> LoopLanes::merge(const Lanes &condition, const Lanes &holds
     result.divisor = selectDivisor(mask, holds, fails);
     return result;
   }
-  // The reduction of no rows is 0 anyway.
+  // The reduction of an empty segment is 0, so the branch for empty segments is
+  // redundant.
   if (condition.isEmpty && fails.kind == Kind::reduced && holds.kind == Kind::same &&
       shapeOf(holds.tensor) == ArrayRef(shapeOfReduced(fails)) && isZero(holds.tensor) &&
       haveEqualBounds(condition.segments, fails.segments))
@@ -102,7 +104,7 @@ LogicalResult LoopLanes::evaluateIf(const Node &node) {
   return success();
 }
 
-/// How many elements there are where the nodes look up those at `index`.
+/// The extent of the dimension that the nodes index with `index`.
 static std::optional<int64_t> extentAt(LoopLanes &lanes, ArrayRef<Node> nodes, ValueId index) {
   for (const Node &node : nodes) {
     if (!node.is("Gather") || node.input(1) != index)
@@ -114,15 +116,17 @@ static std::optional<int64_t> extentAt(LoopLanes &lanes, ArrayRef<Node> nodes, V
   return std::nullopt;
 }
 
-/// A loop from one bound to another, both of this iteration, that appends some of
-/// its numbers to a list: rows of all numbers. It is evaluated for all that can be.
+/// Evaluates a loop from one bound to another, both of this iteration, that appends
+/// some of its counter values to a list. The result is a range of rows of the
+/// tensor of all counter values. The body is evaluated for all counter values that
+/// can occur.
 LogicalResult LoopLanes::evaluateInnerLoop(const Node &node) {
   const Subgraph &body = node.subgraphs.front();
   const Node *enters = makerOf(node.input(1));
   if (node.inputs.size() != 4 || body.inputs.size() != 4 || body.outputs.size() != 3 ||
       node.input(0) != kNoValue || !enters || !enters->is("Less"))
     return failure();
-  // Exporters carry the number and the list in any order.
+  // Exporters carry the counter and the list in either order.
   const unsigned number = enters->input(0) == node.input(2) ? 0 : 1, list = 1 - number;
   const ValueId next = body.outputs[1 + number];
   Lanes begin = lookup(node.input(2 + number)), end = lookup(enters->input(1)),
@@ -138,7 +142,8 @@ LogicalResult LoopLanes::evaluateInnerLoop(const Node &node) {
   inner.values[body.inputs[2 + list]] = {Kind::appended};
   if (failed(inner.evaluate(body.nodes)))
     return failure();
-  // The number grows by 1, and the loop goes on while it is less than the end.
+  // The counter must grow by 1, and the loop must run while it is less than the
+  // end.
   const Node *goesOn = inner.makerOf(body.outputs[0]);
   std::optional<std::vector<int64_t>> grown = knownEach(inner.lookup(next), *extent);
   Lanes appended = inner.lookup(body.outputs[1 + list]);

@@ -1,5 +1,5 @@
-// Evaluates the nodes in the body of a loop on what their operands are in all
-// iterations.
+// Evaluates the nodes in the body of a loop on representations of their operands in
+// all iterations.
 
 #include "frontends/onnx/Ops/LoopLanes.h"
 
@@ -16,7 +16,7 @@ using Kind = Lanes::Kind;
 
 namespace {
 
-/// Operators whose results depend on nothing but what they are given.
+/// Operators whose results depend on nothing but their operands.
 bool isPure(const Node &node) {
   static const llvm::StringSet<> pure = {"Add",      "And",
                                          "Cast",     "CastLike",
@@ -46,7 +46,7 @@ bool isElementwise(StringRef op) {
 
 bool isAxis0(const Lanes &value) { return knownScalar(value) == 0; }
 
-/// `known` bounds as Slice reads them, of `extent` rows.
+/// Wraps and clamps `known` bounds as Slice does for `extent` rows.
 void clampToRows(std::vector<int64_t> &known, int64_t extent) {
   for (int64_t &each : known)
     each = std::clamp<int64_t>(each < 0 ? each + extent : each, 0, extent);
@@ -83,7 +83,8 @@ Lanes LoopLanes::lookup(ValueId id) {
   Value tensor = c.valueOf(id);
   if (!tensor || c.sequenceOf(id))
     return {};
-  // Offsets of many bags are too large to stay in the function.
+  // The offsets of many bags are a large constant, which is an argument of the
+  // function. Its elements are known all the same.
   if (const Tensor *known = c.constantOf(id);
       known && isa<IntegerType>(nn::typeOf(tensor).getElementType()) &&
       known->numElements() <= kMaxFoldedElements)
@@ -128,8 +129,8 @@ Value LoopLanes::materialize(const Lanes &value) {
   return c.e.reshape(reduced, shape);
 }
 
-/// Makes `result`, with the node's result for `operands` as its tensor, and as its
-/// rows.
+/// Binds `result` to the node's converted result, which becomes its tensor and, for
+/// rows, its rows.
 LogicalResult LoopLanes::convert(const Node &node, ArrayRef<Value> operands, Lanes result) {
   SmallVector<Value> made;
   if (failed(c.convertNode(node, operands, made)) || made.size() != 1 || !made[0])
@@ -151,7 +152,7 @@ LogicalResult LoopLanes::evaluateSame(const Node &node, ArrayRef<Lanes> operands
   return convert(node, tensors, {Kind::same});
 }
 
-/// Operands are rows of the same segments, or the same in each iteration.
+/// Each operand is rows of the same segments or the same in every iteration.
 LogicalResult LoopLanes::evaluateRows(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes *first = llvm::find_if(operands, [](auto &each) { return each.kind == Kind::rows; });
   int64_t rank = 0;
@@ -165,7 +166,7 @@ LogicalResult LoopLanes::evaluateRows(const Node &node, ArrayRef<Lanes> operands
     tensors.push_back(isRows ? operand.segments.rows : operand.tensor);
     rank = std::max(rank, isRows ? rankOf(tensors.back()) : 0);
   }
-  // Rows stay the first dimension.
+  // Broadcasting must keep rows as the first dimension.
   for (auto [operand, tensor] : llvm::zip_equal(operands, tensors))
     if (operand.kind == Kind::rows ? rankOf(tensor) != rank : rankOf(tensor) >= rank)
       return failure();
@@ -184,7 +185,8 @@ LogicalResult LoopLanes::evaluateElementwise(const Node &node, ArrayRef<Lanes> o
     tensors.push_back(tensor);
     rank = std::max(rank, rankOf(tensor) - (operand.kind != Kind::same));
   }
-  // Iterations stay the first dimension where values broadcast.
+  // Inserts dimensions so that iterations stay the first dimension when values
+  // broadcast.
   for (auto [operand, tensor] : llvm::zip_equal(operands, tensors)) {
     if (operand.kind == Kind::same)
       continue;
@@ -198,7 +200,7 @@ LogicalResult LoopLanes::evaluateElementwise(const Node &node, ArrayRef<Lanes> o
   return success();
 }
 
-/// The second operand only has a type.
+/// Only the type of the second operand matters.
 LogicalResult LoopLanes::evaluateCastLike(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes &like = operands[1];
   bool isRows = like.kind == Kind::rows || like.kind == Kind::reduced;
@@ -216,12 +218,12 @@ LogicalResult LoopLanes::evaluateCastLike(const Node &node, ArrayRef<Lanes> oper
   }
 }
 
-/// Notes what says that a segment is empty: its bounds, or the number of its rows and
-/// 0, are equal.
+/// Notes comparisons that tell whether a segment is empty: of its bounds with each
+/// other, or of its number of rows with 0.
 void LoopLanes::noteEmpty(const Node &node, ArrayRef<Lanes> operands) {
   Lanes &result = values[node.output(0)];
   if (!node.is("Equal")) {
-    // The number of rows stays one in another type.
+    // A cast number of rows is still the number of rows.
     if (node.is("Cast") && operands[0].countsRows) {
       result.countsRows = true;
       result.segments = operands[0].segments;
@@ -240,7 +242,7 @@ void LoopLanes::noteEmpty(const Node &node, ArrayRef<Lanes> operands) {
   }
 }
 
-/// A number keeps its lanes under another shape.
+/// A value with one element per iteration keeps its lanes in another shape.
 LogicalResult LoopLanes::evaluateReshape(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes &x = operands[0];
   if (x.kind == Kind::rows && node.is("Unsqueeze") && operands.size() == 2) {
@@ -292,7 +294,7 @@ LogicalResult LoopLanes::evaluateGather(const Node &node, ArrayRef<Lanes> operan
   return convert(node, {operands[0].tensor, indices.tensor}, {Kind::each});
 }
 
-/// Rows between bounds, or an element an iteration where these follow each other.
+/// Rows between bounds, or one element per iteration if the bounds differ by 1.
 LogicalResult LoopLanes::evaluateSlice(const Node &node, ArrayRef<Lanes> operands) {
   if (operands.size() < 3 || operands[0].kind != Kind::same || rankOf(operands[0].tensor) == 0 ||
       (operands.size() > 3 && node.input(3) != kNoValue && !isAxis0(operands[3])) ||
@@ -327,7 +329,7 @@ LogicalResult LoopLanes::evaluateReduce(const Node &node, ArrayRef<Lanes> operan
   bool isAlongRows = operands.size() > 1
                          ? isAxis0(operands[1])
                          : ArrayRef(reduce.intsAttr("axes")) == ArrayRef<int64_t>{0};
-  // One row an iteration is its sum, mean and maximum.
+  // The sum, mean and maximum of one row per iteration are that row.
   if (x.kind == Kind::each && isAlongRows && rankOf(x.tensor) > 1 && shapeOf(x.tensor)[1] == 1) {
     SmallVector<int64_t> shape(shapeOf(x.tensor));
     if (!keeps)
@@ -351,7 +353,7 @@ LogicalResult LoopLanes::evaluateReduce(const Node &node, ArrayRef<Lanes> operan
   return bind(node.output(0), result);
 }
 
-/// A sum that is divided stays one.
+/// A reduced sum stays one when it is divided; the divisor is noted.
 LogicalResult LoopLanes::evaluateDiv(const Node &node, ArrayRef<Lanes> operands) {
   Lanes result = operands[0];
   Value divisor = operands[1].kind == Kind::each ? flat(operands[1]) : Value();
@@ -376,7 +378,7 @@ LogicalResult LoopLanes::evaluateSize(const Node &node, ArrayRef<Lanes> operands
   return bind(node.output(0), result);
 }
 
-/// SequenceInsert at the end, and Concat of a list and a number.
+/// Evaluates SequenceInsert at the end, and Concat of a list and a number.
 LogicalResult LoopLanes::evaluateAppend(const Node &node, ArrayRef<Lanes> operands) {
   if (operands.size() != 2 || operands[0].kind != Kind::appended || operands[0].tensor)
     return failure();

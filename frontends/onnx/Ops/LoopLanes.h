@@ -1,4 +1,4 @@
-// What the values in the body of a loop are in all of its iterations.
+// Represents the values in the body of a loop for all iterations at once.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_LOOPLANES_H
 #define DPC_FRONTENDS_ONNX_OPS_LOOPLANES_H
@@ -11,10 +11,10 @@
 
 namespace dpc::onnx {
 
-/// What a value is in all iterations.
+/// The representation of a value in all iterations.
 struct Lanes {
   enum class Kind {
-    /// `tensor` in each of them.
+    /// `tensor` in every iteration.
     same,
     /// Element i of `tensor` in iteration i.
     each,
@@ -22,8 +22,9 @@ struct Lanes {
     rows,
     /// The reduction of segment i, divided by element i of `divisor` if it is given.
     reduced,
-    /// A sequence or list that had nothing before the first iteration, to which each
-    /// one appends its element of `tensor` (null: nothing yet) where `kept` holds.
+    /// A sequence or list that is empty before the first iteration. Iteration i
+    /// appends element i of `tensor` (null: nothing appended yet) if element i of
+    /// `kept` is true.
     appended,
     /// Not known.
     other,
@@ -34,19 +35,19 @@ struct Lanes {
   nn::ReduceKind reduction = nn::ReduceKind::sum;
   bool keepsDimension = false;
   mlir::Value divisor;
-  /// i1, one element an iteration; null for all.
+  /// i1, one element per iteration; null if all iterations append.
   mlir::Value kept;
-  /// Of a number that counts the rows of segment i, or a flag that says that there
-  /// are none.
+  /// `countsRows`: the value is the number of rows of segment i. `isEmpty`: the
+  /// value is a flag that segment i has no rows.
   bool countsRows = false, isEmpty = false;
 
   static Lanes sameOf(mlir::Value tensor) { return {Kind::same, tensor}; }
   static Lanes eachOf(mlir::Value tensor) { return {Kind::each, tensor}; }
 };
 
-/// The one integer that a value is in each iteration.
+/// The integer that a value is in every iteration, if it is known and the same.
 std::optional<int64_t> knownScalar(const Lanes &value);
-/// The integers that a value with one element an iteration is.
+/// The integers of a value that has one known element per iteration.
 std::optional<std::vector<int64_t>> knownEach(const Lanes &value, int64_t count);
 
 /// Evaluates the body of one loop.
@@ -61,12 +62,13 @@ public:
   }
   Lanes lookup(ValueId id);
   mlir::LogicalResult evaluate(llvm::ArrayRef<Node> nodes);
-  /// 0, 1, .. from `first`, of shape [count] and then as many 1s as `rank` says.
+  /// The numbers `first`, `first` + 1, .., of shape [count] followed by `rank`
+  /// dimensions of extent 1.
   mlir::Value countFrom(int64_t first, int64_t rank = 0);
-  /// The node that made `id` in the body; nullptr for none.
+  /// The node of the body that made `id`; nullptr if there is none.
   const Node *makerOf(ValueId id) const { return makers.lookup(id); }
-  /// Element i of `tensor` for iteration i, for values that have a tensor; null for
-  /// others.
+  /// A tensor whose element i is the value in iteration i; null if the
+  /// representation has no such tensor.
   mlir::Value materialize(const Lanes &value);
 
 private:
@@ -88,7 +90,8 @@ private:
   std::optional<Lanes> merge(const Lanes &condition, const Lanes &holds, const Lanes &fails);
   std::optional<Lanes> mergeRows(mlir::Value mask, const Lanes &holds, const Lanes &fails);
   mlir::Value selectDivisor(mlir::Value mask, const Lanes &holds, const Lanes &fails);
-  /// One element an iteration of a value that has one; null for others.
+  /// A tensor of shape [count] for a value with one element per iteration; null for
+  /// others.
   mlir::Value flat(const Lanes &value);
   void noteEmpty(const Node &node, llvm::ArrayRef<Lanes> operands);
 

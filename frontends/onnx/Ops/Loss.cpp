@@ -8,8 +8,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Reduces one loss an element by `reduction`; the mean is over the sum of
-/// `weights`.
+/// Reduces the losses of all elements by `reduction`. The mean divides by the sum
+/// of `weights`.
 LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   std::string reduction = c.stringAttr("reduction", "mean");
   if (reduction == "none")
@@ -21,7 +21,7 @@ LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   return c.done(reduction == "sum" ? total : c.e.div(total, c.e.sum(weights, all)));
 }
 
-/// The weight of each label: of its class, 0 where it is ignored.
+/// The weight of each label: that of its class, 0 if the label is ignored.
 Value labelWeights(Conversion &c, Value labels, Type element, bool ignores, int64_t ignored) {
   Value weights;
   Value safe = labels;
@@ -60,13 +60,14 @@ LogicalResult convertCrossEntropy(Conversion &c) {
   if (c.wantsResult(1))
     c.setResult(1, c.e.make<nn::LogSoftmaxOp>(scores.getType(), scores, int64_t(1)));
   auto loss = c.e.make<nn::CrossEntropyOp>(scores, labels, int64_t(1), ignored, llvm::APFloat(0.0));
-  // Without ignore_index every label counts; -100 is then out of range anyway.
+  // Without ignore_index every label counts; -100 is out of range for a class
+  // anyway.
   Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(), ignores, ignored);
   Value losses = c.has(2) ? c.e.mul(loss.getLosses(), weights) : Value(loss.getLosses());
   return finishLoss(c, losses, weights);
 }
 
-/// -log p of the label: one element of each row taken by index.
+/// -log p of the label: gathers one element of each row.
 LogicalResult convertNegativeLogLikelihood(Conversion &c) {
   Value scores = c.operand(0), labels = c.operand(1);
   if (failed(checkLabels(c, scores, labels)))
@@ -87,8 +88,7 @@ LogicalResult convertNegativeLogLikelihood(Conversion &c) {
   return finishLoss(c, losses, weights);
 }
 
-/// In training mode nn.dropout, numbered by the node's place in the file; else
-/// the input.
+/// In training mode nn.dropout with the next random stream, otherwise the input.
 LogicalResult convertDropout(Conversion &c) {
   Value x = c.operand(0);
   double ratio = 0.5;

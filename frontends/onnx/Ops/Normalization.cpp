@@ -38,7 +38,7 @@ LogicalResult convertHardmax(Conversion &c) {
   return c.done(c.e.convert(isBest, nn::typeOf(x).getElementType()));
 }
 
-/// normalised * scale + bias, each broadcast; null after an error.
+/// normalised * scale + bias, with both broadcast; null after an error.
 Value scaleAndShift(Conversion &c, Value normalised, Value scale, Value bias) {
   Value wide = c.broadcastTo(scale, shapeOf(normalised));
   if (!wide)
@@ -58,7 +58,7 @@ Value alongChannels(Conversion &c, Value vector, int64_t rank) {
   return c.e.reshape(vector, shape);
 }
 
-/// The element type that attribute stash_type names, in which a norm has its
+/// The element type that attribute stash_type names, in which a norm computes its
 /// statistics; null after an error.
 FloatType stashType(Conversion &c) {
   auto type =
@@ -70,8 +70,8 @@ FloatType stashType(Conversion &c) {
   return {};
 }
 
-/// The element type a norm computes in: the statistics' where the input is
-/// narrower, else the input's own.
+/// The element type in which a norm computes: stash_type if the input is narrower,
+/// else the input's type.
 Type computeType(Conversion &c, Value x) {
   auto own = cast<FloatType>(nn::typeOf(x).getElementType());
   FloatType stash = stashType(c);
@@ -87,8 +87,8 @@ bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
   return llvm::any_of(dimensions, [&](int64_t d) { return shapeOf(x)[d] == 0; });
 }
 
-/// Over the last dimensions from `axis` on. Results 1 and 2 are the mean and 1
-/// / sqrt(variance + epsilon).
+/// Normalizes over the dimensions from `axis` on. Results 1 and 2 are the mean and
+/// 1 / sqrt(variance + epsilon).
 LogicalResult convertLayerNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x), axis = c.normalizeAxis(c.intAttr("axis"), rank);
@@ -123,7 +123,7 @@ LogicalResult convertLayerNorm(Conversion &c) {
   return success();
 }
 
-/// Checks a per-channel operand.
+/// Checks that the operand has one element per channel.
 LogicalResult checkChannels(Conversion &c, unsigned operand, int64_t channels) {
   ArrayRef<int64_t> shape = shapeOf(c.operand(operand));
   if (shape.size() == 1 && shape[0] == channels)
@@ -147,7 +147,7 @@ LogicalResult convertInstanceNorm(Conversion &c) {
   return result ? c.done(result) : failure();
 }
 
-/// Statistics of each group of channels, a scale and bias of each channel.
+/// Statistics per group of channels, scale and bias per channel.
 LogicalResult convertGroupNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t groups = c.intAttr("num_groups");
@@ -189,7 +189,7 @@ LogicalResult convertMeanVarianceNorm(Conversion &c) {
     return failure();
   if (hasEmpty(x, axes))
     return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
-  // ONNX's function body: epsilon 1e-9 beside the standard deviation.
+  // ONNX's function body adds epsilon 1e-9 to the standard deviation.
   Value mean = c.e.div(c.e.sum(x, axes), c.e.splatLike(c.e.sum(x, axes), [&] {
     double count = 1;
     for (int64_t axis : axes)
@@ -213,7 +213,7 @@ LogicalResult convertLpNorm(Conversion &c) {
     return c.error("p is " + Twine(p) + " but must be 1 or 2");
   Value power = p == 1 ? Value(c.e.make<nn::AbsOp>(x)) : c.e.mul(x, x),
         sum = c.e.sum(power, {axis});
-  // Where all is 0, so are the result and its gradient.
+  // If the sum is 0, the result and its gradient are 0.
   Value isZero = c.e.compare(nn::Comparison::eq, sum, 0.0),
         safe = c.e.select(isZero, c.e.splatLike(sum, 1), sum);
   auto alongAxis = [&](Value norm) { return c.e.broadcastAlong(norm, shapeOf(x), {axis}); };

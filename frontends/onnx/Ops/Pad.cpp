@@ -10,7 +10,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The pads of each dimension, before and after.
+/// The padding before and after each dimension.
 struct Pads {
   SmallVector<int64_t> low, high;
 };
@@ -39,8 +39,8 @@ std::optional<Pads> readPads(Conversion &c, int64_t rank) {
   return result;
 }
 
-/// One dimension padded with what lies at its ends: by repeating the border
-/// (edge), mirroring without the border (reflect) or going round (wrap).
+/// Pads one dimension with elements of `x`: repeats the border (edge), mirrors
+/// without the border (reflect) or continues at the other end (wrap).
 Value padWithOwn(Conversion &c, Value x, StringRef mode, int64_t axis, int64_t low, int64_t high) {
   int64_t extent = shapeOf(x)[axis];
   auto mirrored = [&](int64_t start, int64_t limit) {
@@ -107,7 +107,8 @@ LogicalResult convertPad(Conversion &c) {
   return c.done(x);
 }
 
-/// Each axis cut or padded with zeros around its middle to the asked extent.
+/// Crops each axis, or pads it with zeros, evenly at both ends to the requested
+/// extent.
 LogicalResult convertCenterCropPad(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> asked = c.ints(1, "shape");

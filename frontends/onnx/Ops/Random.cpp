@@ -1,9 +1,9 @@
 // Imports ONNX random operators.
 //
-// A random value is an op of the training form only. Exporters write bernoulli,
-// dropout of a mask (stochastic depth) and dropout that they decomposed as a
-// uniform number compared with a probability: that is the mask of nn.dropout,
-// which an evaluation step turns into ones.
+// A random value is an op of the training form only. Exporters write three
+// operations as a uniform number that is compared with a probability: bernoulli,
+// dropout of a mask (stochastic depth), and decomposed dropout. These become the
+// mask of nn.dropout, which is all ones in an evaluation step.
 
 #include "frontends/onnx/Ops/Random.h"
 
@@ -17,7 +17,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// A draw of `shape` that holds with probability `p`.
+/// A dropout of ones of `shape`, whose mask is true with probability `p`.
 nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
   auto type = RankedTensorType::get(shape, c.builder.getF32Type());
   auto maskType = RankedTensorType::get(shape, c.builder.getI1Type());
@@ -26,7 +26,8 @@ nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
                                  c.randomStream());
 }
 
-/// The element type that attribute 'dtype' asks for; null after an error.
+/// The element type of attribute 'dtype', or `otherwise` if it is absent; null
+/// after an error.
 Type drawnType(Conversion &c, Type otherwise) {
   if (!c.hasAttr("dtype"))
     return otherwise;
@@ -42,13 +43,13 @@ bool isComparison(const Node &node) {
          node.is("GreaterOrEqual");
 }
 
-/// Whether all that `uniform` is for is to be compared with something.
+/// Whether the only use of `uniform` is a comparison.
 bool drawsMask(const Graph &graph, const Node &uniform) {
   std::optional<Use> use = soleReader(graph, uniform.output(0));
   return use && isComparison(graph.nodes[use->node]) && drawsUnit(uniform);
 }
 
-/// `shift` + `scale` times what `Op` draws for `shape`.
+/// `shift` + `scale` * x, with x drawn by `Op` for `shape`.
 template <typename Op>
 LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise, double shift,
                     double scale) {
@@ -102,7 +103,7 @@ LogicalResult convertBernoulli(Conversion &c) {
   Type element = drawnType(c, nn::typeOf(probability).getElementType());
   if (!element || c.failed)
     return failure();
-  // Numbers are drawn with 32 or 64 bits.
+  // nn.bernoulli draws numbers of 32 or 64 bits.
   if (!nn::typeOf(probability).getElementType().isF64())
     probability = c.e.convert(probability, c.builder.getF32Type());
   auto p = c.tryDoubles(0);

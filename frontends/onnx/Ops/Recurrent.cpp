@@ -1,8 +1,8 @@
 // Imports ONNX LSTM, GRU and RNN.
 //
-// The loop over time has a length known at compile time, so it is unrolled. The
-// products of the inputs with their weights do not depend on the state and are
-// one contraction over all steps.
+// The trip count of the loop over time is known at compile time, so the loop is
+// unrolled. The products of the inputs with their weights do not depend on the
+// state, so one contraction computes them for all steps.
 
 #include "frontends/onnx/Import/Registry.h"
 
@@ -22,8 +22,8 @@ struct Activation {
   double alpha, beta;
 };
 
-/// Operands of one direction, and the extents all share. B, H: batch, hidden
-/// size.
+/// The operands of one direction, and the extents that all directions share. B:
+/// batch, H: hidden size.
 struct Cell {
   int64_t steps, batch, hidden, gates;
   /// x W^T + Wb for all steps: [T, B, gates * H].
@@ -33,13 +33,14 @@ struct Cell {
   /// Weights of the cell state in gates i, o, f, [3 * H], or null.
   Value peepholes;
   SmallVector<Activation> activations;
-  /// What goes into an activation is kept within [-clip, clip]; 0: as it is.
+  /// Inputs of an activation are clamped to [-clip, clip]; 0: not clamped.
   double clip = 0;
   /// The forget gate is 1 - the input gate.
   bool coupled = false;
 };
 
-/// ONNX's alpha and beta of the activation functions that have them.
+/// ONNX's default alpha and beta; nullopt if the activation function has no such
+/// parameter.
 struct Parameters {
   std::optional<double> alpha, beta;
 };
@@ -53,7 +54,8 @@ Parameters parametersOf(StringRef name) {
       .Default({});
 }
 
-/// Elementwise functions as the schemas of LSTM, GRU and RNN list them.
+/// Applies activation function `which`, as the schemas of LSTM, GRU and RNN define
+/// it.
 Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
   const auto &[name, alpha, beta] = cell.activations[which];
   auto number = [&](double value) { return c.e.splatLike(x, value); };
@@ -79,8 +81,8 @@ Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
   if (name == "HardSigmoid")
     return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0), number(1));
   if (name == "Elu") {
-    // The exponential never overflows on the side that is not taken. A minimum
-    // of x and 0 would halve the gradient at 0.
+    // The select keeps the exponential of positive x from overflowing. A minimum of
+    // x and 0 would halve the gradient at 0.
     Value exponent = c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), number(0), x);
     return wherePositive(c.e.mul(c.e.add(c.e.exp(exponent), -1.0), alpha));
   }
@@ -92,8 +94,8 @@ Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
   return x;
 }
 
-/// The activation functions of each direction, one after the other; empty after
-/// an error.
+/// The activation functions of all directions, one direction after the other; empty
+/// after an error.
 SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
                                         ArrayRef<StringRef> usual) {
   SmallVector<std::string> names = c.stringsAttr("activations");
@@ -103,7 +105,7 @@ SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
         names.push_back(name.str());
   SmallVector<double> alphas = c.floatsAttr("activation_alpha"),
                       betas = c.floatsAttr("activation_beta");
-  // RNN's default is of two directions, also where the node has one.
+  // RNN's default lists two directions, even if the node has only one.
   if (names.size() % usual.size() || names.size() < usual.size() * directions ||
       names.size() > usual.size() * 2) {
     (void)c.error("activations has " + Twine(names.size()) + " elements but must have " +
@@ -129,8 +131,8 @@ SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
   return read;
 }
 
-/// Where operand 4 says that sequences end before the last step; null when none
-/// does. Known lengths must lie in [0, steps].
+/// Operand 4, the lengths of the sequences, if one of them may be shorter than
+/// `steps`; null if all have full length. Known lengths must lie in [0, steps].
 Value readLengths(Conversion &c, int64_t steps) {
   if (!c.has(4))
     return {};
@@ -146,12 +148,12 @@ Value readLengths(Conversion &c, int64_t steps) {
   return llvm::all_of(*known, [&](int64_t each) { return each == steps; }) ? Value() : c.operand(4);
 }
 
-/// Gate `i` of a row of gates, [B, gates * H].
+/// Gate `i` of `x`, a row of gates [B, gates * H].
 Value gateOf(Conversion &c, Value x, int64_t i, int64_t size) {
   return c.sliceAlong(x, 1, i * size, (i + 1) * size);
 }
 
-/// Row `i` of dimension 0, which disappears.
+/// Row `i` of dimension 0, without that dimension.
 Value row(Conversion &c, Value x, int64_t i) {
   return c.e.reshape(c.sliceAlong(x, 0, i, i + 1), shapeOf(x).drop_front());
 }
@@ -170,8 +172,8 @@ Value recur(Conversion &c, const Cell &cell, Value state, int64_t first, int64_t
   return addRow(c, product, c.sliceAlong(cell.recurrenceBias, 0, start, limit));
 }
 
-/// Gates in ONNX's order i, o, f, c. `memory` is the cell state, replaced by
-/// its next value.
+/// One LSTM step with gates in ONNX's order i, o, f, c. Replaces `memory`, the cell
+/// state, by its next value.
 Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state, Value &memory) {
   Value all = c.e.add(x, recur(c, cell, state, 0, 4));
   auto gate = [&](int64_t i, unsigned activation, Value seen) {
@@ -190,7 +192,7 @@ Value stepLstm(Conversion &c, const Cell &cell, Value x, Value state, Value &mem
   return c.e.mul(output, activate(c, cell, 2, memory));
 }
 
-/// Gates in ONNX's order z, r, h.
+/// One GRU step with gates in ONNX's order z, r, h.
 Value stepGru(Conversion &c, const Cell &cell, Value x, Value state, bool linearBeforeReset) {
   Value gates = c.e.add(gateOf(c, x, 0, cell.hidden), recur(c, cell, state, 0, 1));
   Value update = activate(c, cell, 0, gates);
@@ -203,8 +205,8 @@ Value stepGru(Conversion &c, const Cell &cell, Value x, Value state, bool linear
   return c.e.add(candidate, c.e.mul(update, c.e.sub(state, candidate)));
 }
 
-/// Expects `shape` of operand `i`. The error has a hint where only `batchDim`, the
-/// dimension that counts samples, has another extent: a static export fixes it.
+/// Checks that operand `i` has `shape`. The error has a hint if only the extent of
+/// the batch dimension `batchDim` differs, because a static export fixes it.
 LogicalResult checkShape(Conversion &c, unsigned i, ArrayRef<int64_t> expected,
                          std::optional<size_t> batchDim = {}) {
   if (!c.has(i) || shapeOf(c.operand(i)) == expected)
@@ -220,7 +222,7 @@ LogicalResult checkShape(Conversion &c, unsigned i, ArrayRef<int64_t> expected,
   return c.error(message);
 }
 
-/// One node of LSTM, GRU or RNN on its way to nn ops.
+/// Converts one LSTM, GRU or RNN node.
 class Recurrence {
 public:
   explicit Recurrence(Conversion &c)
@@ -239,18 +241,18 @@ private:
   void giveResults();
 
   /// `value` with its first two dimensions exchanged if the node has the batch
-  /// first.
+  /// dimension first.
   Value swapped(Value value) {
     SmallVector<int64_t> permutation = range(0, rankOf(value));
     if (batchFirst && permutation.size() > 1)
       std::swap(permutation[0], permutation[1]);
     return c.e.transpose(value, permutation);
   }
-  /// Tensors along their first dimension.
+  /// Concatenates tensors along their first dimension.
   Value join(ArrayRef<Value> tensors) {
     return tensors.size() == 1 ? tensors[0] : Value(c.e.make<nn::ConcatOp>(tensors, int64_t(0)));
   }
-  /// [directions, B, H] of states.
+  /// The states of all directions as [directions, B, H].
   Value stack(ArrayRef<Value> states) {
     SmallVector<Value> rows;
     for (Value state : states)
@@ -261,18 +263,20 @@ private:
   Conversion &c;
   const bool lstm, gru;
   const int64_t gates;
-  /// Layout 1 has the batch first everywhere; here time comes first.
+  /// Layout 1 has the batch dimension first in all operands; this class puts time
+  /// first.
   const bool batchFirst;
   Value x;
   int64_t steps = 0, batch = 0, hidden = 0, directions = 0;
   std::string direction;
-  /// Of each direction, one after the other.
+  /// The activations of all directions, one direction after the other.
   SmallVector<Activation> activations;
   double clip = 0;
   bool coupled = false, linearBeforeReset = false;
-  /// Null where every sequence goes on to the last step.
+  /// Null if every sequence lasts until the last step.
   Value lengths;
-  /// [B, H] each: of every step the directions, and the last of each direction.
+  /// Tensors [B, H]: for every step, one per direction; and the last one of each
+  /// direction.
   SmallVector<SmallVector<Value>> outputs;
   SmallVector<Value> lastStates, lastMemories;
 };
@@ -337,8 +341,9 @@ Cell Recurrence::makeCell(int64_t d) {
   return cell;
 }
 
-/// Walks direction `d` over all steps. A sequence that has ended keeps its
-/// state and gives zeros; backwards, one that has not begun.
+/// Runs direction `d` over all steps. A sequence that has ended keeps its state and
+/// gives zeros. Backwards, it keeps its initial state and gives zeros until its
+/// last step is reached.
 LogicalResult Recurrence::walk(int64_t d) {
   Cell cell = makeCell(d);
   auto stateType = RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());

@@ -22,8 +22,7 @@ Value dpc::onnx::rootOfSquares(Conversion &c, Value sum) {
 
 namespace {
 
-/// What a Reduce* operator reduces: the axes, and the shape and type of its
-/// result.
+/// The axes of a Reduce* operator, and the shape and type of its result.
 struct Reduction {
   Value input;
   Type elementType;
@@ -32,7 +31,8 @@ struct Reduction {
   int64_t count = 1;
 };
 
-/// nullopt after an error; `dimensions` is empty when nothing is reduced.
+/// nullopt after an error; `dimensions` is empty if the operator reduces no
+/// dimension.
 std::optional<Reduction> readReduction(Conversion &c) {
   Reduction reduction;
   reduction.input = c.operand(0);
@@ -64,8 +64,8 @@ LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
   return c.done(c.e.reshape(c.e.convert(reduced, reduction.elementType), reduction.resultShape));
 }
 
-/// The input of a reduction with a root or logarithm: integers as F64, whose
-/// result is cut off.
+/// The input of a reduction with a root or logarithm. Integers become F64, and the
+/// result is truncated to an integer.
 Value asFloat(Conversion &c, const Reduction &reduction) {
   return isa<FloatType>(reduction.elementType)
              ? reduction.input
@@ -116,7 +116,8 @@ LogicalResult convertReduceLogSum(Conversion &c) {
   return finish(c, *reduction, c.e.log(c.e.sum(asFloat(c, *reduction), reduction->dimensions)));
 }
 
-/// log sum e^x around the largest element, so that nothing overflows.
+/// log sum e^x with the largest element subtracted, so that no exponential
+/// overflows.
 LogicalResult convertReduceLogSumExp(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
@@ -145,8 +146,9 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   return c.done(c.e.reshape(index, shape));
 }
 
-/// `along(axis)`, which has the type of `x`, for the axis that operand 1 holds.
-/// An axis that is data chooses among the results along each axis.
+/// `along(axis)`, which has the type of `x`, for the axis in operand 1. If the axis
+/// is not known at import, the results along all axes are computed and one is
+/// selected.
 LogicalResult cumulate(Conversion &c, Value x,
                        function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
   bool exclusive = c.intAttr("exclusive"), reverse = c.intAttr("reverse");
@@ -182,8 +184,8 @@ LogicalResult convertCumSum(Conversion &c) {
   });
 }
 
-/// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986): each
-/// pass multiplies by the result shifted, with ones before it.
+/// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986). Each pass
+/// multiplies the result by itself shifted, with ones shifted in.
 Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive, bool reverse) {
   int64_t extent = shapeOf(x)[axis];
   Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
-/// One dimension of Resize: for each output position the input positions it
-/// takes and their weights.
+/// For one dimension of Resize: the input indices that each output index reads,
+/// with their weights.
 struct Taps {
   SmallVector<std::pair<int64_t, double>> of;
 };
@@ -91,8 +91,8 @@ SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out, double scal
   return taps;
 }
 
-/// Resizing is linear and acts on one dimension at a time: a gather where each
-/// output takes one input, else a product with a small matrix.
+/// Resizing is linear and acts on one dimension at a time. It is a gather if each
+/// output reads one input, else a product with a small matrix.
 LogicalResult convertResize(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x);
@@ -155,7 +155,7 @@ LogicalResult convertResize(Conversion &c) {
       for (auto [from, weight] : tap.of)
         matrix.floats[from * out + int64_t(o)] += weight;
     Value product = c.e.dot(x, c.exactConstant(matrix), {}, {}, {axis}, {0});
-    SmallVector<int64_t> back; // the resized dimension came last
+    SmallVector<int64_t> back; // the product has the resized dimension last
     for (int64_t d = 0; d < rank; ++d)
       back.push_back(d < axis ? d : d == axis ? rank - 1 : d - 1);
     x = c.e.transpose(product, back);

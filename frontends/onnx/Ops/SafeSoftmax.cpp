@@ -17,7 +17,8 @@ Value dpc::onnx::safeSoftmax(Conversion &c, Value scores, int64_t axis) {
   return c.e.select(c.e.make<nn::IsNanOp>(type, weights), c.e.splatLike(weights, 0), weights);
 }
 
-/// The number that `value` is multiplied with, element by element.
+/// The number by which `value` was multiplied, if its last op multiplies all
+/// elements by one number.
 static std::optional<double> factorOf(Value value) {
   auto times = value.getDefiningOp<nn::MulOp>();
   if (!times)
@@ -30,7 +31,7 @@ static std::optional<double> factorOf(Value value) {
                                                          : std::nullopt;
 }
 
-/// Whether every row of a known mask has a number that hides nothing.
+/// Whether every row of a known mask has an element that does not mask its key.
 static bool seesInEachRow(Value mask) {
   while (auto repeated = mask.getDefiningOp<nn::BroadcastOp>())
     mask = repeated.getInput();

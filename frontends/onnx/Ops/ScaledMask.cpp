@@ -14,7 +14,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The number that all elements of `value` are.
+/// The number that all elements of `value` equal, if there is one.
 std::optional<double> splatOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
@@ -31,13 +31,14 @@ std::optional<double> splatOf(Value value) {
   return std::nullopt;
 }
 
-/// Probabilities of f32 and of f64 are the same to this.
+/// Compares probabilities to the precision of f32, because the file may hold either
+/// in f32 or f64.
 bool isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
-/// The drawn mask that `value` is, as booleans or numbers, repeated along some
-/// dimensions.
+/// The drawn mask that `value` represents, as booleans or numbers, possibly
+/// reshaped or broadcast.
 struct DrawnMask {
-  nn::DropoutOp draw; ///< null: it is none
+  nn::DropoutOp draw; ///< null if `value` is no mask
   /// Shape ops between the mask and the value, the last one first.
   SmallVector<Operation *, 2> shaping;
 
@@ -80,7 +81,7 @@ Value product(Conversion &c, Value x, DrawnMask &mask) {
   return both.empty() ? Value() : c.e.mul(both[0], both[1]);
 }
 
-/// x, where `value` is x / p.
+/// x if `value` is x / p, else null.
 Value dividedBy(Value value, double p) {
   if (auto over = value.getDefiningOp<nn::DivOp>())
     if (auto divisor = splatOf(over.getRhs()); divisor && isNear(*divisor, p))
@@ -93,8 +94,8 @@ Value dividedBy(Value value, double p) {
   return {};
 }
 
-/// The drawn mask of operand `i`, where the node alone reads it, so that another
-/// may be drawn in its place.
+/// The drawn mask of operand `i` if only this node reads it, so that another draw
+/// may replace it.
 nn::DropoutOp ownDraw(Conversion &c, unsigned i) {
   DrawnMask mask(c.operand(i));
   if (!mask.draw || !mask.shaping.empty())
@@ -109,20 +110,22 @@ nn::DropoutOp ownDraw(Conversion &c, unsigned i) {
   return {};
 }
 
-/// Booleans that hold where those of `draw` do not, as far as chance goes.
+/// A mask with the probability of the inverted one. It is drawn anew, because both
+/// have the same distribution.
 Value flipped(Conversion &c, nn::DropoutOp draw) {
   return drawMask(c, shapeOf(draw.getMask()), draw.getRatio().convertToDouble());
 }
 
-/// The node that makes operand `i` of `node` for it alone; or nullptr.
+/// The node that makes operand `i` of `node`, if no other node reads it; else
+/// nullptr.
 const Node *ownMaker(const Graph &graph, const Node &node, unsigned i) {
   return soleReader(graph, node.inputs[i]) ? graph.makerOf(node.inputs[i]) : nullptr;
 }
 
 } // namespace
 
-/// value / divisor, where `value` is a mask of that probability, or a product
-/// or a choice with one.
+/// value / divisor, where `value` is a mask with that probability, or a product or
+/// a select with such a mask.
 static Value divided(Conversion &c, Value value, double divisor) {
   DrawnMask mask(value);
   if (mask.draw)

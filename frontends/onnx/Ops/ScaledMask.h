@@ -1,4 +1,4 @@
-// Dropout that a module writes out: what is drawn, and the scale that goes with it.
+// Recognises dropout that a module writes out as a drawn mask and a scale.
 
 #ifndef DPC_FRONTENDS_ONNX_OPS_SCALEDMASK_H
 #define DPC_FRONTENDS_ONNX_OPS_SCALEDMASK_H
@@ -7,25 +7,25 @@
 
 namespace dpc::onnx {
 
-// In all of these the drawn mask, which holds with probability p, is 0 or 1 in
-// training. Together with the division by p it is dropout of ones, which an
-// evaluation step turns into ones. Each gives null for any other operands.
+// In all of these the drawn mask is true with probability p and is 0 or 1 in
+// training. Mask and division by p together are a dropout of ones, which is all
+// ones in an evaluation step. Each function returns null for any other operands.
 
-/// What Div gives for mask / p, and for (x * mask) / p.
+/// The result of Div for mask / p and for (x * mask) / p.
 mlir::Value dividedMask(Conversion &c);
-/// What Mul gives for (x / p) * mask and (x * mask) * (1 / p), in any order.
+/// The result of Mul for (x / p) * mask and (x * mask) * (1 / p), in any order.
 mlir::Value multipliedMask(Conversion &c);
-/// What Where gives for (mask, x / p, 0), (mask, 1 / p, 0) and, where nothing
-/// else reads the mask, the same with the mask turned round: (drop, 0, x / p). The
-/// result for x alone is a choice that Div and Mul know.
+/// The result of Where for (mask, x / p, 0) and (mask, 1 / p, 0). If only this node
+/// reads the mask, also for the inverted mask: (drop, 0, x / p). Where with an
+/// unscaled x gives an nn.select, which dividedMask and multipliedMask recognise.
 mlir::Value chosenMask(Conversion &c);
-/// What Not gives for a mask that nothing else reads: one that holds with
+/// The result of Not for a mask that no other node reads: a mask that is true with
 /// probability 1 - p.
 mlir::Value negatedMask(Conversion &c);
-/// What Sub gives for 1 - mask, likewise.
+/// The result of Sub for 1 - mask, under the same conditions.
 mlir::Value remainingMask(Conversion &c);
-/// What Floor gives for p + u, where u is drawn uniformly from [0, 1) for it
-/// alone: a mask.
+/// The result of Floor for p + u, with u drawn uniformly from [0, 1) and not read
+/// elsewhere: a mask.
 mlir::Value flooredMask(Conversion &c);
 
 } // namespace dpc::onnx

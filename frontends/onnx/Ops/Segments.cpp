@@ -1,5 +1,5 @@
-// Reduces rows between bounds: by a reshape where all segments have equal
-// lengths, else by adding each row to the segment that it belongs to.
+// Reduces row ranges: by a reshape if all segments have equal lengths, else by a
+// scatter that adds each row to its segment.
 
 #include "frontends/onnx/Ops/Segments.h"
 
@@ -15,17 +15,17 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Segments of known bounds that follow each other and have one length.
+/// Consecutive segments with known bounds and one common length.
 struct EqualLengths {
   int64_t first, length;
 };
 
-/// Rows, the segment of each, and which of them belong to none.
+/// Rows, the segment of each row, and a flag for rows that belong to no segment.
 struct Places {
   Value rows;
-  /// int64, in [0, number of segments), also for a row that belongs to none.
+  /// int64, in [0, number of segments), even for a row that belongs to no segment.
   Value segment;
-  /// i1; null where every row belongs to one.
+  /// i1; null if every row belongs to a segment.
   Value belongs;
 };
 
@@ -52,7 +52,7 @@ std::optional<EqualLengths> equalLengths(const Segments &segments) {
   return equal.length > 0 ? std::optional(equal) : std::nullopt;
 }
 
-/// `flags`, one a row, for each element of `rows`.
+/// `flags`, one per row, broadcast to the elements of `rows`.
 Value alongRows(Conversion &c, Value flags, Value rows) {
   SmallVector<int64_t> dimensions = range(0, rankOf(flags));
   return c.e.broadcast(flags, shapeOf(rows), dimensions);
@@ -62,7 +62,7 @@ Value keepWhere(Conversion &c, Value flags, Value rows, double otherwise) {
   return flags ? c.e.select(alongRows(c, flags, rows), rows, c.e.splatLike(rows, otherwise)) : rows;
 }
 
-/// Rows of `value` as [segments, length, ..].
+/// The rows of `value` as [segments, length, ..].
 Value apart(Conversion &c, Value value, EqualLengths equal, int64_t count) {
   Value used = c.sliceAlong(value, 0, equal.first, equal.first + count * equal.length);
   SmallVector<int64_t> shape{count, equal.length};
@@ -82,7 +82,7 @@ Value reduceEqual(Conversion &c, const Segments &segments, EqualLengths equal,
   return keepWhere(c, c.e.compare(nn::Comparison::ne, some, 0.0), reduced, 0);
 }
 
-/// Rows `positions` of `value`, which may be null.
+/// The rows of `value` at `positions`. A null `value` gives null.
 Value takeRows(Conversion &c, Value value, ArrayRef<int64_t> positions) {
   if (!value)
     return {};
@@ -95,7 +95,8 @@ Value takeRows(Conversion &c, Value value, ArrayRef<int64_t> positions) {
                                 int64_t(0));
 }
 
-/// Where the rows of segments of known bounds lie; no `rows` where there are none.
+/// The rows and segments for known bounds; `rows` is null if all segments are
+/// empty.
 Places knownPlaces(Conversion &c, const Segments &segments, ArrayRef<int64_t> begin,
                    ArrayRef<int64_t> end) {
   SmallVector<int64_t> positions, owners;
@@ -130,7 +131,7 @@ View viewOf(Value value) {
   }
 }
 
-/// Where element `i` of a view comes from: an element of a tensor that is no concatenation.
+/// The origin of element `i` of a view: an element of a tensor that is no concatenation.
 View originOf(View view, int64_t i) {
   i += view.offset;
   while (auto concat = view.tensor.getDefiningOp<nn::ConcatOp>())
@@ -147,14 +148,14 @@ View originOf(View view, int64_t i) {
   return {view.tensor, i};
 }
 
-/// Element `i` of a view, where it is known.
+/// Element `i` of a view if it is known.
 std::optional<int64_t> knownElement(View view, int64_t i) {
   View origin = originOf(view, i);
   std::optional<std::vector<int64_t>> known = knownInts(origin.tensor);
   return known ? std::optional((*known)[origin.offset]) : std::nullopt;
 }
 
-/// `end` without another end of the last segment.
+/// `end`, without a select that only replaces the end of the last segment.
 Value exceptLast(Value end) {
   auto select = end.getDefiningOp<nn::SelectOp>();
   std::optional<std::vector<int64_t>> isLast =
@@ -164,8 +165,8 @@ Value exceptLast(Value end) {
   return select.getOnFalse();
 }
 
-/// The offsets where segments begin, then that where the last one ends; null
-/// where a segment does not end where the next one begins.
+/// The offsets at which segments begin, followed by the end of the last one; null
+/// if a segment does not end where the next one begins.
 Value offsetsOf(Conversion &c, const Segments &segments) {
   Value others = exceptLast(segments.end);
   View begin = viewOf(segments.begin), end = viewOf(others);
@@ -181,9 +182,9 @@ Value offsetsOf(Conversion &c, const Segments &segments) {
   return c.e.make<nn::ConcatOp>(parts, int64_t(0));
 }
 
-/// The segment of a row is the number of offsets up to it, less 1. They are
-/// counted where they lie, so the program asks of offsets that they are in
-/// [0, number of rows].
+/// The segment of a row is the number of offsets that are at most the row's index,
+/// less 1. The offsets are counted with a scatter, so the program requires offsets
+/// to be in [0, number of rows].
 Places dataPlaces(Conversion &c, const Segments &segments) {
   Value offsets = offsetsOf(c, segments);
   if (!offsets)
@@ -209,8 +210,8 @@ Value sumPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   return c.e.make<nn::ScatterAddOp>(type, rows, places.segment, uint64_t(0));
 }
 
-/// The row of the first maximum of each segment and column is found without a
-/// gradient, and taken. NaN, which equals no row, is taken as it is.
+/// Finds the index of the first maximum of each segment and column without a
+/// gradient, then gathers that row. A NaN, which equals no row, is kept.
 Value maxPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   const int64_t count = shapeOf(places.rows)[0];
   Value rows = c.e.make<nn::StopGradientOp>(keepWhere(c, places.belongs, places.rows, -kInfinity));
@@ -222,7 +223,7 @@ Value maxPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   auto indices = RankedTensorType::get(shapeOf(rows), c.builder.getI64Type());
   auto firsts = RankedTensorType::get(type.getShape(), c.builder.getI64Type());
   Value position = c.e.make<nn::IotaOp>(indices, int64_t(0));
-  // A row that belongs to no segment is -infinity too.
+  // A row that belongs to no segment is -infinity too, so it must not win.
   if (places.belongs)
     wins = c.e.make<nn::AndOp>(wins, alongRows(c, places.belongs, rows));
   position = c.e.select(wins, position, c.e.splat(indices, double(count - 1)));
@@ -235,7 +236,7 @@ Value maxPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   return c.e.select(isNan, most, taken);
 }
 
-/// Null where the bounds are data of another form.
+/// Null if the bounds are data in another form.
 Value reducePlaces(Conversion &c, const Segments &segments, nn::ReduceKind kind) {
   SmallVector<int64_t> shape(shapeOf(segments.rows));
   shape[0] = segments.count();

@@ -1,7 +1,7 @@
 // Imports ONNX sequences of known length.
 //
 // PyTorch's default exporter writes split and chunk as SplitToSequence and
-// SequenceAt when it does not optimise.
+// SequenceAt if optimization is off.
 
 #include "frontends/onnx/Import/Registry.h"
 
@@ -63,8 +63,8 @@ LogicalResult convertSequenceConstruct(Conversion &c) {
 
 LogicalResult convertSequenceEmpty(Conversion &c) { return c.doneSequence({}); }
 
-/// The place of operand `i` among `length` elements, counted from the front;
-/// `fallback` when it is not given.
+/// The position in operand `i` for a sequence of `length` elements, counted from
+/// the front; `fallback` if the operand is omitted.
 int64_t readPosition(Conversion &c, unsigned i, int64_t length, int64_t fallback) {
   if (!c.has(i))
     return fallback;
@@ -119,8 +119,8 @@ LogicalResult convertSequenceLength(Conversion &c) {
   return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
 }
 
-/// The tensor that `parts` are the slices of, one after the other along `axis`; null
-/// for others.
+/// The tensor that consists of the slices `parts` along `axis`, in this order; null
+/// if they are not all slices of one tensor.
 Value joinSlices(ArrayRef<Value> parts, int64_t axis) {
   Value whole;
   for (auto [i, part] : llvm::enumerate(parts)) {

@@ -1,4 +1,4 @@
-// Imports ONNX operators that move elements.
+// Imports ONNX operators that rearrange, repeat or drop elements.
 
 #include "frontends/onnx/Import/Registry.h"
 
@@ -131,7 +131,7 @@ LogicalResult convertConcat(Conversion &c) {
       return c.error("shapes " + printed(shapeOf(inputs[0])) + " and " + printed(shapeOf(input)) +
                      " cannot be joined along dimension " + Twine(axis));
   }
-  // An empty operand adds nothing.
+  // An operand without elements adds none to the result.
   SmallVector<Value> parts;
   for (Value input : inputs)
     if (shapeOf(input)[axis] != 0)
@@ -214,8 +214,8 @@ LogicalResult convertSlice(Conversion &c) {
       stride[axis] = step;
       continue;
     }
-    // Backwards from `first` to above `last`: the same elements forwards, then
-    // reversed.
+    // A negative step reads from `first` down to above `last`: slice the same
+    // elements forwards, then reverse them.
     int64_t first = std::clamp<int64_t>(fromEnd(start), -1, extent - 1);
     int64_t last = std::clamp<int64_t>(fromEnd(end), -1, extent - 1);
     int64_t count = first > last ? (first - last + (-step) - 1) / (-step) : 0;
@@ -240,8 +240,8 @@ LogicalResult convertExpand(Conversion &c) {
   SmallVector<int64_t> shape = c.ints(1, "shape");
   if (c.failed)
     return failure();
-  // The result broadcasts both ways: an extent of 1 in `shape` keeps the
-  // input's.
+  // The result broadcasts both ways: an extent of 1 in `shape` keeps the extent of
+  // the input.
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> asked(shape);
   if (shape.size() < from.size())
@@ -258,7 +258,8 @@ LogicalResult convertExpand(Conversion &c) {
   return result ? c.done(result) : failure();
 }
 
-/// Each dimension repeated: [a, b] tiled [m, n] is [m, a, n, b] reshaped.
+/// Repeats each dimension: [a, b] tiled by [m, n] is a broadcast to [m, a, n, b],
+/// reshaped.
 LogicalResult convertTile(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> repeats = c.ints(1, "repeats");
@@ -290,7 +291,7 @@ LogicalResult convertTrilu(Conversion &c) {
   bool upper = c.intAttr("upper");
   Value k;
   if (c.has(1) && !c.tryInts(1)) {
-    k = c.operand(1); // data: a diagonal that the program reads
+    k = c.operand(1); // known only at run time, so the program compares with it
     if (nn::typeOf(k).getNumElements() != 1)
       return c.error("k has shape " + printed(shapeOf(k)) + " but must be a scalar");
     k = c.e.broadcastScalar(c.e.reshape(k, {}), shapeOf(x));

@@ -10,8 +10,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Geometry of a window over the spatial dimensions, as ONNX's attributes give
-/// it.
+/// The geometry of a window over the spatial dimensions, from ONNX's attributes.
 struct Geometry {
   SmallVector<int64_t> kernel, strides, dilations, padLow, padHigh, extents;
 };
@@ -66,7 +65,8 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
       (void)c.error("auto_pad '" + autoPad + "' is not known");
       return std::nullopt;
     }
-    // In ceil_mode the last window may begin inside the input and end after it.
+    // In ceil_mode the last window may begin inside the input and end beyond its
+    // padding.
     int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) + " but the padded extent is " +
@@ -86,7 +86,7 @@ LogicalResult checkRank(Conversion &c, Value x) {
   return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 to 5");
 }
 
-/// y + bias, one a channel.
+/// y + bias, with one bias per output channel.
 LogicalResult finishWithBias(Conversion &c, Value y) {
   if (!c.has(2))
     return c.done(y);
@@ -119,8 +119,8 @@ LogicalResult convertConv(Conversion &c) {
       c, c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow, g->padHigh, g->dilations, groups));
 }
 
-/// The transpose of a convolution with the same kernel: extents (in - 1) stride
-/// + reach + output_padding - pads.
+/// The transpose of a convolution with the same kernel. Its extents are (in - 1)
+/// stride + reach + output_padding - pads.
 LogicalResult convertConvTranspose(Conversion &c) {
   Value x = c.operand(0), w = c.operand(1);
   int64_t groups = c.intAttr("group");
@@ -162,7 +162,7 @@ LogicalResult convertConvTranspose(Conversion &c) {
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
-      // What the windows do not reach is after them.
+      // Elements that no window reaches lie at the end.
       before = total < 0 ? 0 : autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
       after = total - before;
     }
@@ -178,8 +178,8 @@ LogicalResult convertConvTranspose(Conversion &c) {
       c, c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low, high, dilations, groups));
 }
 
-/// ceil_mode: one window more where it starts inside the input or its low
-/// padding, by more padding after it.
+/// ceil_mode adds one window if that window starts inside the input or its low
+/// padding. It does so by more padding at the end.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
     int64_t in = shapeOf(x)[i + 2], reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
@@ -212,8 +212,8 @@ LogicalResult convertMaxPool(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// A sum divided by the number of elements of the window: all of the kernel, or
-/// those not in padding.
+/// The sum divided by the number of elements of the window: all of them, or only
+/// those outside of the padding.
 LogicalResult convertAveragePool(Conversion &c) {
   Value x = c.operand(0);
   auto g = readPooling(c, x);
@@ -227,7 +227,7 @@ LogicalResult convertAveragePool(Conversion &c) {
     return failure();
   Value sum =
       c.e.make<nn::SumPoolOp>(x, g->kernel, g->strides, g->padLow, g->padHigh, g->dilations);
-  // The count is a product of one count a dimension.
+  // The count is a product of one count per dimension.
   HostTensor counts(RankedTensorType::get(g->extents, nn::typeOf(x).getElementType()));
   int64_t at = 0;
   forEachIndex(g->extents, [&](ArrayRef<int64_t> index) {
@@ -252,7 +252,7 @@ LogicalResult convertAveragePool(Conversion &c) {
   return c.done(c.e.div(sum, c.e.broadcast(divisor, shapeOf(sum), dimensions)));
 }
 
-/// (sum |x|^p)^(1/p) over windows, or over all of each channel.
+/// (sum |x|^p)^(1/p) over windows, or over all elements of a channel.
 LogicalResult convertLpPool(Conversion &c) {
   Value x = c.operand(0);
   int64_t p = c.intAttr("p");
@@ -290,8 +290,8 @@ LogicalResult convertLpPool(Conversion &c) {
   }));
 }
 
-/// x / (bias + alpha / size * sum of squares of `size` neighbouring
-/// channels)^beta: a window over the channels of [N, 1, C, pixels].
+/// x / (bias + alpha / size * sum of squares of `size` neighbouring channels)^beta:
+/// a window over the channels of [N, 1, C, pixels].
 LogicalResult convertLocalResponse(Conversion &c) {
   Value x = c.operand(0);
   int64_t size = c.intAttr("size");

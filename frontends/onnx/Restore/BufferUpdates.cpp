@@ -1,6 +1,6 @@
-// Finds what forward() updates: the signature names each buffer and its next
-// value (`add: BUFFER_MUTATION target='centre'`), which are no outputs of the
-// graph.
+// Finds the buffers that forward() updates. The signature names each buffer and its
+// next value (`add: BUFFER_MUTATION target='centre'`), but next values are not
+// outputs of the graph.
 
 #include "frontends/onnx/Restore/BufferUpdates.h"
 
@@ -12,7 +12,7 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Whether batch normalisation takes the buffer.
+/// Whether a call of batch normalisation takes the buffer.
 bool isStatistic(const CallComparison &calls, const SignatureEntry &buffer) {
   return llvm::any_of(calls.getCalls(), [&](const CallReads &call) {
     return StringRef(call.call.op).contains("batch_norm") &&
@@ -22,7 +22,7 @@ bool isStatistic(const CallComparison &calls, const SignatureEntry &buffer) {
   });
 }
 
-/// The tensor that is the buffer, where something reads it.
+/// The initializer that holds the buffer; kNoValue if no node reads it.
 ValueId findHeld(const Graph &graph, const SignatureEntry &buffer) {
   for (const Initializer &initializer : graph.initializers)
     if (!graph.values[initializer.value].uses.empty() &&
@@ -32,14 +32,14 @@ ValueId findHeld(const Graph &graph, const SignatureEntry &buffer) {
   return kNoValue;
 }
 
-/// Calls whose result is the operand, as far as numbers go.
+/// Calls whose result has the same numbers as their operand.
 bool isCopy(StringRef stem) {
   return stem == "clone" || stem == "detach" || stem == "alias" || stem == "_to_copy" ||
          stem == "contiguous" || stem == "view" || stem == "lift_fresh_copy";
 }
 
-/// Whether a tensor of the file was computed from the buffer; it may equal the
-/// buffer and have been merged with it.
+/// Whether the exporter computed a tensor of the file from the buffer. That tensor
+/// may also equal the buffer and be merged with it.
 bool isFolded(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer,
               ValueId held) {
   for (const CallReads &call : calls.getCalls())
@@ -53,7 +53,7 @@ bool isFolded(const Graph &graph, const CallComparison &calls, const SignatureEn
   });
 }
 
-/// Whether a call takes the buffer, by any node that reads something.
+/// Whether a call takes the buffer and has a node that reads an input.
 bool isTaken(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer) {
   return llvm::any_of(calls.getCalls(), [&](const CallReads &call) {
     return llvm::any_of(
@@ -63,8 +63,8 @@ bool isTaken(const Graph &graph, const CallComparison &calls, const SignatureEnt
   });
 }
 
-/// Whether a sum or a product was dropped whose other operand may be a counter:
-/// dividing by one that is 1 at the export.
+/// Whether the exporter dropped a sum or product whose other operand may be a
+/// counter, such as a division by a counter that is 1 at the export.
 bool hasDroppedArithmetic(const CallComparison &calls) {
   auto isArithmetic = [](StringRef name) {
     StringRef stem = stemOf(name);
@@ -82,10 +82,11 @@ bool hasDroppedArithmetic(const CallComparison &calls) {
                       [&](const auto &output) { return isArithmetic(output.first); });
 }
 
-/// The one value that `name` is; kNoValue if the file has none or several.
+/// The value of the file that `name` denotes; kNoValue if there is none or several.
 ValueId valueNamed(const Graph &graph, const CallComparison &calls, StringRef name) {
   std::vector<ValueId> values = calls.valuesOf(name);
-  // Results of the nodes on the way are read by the call itself.
+  // A value that another node of the same call reads is an intermediate, not the
+  // call's result.
   std::set<ValueId> inner;
   for (ValueId value : values)
     if (const CallReads *call = calls.callOf(value))
@@ -100,7 +101,8 @@ ValueId valueNamed(const Graph &graph, const CallComparison &calls, StringRef na
   for (const auto &[output, position] : calls.getDroppedOutputs())
     if (output == name)
       return graph.outputs[position].value;
-  // A call that the exporter dropped, where somebody takes its result.
+  // The exporter dropped the call: find the value that the readers of its result
+  // take instead.
   ValueId found = kNoValue;
   for (const CallReads &call : calls.getCalls())
     for (const CallArgument &argument : call.arguments)

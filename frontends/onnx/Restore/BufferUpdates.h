@@ -1,4 +1,4 @@
-// Buffers that forward() updates.
+// Finds the buffers that forward() updates.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_BUFFERUPDATES_H
 #define DPC_FRONTENDS_ONNX_RESTORE_BUFFERUPDATES_H
@@ -7,22 +7,21 @@
 
 namespace dpc::onnx {
 
-/// What forward() updates, as the signature says; batch normalisation, which
-/// moves its own statistics, is left out.
+/// The buffers that forward() updates according to the signature. Batch
+/// normalisation updates its own statistics, so these are left out.
 struct UpdatedBuffers {
-  /// The buffers that something in the file reads, with their next values.
+  /// The buffers that a node of the file reads, with their next values.
   std::vector<BufferUpdate> updates;
-  /// The next values that are computed from a buffer's old one. A module can go
-  /// on training only if no gradient passes them: it would reach into the last
-  /// step.
+  /// Next values that depend on the old value of a buffer. A module can only train
+  /// on if no gradient passes them: it would flow into the previous step.
   std::vector<ValueId> running;
-  /// One message for each buffer that the file reads, but whose value or next
-  /// value it no longer holds, and one for each parameter that forward() changes.
+  /// One message for each buffer that the file reads although it lacks the buffer's
+  /// value or next value, and one for each parameter that forward() changes.
   std::vector<std::string> lost;
 };
 
-/// `standIns` are tensors of the file that are to be a buffer of another name
-/// again: the exporter merged equal ones.
+/// `standIns` maps the name of a buffer to the tensor that holds it in the file, if
+/// the exporter merged the buffer with an equal tensor.
 UpdatedBuffers findUpdatedBuffers(const Graph &graph, const CallComparison &calls,
                                   const std::map<std::string, ValueId> &standIns = {});
 

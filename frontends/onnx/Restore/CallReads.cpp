@@ -1,4 +1,4 @@
-// Compares what calls take with what the nodes that they became read.
+// Compares the arguments of calls with the operands of the nodes that they became.
 
 #include "frontends/onnx/Restore/CallReads.h"
 
@@ -74,8 +74,8 @@ void CallComparison::collectNames() {
     for (const std::string &alias : initializer.aliases)
       addTarget(alias);
   }
-  // Several results of one call have names of their own, which nodes have too.
-  // The name of an output of the graph is the caller's, and may be anything.
+  // If a call has several results, each has its own name, which values of the file
+  // have too. The user chooses the names of graph outputs, so these prove nothing.
   std::set<StringRef> outputs;
   for (const GraphOutput &output : graph.outputs)
     outputs.insert(output.name);
@@ -106,19 +106,19 @@ bool CallComparison::hasHiddenUser(const CallReads &call) const {
   size_t at = text.find("num_users=");
   int users = 0;
   if (at == StringRef::npos || text.drop_front(at + 10).consumeInteger(10, users))
-    return true; // Nothing speaks against it.
+    return true; // no number of users is recorded, so assume one was dropped
   int known = 0;
   if (auto found = takers.find(call.result); found != takers.end())
     known = found->second;
-  // The program's output is one user.
+  // An output of the program is one user.
   known += llvm::any_of(signature.outputs, [&](const SignatureEntry &entry) {
     return entry.placeholder == call.result;
   });
   return known < users;
 }
 
-/// Aligns names and operands in their order. A name that is made agrees with
-/// its own value alone; one that is not, with anything.
+/// Aligns names and operands in their order. A name that some node makes matches
+/// only its own value. A name of a dropped call matches any operand.
 void CallComparison::align(CallReads &call) {
   std::set<ValueId> own;
   for (int32_t n : call.nodes)
@@ -149,7 +149,8 @@ void CallComparison::align(CallReads &call) {
       return llvm::is_contained(values[a], reads[r].value) ? 4 : 0;
     if (call.arguments[a].isMade)
       return 0;
-    // Numbers that the exporter wrote into the call are nobody's result.
+    // A single number is likely a constant that the exporter added, not the result
+    // of a call.
     const Initializer *initializer = graph.initializerOf(reads[r].value);
     return initializer && initializer->tensor.numElements() <= 1 ? 1 : 2;
   };
@@ -175,7 +176,8 @@ void CallComparison::align(CallReads &call) {
       ++r;
   }
 
-  // A node may read an argument again, and out of order where only one is left.
+  // A node may read an argument twice. An argument that is left over may also be
+  // read out of order.
   for (size_t r = 0; r < numReads; ++r) {
     llvm::SmallVector<CallArgument *> same;
     for (CallArgument &argument : call.arguments)

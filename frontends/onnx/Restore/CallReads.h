@@ -1,4 +1,5 @@
-// What the calls behind ONNX nodes take, compared with what the nodes read.
+// Compares the arguments of ATen calls with the operands of the ONNX nodes they
+// became.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_CALLREADS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_CALLREADS_H
@@ -20,20 +21,21 @@ struct OperandAt {
   }
 };
 
-/// One argument of a call: its name, and where the call's nodes read it.
+/// One argument of a call: its name, and the operands of the call's nodes that read
+/// it.
 struct CallArgument {
   /// "detach_1".
   std::string name;
-  /// kNoValue where nothing that the nodes read can be told to be it.
+  /// kNoValue if no operand could be identified with the argument.
   ValueId value = kNoValue;
-  /// Every operand that is it.
+  /// Every operand that reads the argument.
   llvm::SmallVector<OperandAt, 2> reads;
-  /// False where no node makes a value of this name: the exporter dropped the
-  /// call of that name, and `value` is what it left in its place.
+  /// False if no node makes a value of this name: the exporter dropped the call of
+  /// that name, and `value` is the value that replaces its result.
   bool isMade = true;
 };
 
-/// The nodes of one call, with its arguments in their order.
+/// The nodes of one call, with the call's arguments in their order.
 struct CallReads {
   FxCall call;
   /// "add_3".
@@ -42,30 +44,30 @@ struct CallReads {
   std::vector<CallArgument> arguments;
 };
 
-/// The comparison of every call of a graph. Names and operands are aligned in
-/// their order, so that as many as possible agree; a name that no node makes
-/// is then the operand that stands in its place.
+/// Compares every call of a graph with its nodes. Argument names and operands are
+/// aligned in their order, so that as many as possible agree. A name that no node
+/// makes is identified with the operand at its place.
 class CallComparison {
 public:
   explicit CallComparison(const Graph &graph);
 
   llvm::ArrayRef<CallReads> getCalls() const { return calls; }
-  /// A result of the signature that no call makes, with the graph's output in
-  /// its place (position in Graph::outputs).
+  /// Results in the signature that no call makes, each with the output of the graph
+  /// that replaces it (position in Graph::outputs).
   llvm::ArrayRef<std::pair<std::string, size_t>> getDroppedOutputs() const {
     return droppedOutputs;
   }
   const GraphSignature &getSignature() const { return signature; }
 
-  /// The call of which `value` is a result; nullptr for anything else.
+  /// The call that `value` is a result of; nullptr for any other value.
   const CallReads *callOf(ValueId value) const;
   /// Whether a node, an input or an initializer of the file has the name.
   bool isMade(llvm::StringRef name) const;
-  /// The values that `name` may be: results of its call, an input, a tensor of
-  /// the module.
+  /// The values that `name` may denote: results of its call, an input, or a tensor
+  /// of the module.
   std::vector<ValueId> valuesOf(llvm::StringRef name) const;
-  /// Whether something takes the result of `call` that no call of the file is:
-  /// a call that the exporter dropped.
+  /// Whether the result of `call` has a user that is not a call of the file: a call
+  /// that the exporter dropped.
   bool hasHiddenUser(const CallReads &call) const;
 
 private:
@@ -80,14 +82,14 @@ private:
   /// Position in `calls` of each node; -1: none.
   std::vector<int32_t> callOfNode;
   std::map<std::string, std::vector<ValueId>, std::less<>> named;
-  /// Results of calls that nodes inside subgraphs are of.
+  /// Results of calls whose nodes are inside subgraphs.
   std::set<std::string, std::less<>> madeInside;
-  /// How many calls take each name.
+  /// The number of calls that take each name.
   std::map<std::string, int, std::less<>> takers;
   std::vector<std::pair<std::string, size_t>> droppedOutputs;
 };
 
-/// Whether `name` is that of a call of aten's detach ("detach", "detach_3").
+/// Whether a call of aten's detach has this result name ("detach", "detach_3").
 bool isDetachName(llvm::StringRef name);
 
 } // namespace dpc::onnx

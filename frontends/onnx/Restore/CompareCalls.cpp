@@ -1,5 +1,5 @@
-// Finds detached values, and twins that the exporter merged although they may
-// differ in one.
+// Finds detached values, and equal calls that the exporter merged although only one
+// of them may be detached.
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 
@@ -15,7 +15,7 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Calls that the exporter may drop because they give what they take.
+/// Calls that the exporter may drop because their result equals an operand.
 bool mayGiveItsOperand(StringRef stem) {
   static const llvm::StringSet<> stems = {
       "add",    "sub",     "mul",        "div",     "clone",     "alias",     "contiguous",
@@ -58,7 +58,7 @@ private:
   const Graph &graph;
   RestorationPlan &plan;
   CallComparison calls;
-  /// Values that a parameter of the module is computed into.
+  /// Values that depend on a parameter of the module.
   std::vector<bool> isTrained;
   std::set<OperandAt> detached;
   bool hasDetach = false;
@@ -108,7 +108,7 @@ void Comparer::findDetached() {
             "that was; torch.onnx.export(..., optimize=False) keeps it",
             describe(graph.nodes[call.nodes.front()]), argument.name));
     }
-  // A tensor that was computed from a detached one.
+  // Tensors that the exporter computed from a detached value.
   for (const Initializer &initializer : graph.initializers) {
     if (!isTrained[initializer.value])
       continue;
@@ -143,8 +143,8 @@ void Comparer::lose(const CallReads &reader, const CallArgument &argument, const
       describe(graph.nodes[reader.nodes.front()]), argument.name, kept.result));
 }
 
-/// Equal calls were merged to one; where the module detaches something, only
-/// one of them may pass its gradient.
+/// The exporter merged equal calls into one. If the module detaches a value, only
+/// one of the merged calls may pass its gradient.
 void Comparer::findMergedTwins() {
   for (const CallReads &call : calls.getCalls())
     for (const CallArgument &argument : call.arguments) {
@@ -160,7 +160,8 @@ void Comparer::findMergedTwins() {
     }
 }
 
-/// A running buffer is updated without a gradient, and so is what reads it then.
+/// A running buffer is updated without a gradient, so its readers must not pass one
+/// either.
 void Comparer::findRunning() {
   std::map<std::string, ValueId> standIns;
   for (const RestoredUse &use : plan.uses)
@@ -178,7 +179,8 @@ void Comparer::findRunning() {
   }
 }
 
-/// The exporter evaluated a random call and wrote down what it drew.
+/// Finds random calls that the exporter evaluated, so that the file has the drawn
+/// numbers as a constant.
 void Comparer::findFrozenDraws() {
   static const llvm::StringSet<> draws = {"bernoulli",  "rand",       "rand_like", "randn",
                                           "randn_like", "normal",     "uniform",   "randint",
@@ -197,8 +199,8 @@ void Comparer::findFrozenDraws() {
     }
 }
 
-/// Finds x.clone() of a value that needs no copy for its order. The reader names
-/// the copy alone, whatever the module called before it.
+/// Finds dropped calls x.clone() that do not change the memory order. The reader of
+/// a copy names only the copy, not the call before it.
 void Comparer::findDroppedCopies() {
   static const llvm::StringSet<> reorders = {
       "permute", "transpose", "t",         "expand",  "movedim", "slice", "select", "view",
@@ -209,7 +211,8 @@ void Comparer::findDroppedCopies() {
           !isTrained[argument.value] || argument.reads.empty())
         continue;
       const CallReads *kept = calls.callOf(argument.value);
-      // Cosine similarity copies its norms.
+      // PyTorch's own cosine similarity copies its norms, so that is no call of the
+      // module.
       if (kept && stemOf(kept->result) == "linalg_vector_norm" &&
           stemOf(call.result) == "clamp_min")
         continue;

@@ -1,4 +1,5 @@
-// What the exporter dropped from the graph and its metadata still names.
+// Finds calls that the exporter dropped from the graph but that its metadata still
+// name.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_COMPARECALLS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_COMPARECALLS_H
@@ -7,8 +8,8 @@
 
 namespace dpc::onnx {
 
-/// Adds to `plan` the detached values of the module, and to `plan.lost` what
-/// changes training and the file no longer holds.
+/// Adds the detached values of the module to `plan`. Adds to `plan.lost` each
+/// dropped call that changes training and that the file cannot reproduce.
 void compareCalls(const Graph &graph, RestorationPlan &plan);
 
 } // namespace dpc::onnx

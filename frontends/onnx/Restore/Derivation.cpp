@@ -1,5 +1,5 @@
-// Computes a tensor of the file from a parameter, and finds by which steps it
-// follows from one.
+// Computes a tensor of the file from a parameter, and finds the steps from one to
+// the other.
 
 #include "frontends/onnx/Restore/Derivation.h"
 
@@ -31,7 +31,7 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The elements of `from` at the places that `strides` walks over `shape`.
+/// The elements of `from` that `strides` address over `shape`.
 Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   size_t bytes = elementBytes(from.type);
   std::vector<char> to(product(shape) * bytes);
@@ -137,7 +137,7 @@ DerivationStep step(Kind kind, ArrayRef<int64_t> dims) {
   return {kind, SmallVector<int64_t, 4>(dims), {}, 0};
 }
 
-/// A permutation that makes `value` of `parameter`, of up to four dimensions.
+/// The permutation that makes `value` from `parameter`, for two to four dimensions.
 std::optional<Derivation> findTranspose(const Tensor &parameter, const Tensor &value) {
   size_t rank = parameter.shape.size();
   if (rank < 2 || rank > 4 || value.shape.size() != rank)
@@ -170,8 +170,8 @@ std::optional<Derivation> findExpand(const Tensor &parameter, const Tensor &valu
   return std::nullopt;
 }
 
-/// The rows of `parameter` that `value` has, when they are those at one place
-/// each.
+/// The rows of `parameter` that `value` has, if the rows of `parameter` are
+/// distinct.
 std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value) {
   size_t rowDims = parameter.shape.size() - 1;
   if (parameter.shape.size() < 2 || value.shape.size() < rowDims ||
@@ -185,7 +185,7 @@ std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value)
   llvm::StringMap<int64_t> places;
   for (int64_t i = 0; i < parameter.shape[0]; ++i)
     if (!places.try_emplace(StringRef(parameter.bytes.data() + i * row, row), i).second)
-      return std::nullopt; // Equal rows: which one was looked up is unknown.
+      return std::nullopt; // two rows are equal: which one was looked up is unknown
   DerivationStep gather = step(Kind::Gather, ArrayRef<int64_t>(value.shape).drop_back(rowDims));
   for (size_t at = 0; at < value.bytes.size(); at += row) {
     auto found = places.find(StringRef(value.bytes.data() + at, row));
@@ -196,11 +196,12 @@ std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value)
   return Derivation{gather};
 }
 
-/// A number that, added to every element of `parameter`, gives `value`.
+/// The number that gives `value` when added to every element of `parameter`.
 std::optional<Derivation> findAddend(const Tensor &parameter, const Tensor &value) {
   if (parameter.shape != value.shape || parameter.numElements() == 0)
     return std::nullopt;
-  // The sum is rounded: the smallest element tells the number best.
+  // The sum is rounded. The smallest element loses the fewest bits of the added
+  // number.
   int64_t best = 0;
   for (int64_t i = 0; i < parameter.numElements(); ++i)
     if (std::abs(parameter.asDouble(i)) < std::abs(parameter.asDouble(best)))
@@ -325,7 +326,7 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value) {
   if (rank < 2 || rank > 6)
     return best;
   for (unsigned mask = 0; mask + 1 < 1u << rank; ++mask) {
-    // The dimensions in `mask` make a row; those of extent 1 are places.
+    // The dimensions in `mask` form a row; dimensions of extent 1 count as indices.
     SmallVector<int64_t> order, inverse(rank);
     unsigned rowDims = 0;
     for (bool isRow : {false, true})
@@ -343,7 +344,8 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value) {
     Tensor moved = moves ? *derive(value, {step(Kind::Transpose, order)}) : value;
     Derived table = distinctRows(moved, rowDims);
     int64_t elements = table.parameter.numElements();
-    // Single numbers may be equal by accident: half of them are not.
+    // Single numbers may be equal by accident, so at least half of them must be
+    // repeated.
     int64_t wanted = rowDims ? best.parameter.numElements() : value.numElements() / 2;
     if (elements >= value.numElements() || elements > wanted ||
         elements > best.parameter.numElements() ||

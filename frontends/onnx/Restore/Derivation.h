@@ -1,4 +1,4 @@
-// How a tensor of the file follows from a parameter.
+// The steps by which an exporter computed a tensor of the file from a parameter.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H
 #define DPC_FRONTENDS_ONNX_RESTORE_DERIVATION_H
@@ -20,9 +20,9 @@ struct DerivationStep {
     Reshape,
     /// `dims` is the new shape; dimensions of extent 1 are repeated.
     Expand,
-    /// Rows (slices of dimension 0) by `indices`, which has the shape `dims`.
+    /// Takes rows (slices of dimension 0) by `indices`, which has the shape `dims`.
     Gather,
-    /// Rows `dims[0]` to `dims[1]`, without the last one.
+    /// Takes rows `dims[0]` to `dims[1]` - 1.
     Slice,
     /// Adds `addend` to every element.
     Add,
@@ -38,43 +38,44 @@ struct DerivationStep {
   }
 };
 
-/// Steps from a parameter to a tensor of the file; none: they are the same.
+/// The steps from a parameter to a tensor of the file; empty if they are equal.
 using Derivation = std::vector<DerivationStep>;
 
-/// `tensor` after `steps`, rounded as its type is; nullopt when a step does not
-/// fit the shape or the type (only f32 and f64 are added to).
+/// `tensor` after `steps`, rounded to its type. nullopt if a step does not fit the
+/// shape or the type (only f32 and f64 support Add).
 std::optional<Tensor> derive(const Tensor &tensor, llvm::ArrayRef<DerivationStep> steps);
 
-/// "transposed, rows": for tables; empty for no step.
+/// As text for tables, such as "transposed, rows"; empty for no step.
 std::string describe(llvm::ArrayRef<DerivationStep> steps);
 
-/// The steps that make `value` of `parameter`, bit by bit: none, a permutation
-/// of dimensions, another shape, repetition along dimensions of extent 1,
-/// rows, or a number added. nullopt when none does.
+/// The steps that make `value` from `parameter` with equal bits: none, a
+/// permutation of dimensions, another shape, repetition along dimensions of extent
+/// 1, rows, or an added number. nullopt if no such step does.
 std::optional<Derivation> findDerivation(const Tensor &parameter, const Tensor &value);
 
-/// A parameter and how a tensor of the file follows from it.
+/// A parameter, and the steps from it to a tensor of the file.
 struct Derived {
   Tensor parameter;
   Derivation steps;
 };
 
-/// `value` is a table's rows at constant places, its last `rowDims` dimensions
-/// a row: the table of the distinct rows, in the order of their first places.
+/// For a `value` that has rows of a table at constant indices, with its last
+/// `rowDims` dimensions as a row: the table of the distinct rows, in the order of
+/// their first occurrence.
 Derived distinctRows(const Tensor &value, unsigned rowDims);
 
-/// `value` is a lookup at constant places whose dimensions were moved since:
-/// the split into places and row that leaves the smallest table. Without any
-/// row that occurs twice, `value` itself. nullopt when all elements are equal,
-/// so that nothing tells one row from another.
+/// For a `value` that is a lookup at constant indices with its dimensions permuted
+/// afterwards: chooses the split into indices and row that gives the smallest
+/// table. Gives `value` itself if no row occurs twice. nullopt if all elements are
+/// equal, because rows cannot be told apart then.
 std::optional<Derived> distinctRowsAnywhere(const Tensor &value);
 
-/// `value` was repeated along dimensions (all along which it does not change,
-/// or, when all elements are equal, only dimension `samples`): the parameter
-/// before.
+/// For a `value` that was repeated along dimensions: the parameter before the
+/// repetition. These are all dimensions along which `value` does not change; if all
+/// elements are equal, only dimension `samples`.
 Derived collapseRepeated(const Tensor &value, size_t samples = 0);
 
-/// Same type, shape and bits.
+/// Whether type, shape and bits are equal.
 bool isSame(const Tensor &a, const Tensor &b);
 
 } // namespace dpc::onnx

@@ -1,5 +1,5 @@
-// Finds dropped additions (up to 1e-8) and factors (within 1e-5 of 1) that
-// their readers need.
+// Finds dropped additions (up to 1e-8) and factors (within 1e-5 of 1) that the
+// readers of their results need.
 
 #include "frontends/onnx/Restore/DroppedArithmetic.h"
 
@@ -12,10 +12,10 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Where an operator has no finite value, or no gradient of its own.
+/// The point at which an operator has no finite value or no finite gradient.
 enum class Singular { nowhere, atZero, atOne };
 
-/// Pow is smooth at 0 if all its exponents are whole numbers from 1 on.
+/// Pow has a finite gradient at 0 if all its exponents are at least 1.
 Singular ofPow(const Graph &graph, const Node &node) {
   const Initializer *exponent = graph.initializerOf(node.input(1));
   if (!exponent)
@@ -43,7 +43,7 @@ Singular singularityOf(const Graph &graph, const Node &node, int32_t operand) {
       .Default(Singular::nowhere);
 }
 
-/// The same of a call whose nodes become singular after the one that reads.
+/// The same for calls in which a later node than the reading one becomes singular.
 Singular singularityOf(StringRef op, bool isSum) {
   if (op == "logit")
     return isSum ? Singular::atZero : Singular::atOne;
@@ -61,7 +61,7 @@ std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallCom
       bool isSum = sums.contains(stem);
       if (argument.isMade || argument.value == kNoValue || (!isSum && !products.contains(stem)))
         continue;
-      // An equal call that was merged with one of the file is no number.
+      // The exporter merged two equal calls here; it did not drop a number.
       const CallReads *kept = calls.callOf(argument.value);
       if (kept && stemOf(kept->result) == stem && !calls.hasHiddenUser(*kept))
         continue;

@@ -1,4 +1,4 @@
-// Additions and products that the exporter took for nothing.
+// Finds additions and products that the exporter dropped as neutral.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_DROPPEDARITHMETIC_H
 #define DPC_FRONTENDS_ONNX_RESTORE_DROPPEDARITHMETIC_H
@@ -7,9 +7,9 @@
 
 namespace dpc::onnx {
 
-/// One message for each call that needs a small addend, or a factor close to 1,
-/// to be finite or to have a gradient, where the exporter dropped it. Anywhere
-/// else the dropped number is below what the types resolve.
+/// One message for each dropped addition of a small number, or factor close to 1,
+/// that its reader needs to be finite or to have a gradient. For other readers the
+/// dropped number is below the resolution of the type.
 std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallComparison &calls);
 
 } // namespace dpc::onnx

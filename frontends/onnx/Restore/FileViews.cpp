@@ -1,4 +1,4 @@
-// Tells where the parameters of a restored model lie in the ONNX file.
+// Finds the places of a restored model's parameters in the ONNX file.
 
 #include "frontends/onnx/Restore/FileViews.h"
 
@@ -9,8 +9,9 @@ namespace {
 
 using Dims = llvm::SmallVector<unsigned>;
 
-/// The order of a tensor's dimensions in memory while steps move them: each
-/// present dimension is a run of the tensor's own ones.
+/// Tracks the memory order of a tensor's dimensions through steps that move them.
+/// Each current dimension consists of consecutive dimensions of the original
+/// tensor.
 class DimensionOrder {
 public:
   explicit DimensionOrder(llvm::ArrayRef<int64_t> shape) : extents(shape) {
@@ -18,7 +19,7 @@ public:
       present.push_back({dim});
   }
 
-  /// False where a dimension would be torn apart.
+  /// Permutes the current dimensions. False if a current dimension is unknown.
   bool transpose(llvm::ArrayRef<int64_t> permutation) {
     if (!isKnown || permutation.size() != present.size())
       return false;
@@ -29,8 +30,8 @@ public:
     return true;
   }
 
-  /// Elements stay where they are. The new dimensions are only looked for, as
-  /// nothing may ask for them.
+  /// Elements keep their places. Only a later transpose needs the new dimensions,
+  /// so a shape that does not fit is no error yet.
   void reshape(llvm::ArrayRef<int64_t> shape) {
     Dims flat = order();
     present.clear();
@@ -45,7 +46,8 @@ public:
       isKnown &= product == extent;
       present.push_back(std::move(group));
     }
-    // What is left has extent 1, or the groups above are wrong.
+    // The remaining dimensions have extent 1; otherwise the grouping above is
+    // wrong.
     for (; next < flat.size(); ++next) {
       isKnown &= extents[flat[next]] == 1;
       if (present.empty())
@@ -54,7 +56,7 @@ public:
     }
   }
 
-  /// The tensor's dimensions from the slowest to the fastest.
+  /// The original dimensions from the slowest to the fastest.
   Dims order() const {
     Dims flat;
     for (const Dims &group : present)
@@ -101,7 +103,7 @@ nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationSt
   }
   view.strides.resize(shape.size());
   int64_t stride = 1;
-  const Dims order = dims.order(); // outlives the loop, as llvm::reverse keeps no copy
+  const Dims order = dims.order(); // a named variable, because llvm::reverse keeps only a reference
   for (unsigned dim : llvm::reverse(order)) {
     view.strides[dim] = stride;
     stride *= shape[dim];

@@ -1,4 +1,4 @@
-// Where restored tensors are in the file.
+// Finds the places of restored tensors in the file.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
@@ -8,14 +8,15 @@
 
 namespace dpc::onnx {
 
-/// How to read a tensor of shape `shape` from `steps` of it, the tensor of the
-/// file: strides when the steps only move its elements or add a number to all,
-/// else that the file's tensor holds only a part.
+/// Describes how to read a tensor of shape `shape` from the file's tensor `inFile`,
+/// which `steps` made from it. If the steps only move elements or add a number to
+/// all, the view has strides. Otherwise the view says that the file has only a part
+/// of the tensor.
 nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationStep> steps,
                       const Initializer &inFile);
 
-/// Which tensors of `graph`, the file's, stand for each tensor of the plan: one
-/// entry a tensor, whose own name comes first if the file has it.
+/// The file's tensors in `graph` that represent each tensor of the plan: one entry
+/// per tensor. The tensor's own name comes first if the file has it.
 std::vector<std::vector<nn::FileTensor>> findFileViews(const RestorationPlan &plan,
                                                        const Graph &graph);
 

@@ -1,9 +1,9 @@
-// Finds the module's parameters from the metadata of PyTorch's default
-// exporter.
+// Identifies the module's parameters by the metadata of PyTorch's default exporter.
 //
-// Every node says in `fx_node` which ATen call it came from, with the module's
-// own names of its arguments. Nodes of one call are matched with its arguments:
-// what an operand was before equal tensors were merged, transposed or folded.
+// Every node has an `fx_node` that quotes the ATen call it came from, with the
+// module's own names of the arguments. The nodes of one call are matched with its
+// arguments. This tells which parameter an operand was before equal tensors were
+// merged, transposed or folded.
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 #include "frontends/onnx/Restore/MetadataFinder.h"
@@ -33,7 +33,8 @@ std::string within(StringRef owner, StringRef name) {
   return owner.empty() ? name.str() : (owner + "." + name).str();
 }
 
-/// The PARAMETERs that the exporter computed `initializer` from, or that it is.
+/// The targets of the PARAMETERs that `initializer` is or that the exporter
+/// computed it from.
 std::vector<std::string> MetadataFinder::parametersOf(const Initializer &initializer) const {
   std::vector<std::string> targets;
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
@@ -74,14 +75,14 @@ void MetadataFinder::groupCalls() {
   }
 }
 
-/// Whether the node takes the operand's type alone.
+/// Whether the node reads only the type of the operand.
 bool MetadataFinder::isReadForItsType(int32_t node, int32_t operand) const {
   return operand == 1 && graph.nodes[node].is("CastLike");
 }
 
-/// Matches the float operands of a call's nodes with its arguments: by what the
-/// operator says of its operands; by the tensor's own name; what is left on
-/// both sides by last name and in order.
+/// Matches the float operands of a call's nodes with its arguments: first by the
+/// operator's known operands, then by the tensor's own name. The remaining ones are
+/// matched by last name and in order.
 void MetadataFinder::identify(const CallNodes &group) {
   if (isRecurrent(group.call))
     return findRecurrent(group);
@@ -130,7 +131,8 @@ void MetadataFinder::identify(const CallNodes &group) {
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     return llvm::is_contained(parametersOf(*at.initializer), entry.target);
   });
-  // What is somebody else's: the exporter merged equal tensors.
+  // The operand has the name of another parameter: the exporter merged equal
+  // tensors.
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     std::vector<std::string> others = parametersOf(*at.initializer);
     return !inFile(entry.target) && others.size() == 1 &&
@@ -144,7 +146,7 @@ void MetadataFinder::identify(const CallNodes &group) {
     const Initializer *own = inFile(entry.target);
     return own && findDerivation(own->tensor, at.initializer->tensor);
   });
-  // Several nodes of a call may read one argument.
+  // Several nodes of a call may read the same argument.
   left = group.entries;
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     return at.initializer->name == entry.target;
@@ -154,13 +156,13 @@ void MetadataFinder::identify(const CallNodes &group) {
       identifyLoose(group, at);
 }
 
-/// An operand that no argument of its call names: the call takes something
-/// computed from a parameter, or a number that merely equals one.
+/// Identifies an operand that no argument of its call names. The call takes a value
+/// that was computed from a parameter, or a number that merely equals a parameter.
 void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   const Initializer &initializer = *at.initializer;
   std::vector<std::string> sources = parametersOf(initializer);
   if (sources.empty())
-    return; // Of no parameter.
+    return; // computed from no parameter
   if (identifyOfZeros(at, sources))
     return;
   if (sources.size() > 1) {
@@ -179,16 +181,16 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
                                            llvm::is_contained(foldedFrom(initializer), argument)))
     return assign(source, at, false, argument);
 
-  // The calling module's own tensor of this name.
+  // The source belongs to the calling module itself.
   std::string scope = callingModule(node);
   if (scope == ownerOf(source)) {
-    // Or its only one that nothing else is known of.
+    // Or its only parameter that is not identified yet.
     std::vector<std::string> others;
     if ((!isItself || isMovedView({at, false, argument})) && !argument.empty())
       for (const SignatureEntry &entry : signature.inputs)
         if (ownerOf(entry.target) == scope && isUnaccounted(entry))
           others.push_back(entry.target);
-    // The call may exchange the dimensions of either parameter that became this matrix.
+    // If the call exchanges dimensions, either parameter may have become this matrix.
     if (others.size() > 1 || (isItself && !others.empty()))
       return lose(others.front(), initializer);
     return assign(others.empty() ? source : others.front(), at, false, argument);
@@ -217,7 +219,7 @@ RestorationPlan MetadataFinder::find() {
   for (int32_t node : silentNodes)
     identifySilent(node);
   for (const DroppedBias &each : dropped)
-    identified[each.target]; // Also those that nothing else uses.
+    identified[each.target]; // Also biases that no other operand uses.
   for (const SignatureEntry &entry : signature.inputs)
     if (auto found = identified.find(entry.target); found != identified.end())
       planTensor(entry.target, found->second);

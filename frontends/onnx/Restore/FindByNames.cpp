@@ -1,10 +1,10 @@
-// Finds the module's parameters from the names and values that PyTorch's
+// Identifies the module's parameters by the names and values that PyTorch's
 // TorchScript exporter leaves.
 //
-// The TorchScript exporter merges equal initializers and leaves an Identity
-// under each name; so the names that nodes read say what was apart. What
-// constant folding computed has a name of its own making ("onnx::MatMul_291");
-// only the nodes around it and its values say what it was.
+// The TorchScript exporter merges equal initializers and leaves an Identity under
+// each name, so the names that nodes read tell which tensors were separate. A
+// tensor that constant folding computed has a generated name ("onnx::MatMul_291").
+// Only its values and the nodes around it tell which parameter it was.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -64,7 +64,8 @@ private:
   RestorationPlan plan;
 };
 
-/// Floats that every node of the main graph takes for itself.
+/// True for floats that only nodes of the main graph read, outside of functions and
+/// subgraphs.
 bool Finder::isRestorable(const Initializer &initializer) const {
   return isFloat(initializer.tensor.type) &&
          llvm::all_of(graph.values[initializer.value].uses, [&](const Use &use) {
@@ -72,15 +73,17 @@ bool Finder::isRestorable(const Initializer &initializer) const {
          });
 }
 
-/// The right operand of products alone: a linear layer's weight, transposed.
+/// True if the initializer is the right operand of products only: the transposed
+/// weight of a linear layer.
 bool Finder::isMatrix(const Initializer &initializer, llvm::ArrayRef<Operand> uses) const {
   return initializer.tensor.shape.size() == 2 && llvm::all_of(uses, [&](const Operand &use) {
            return graph.nodes[use.node].is("MatMul") && use.operand == 1;
          });
 }
 
-/// "a.fc.weight": after the bias that is added to `product`, else after the
-/// module in its name, "/a/fc/MatMul". Empty when neither says.
+/// "a.fc.weight": from the name of the bias that is added to `product`, else from
+/// the module path in the product's name, "/a/fc/MatMul". Empty if neither gives a
+/// name.
 std::string Finder::weightName(const Node &product) const {
   for (const Use &use : graph.values[product.output(0)].uses) {
     const Node &sum = graph.nodes[use.node];
@@ -107,9 +110,9 @@ void Finder::add(RestoredTensor tensor, const Initializer &was, Derivation steps
   plan.tensors.push_back(std::move(tensor));
 }
 
-/// `name`, with the value of `initializer`, is a linear layer's weight
-/// transposed: of a tensor that the file has, when its values are no constant,
-/// or of one that is not there any more.
+/// Plans `name`, with the value of `initializer`, as the transposed weight of a
+/// linear layer. The weight may equal a tensor of the file (if its values are not
+/// all the same) or may be missing in the file.
 void Finder::planMatrix(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   Derivation transpose(1);
@@ -125,7 +128,7 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
                             /*isInFile=*/true,
                             {name}};
         for (RestoredTensor &known : plan.tensors)
-          if (known.name == other.name) { // Once more.
+          if (known.name == other.name) { // the tensor is in the plan already
             known.aliases.push_back(name);
             for (const Operand &use : uses)
               plan.uses.push_back({use.node, use.operand, initializer.value,
@@ -140,7 +143,7 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
     return add({own, TensorKind::Parameter, std::move(weight), false, {name}}, initializer,
                std::move(transpose), uses);
   }
-  // A module that runs twice gives its weight twice.
+  // The export of a module that runs twice has its weight twice.
   for (RestoredTensor &known : plan.tensors)
     if (known.name == own && isSame(known.value, weight)) {
       known.aliases.push_back(name);
@@ -153,7 +156,7 @@ void Finder::planMatrix(const Initializer &initializer, const std::string &name,
     add({name, TensorKind::Parameter, initializer.tensor, false, {}}, initializer, {}, uses);
 }
 
-/// `name` is what constant folding made of something else.
+/// Plans `name`, which constant folding computed from another tensor.
 void Finder::planFolded(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   const Tensor &tensor = initializer.tensor;
@@ -170,7 +173,8 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                         describe(node), name, kKeeps));
     return;
   }
-  // A number a channel before unit dimensions was only reshaped.
+  // One number per channel, followed by dimensions of extent 1: it was only
+  // reshaped.
   bool isPerChannel = extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
   if (isTraining && !isRecurrent && !isPerChannel) {
     std::optional<Derived> table =
@@ -188,8 +192,8 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                  initializer, std::move(table->steps), uses);
     }
   }
-  // One parameter that was computed with twice has two names of equal values;
-  // what is all one number may be anything.
+  // A parameter that two computations use has two names with equal values. Tensors
+  // of one repeated number prove nothing, so each name gets its own tensor.
   if (name != initializer.name && isSplat(tensor))
     add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {}, uses);
 }

@@ -1,4 +1,4 @@
-// Finds what the exporter left out of the graph.
+// Finds operands, nodes and flags that the exporter left out of the graph.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -12,8 +12,8 @@ using llvm::StringRef;
 
 namespace dpc::onnx {
 
-/// `RemoveOptionalBias..`: a bias of zeros was dropped from a convolution or
-/// product whose call still names it.
+/// The exporter's rule `RemoveOptionalBias..` drops a bias of zeros from a
+/// convolution or product, but the call still names it.
 void MetadataFinder::findDroppedBiases(const CallNodes &group) {
   StringRef op = group.call.op;
   int position = op == "addmm" ? 0 : 2;
@@ -44,8 +44,8 @@ void MetadataFinder::findDroppedBiases(const CallNodes &group) {
   }
 }
 
-/// aten's batch norm in training mode, which this exporter writes as ONNX's
-/// inference form.
+/// Finds calls of aten's batch norm in training mode, which this exporter writes in
+/// ONNX's inference form.
 void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   if (!movesStatistics(group.call))
     return;
@@ -61,8 +61,7 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
-/// Whether `value` is the table of a bag, and not the integers of its other
-/// lookups.
+/// Whether `value` is the table of a bag. The other lookups of a bag read integers.
 bool MetadataFinder::isTableOf(const CallNodes &bag, ValueId value) const {
   if (const Initializer *table = graph.initializerOf(value))
     return isFloat(table->tensor.type);
@@ -71,10 +70,11 @@ bool MetadataFinder::isTableOf(const CallNodes &bag, ValueId value) const {
          resultOf(graph.nodes[made.index].metadata(kFxNode)) == valueArgument(bag.call, 0);
 }
 
-/// What aten's lookups say of the gradient: embedding (weight, indices,
-/// padding_idx, scale_grad_by_freq) and embedding_bag (weight, indices, offsets,
-/// scale_grad_by_freq, ..). Computing forward no row differs from another, so
-/// ONNX has no word for it. The graph of a bag leaves padding_idx out itself.
+/// Finds the flags of aten's lookups that change the gradient: embedding (weight,
+/// indices, padding_idx, scale_grad_by_freq) and embedding_bag (weight, indices,
+/// offsets, scale_grad_by_freq, ..). The forward pass treats all rows alike, so
+/// ONNX has no attribute for these flags. The exported graph of a bag leaves the
+/// row padding_idx out itself.
 void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
   llvm::ArrayRef<std::string> arguments(group.call.arguments);
   const bool isBag = group.call.op == "embedding_bag";
@@ -102,7 +102,8 @@ void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
         describe(graph.nodes[group.nodes.front()])));
 }
 
-/// The values of a convolution and of the BatchNorm after it are one product.
+/// A convolution with a folded BatchNorm has the product of both weights, which
+/// cannot be separated.
 void MetadataFinder::findFoldedNorms() {
   std::vector<std::string> nodes;
   for (const Node &node : graph.nodes)
@@ -117,7 +118,7 @@ void MetadataFinder::findFoldedNorms() {
                          : std::string()));
 }
 
-/// The parameters that `node` reads.
+/// The parameters that `node` reads, with their operands.
 MetadataFinder::Reads MetadataFinder::parametersAt(int32_t node) const {
   Reads parameters;
   if (auto found = reads.find(node); found != reads.end())
@@ -126,8 +127,9 @@ MetadataFinder::Reads MetadataFinder::parametersAt(int32_t node) const {
   return parameters;
 }
 
-/// The node that reads parameters for `node`: itself, or the one whose result
-/// reaches it through nodes that take no other result; -1 if there is none.
+/// The node that reads parameters for `node`: `node` itself, or a node whose result
+/// reaches it through a chain of nodes with no other computed operand; -1 if there
+/// is none.
 int32_t MetadataFinder::readerOfParameters(int32_t node) const {
   constexpr int most = 8;
   for (int i = 0; i < most; ++i) {
@@ -148,9 +150,9 @@ int32_t MetadataFinder::readerOfParameters(int32_t node) const {
   return -1;
 }
 
-/// Layers that begin alike and take one input were merged to one node (the two
-/// norms of a parallel residual): the calls after it still name the other
-/// one's result, `%layer_norm_1`, which no node has any more.
+/// Finds merged layers. Two layers with equal initial values and one input (the two
+/// norms of a parallel residual) become one node. The calls after it still name the
+/// result of the other layer, `%layer_norm_1`, which no node has any more.
 void MetadataFinder::findMergedNodes() {
   for (const auto &[target, found] : identified)
     for (const Identified &each : found)
@@ -190,9 +192,9 @@ void MetadataFinder::loseTwin(int32_t reader, const std::string &of) {
                                     describe(graph.nodes[reader]), of));
 }
 
-/// The parameters of the node that is gone: those of a module beside the kept
-/// one's, of the same names, that nothing else is known of. False if there is no
-/// such module.
+/// Plans the parameters of the dropped node. They belong to a sibling of the kept
+/// node's module, have the same last names, and no operand was identified with
+/// them. False if there is no such sibling.
 bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
                                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
   const CallNodes &group = groups[groupOfNode[reader]];
@@ -212,7 +214,7 @@ bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
     it = fits ? std::next(it) : candidates.erase(it);
   }
   if (candidates.empty())
-    return false; // One module that was called twice.
+    return false; // one module that is called twice
   if (candidates.size() > 1 || !isKept) {
     std::string of = "the parameters of '" + *candidates.begin() + "'";
     if (candidates.size() > 1)
@@ -235,8 +237,8 @@ bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
   return true;
 }
 
-/// The same for parameters of one module: `h * self.p` and `h * self.q`, of which
-/// nothing is known of q.
+/// The same for two parameters of one module: of `h * self.p` and `h * self.q` the
+/// file has only p.
 void MetadataFinder::planMergedTensor(int32_t reader, bool isKept,
                                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
   const auto read = parametersAt(reader);

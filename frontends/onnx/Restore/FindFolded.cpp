@@ -1,6 +1,6 @@
-// Finds what a tensor was before the exporter computed with it.
+// Reconstructs tensors from which the exporter computed others by constant folding.
 //
-// The names of the values on the way (`folded_from`) say which operators ran.
+// The names of the intermediate values (`folded_from`) tell which operators ran.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 bool isKernel(const Node &node) { return node.is("Conv") || node.is("ConvTranspose"); }
 
-/// Values that the exporter brought itself.
+/// Names of values that the exporter added itself.
 bool isExporters(StringRef name) { return name.starts_with("val_") || name.starts_with("scalar"); }
 
 const llvm::StringSet<> &repeats() {
@@ -26,12 +26,12 @@ const llvm::StringSet<> &repeats() {
   return names;
 }
 
-/// Undoes the views before a repetition.
+/// Undoes the views that came before a repetition.
 Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
               bool isKernel) {
   Undone undone = undoViews(after.parameter, lastOnes, others, isKernel);
   undone.derived.steps.insert(undone.derived.steps.end(), after.steps.begin(), after.steps.end());
-  // To repeat may also have added dimensions in front.
+  // A repetition may also have added leading dimensions.
   llvm::ArrayRef<int64_t> shape(undone.derived.parameter.shape);
   if (shape.size() > 1 && shape.front() == 1)
     undone.doubt = std::max(undone.doubt, Doubt::Shape);
@@ -40,11 +40,11 @@ Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View>
 
 } // namespace
 
-/// The module's tensor behind a computed one, from the names of what was
-/// computed on the way.
+/// Reconstructs the module's tensor that `found` was computed from, by the names of
+/// the intermediate values.
 std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
   static const llvm::StringSet<> lookups = {"embedding", "index", "index_select", "gather"};
-  // What only computes numbers that are differentiated, never places.
+  // Operators whose results are differentiated and are never used as indices.
   static const llvm::StringSet<> arithmetic = {
       "linear",       "addmm",    "matmul", "mm",         "bmm",
       "einsum",       "sigmoid",  "tanh",   "exp",        "softmax",
@@ -55,7 +55,8 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
   const Node &node = graph.nodes[found.at.node];
-  // What the call takes, and what the exporter made of that for its nodes.
+  // The argument that the call takes, and the views by which the exporter adapted
+  // it for its nodes.
   std::string last = initializer.name;
   std::vector<std::string> names = foldedFrom(initializer);
   std::vector<View> lastOnes;
@@ -69,7 +70,7 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
       return std::nullopt;
     last = found.argument;
   } else if (!found.argument.empty() && (isState || signature.findTarget(last))) {
-    last = found.argument; // It was equal to something else and merged with it.
+    last = found.argument; // the argument was merged with an equal tensor
   }
   StringRef stem = stemOf(last);
   bool looksUp = lookups.contains(stem), repeatsIt = false, computes = false;
@@ -78,7 +79,8 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   std::vector<View> before;
   for (const std::string &name : names) {
     if (isParameter(name) || name == last)
-      continue;                           // The one parameter, or its equal that the exporter kept.
+      continue;                           // the parameter itself, or the equal tensor that the
+                                          // exporter kept
     others += stemOf(name) != "_to_copy"; // a cast, such as weight.float()
     scalars += isExporters(name);
     if (const Initializer *scalar = inFile(name); scalar && scalar->tensor.numElements() == 1)
@@ -124,8 +126,8 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   return undoViews(value, lastOnes, before, isKernel(node));
 }
 
-/// `y = x1^T W x2`, whose W the exporter writes as [in1, out * in2]: the shape
-/// that the product is given then says what is what.
+/// `y = x1^T W x2`: the exporter writes W as [in1, out * in2], and the shape to
+/// which the product is reshaped gives the extents.
 std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   for (const Use &use : graph.values[graph.nodes[found.at.node].output(0)].uses) {
@@ -151,14 +153,15 @@ std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) co
   return Undone{{value, {}}, Doubt::Order};
 }
 
-/// Whether the call multiplies an operand with a number of its own: add(x, w,
+/// Whether the call multiplies an operand with a number in its arguments: add(x, w,
 /// alpha=0.1), addcmul(.., value=0.5), lerp(x, w, 0.25).
 static bool scalesOperands(StringRef op, StringRef text) {
   return op == "lerp" || text.contains("{alpha: ") || text.contains(", alpha: ") ||
          text.contains("beta: ") || text.contains("{value: ");
 }
 
-/// The call takes the tensor itself; ONNX's operand may be another view.
+/// For an operand that is an argument of the call: ONNX's operand may be a view of
+/// it.
 std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   const Node &node = graph.nodes[found.at.node];
@@ -184,7 +187,7 @@ std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) co
     return std::nullopt;
   if (op == "bilinear" && isFolded)
     return invertBilinear(found);
-  // It exchanges dimensions of the keys.
+  // The exporter's decomposition exchanges dimensions of the keys.
   if (op.starts_with("scaled_dot_product") && isFolded)
     return Undone{{value, {}}, Doubt::Order};
   return Undone{{value, {}}, Doubt::None};
@@ -194,8 +197,8 @@ std::optional<Undone> MetadataFinder::invert(const Identified &found) const {
   return found.isArgument ? invertArgument(found) : invertFolded(found);
 }
 
-/// The exporter merged a matrix with its transposed one, which is equal: the
-/// call still says which one it takes.
+/// Whether the exporter merged a matrix with an equal transposed one. The call
+/// still names the one that it takes.
 bool MetadataFinder::isMovedView(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   ViewKind kind = viewKindOf(found.argument);

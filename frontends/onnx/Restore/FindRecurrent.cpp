@@ -1,10 +1,11 @@
 // Finds the parameters of recurrent operators.
 //
-// PyTorch's lstm and gru take a flat list of parameters; ONNX's take one tensor
-// of all directions for the inputs' weights, one for the states', and one for
-// both biases, with the gates in another order. Call and operator mean the same,
-// so the place in the list says what every row of the operand is. Plain cells
-// are products, of which the first one takes a state of zeros.
+// PyTorch's lstm and gru take a flat list of parameters. ONNX's operators take one
+// tensor for the input weights of all directions, one for the state weights and one
+// for both biases, with the gates in another order. Call and operator compute the
+// same, so the position in the list determines the parameter of every row of an
+// operand. Plain cells are exported as products; the first product has a state of
+// zeros.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -53,8 +54,8 @@ std::optional<RecurrentCall> parse(const FxCall &call) {
   return parsed;
 }
 
-/// Where PyTorch has each gate of ONNX's order: i, o, f, c of i, f, c, o; z, r,
-/// h of r, z, h.
+/// For each gate in ONNX's order, its position in PyTorch's: i, o, f, c in i, f, c,
+/// o; z, r, h in r, z, h.
 llvm::SmallVector<int64_t, 4> gatesOf(const Node &node) {
   if (node.is("LSTM"))
     return {0, 3, 1, 2};
@@ -63,8 +64,8 @@ llvm::SmallVector<int64_t, 4> gatesOf(const Node &node) {
   return {0};
 }
 
-/// The rows of parameter `which` of `count` in `operand`, with the gates as
-/// PyTorch has them.
+/// The rows of parameter `which` of `count` in `operand`, with the gates in
+/// PyTorch's order.
 std::optional<Tensor> cut(const Tensor &operand, bool isBias, size_t count, size_t which,
                           llvm::ArrayRef<int64_t> gates) {
   int64_t columns = isBias ? 1 : operand.shape.back(), blocks = count * gates.size();
@@ -82,8 +83,8 @@ std::optional<Tensor> cut(const Tensor &operand, bool isBias, size_t count, size
   return makeTensor(operand.type, shape, std::move(values));
 }
 
-/// The initializers that make an operand, one a direction or one for all; null
-/// where nodes still compute it.
+/// The initializers that an operand consists of, one per direction or one for all;
+/// null if nodes compute the operand.
 class Leaves {
 public:
   Leaves(const Graph &graph, llvm::ArrayRef<int32_t> nodes) : graph(graph), nodes(nodes) {}
@@ -136,7 +137,7 @@ void MetadataFinder::findRecurrent(const CallNodes &group) {
         continue;
       Leaves leaves(graph, group.nodes);
       leaves.visit(n, operand);
-      // The operand's parameters of all directions.
+      // The names of the parameters in this operand, for all directions.
       std::vector<std::string> names;
       for (size_t d = 0; d < directions; ++d) {
         auto first = call->parameters.begin() + (layer * directions + d) * each;
@@ -158,10 +159,10 @@ void MetadataFinder::findRecurrent(const CallNodes &group) {
               entry && !entry->target.empty())
             use.targets.push_back(entry->target);
         if (share == 1 && use.targets == std::vector<std::string>{leaf.initializer->name})
-          continue; // As it is, for nodes that are left.
+          continue; // the initializer is the parameter, and other nodes may use it
         if (use.targets.size() == share)
           joined.push_back(std::move(use));
-        else // Computed from other parameters.
+        else // computed from other parameters
           for (const std::string &source : parametersOf(*leaf.initializer))
             lose(source, *leaf.initializer);
       }
@@ -171,8 +172,8 @@ void MetadataFinder::findRecurrent(const CallNodes &group) {
     findFirstState(layers, int32_t(5 + i), state);
 }
 
-/// A first state that is trained: the parameter itself, or repeated for each
-/// sample. Every layer takes its rows of it.
+/// Finds a trained initial state: either the parameter itself, or the parameter
+/// repeated for each sample. Every layer takes its rows of it.
 void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t operand,
                                     StringRef argument) {
   std::vector<Operand> at;
@@ -193,13 +194,14 @@ void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t oper
   if (!isItself && sources.size() > 1)
     return lose(target, first);
   if (!isItself && !llvm::is_contained(foldedFrom(first), argument)) {
-    // It was equal to another one: the module's only one that nothing else is.
+    // The exporter merged it with an equal one. It must be the module's only
+    // unidentified parameter.
     std::vector<std::string> others;
     for (const SignatureEntry &other : signature.inputs)
       if (ownerOf(other.target) == ownerOf(target) && isUnaccounted(other))
         others.push_back(other.target);
     if (others.empty() && signature.findTarget(first.name))
-      return; // The file has it as it is.
+      return; // the file has the parameter unchanged
     if (others.size() != 1)
       return lose(target, first);
     target = others.front();
@@ -213,7 +215,7 @@ void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t oper
   layeredStates.push_back({target, isItself, std::move(at)});
 }
 
-/// Plans a first state of several layers, the rows of one after the other.
+/// Plans an initial state of several layers as the concatenation of their rows.
 void MetadataFinder::planLayered(size_t position) {
   const LayeredState &state = layeredStates[position];
   const Tensor &first = state.layers.front().initializer->tensor;
@@ -239,8 +241,9 @@ void MetadataFinder::planLayered(size_t position) {
   }
 }
 
-/// A node that the exporter made of several calls, such as a Split, says nothing of
-/// them. What it reads of the module was computed from it.
+/// Identifies operands of a node that the exporter made for several calls, such as
+/// a Split, and that has no metadata. Its initializers were computed from
+/// parameters of the module.
 void MetadataFinder::identifySilent(int32_t node) {
   for (auto [i, value] : llvm::enumerate(graph.nodes[node].inputs)) {
     const Initializer *initializer = graph.initializerOf(value);
@@ -259,8 +262,8 @@ void MetadataFinder::identifySilent(int32_t node) {
   }
 }
 
-/// A recurrent cell's first state is zeros, whose product with the weight was
-/// dropped for good: what is left is the bias, repeated, or zeros.
+/// A recurrent cell's initial state is zeros, and the exporter dropped the product
+/// of zeros and the weight. The remaining operand is the bias, repeated, or zeros.
 bool MetadataFinder::identifyOfZeros(const Operand &at, llvm::ArrayRef<std::string> sources) {
   const Initializer &initializer = *at.initializer;
   if (stemOf(initializer.name) != "linear" || sources.size() > 2)
@@ -280,7 +283,7 @@ bool MetadataFinder::identifyOfZeros(const Operand &at, llvm::ArrayRef<std::stri
     constants.push_back(at);
     return true;
   }
-  // Later steps say which of both is the bias.
+  // The call of a later step tells which of the two is the bias.
   for (const std::string &source : sources)
     for (const CallNodes &group : groups)
       if (sources.size() == 2 && group.call.op == "linear" &&
@@ -291,8 +294,8 @@ bool MetadataFinder::identifyOfZeros(const Operand &at, llvm::ArrayRef<std::stri
   return false;
 }
 
-/// The restored tensor `target` of this value: the position in the plan, which
-/// may have it already; nullopt where it is another one.
+/// The position in the plan of the restored tensor `target` with this value, which
+/// is added if it is missing; nullopt if `target` already has another value.
 std::optional<size_t> MetadataFinder::planJoinedTensor(const std::string &target, Tensor value) {
   for (auto [i, tensor] : llvm::enumerate(plan.tensors))
     if (tensor.name == target)

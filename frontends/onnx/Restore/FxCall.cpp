@@ -1,4 +1,4 @@
-// Reads the ATen call behind ONNX nodes.
+// Parses the ATen call that an ONNX node was exported from.
 
 #include "frontends/onnx/Restore/FxCall.h"
 
@@ -56,7 +56,8 @@ StringRef valueArgument(const FxCall &call, int position) {
   return text;
 }
 
-/// The same of a clamp. Where the exporter merged two, a bound may be either's.
+/// argumentOf for a clamp. If the exporter merged two clamps, a bound may come from
+/// either.
 static std::optional<int> clampArgumentOf(StringRef op, const Node &node, int32_t operand) {
   llvm::SmallVector<StringRef> rules;
   node.metadata(kRewriterRule).split(rules, ", ");

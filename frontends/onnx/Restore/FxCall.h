@@ -1,4 +1,4 @@
-// The ATen call behind ONNX nodes.
+// Parses the ATen call that an ONNX node was exported from.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FXCALL_H
@@ -20,24 +20,23 @@ struct FxCall {
   std::vector<std::string> arguments;
 };
 
-/// nullopt when `text` is no call.
+/// nullopt if `text` is no call.
 std::optional<FxCall> parseFxCall(llvm::StringRef text);
 
-/// "linear" of "%linear : [..] = call_function[..": the call's result.
+/// The name of the call's result: "linear" of "%linear : [..] = call_function[..".
 llvm::StringRef resultOf(llvm::StringRef text);
 
-/// "%p_w" as "p_w"; empty for what is no single value.
+/// "%p_w" as "p_w"; empty if the argument is not a single value.
 llvm::StringRef valueArgument(const FxCall &call, int position);
 
-/// Which argument of `call` operand `operand` of `node` (one of the nodes that
-/// the call became) is. Known for calls whose operands change places or number
-/// on their way to ONNX. `kNoArgument`: the operand is none, the exporter
-/// brought it.
+/// The argument of `call` that operand `operand` of `node` reads, where `node` is
+/// one of the call's nodes. Known for calls whose operands have another order or
+/// number in ONNX. `kNoArgument`: the exporter added the operand.
 constexpr int kNoArgument = -1;
 std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand);
 
-/// True when the call has LSTM's or GRU's flat list of weights, which ONNX
-/// takes joined and in another order.
+/// True for calls with LSTM's or GRU's flat list of weights, which ONNX's operators
+/// take joined and in another order.
 bool isRecurrent(const FxCall &call);
 
 /// The path of the module whose forward made the call ("m.h.0.mlp"), from the

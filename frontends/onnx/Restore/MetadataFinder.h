@@ -21,17 +21,18 @@ struct Operand {
   const Initializer *initializer;
 };
 
-/// How an operand is one of the module's tensors.
+/// An operand that was identified with one of the module's tensors.
 struct Identified {
   Operand at;
-  /// The tensor's own argument of the call; false when the call takes something
-  /// computed from it.
+  /// Whether the tensor itself is an argument of the call. False if the call takes
+  /// a value that was computed from it.
   bool isArgument;
-  /// What the call takes of it, where the file says ("permute_1").
+  /// The name of the argument that was computed from the tensor ("permute_1"), if
+  /// the file has it.
   std::string argument;
 };
 
-/// The nodes of one call, and what the call takes of the module.
+/// The nodes of one call, and the tensors of the module among its arguments.
 struct CallNodes {
   FxCall call;
   std::vector<int32_t> nodes;
@@ -39,17 +40,18 @@ struct CallNodes {
   std::vector<const SignatureEntry *> entries;
 };
 
-/// What an entry of the signature is.
+/// The kind of an entry of the signature.
 TensorKind kindOf(const SignatureEntry &entry);
-/// "weight" and "a.norm" of "a.norm.weight", and back.
+/// "weight" and "a.norm" of "a.norm.weight", and the inverse.
 llvm::StringRef lastName(llvm::StringRef target);
 llvm::StringRef ownerOf(llvm::StringRef target);
 std::string within(llvm::StringRef owner, llvm::StringRef name);
 
-/// Finds the plan of one graph. The steps share what is known of every tensor
-/// of the module; they stand in FindByMetadata.cpp (whose a tensor is),
-/// FindFolded.cpp (what it was before), FindRecurrent.cpp (what recurrent
-/// operators join), FindDropped.cpp (what is gone) and PlanTensors.cpp.
+/// Finds the restoration plan of one graph. Its steps share the facts known about
+/// every tensor of the module. They are in FindByMetadata.cpp (identifies
+/// operands), FindFolded.cpp (undoes constant folding), FindRecurrent.cpp
+/// (separates operands of recurrent operators), FindDropped.cpp (finds dropped
+/// operands and nodes) and PlanTensors.cpp.
 class MetadataFinder {
 public:
   explicit MetadataFinder(const Graph &graph) : graph(graph), signature(graphSignature(graph)) {
@@ -70,8 +72,9 @@ private:
   }
   std::vector<std::string> parametersOf(const Initializer &initializer) const;
 
-  /// The name of the call's argument that operand `operand` is, where the
-  /// operator says or a single node has them all in the same order; else empty.
+  /// The name of the call's argument that operand `operand` reads. Known if
+  /// argumentOf knows it, or if the call is a single node with all arguments in the
+  /// same order; else empty.
   std::string argumentName(const CallNodes &group, int32_t node, int32_t operand) const {
     if (std::optional<int> position = argumentOf(group.call, graph.nodes[node], operand))
       return valueArgument(group.call, *position).str();
@@ -80,7 +83,7 @@ private:
                ? names[operand]
                : std::string();
   }
-  /// A parameter that no call names and no tensor was computed from.
+  /// A parameter that no call names and that no tensor was computed from.
   bool isUnaccounted(const SignatureEntry &entry) const {
     return entry.kind == "PARAMETER" && !inFile(entry.target) && !named.count(entry.placeholder) &&
            !foldedNames.count(entry.target);
@@ -91,13 +94,13 @@ private:
   void planMergedTensor(int32_t reader, bool isKept,
                         llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
   void loseTwin(int32_t reader, const std::string &of);
-  /// Tensors of the module by their targets, each as an operand of one node.
+  /// Tensors of the module by target, each with its operand at one node.
   using Reads = std::vector<std::pair<std::string, const Identified *>>;
   Reads parametersAt(int32_t node) const;
   int32_t readerOfParameters(int32_t node) const;
 
-  /// The tensor of the module that a call names; a running statistic also once
-  /// a call has moved it.
+  /// The tensor of the module that a call names. The name may be the one that a
+  /// running statistic has after a call has updated it.
   const SignatureEntry *entryNamed(llvm::StringRef name) const {
     const SignatureEntry *entry = signature.findPlaceholder(name);
     return entry ? entry : statistics->find(name);
@@ -138,11 +141,11 @@ private:
   GraphSignature signature;
   std::map<std::string, const Initializer *> byName;
   std::vector<CallNodes> groups;
-  /// Operands by the target of the signature that they are.
+  /// The identified operands of each tensor of the module, by its target.
   std::map<std::string, std::vector<Identified>> identified;
-  /// The same by node, once all are identified.
+  /// The same operands by node; filled once all are identified.
   std::map<int32_t, Reads> reads;
-  /// Operands that merely equal a tensor of the module.
+  /// Operands that only have the same value as a tensor of the module.
   std::vector<Operand> constants;
   /// Biases that the exporter dropped because they were zero.
   struct DroppedBias {
@@ -152,17 +155,17 @@ private:
     ElementType type;
   };
   std::vector<DroppedBias> dropped;
-  /// Placeholders that some call takes; parameters that a tensor of the file
+  /// Placeholders that some call takes, and parameters that a tensor of the file
   /// was computed from.
   std::set<std::string> named, foldedNames;
-  /// Nodes that say nothing of their call.
+  /// Nodes without metadata about their call.
   std::vector<int32_t> silentNodes;
-  /// Which group a node belongs to; -1: none.
+  /// The group of each node; -1: none.
   std::vector<int32_t> groupOfNode;
   std::optional<MovedStatistics> statistics;
   std::set<std::string> lostNames;
-  /// Operands of recurrent operators, with the targets that they are joined
-  /// from.
+  /// Operands of recurrent operators, with the targets of the parameters that they
+  /// consist of.
   struct Joined {
     int32_t node;
     int32_t operand;
@@ -172,7 +175,7 @@ private:
     bool isBias;
   };
   std::vector<Joined> joined;
-  /// A first state of several layers, with the operand of each.
+  /// An initial state of several layers, with the operand of each layer.
   struct LayeredState {
     std::string target;
     bool isItself;

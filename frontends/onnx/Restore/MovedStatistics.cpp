@@ -1,8 +1,8 @@
-// Follows running statistics from call to call.
+// Tracks running statistics from call to call.
 //
-// A call has five results, which the exporter numbers one after the other:
-// `getitem_5` is the normalised value, `getitem_8` and `getitem_9` are the moved
-// mean and variance. Another call of the same module takes these.
+// A call has five results, which the exporter numbers consecutively: `getitem_5` is
+// the normalised value, `getitem_8` and `getitem_9` are the updated mean and
+// variance. The next call of the same module takes these two.
 
 #include "frontends/onnx/Restore/MovedStatistics.h"
 
@@ -22,8 +22,8 @@ bool isBatchNorm(const FxCall &call) {
   return StringRef(call.op).starts_with("_native_batch_norm_legit");
 }
 
-/// The name of result `position` of a call whose first result is `first`; empty
-/// where that is no name of the exporter's.
+/// The name of result `position` of a call whose first result is `first`; empty if
+/// `first` is not a name that the exporter generated.
 std::string resultNamed(StringRef first, int position) {
   int number = 0;
   if (!first.consume_front("getitem") ||
@@ -54,8 +54,8 @@ const SignatureEntry *MovedStatistics::find(StringRef name) const {
   return found == buffers.end() ? nullptr : found->second;
 }
 
-/// The buffer that argument `position` of the call is: by its name, or else by the
-/// tensor that the node reads or the module that calls.
+/// The buffer that argument `position` of the call denotes: by its name, else by
+/// the tensor that the node reads or by the calling module.
 const SignatureEntry *MovedStatistics::bufferOf(const CallNodes &call, int32_t node, int position) {
   StringRef name = valueArgument(call.call, position);
   if (const SignatureEntry *entry = signature.findPlaceholder(name))
@@ -99,7 +99,8 @@ void MovedStatistics::follow(const CallNodes &call) {
   }
 }
 
-/// The signature names the last value of each buffer.
+/// Compares the tracked names with the signature, which names the last value of
+/// each buffer.
 void MovedStatistics::checkEnds() {
   for (const SignatureEntry &output : signature.outputs) {
     const SignatureEntry *buffer = signature.findTarget(output.target);

@@ -1,4 +1,4 @@
-// Running statistics of modules that are called several times.
+// Tracks running statistics of modules that are called several times.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_MOVEDSTATISTICS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_MOVEDSTATISTICS_H
@@ -12,24 +12,25 @@ namespace dpc::onnx {
 
 struct CallNodes;
 
-/// Whether aten's batch norm moves its running statistics: (x, weight, bias, mean,
-/// variance, True, momentum, eps).
+/// Whether the call of aten's batch norm updates its running statistics: (x,
+/// weight, bias, mean, variance, True, momentum, eps).
 bool movesStatistics(const FxCall &call);
 
 /// The names under which calls read running statistics that earlier calls of the
-/// same module have moved (`%getitem_3`). The file has the buffer there: its
-/// exporter writes batch norm for inference, where nothing moves.
+/// same module have updated (`%getitem_3`). The file has the plain buffer in their
+/// place, because its exporter writes batch norm in inference form, which updates
+/// nothing.
 class MovedStatistics {
 public:
-  /// `calls` in the order of the program.
+  /// `calls` are in the order of execution.
   MovedStatistics(const Graph &graph, const GraphSignature &signature,
                   llvm::ArrayRef<CallNodes> calls);
 
-  /// The buffer that has the name after a call has moved it; nullptr for any
+  /// The buffer that has this name after a call has updated it; nullptr for any
   /// other name.
   const SignatureEntry *find(llvm::StringRef name) const;
-  /// One message for each buffer that moves more often than the file says, or
-  /// that something else than batch norm reads once it has moved.
+  /// One message for each buffer that is updated more often than the file says, and
+  /// for each whose updated value is read by anything but batch norm.
   const std::vector<std::string> &getLost() const { return lost; }
 
 private:
@@ -41,8 +42,8 @@ private:
   const Graph &graph;
   const GraphSignature &signature;
   std::map<std::string, const SignatureEntry *, std::less<>> buffers;
-  /// The name that each buffer has after its last move; empty where the file does
-  /// not name the results of a call.
+  /// The name of each buffer after its last update; empty if the file does not name
+  /// the results of a call.
   std::map<const SignatureEntry *, std::string> ends;
   std::vector<std::string> lost;
 };

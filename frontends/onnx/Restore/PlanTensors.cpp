@@ -1,4 +1,4 @@
-// Plans the tensors that are put back, once it is known whose every operand is.
+// Plans the tensors to restore, after all operands are identified.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -19,8 +19,8 @@ void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
                     target, initializer.name));
 }
 
-/// The steps from a restored tensor to an operand: as the names say, or by
-/// value, where need be by way of another operand.
+/// The steps from a restored tensor to an operand: by the names of the calls, else
+/// by comparing values, also with the operands in `known`.
 std::optional<Derivation>
 MetadataFinder::stepsTo(const Identified &found, const Tensor &value,
                         const std::map<const Initializer *, Derivation> &known) const {
@@ -72,8 +72,8 @@ void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> fou
         tensor.value = makeTensor(each.type, {each.extent},
                                   std::vector<char>(each.extent * elementBytes(each.type), 0));
   } else {
-    // The use that leaves the least open; one that names the tensor says more
-    // than one that computes with it.
+    // Prefer the use that leaves the least doubt. A use that names the tensor tells
+    // more than a use of a value computed from it.
     std::optional<Undone> best;
     const Identified *first = nullptr;
     for (bool isArgument : {true, false})
@@ -120,7 +120,8 @@ void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> fou
   plan.uses.insert(plan.uses.end(), uses.begin(), uses.end());
 }
 
-/// Numbers that merely equal a parameter get a copy that stays.
+/// Operands that only have the same value as a parameter get a copy, which is not
+/// trained.
 void MetadataFinder::planConstants() {
   std::map<const Initializer *, size_t> copies;
   for (const Operand &at : constants) {

@@ -1,5 +1,4 @@
-// Makes, checks and prints the plan of which parameters of the module are put
-// back.
+// Makes, checks and prints the plan that restores the parameters of the module.
 
 #include "frontends/onnx/Restore/RestorationPlan.h"
 
@@ -27,7 +26,7 @@ bool isZero(const Tensor &tensor) {
   return llvm::all_of(tensor.bytes, [](char byte) { return byte == 0; });
 }
 
-/// What `tensor` is in the file: "transposed 'val_3'", "one tensor with 'w'".
+/// The form of `tensor` in the file: "transposed 'val_3'", "one tensor with 'w'".
 std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t tensor) {
   std::vector<std::string> parts;
   for (const RestoredUse &use : plan.uses) {
@@ -211,7 +210,7 @@ void RestorationPlan::print(const Graph &graph, llvm::raw_ostream &os) const {
 }
 
 std::string RestorationPlan::summary(const Graph &graph) const {
-  // A tensor counts once, under what weighs most.
+  // A tensor counts once, under its most important change.
   std::map<ValueId, std::set<size_t>> standsFor;
   for (const RestoredUse &use : uses)
     if (use.was != kNoValue)

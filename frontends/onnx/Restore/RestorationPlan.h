@@ -1,4 +1,4 @@
-// Which parameters of the module are put back.
+// The plan that restores the parameters of the module.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
 #define DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
@@ -13,8 +13,7 @@
 
 namespace dpc::onnx {
 
-/// What a restored tensor is to the module, in the words of PyTorch's graph
-/// signature.
+/// The kind of a restored tensor, in the terms of PyTorch's graph signature.
 enum class TensorKind { Parameter, Buffer, Constant };
 
 /// A tensor that the restored model has under the module's name.
@@ -22,73 +21,74 @@ struct RestoredTensor {
   std::string name;
   TensorKind kind = TensorKind::Parameter;
   Tensor value;
-  /// The file has it already, under this name and with this value.
+  /// The file already has the tensor under this name and with this value.
   bool isInFile = false;
-  /// The file's names for what becomes this tensor.
+  /// The names in the file of tensors that become this tensor.
   std::vector<std::string> aliases;
 };
 
-/// An operand of the file's graph that a restored tensor takes over.
+/// An operand of the file's graph that a restored tensor replaces.
 struct RestoredUse {
-  /// Positions in Graph::nodes and in its inputs; one past the last input when
-  /// the exporter dropped the operand because it was zero.
+  /// Positions in Graph::nodes and in the node's inputs. The operand is one past
+  /// the last input if the exporter dropped it because it was zero.
   int32_t node;
   int32_t operand;
-  /// What stands there; kNoValue for a dropped operand.
+  /// The value at this operand in the file; kNoValue for a dropped operand.
   ValueId was;
   /// Position in RestorationPlan::tensors.
   size_t tensor;
-  /// From the tensor to the operand.
+  /// The steps from the tensor to the operand.
   Derivation steps;
 };
 
-/// An operand of a recurrent operator, which is joined from several tensors: the
-/// rows of one after those of another, and in each the gates in another order.
+/// An operand of a recurrent operator, which consists of several tensors: their
+/// rows are concatenated, with the gates of each tensor in another order.
 struct JoinedUse {
   int32_t node;
   int32_t operand;
   ValueId was;
   /// Positions in RestorationPlan::tensors.
   llvm::SmallVector<size_t, 4> tensors;
-  /// Each tensor's rows are as many blocks of one size, the gates; the operand
-  /// has them in this order.
+  /// The rows of each tensor form blocks of one size, one per gate. The operand has
+  /// the gates in this order.
   llvm::SmallVector<int64_t, 4> gates;
 };
 
-/// A node that the exporter merged with an equal one, of equal parameters.
+/// A node that the exporter merged with an equal one, because their parameters were
+/// equal.
 struct RestoredNode {
-  /// The node that was kept, to be copied.
+  /// The merged node of the file, which is copied.
   int32_t node;
-  /// Its operands that are other tensors in the copy: operand, position in
+  /// The operands that read other tensors in the copy: operand number, position in
   /// RestorationPlan::tensors.
   std::vector<std::pair<int32_t, size_t>> operands;
-  /// Who takes the copy's first result: node and operand.
+  /// The readers of the copy's first result: node and operand number.
   std::vector<std::pair<int32_t, int32_t>> takers;
 };
 
 /// A BatchNormalization that the module ran in training mode.
 struct TrainingNorm {
   int32_t node;
-  /// ONNX's: the weight of the old statistics.
+  /// ONNX's momentum: the weight of the old statistics.
   double momentum;
 };
 
-/// A lookup whose table the module trains in its own way.
+/// A lookup whose table has a gradient of its own kind.
 struct FlaggedLookup {
   int32_t node;
   /// The row that gets no gradient (padding_idx); -1: none.
   int64_t paddingRow = -1;
-  /// Whether the gradient of each place is divided by the number of places that
+  /// Whether the gradient of each index is divided by the number of indices that
   /// read the same row (scale_grad_by_freq).
   bool isScaledByCounts = false;
 };
 
-/// A value that the module reads detached, at the operand that the exporter left
-/// as it is.
+/// An operand that is detached in the module; the exporter dropped the detach and
+/// left the operand undetached.
 struct DetachedUse {
   int32_t node;
   int32_t operand;
-  /// The module's name of the call ("detach_1").
+  /// The name of the detach call in the module ("detach_1").
   std::string name;
 };
 
@@ -99,8 +99,8 @@ struct DetachedOutput {
   std::string name;
 };
 
-/// What is put back, as a plain object: found from what the exporter wrote
-/// (names) and what the tensors hold (values), checked without any rewriting.
+/// The restoration as a plain object. It is derived from metadata or names and from
+/// the values of tensors, and is checked before anything is rewritten.
 struct RestorationPlan {
   std::vector<RestoredTensor> tensors;
   std::vector<RestoredUse> uses;
@@ -110,12 +110,12 @@ struct RestorationPlan {
   std::vector<FlaggedLookup> flaggedLookups;
   std::vector<DetachedUse> detachedUses;
   std::vector<DetachedOutput> detachedOutputs;
-  /// One message for each thing that only another export can give back.
+  /// One message for each loss that only a new export can repair.
   std::vector<std::string> lost;
-  /// Calls of clone that the exporter dropped, with a detach before it if the
+  /// Calls of clone that the exporter dropped, with the detach before it if the
   /// module has one.
   std::vector<std::string> droppedCopies;
-  /// Tensors of which the file does not tell all, by name.
+  /// Restored tensors that the file does not determine completely, by name.
   std::vector<std::pair<std::string, Doubt>> doubts;
 
   bool empty() const {
@@ -123,15 +123,15 @@ struct RestorationPlan {
            flaggedLookups.empty() && detachedUses.empty() && detachedOutputs.empty();
   }
 
-  /// Is the plan about `graph`: operands exist and are planned once, names are
-  /// given once and are no other value's.
+  /// Checks that the plan fits `graph`: operands exist and are planned once, and
+  /// each new name is given once and belongs to no other value.
   llvm::Error check(const Graph &graph) const;
-  /// Does the restored model compute what the file's does: every operand has
-  /// the bits that were there.
+  /// Checks that the restored model computes the same as the file: every operand
+  /// has the same bits as before.
   llvm::Error verify(const Graph &graph) const;
 
-  /// One row a restored tensor, and one a flag of a lookup: name, type, number of
-  /// uses, what the file has instead.
+  /// One row per restored tensor and one per flag of a lookup: name, type, number
+  /// of uses, and the form that the file has.
   std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
   /// The rows as a table.
   void print(const Graph &graph, llvm::raw_ostream &os) const;
@@ -141,23 +141,24 @@ struct RestorationPlan {
   /// "2 values that the module does not differentiate (detach, detach_1)"; empty when there
   /// is none.
   std::string detachedSummary() const;
-  /// Tables of rows that are looked up several times at constant places: in which
-  /// order the module has them, the file does not say.
+  /// Restored tables whose rows are looked up several times at constant indices.
+  /// The file does not tell their order in the module.
   std::vector<std::string> reorderedTables() const;
-  /// What the file does not tell of restored tensors: a line for each kind.
+  /// The doubts about restored tensors: one line for each kind.
   std::vector<std::string> doubtLines() const;
 };
 
-/// What the tensors of `use` are joined to; nullopt where their rows do not fall
-/// into gates or make no tensor of this shape.
+/// The tensors of `use`, joined; nullopt if their rows do not divide into gates or
+/// do not give a tensor of this shape.
 std::optional<Tensor> join(const RestorationPlan &plan, const JoinedUse &use,
                            llvm::ArrayRef<int64_t> shape);
 
-/// Plans what the metadata of PyTorch's default exporter identifies.
+/// Plans by the metadata of PyTorch's default exporter.
 RestorationPlan planByMetadata(const Graph &graph);
-/// Plans what the names and values of TorchScript's exporter identify.
+/// Plans by the names and values that TorchScript's exporter leaves.
 RestorationPlan planByNames(const Graph &graph);
-/// The one of both that fits the exporter; empty for any other.
+/// Chooses the function for the exporter of `graph`; an empty plan for any other
+/// exporter.
 RestorationPlan planRestoration(const Graph &graph);
 
 } // namespace dpc::onnx

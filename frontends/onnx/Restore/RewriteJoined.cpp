@@ -1,10 +1,10 @@
-// Writes the nodes that join tensors to what recurrent operators take.
+// Writes the nodes that join tensors into operands of recurrent operators.
 
 #include "frontends/onnx/Restore/Rewriter.h"
 
 namespace dpc::onnx {
 
-/// Adds a node of one result, which has its name.
+/// Adds a node with one result, which has the node's name.
 onnxpb::NodeProto &Rewriter::addFirst(const std::string &type, const std::string &name,
                                       llvm::ArrayRef<std::string> inputs) {
   onnxpb::NodeProto &node = first.emplace_back();
@@ -23,7 +23,8 @@ static void setAxis(onnxpb::NodeProto &node) {
   axis.set_i(0);
 }
 
-/// The rows of a tensor in `count` blocks of one size.
+/// Splits the rows of a tensor into `count` blocks of one size, and returns their
+/// names.
 std::vector<std::string> Rewriter::blocksOf(size_t tensor, size_t count) {
   const RestoredTensor &restored = plan.tensors[tensor];
   if (count == 1)
@@ -43,7 +44,7 @@ std::vector<std::string> Rewriter::blocksOf(size_t tensor, size_t count) {
   return found->second;
 }
 
-/// `parts`, one after the other, in this shape.
+/// Concatenates `parts` and gives the result this shape.
 std::string Rewriter::joinRows(const std::string &name, llvm::ArrayRef<std::string> parts,
                                llvm::ArrayRef<int64_t> shape) {
   std::string result = parts.front();
@@ -59,8 +60,8 @@ std::string Rewriter::joinRows(const std::string &name, llvm::ArrayRef<std::stri
       .name();
 }
 
-/// Every direction is joined for itself, so that the operator can take it out
-/// again.
+/// Joins the tensors of each direction separately, so that the operator's
+/// conversion can slice them out again.
 std::string Rewriter::valueOf(const JoinedUse &use) {
   const Initializer &was = *graph.initializerOf(use.was);
   llvm::SmallVector<int64_t> shape(was.tensor.shape.begin(), was.tensor.shape.end());

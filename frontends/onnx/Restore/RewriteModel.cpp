@@ -1,4 +1,4 @@
-// Carries out a restoration plan on a model.
+// Applies a restoration plan to a model.
 
 #include "frontends/onnx/Restore/RewriteModel.h"
 
@@ -93,7 +93,8 @@ std::string Rewriter::addInts(const std::string &name, llvm::ArrayRef<int64_t> d
   return own;
 }
 
-/// Adds the node for `step` of the value `from`; the name of its result.
+/// Adds the node for `step` applied to the value `from`; returns the name of its
+/// result.
 std::string Rewriter::emit(const std::string &from, ElementType type, const DerivationStep &step) {
   onnxpb::NodeProto node;
   std::string result = unique(from + suffixOf(step.kind).str());
@@ -152,7 +153,8 @@ std::string Rewriter::valueOf(const RestoredUse &use) {
   return name;
 }
 
-/// ONNX's training form: statistics of the batch, and moved running ones.
+/// Sets ONNX's training form: statistics of the batch, and outputs for the updated
+/// running statistics.
 void Rewriter::setTraining(const TrainingNorm &norm) {
   onnxpb::NodeProto &node = nodeOf(norm.node);
   auto attribute = [&](const char *name) -> onnxpb::AttributeProto & {
@@ -178,7 +180,7 @@ void Rewriter::copyNode(const RestoredNode &copy) {
   onnxpb::NodeProto node = original;
   std::string result = unique(original.output(0) + "/copy");
   node.set_name(result);
-  node.clear_metadata_props(); // It would name the original's parameters.
+  node.clear_metadata_props(); // they would name the original's parameters
   *node.mutable_output(0) = result;
   while (node.output_size() > 1)
     node.mutable_output()->RemoveLast();
@@ -189,7 +191,8 @@ void Rewriter::copyNode(const RestoredNode &copy) {
   after.push_back({&original, std::move(node)});
 }
 
-/// An Identity that says what it was, as the exporter writes it unoptimized.
+/// An Identity with the metadata of a detach, as the exporter writes it without
+/// optimization.
 onnxpb::NodeProto Rewriter::makeDetach(const std::string &from, const std::string &to,
                                        const std::string &name) {
   onnxpb::NodeProto node;
@@ -212,7 +215,7 @@ void Rewriter::detachUse(const DetachedUse &use) {
   input = result;
 }
 
-/// The output keeps its name; what it was computed as gets another.
+/// The output keeps its name; the value that it is detached from gets a new name.
 void Rewriter::detachOutput(const DetachedOutput &output) {
   const std::string name = graph.outputs[output.output].name;
   for (onnxpb::NodeProto &node : *main.mutable_node())
@@ -228,8 +231,8 @@ void Rewriter::detachOutput(const DetachedOutput &output) {
       }
 }
 
-/// Initializers that the plan took all uses of go, with Identity nodes that
-/// only named them.
+/// Removes initializers whose uses the plan has all replaced, and Identity nodes
+/// that only gave them another name.
 void Rewriter::dropUnused() {
   llvm::StringSet<> replaced, reads;
   for (const RestoredUse &use : plan.uses)
@@ -260,7 +263,7 @@ void Rewriter::dropUnused() {
   for (const RestoredTensor &tensor : plan.tensors)
     if (!tensor.isInFile)
       restored.insert(tensor.name);
-  // Names that are still read keep what they name.
+  // Identity nodes whose results are still read stay.
   auto *nodes = main.mutable_node();
   for (int i = nodes->size(); i-- > 0;) {
     const onnxpb::NodeProto &node = nodes->Get(i);

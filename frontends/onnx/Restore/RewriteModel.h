@@ -1,4 +1,4 @@
-// The model with a restoration plan carried out.
+// Applies a restoration plan to a model.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H
 #define DPC_FRONTENDS_ONNX_RESTORE_REWRITEMODEL_H
@@ -9,9 +9,9 @@
 namespace dpc::onnx {
 
 /// Replaces `model`'s protobuf by a copy in which the tensors of `plan` are
-/// initializers of their own, nodes compute from them what the exporter had
-/// computed, and initializers that nothing uses any more are gone. `plan` was
-/// made for `graph`, which is that of `model`, and passed check().
+/// initializers, nodes compute the exporter's folded tensors from them, and unused
+/// initializers are removed. `plan` was made for `graph`, which is the graph of
+/// `model`, and has passed check().
 void restoreModel(OnnxModel &model, const Graph &graph, const RestorationPlan &plan);
 
 } // namespace dpc::onnx

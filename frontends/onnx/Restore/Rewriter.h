@@ -1,4 +1,4 @@
-// Writes a restored model: shared by the files that carry out a plan.
+// Writes a restored model; shared by the files that apply a plan.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_REWRITER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_REWRITER_H
@@ -15,8 +15,8 @@
 
 namespace dpc::onnx {
 
-/// Carries out one plan. RewriteModel.cpp has what is done to the nodes of the
-/// file, RewriteJoined.cpp the nodes that join tensors for recurrent operators.
+/// Applies one plan. RewriteModel.cpp rewrites nodes of the file; RewriteJoined.cpp
+/// adds the nodes that join tensors for recurrent operators.
 class Rewriter {
 public:
   Rewriter(const OnnxModel &source, const Graph &graph, const RestorationPlan &plan)
@@ -65,11 +65,13 @@ private:
     std::string name;
   };
   std::vector<Made> made;
-  /// Blocks of rows that tensors were cut into, by tensor and their number.
+  /// The names of the row blocks that tensors were split into, by tensor and number
+  /// of blocks.
   std::map<std::pair<size_t, size_t>, std::vector<std::string>> blocks;
-  /// Nodes that compute what the exporter had computed; they come first.
+  /// Nodes that compute the exporter's folded tensors; they come before all other
+  /// nodes.
   std::vector<onnxpb::NodeProto> first;
-  /// Nodes that are added, by the node that they come after or before.
+  /// Nodes to add after or before a node of the file, by that node.
   std::vector<std::pair<const onnxpb::NodeProto *, onnxpb::NodeProto>> after, before;
 };
 

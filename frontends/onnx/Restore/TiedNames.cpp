@@ -1,5 +1,5 @@
-// Which names of the module's parameter list are other names of a tensor that
-// the graph has.
+// Finds parameter names of the module that are other names of a tensor in the
+// graph.
 
 #include "frontends/onnx/Restore/TiedNames.h"
 
@@ -12,15 +12,15 @@ namespace dpc::onnx {
 
 namespace {
 
-/// A name that the module may have for the tensor called another one, where no
-/// call of the graph tells: "m.cls.predictions.bias" ends in `ending`, and stands
-/// for the tensor with `instead` in its place.
+/// A naming convention for tied parameters, used if no call of the graph decides. A
+/// name that ends in `ending` ("m.cls.predictions.bias") denotes the tensor whose
+/// name has `instead` in place of that ending.
 struct Convention {
   llvm::StringLiteral ending, instead;
 };
 
-/// How transformers names what it ties beside the modules that it calls
-/// (_tied_weights_keys of its models).
+/// The names of tied parameters in transformers (_tied_weights_keys of its models)
+/// that belong to no called module.
 constexpr Convention kConventions[] = {
     {"shared.weight", "encoder.embed_tokens.weight"},
     {"shared.weight", "decoder.embed_tokens.weight"},
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// A name of the file's Identity nodes that is the module's.
+  /// Adds the names of the file's Identity nodes that are names of the module.
   void addAliases() {
     const bool isTorchScript = exporterOf(graph) == Exporter::TorchScript;
     for (const Initializer &initializer : graph.initializers)
@@ -64,7 +64,7 @@ private:
       }
   }
 
-  /// The parameters of the list that nodes of their module take from elsewhere.
+  /// Adds listed parameters whose module's nodes read a tensor of another name.
   void addCalledModules() {
     std::map<std::string, std::set<std::string>> taken;
     for (const Node &node : graph.nodes) {
@@ -114,7 +114,7 @@ private:
 
   const Graph &graph;
   const GraphSignature signature;
-  /// The tensor of each name that the module or the file has for one.
+  /// Maps each other name to the name of its tensor.
   std::map<std::string, std::string> holder;
   std::map<std::string, std::vector<std::string>> others;
 };

@@ -11,17 +11,16 @@
 
 namespace dpc::onnx {
 
-/// The other names under which the module has an initializer of `graph`, by the
-/// initializer's name. PyTorch's default exporter lists all parameters of a
-/// module, but of tied ones (GPT-2's `lm_head.weight` is `wte.weight`) it gives
-/// all uses the name of one. So `wte.weight` is another name of
-/// `lm_head.weight` if the graph has no such tensor, and a node of the module
-/// `wte` takes `lm_head.weight` and no other tensor whose name ends in
-/// `.weight`. Where no call tells, the names that transformers gives decide:
-/// `shared.weight` is `encoder.embed_tokens.weight` (T5, BART), and
-/// `cls.predictions.bias` is `cls.predictions.decoder.bias` (BERT). A name that
-/// two tensors could have is left out. TorchScript writes other names as those of
-/// Identity nodes.
+/// For each initializer of `graph`: the other names that the module has for it.
+/// PyTorch's default exporter lists all parameters of a module. For tied parameters
+/// (GPT-2's `lm_head.weight` is `wte.weight`) all uses get the name of one of them.
+/// So `wte.weight` is another name of `lm_head.weight` if the graph has no tensor
+/// `wte.weight`, and a node of the module `wte` reads `lm_head.weight` and no other
+/// tensor whose name ends in `.weight`. If no call decides, the naming conventions
+/// of transformers do: `shared.weight` is `encoder.embed_tokens.weight` (T5, BART),
+/// and `cls.predictions.bias` is `cls.predictions.decoder.bias` (BERT). A name that
+/// fits two tensors is left out. TorchScript writes the other names as Identity
+/// nodes.
 std::map<std::string, std::vector<std::string>> findTiedNames(const Graph &graph);
 
 } // namespace dpc::onnx

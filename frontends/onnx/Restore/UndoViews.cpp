@@ -1,8 +1,8 @@
-// Finds what a tensor was before the views that a module takes of it.
+// Reconstructs tensors of the module from views of them.
 //
-// Only extents above 1 have an order that matters. A candidate for the tensor
-// before is a list of dimensions: those of the value, and any number of extent
-// 1. Each view is undone in all ways that it can have been taken.
+// Only dimensions with extents above 1 have an order that matters. A candidate for
+// the original tensor is a list of dimensions: those of the value, and any number
+// of extent 1. Each view is undone in every way that the call allows.
 
 #include "frontends/onnx/Restore/UndoViews.h"
 
@@ -22,17 +22,17 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// A dimension of the value, or kOne.
+/// A list of dimensions of the value; kOne stands for a dimension of extent 1.
 using DimList = std::vector<int>;
 constexpr int kOne = -1;
-/// More candidates than these tell nothing.
+/// With more candidates than these the search gives up.
 constexpr size_t kMostCandidates = 5000, kMostViews = 6, kMostDims = 5;
 
 struct Candidate {
   DimList dims;
-  /// The shape may be any that has these elements.
+  /// Any shape with these elements is possible.
   bool isReshaped = false;
-  /// The order of the elements may be any.
+  /// Any order of the elements is possible.
   bool isAnyOrder = false;
   bool operator<(const Candidate &other) const {
     return std::tie(dims, isReshaped, isAnyOrder) <
@@ -46,8 +46,8 @@ DimList withoutOnes(const DimList &dims) {
   return kept;
 }
 
-/// A search from the value backwards. Candidates stand in the order in which
-/// they are likely.
+/// A search from the value backwards. Candidates are sorted from the likeliest to
+/// the least likely.
 class Search {
 public:
   Search(const Tensor &value, bool isKernel) : isKernel(isKernel) {
@@ -75,8 +75,8 @@ private:
   size_t visited = 0;
 };
 
-/// Undoes what is left in every order in which it can have come. Modules mostly
-/// move dimensions first and add others then.
+/// Undoes the remaining views in every possible order. Modules mostly move
+/// dimensions first and add dimensions afterwards.
 void Search::visit(const std::vector<Candidate> &from, SmallVector<View> left) {
   if (left.empty()) {
     for (const Candidate &each : from)
@@ -91,7 +91,7 @@ void Search::visit(const std::vector<Candidate> &from, SmallVector<View> left) {
       ViewKind kind = left[i].kind;
       bool isMove =
           kind == ViewKind::Swap || kind == ViewKind::Exchange || kind == ViewKind::Permute;
-      // Of calls of one kind the last one comes first.
+      // Among calls of one kind, the last one is undone first.
       bool isLast = llvm::none_of(left, [&](const View &other) {
         return other.kind == kind && other.number > left[i].number;
       });
@@ -139,7 +139,7 @@ std::vector<Candidate> Search::undo(const std::vector<Candidate> &from, const Vi
     case ViewKind::Exchange:
     case ViewKind::Permute:
       if (each.isReshaped || each.dims.size() > kMostDims) {
-        // A vector may have been a matrix.
+        // A vector may come from a matrix.
         next.isAnyOrder |= each.isReshaped || withoutOnes(each.dims).size() > 1;
         to.push_back(next);
       } else {
@@ -153,7 +153,8 @@ std::vector<Candidate> Search::undo(const std::vector<Candidate> &from, const Vi
   return to;
 }
 
-/// Dimensions in every other order that the call can have found.
+/// Adds the candidates in every other order of dimensions that the call may have
+/// had.
 void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidate> &to) const {
   int rank = from.dims.size();
   std::vector<Candidate> moved;
@@ -167,8 +168,8 @@ void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidat
   SmallVector<int> order(llvm::seq(0, rank).begin(), llvm::seq(0, rank).end());
   if (kind == ViewKind::Permute) {
     if (rank == 4 && isKernel)
-      add({2, 3, 1, 0}); // Height, width, inputs, outputs.
-    if (rank > 2) {      // A matrix in each row.
+      add({2, 3, 1, 0}); // height, width, inputs, outputs
+    if (rank > 2) {      // a matrix in each row
       std::swap(order[rank - 2], order[rank - 1]);
       add(order);
       order.assign(llvm::seq(0, rank).begin(), llvm::seq(0, rank).end());
@@ -187,14 +188,14 @@ void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidat
       for (int a = b - 1; a >= 0; --a)
         exchange(a, b);
   }
-  // Nothing was to be moved but extents of 1.
+  // Only dimensions of extent 1 could be moved.
   if (moved.empty())
     moved.push_back(from);
   to.insert(to.end(), moved.begin(), moved.end());
 }
 
-/// Steps that make a tensor of dimensions `to` of one of dimensions `from`,
-/// both named as those of `extents`.
+/// The steps that make a tensor with dimensions `to` from one with dimensions
+/// `from`. Both are lists of indices into `extents`.
 Derivation stepsBetween(const DimList &from, const DimList &to, ArrayRef<int64_t> extents) {
   auto shapeOf = [&](const DimList &dims) {
     SmallVector<int64_t, 4> shape;
@@ -273,7 +274,8 @@ Undone undoViews(const Tensor &value, ArrayRef<View> lastOnes, ArrayRef<View> ot
              return each.isReshaped || each.dims != likeliest.dims;
            }))
     doubt = Doubt::Shape;
-  // Most reshapes only add extents of 1; to a vector, they do nothing else.
+  // Most reshapes only add dimensions of extent 1. On a vector they can do nothing
+  // else.
   DimList elements = withoutOnes(likeliest.dims);
   if (doubt == Doubt::Shape && likeliest.isReshaped && !elements.empty() &&
       elements.size() < likeliest.dims.size()) {

@@ -1,4 +1,4 @@
-// What a tensor was before the views that a module takes of it.
+// Reconstructs tensors of the module from views of them.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_UNDOVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_UNDOVIEWS_H
@@ -9,23 +9,23 @@
 
 namespace dpc::onnx {
 
-/// What a file does not tell of a tensor that the export took views of. Each
-/// says more is open than the one before it.
+/// The properties of a viewed tensor that the file does not determine. Each value
+/// leaves more open than the one before it.
 enum class Doubt {
   None,
-  /// In which shape the module has the elements, which are in its order.
+  /// The shape is unknown; the elements are in the module's order.
   Shape,
-  /// In which order the module has the elements.
+  /// The order of the elements is unknown.
   Order,
   /// The file has only some of the elements.
   Part
 };
 
-/// What a call does with the elements of its operand.
+/// The effect of a call on the elements of its operand.
 enum class ViewKind {
-  /// No view, or nothing that is known.
+  /// No view, or an unknown call.
   None,
-  /// Nothing that the result's shape shows: contiguous.
+  /// Keeps order and shape: contiguous.
   Keep,
   /// Exchanges the dimensions of a matrix: t.
   Swap,
@@ -35,7 +35,7 @@ enum class ViewKind {
   Permute,
   /// Adds a dimension of extent 1.
   Unsqueeze,
-  /// Gives another shape: view, squeeze.
+  /// Changes the shape: view, squeeze.
   Reshape,
   /// Takes a part of one dimension: slice, chunk.
   Slice,
@@ -46,10 +46,10 @@ enum class ViewKind {
 /// "permute_3": ViewKind::Permute.
 ViewKind viewKindOf(llvm::StringRef fxName);
 
-/// A call that views something, as its name tells it.
+/// A call that makes a view, as its name tells.
 struct View {
   ViewKind kind;
-  /// 3 of "permute_3": calls of one kind came in this order.
+  /// 3 of "permute_3": the ordinal among calls of this kind.
   int number;
 };
 View asView(llvm::StringRef fxName);
@@ -59,12 +59,11 @@ struct Undone {
   Doubt doubt;
 };
 
-/// `value` was made of a parameter by `views`. The last of them stand in
-/// `lastOnes`, from the last one backwards; the order of `others`, which came
-/// before them, is not known. Names of calls say what was done and not with
-/// which dimensions: everything that they may have been is undone, and where
-/// this does not give one tensor, the likeliest comes with what is in doubt.
-/// `isKernel`: a convolution takes the value.
+/// Reconstructs the parameter from which `views` made `value`. `lastOnes` has the
+/// last views, starting with the very last; `others` came before them in unknown
+/// order. Names of calls tell the operation but not the dimensions, so every
+/// possible choice is undone. If the choices do not agree on one tensor, the result
+/// is the likeliest with its doubt. `isKernel`: a convolution takes the value.
 Undone undoViews(const Tensor &value, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
                  bool isKernel = false);
 
