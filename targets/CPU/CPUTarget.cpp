@@ -1,5 +1,5 @@
-// The target `cpu`: processors of x86-64 with vectors, their rates, and which
-// fill rules pay on them.
+// The target `cpu`: x86-64 processors with vectors, their rates, and the fill rules
+// that pay on them.
 
 #include "targets/CPU/CPUTarget.h"
 
@@ -17,22 +17,22 @@ static StringRef processorOf(const CodeOptions &options) {
   return options.processor.empty() ? "native" : StringRef(options.processor);
 }
 
-/// Whether this machine's processor has the feature. The answers are kept: on a virtual machine
-/// each question for a processor's features stops the program for some microseconds.
+/// Whether this machine's processor has the feature. The list of features is read once: on a
+/// virtual machine each query of the processor stops the program for some microseconds.
 static bool hostHas(StringRef feature) {
   static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   return features.lookup(feature);
 }
 
-/// 64 where the processor has AVX-512, else 32.
+/// 64 if the processor has AVX-512, else 32.
 static unsigned vectorBytesOf(const CodeOptions &options) {
   if (processorOf(options) == "native")
     return hostHas("avx512f") ? 64 : 32;
   return processorOf(options) == "x86-64-v4" ? 64 : 32;
 }
 
-/// Whether the processor is this machine's, and this one has AVX512_BF16: no
-/// level of x86-64 includes it.
+/// Whether the processor is this machine's and has AVX512_BF16, which no level of
+/// x86-64 includes.
 static bool multipliesBf16(const CodeOptions &options) {
   return processorOf(options) == "native" && vectorBytesOf(options) == 64 && hostHas("avx512bf16");
 }
@@ -47,7 +47,7 @@ public:
     return processors;
   }
 
-  // One core, and shared memory.
+  // The rates of one core and of shared memory.
   Device getDevice(StringRef) const override { return {1e11, 2e10}; }
   Link getLink() const override { return {3e9, 5e-6}; }
 
@@ -85,7 +85,8 @@ protected:
 
   SmallVector<Attribute> getAttributes(Builder &builder,
                                        const CodeOptions &options) const override {
-    // LLVM halves the vectors of many machines unless told not to.
+    // LLVM uses half-width vectors for many AVX-512 processors unless this
+    // attribute forbids it.
     return {builder.getStrArrayAttr(
         {"prefer-vector-width", std::to_string(vectorBytesOf(options) * 8)})};
   }

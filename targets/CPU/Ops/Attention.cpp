@@ -1,5 +1,6 @@
-// Fill rule of nn.attention: blocks of queries whose scores stay in cache, with
-// the softmax of each row taken whole, as the op without a kernel takes it.
+// Fill rule of nn.attention. It computes blocks of queries whose scores stay in
+// cache. The softmax of each row takes the complete row at once, as the
+// decomposition of the op does.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CPU/Ops/AttentionTiles.h"
@@ -73,7 +74,8 @@ private:
     });
   }
 
-  /// Scores of a tile and a panel, -infinity where a key is not seen.
+  /// The scores of a tile for a panel, with -infinity for keys that a query does
+  /// not see.
   void scoreTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
     Values tile = t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
     Value never = t.splatOf(-std::numeric_limits<double>::infinity());
@@ -87,13 +89,14 @@ private:
       }
   }
 
-  /// A row's largest score, its exponentials in place of the scores, their sum.
+  /// Computes a row's largest score, replaces the scores by their exponentials, and
+  /// sums these.
   void exponentials(Index row, Value end) {
     Value base = code.at(scores, row * t.scoreStride);
     auto at = [&](Index panel, int64_t v) {
       return code.at(base, panel * t.width + v * code.lanes);
     };
-    // One instruction. A NaN may get lost here, but not in the sum.
+    // This select is one instruction. It may drop a NaN, but the sum keeps it.
     auto larger = [&](Value x, Value y) -> Value {
       return e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
     };
@@ -128,7 +131,8 @@ private:
     e.storeAt(sums, sum, row);
   }
 
-  /// Rows of the result: values weighted by exponentials over their sum.
+  /// Rows of the result: values weighted by exponentials, divided by the sum of
+  /// these.
   void resultTile(Index query, Index row, int64_t height, Index column, int64_t across,
                   Value units) {
     int64_t count = llvm::divideCeil(across, code.lanes);
@@ -158,7 +162,7 @@ private:
   VectorEmitter &e;
   AttentionTiles t;
   VectorCode &code;
-  int64_t vectors; // of a panel
+  int64_t vectors; // number of vectors in a panel
   AttentionTiles::Rows queries, values;
   Value keyPanels, scores, largest, sums;
 };

@@ -1,6 +1,7 @@
-// Fill rule of nn.attention_grad (after Dao, "FlashAttention-2", 2023): parts
-// of the queries whose probabilities and score gradients are made again and
-// stay in cache while dq takes their rows and dk and dv their columns.
+// Fill rule of nn.attention_grad (after Dao, "FlashAttention-2", 2023). It handles
+// the queries in parts. The probabilities and score gradients of a part are
+// recomputed and stay in cache while dq sums over their rows and dk and dv over
+// their columns.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CPU/Ops/AttentionTiles.h"
@@ -25,7 +26,7 @@ public:
       : op(op), shape(op.getAttentionShape()), e(emitter),
         t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
         code(t.code), vectors(t.width / code.lanes) {
-    // Probabilities and score gradients of a part stay in the second cache.
+    // The probabilities and score gradients of a part fit the second-level cache.
     int64_t most = (e.vectorBytes == 64 ? 768 : 320) << 10;
     int64_t rowBytes = 2 * t.scoreStride * code.bytes;
     int64_t blocks = std::max<int64_t>(1, most / rowBytes / t.blockRows);
@@ -49,7 +50,7 @@ public:
     dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      // Both factors of the scores' scale are in these copies.
+      // The scale of the scores is the product of the factors in these two copies.
       t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
       t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
@@ -73,8 +74,8 @@ public:
   }
 
 private:
-  /// Where a result is made: in its buffer, or in sums of the wider type until
-  /// all parts are added.
+  /// The place in which a result is summed: its buffer, or scratch memory of a
+  /// wider type until all parts are added.
   struct Place {
     Value tensor, sums;
     int64_t stride = 0;
@@ -108,7 +109,7 @@ private:
     inBlocks(e, count, t.blockRows, [&](Index row, int64_t rows) { block(query, row, rows); });
     TileRows cut(shape.keys, t.tileRows);
     cut.forEach(e, [&](Index, Index key, int64_t height) {
-      // Keys that no query of this part sees.
+      // Skip keys that no query of this part sees.
       Value isSeen;
       if (shape.causal && !isWhole)
         isSeen = e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, e.materialize(key - query),
@@ -120,8 +121,8 @@ private:
     });
   }
 
-  /// Probabilities, score gradients and dq of a block of queries, `row` rows
-  /// into the part that starts at `first`.
+  /// Computes probabilities, score gradients and dq for a block of queries that
+  /// begins `row` rows into the part that starts at `first`.
   void block(Index first, Index row, int64_t count) {
     Index query = first + row;
     AttentionTiles::Seen seen = t.keysSeenBy(query, count);
@@ -182,8 +183,8 @@ private:
     }
   }
 
-  /// Divides what follows from a row of probabilities by their sum, in its
-  /// other factors, which are shorter.
+  /// Divides by the sum of a row of probabilities. Instead of the probabilities, it
+  /// divides the other factors of each product, which are shorter rows.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
         e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),
@@ -196,13 +197,13 @@ private:
     for (int64_t v = 1; v < vectors; ++v)
       parts[0] = code.add(parts[0], parts[v]);
     Value sum = code.sumOfLanes(parts[0]), one = e.constantLike(code.elementType, 1);
-    if (op.getGuarded()) // a row without keys
+    if (op.getGuarded()) // the row has no keys
       sum = e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
                                                           e.constantLike(code.elementType, 0)),
                                     one, sum);
     Value inverse = e.make<arith::DivFOp>(one, sum), inverses = code.splat(inverse);
     e.storeAt(delta, t.multiplied(e.loadAt(delta, code.elementType, query), inverse), query);
-    // Whole vectors: zeros follow each row.
+    // Complete vectors are safe, because zeros follow each row.
     e.sequence(llvm::divideCeil(shape.valueDepth, code.lanes), [&](Index i) {
       Value at = code.at(grads.address, query * grads.stride + i * code.lanes);
       code.store(t.multiplied(code.load(at), inverses), at);
@@ -220,8 +221,8 @@ private:
     }
   }
 
-  /// A tile of keys takes whole units of queries, whose blocks may end up to a
-  /// tile before the last of its keys.
+  /// Clears one panel after the last seen one. A tile of keys takes complete units
+  /// of queries, so it may read up to one panel past the keys that a block sees.
   void clearPanelAfter(Index end, Index row, int64_t count) {
     Value first = e.materialize(end), last = e.materialize(e.constant(t.panels));
     Value next = e.make<arith::MinSIOp>(e.materialize(end + 1), last);
@@ -236,13 +237,13 @@ private:
     });
   }
 
-  /// What a part of the queries adds to rows of dk or dv.
+  /// Adds the contribution of a part of the queries to rows of dk or dv.
   void keyTile(const Place &result, Value weights, const AttentionTiles::Rows &rows,
                int64_t elements, Index query, int64_t count, Index key, int64_t height) {
     int64_t whole = count / t.unit, rest = count % t.unit;
     Value first = e.materialize(e.constant(0));
     if (shape.causal) {
-      // Queries before this one do not see the tile.
+      // Queries before this unit see no key of the tile.
       Value distance = e.make<arith::MaxSIOp>(e.materialize(key - query - shape.offset()), first);
       first = e.make<arith::DivUIOp>(distance, e.materialize(e.constant(t.unit)));
     }
@@ -296,7 +297,7 @@ private:
   AttentionTiles t;
   VectorCode &code;
   int64_t vectors, partRows;
-  bool isWhole; // one part
+  bool isWhole; // all queries are one part
   AttentionTiles::Rows queries, keys, grads;
   Value keyPanels, valuePanels, probabilities, scoreGrads, logSumExp, delta;
   Place dq, dk, dv;

@@ -1,4 +1,4 @@
-// What the kernels of attention and of its gradient share: packed heads,
+// Shared code of the kernels of attention and of its gradient: packed heads,
 // products of blocks, masks and rows of scores.
 
 #include "targets/CPU/Ops/AttentionTiles.h"
@@ -29,13 +29,14 @@ AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const At
   panels = llvm::divideCeil(shape.keys, width);
   unit = std::min<int64_t>(8, width);
   tileRows = RegisterTile::packedRowsFor(code, width / code.lanes);
-  // Small blocks skip more of what is not seen, which counts where there are
-  // few keys; large ones use a panel longer.
+  // Small blocks skip more unseen keys, which matters if there are few keys. Large
+  // blocks reuse a panel more often.
   blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
   scoreStride = panels * width + 64 / code.bytes;
   if (!mask)
     return;
-  // Whole vectors are read where it lies, so not after the last key.
+  // The mask is read in place in complete vectors, so its rows must be a multiple
+  // of a panel.
   bool hasKeys =
       !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (hasKeys && shape.keys % width == 0)
@@ -157,7 +158,7 @@ Values AttentionTiles::addUnits(const Sum &sum, Value first, Value end, int64_t 
 }
 
 //===----------------------------------------------------------------------===//
-// Which keys are seen
+// Visible keys
 //===----------------------------------------------------------------------===//
 
 AttentionTiles::Seen AttentionTiles::keysSeenBy(Index query, int64_t count) const {
@@ -238,7 +239,7 @@ Value AttentionTiles::splatOf(double value) {
       DenseElementsAttr::get(code.type, e.builder.getFloatAttr(code.elementType, value)));
 }
 
-// Only f32 has code for vectors; other functions are calls.
+// Only the f32 exponential has vector code; other types call a function per lane.
 Value AttentionTiles::exponential(Value x) {
   if (code.elementType.isF32())
     return e.make<math::ExpOp>(x);

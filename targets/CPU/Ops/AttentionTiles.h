@@ -6,10 +6,10 @@
 
 namespace dpc::nn {
 
-/// What the kernels of an attention and of its gradient share: one head's
-/// operands, copied where register tiles read them fast, and scores by blocks
-/// of queries and panels of keys. Copies of 16-bit operands are f32, and so is
-/// all that is computed.
+/// Shared code of the kernels of attention and of its gradient: one head's
+/// operands, copied into a form that register tiles read fast, and scores for
+/// blocks of queries and panels of keys. Copies of 16-bit operands are f32, and so
+/// are all computed values.
 class AttentionTiles {
 public:
   using Index = LoopEmitter::Index;
@@ -19,48 +19,50 @@ public:
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
   VectorEmitter &e;
-  /// The type of operands in memory, and of their gradients.
+  /// The element type of the operands in memory, and of their gradients.
   mlir::Type factorType;
   VectorCode code;
   const AttentionShape &shape;
-  /// Keys of a panel, and panels.
+  /// Number of keys in a panel, and number of panels.
   int64_t width, panels;
-  /// Keys or queries that a sum over them takes at a time: divides `width` and
+  /// Number of keys or queries that one step of a sum takes; divides `width` and
   /// `blockRows`.
   int64_t unit;
-  /// Most rows of a register tile; queries of a block.
+  /// Largest number of rows in a register tile; number of queries in a block.
   int64_t tileRows, blockRows;
-  /// Elements from the scores of a query to those of the next.
+  /// Distance in elements from the scores of one query to those of the next.
   int64_t scoreStride;
 
-  /// Sets the batch element that the rest is about.
+  /// Selects the batch element that the other methods work on.
   void setBatch(Index number);
-  /// The operand `tensor`, with rows of `elements`, of this batch element: rows
-  /// are rows. Without an address it is not in memory.
+  /// The operand `tensor` of this batch element as a matrix with rows of `elements`
+  /// elements. The result has no address if the operand is not in memory.
   StridedMatrix matrixOf(mlir::Value tensor) const;
-  /// An element of such an operand.
+  /// Element (row, element) of such an operand.
   mlir::Value readElement(mlir::Value tensor, Index row, Index element);
 
-  /// Rows that follow each other at another distance than a power of two, which
-  /// would put them all into a few sets of the first cache.
+  /// Rows in scratch memory. Their distance is not a power of two, which would map
+  /// them all to a few sets of the first-level cache.
   struct Rows {
     mlir::Value address;
     int64_t stride;
   };
-  /// Scratch memory for rows of `elements`, with zeros up to whole units.
+  /// Allocates scratch memory for rows of `elements`, zero-padded to a multiple of
+  /// the unit.
   Rows makeRows(int64_t count, int64_t elements);
-  /// Copies an operand there, multiplied by `factor`.
+  /// Copies an operand into these rows, multiplied by `factor`.
   void copyRows(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements, double factor);
-  /// Scratch memory for panels of an operand with a row a key: lanes are keys.
+  /// Allocates scratch memory for panels of an operand with one row per key. Keys
+  /// are lanes.
   mlir::Value makePanels(int64_t elements);
   void packPanels(mlir::Value to, mlir::Value tensor, int64_t elements);
 
-  /// Products of `height` rows with the keys of a panel, row by row.
+  /// The products of `height` rows with the keys of a panel, row by row.
   Values multiply(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf, Index panel,
                   int64_t elements);
-  /// A tile of sums over units [first, end): a weight of row r and point p is
-  /// the scalar r `rowStep` + p `pointStep` after `weights`, its factor a row
-  /// of vectors p `stride` after `vectors`.
+  /// A tile of weighted sums over units [first, end). The weight of row r at point
+  /// p is the scalar at offset r * `rowStep` + p * `pointStep` from `weights`. It
+  /// multiplies a row of vectors at offset p * `stride` from `vectors`.
   struct Sum {
     mlir::Value weights;
     int64_t rowStep, pointStep, height;
@@ -68,24 +70,25 @@ public:
     int64_t stride, vectorCount;
   };
   Values addUnits(const Sum &sum, mlir::Value first, mlir::Value end, int64_t most, Values sums);
-  /// The same over `count` points in place of units.
+  /// The same over `count` points instead of units.
   Values addPoints(const Sum &sum, int64_t count, Values sums);
 
-  /// Panels of keys that a block of queries sees: all of those before `whole`
-  /// wholly, those from `end` on not at all.
+  /// The panels of keys that a block of queries sees: every query sees panels
+  /// before `whole` completely, and no query sees panels from `end` on.
   struct Seen {
     Index whole, end;
   };
   Seen keysSeenBy(Index query, int64_t count) const;
-  /// `body(panel, whether some query of the block does not see all of it)`.
+  /// Calls `body` for each seen panel. `isCut`: some query of the block does not
+  /// see all of its keys.
   void forEachPanel(const Seen &seen, llvm::function_ref<void(Index panel, bool isCut)> body);
-  /// i1 vector: whether `query` sees the keys from `key` on.
+  /// An i1 vector that tells, for each lane, whether `query` sees that key from
+  /// `key` on.
   mlir::Value sees(Index query, Index key);
 
-  /// Makes the mask of a block of queries ready.
+  /// Loads the mask for a block of queries, if it must be copied.
   void prepareMask(Index query, int64_t count);
-  /// `scores` of `query` with keys from `key` on, with the mask's elements
-  /// added.
+  /// The `scores` of `query` for keys from `key` on, plus the elements of the mask.
   mlir::Value addMask(mlir::Value scores, Index query, Index key);
 
   mlir::Value splatOf(double value);
@@ -99,7 +102,7 @@ private:
   mlir::Value mask;
   llvm::ArrayRef<int64_t> maskDimensions;
   llvm::SmallVector<Index> batch;
-  /// The mask where it lies, or a copy of a block of it.
+  /// The address of the mask in its buffer, or of a copy of a block of it.
   mlir::Value maskAddress, maskCopy;
   Index firstOfCopy;
 };

@@ -1,4 +1,4 @@
-// Fill rule of nn.dot: a blocked product.
+// Fill rule of nn.dot: a blocked matrix product.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "targets/CPU/Ops/MatrixProduct.h"
@@ -19,7 +19,7 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(extentsOf(tensor, dimensions));
 }
 
-/// An element of a tile of C that lies in scratch memory.
+/// An element of a tile of C in scratch memory.
 static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const StridedMatrix &tile,
                        ArrayRef<Index> at) {
   Value sum = e.loadAt(tile.address, product.getSumType(), tile.at(at[0], at[1]));
@@ -28,8 +28,8 @@ static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const Str
   return e.make<arith::TruncFOp>(product.resultType, sum);
 }
 
-/// The matrix that `tensor` is in memory, if it is one: the element where the
-/// batch dimensions have `positions` and the others are 0 is its first.
+/// The matrix that `tensor` is in memory; absent if its strides do not fit one. Its
+/// first element has the batch indices `positions` and 0 in the other dimensions.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
                               ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   std::optional<int64_t> rowStride = strideAlong(tensor, rows),
@@ -57,7 +57,8 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
 
   void fill(DotOp op, VectorEmitter &e) const { tiles(op, e, nullptr); }
 
-  // One matrix product a batch; several dimensions of a kind count as one.
+  // One matrix product per batch element. Several dimensions of one kind are
+  // treated as one.
   void tiles(DotOp op, VectorEmitter &e, FinishTile finishTile) const {
     SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
     SmallVector<int64_t> batch = extentsOf(op.getLhs(), op.getLhsBatch()),

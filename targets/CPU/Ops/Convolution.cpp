@@ -1,4 +1,4 @@
-// Fill rules of the three ops of a convolution: products over patches.
+// Fill rules of the three convolution ops as products over patches.
 
 #include "dialects/NN/IR/Convolution.h"
 #include "dialects/NN/IR/SumTypes.h"
@@ -22,8 +22,8 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Address of the elements of `tensor` as ones of `elementType`, which is its own
-/// type or a wider one, in scratch memory if need be.
+/// The address of the elements of `tensor` in type `elementType`, which is the
+/// tensor's own type or a wider one. Copies them to scratch memory if necessary.
 static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
   RankedTensorType type = typeOf(tensor);
   if (type.getElementType() == elementType)
@@ -41,10 +41,10 @@ static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
 
 static Type elementTypeOf(Value tensor) { return typeOf(tensor).getElementType(); }
 
-/// The type in which a convolution op takes its sums.
+/// The type of the sums of a convolution op.
 static Type sumTypeOf(Operation *op) { return accumulatorType(elementTypeOf(op->getOperand(0))); }
 
-/// Whether the convolution is worth more than a sum for each element.
+/// Whether a blocked convolution is faster than one sum per element.
 static bool paysForAll(Operation *op, const Convolution &c) {
   Type sum = sumTypeOf(op), result = elementTypeOf(op->getResult(0));
   if (result != sum && result != elementTypeOf(op->getOperand(0)))
@@ -62,7 +62,7 @@ static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
 static int64_t outputsOf(const Convolution &c) { return c.w.getDimSize(0) / c.groups; }
 static ArrayRef<int64_t> spatial(RankedTensorType type) { return type.getShape().drop_front(2); }
 
-/// The patches of x that make y.
+/// The grid of patches of x whose results are y.
 static PatchGrid gridOf(const Convolution &c) {
   PatchGrid grid;
   for (auto [d, points] : llvm::enumerate(spatial(c.y))) {
@@ -78,8 +78,8 @@ static PatchGrid gridOf(const Convolution &c) {
   return grid;
 }
 
-/// The patches of y's gradient that make elements phase, phase + stride, .. of
-/// dimension `d` of x's.
+/// The patches of y's gradient whose results are elements phase, phase + stride, ..
+/// of dimension `d` of x's gradient.
 static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   int64_t stride = c.window.strides[d], dilation = c.window.dilations[d];
   PatchDimension dimension{};
@@ -87,7 +87,8 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   dimension.points = llvm::divideCeilSigned(std::max<int64_t>(0, spatial(c.x)[d] - phase), stride);
   dimension.resultFirst = phase;
   dimension.resultStep = stride;
-  // Kernel element k meets x over y's (x + padLow - k * dilation) / stride.
+  // Kernel element k connects element x with element (x + padLow - k * dilation) /
+  // stride of y.
   int64_t shift = phase + c.window.padLow[d];
   dimension.kernelStep = stride / std::gcd(stride, dilation);
   for (int64_t k = 0; k < std::min(dimension.kernelStep, c.window.kernel[d]); ++k) {
@@ -104,7 +105,7 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
-/// Base of the three rules, which pay for the same convolutions.
+/// Base of the three rules, which pay under the same condition.
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };

@@ -1,5 +1,5 @@
-// Gradient of the kernel of a convolution with few channels a group: patches of
-// a line in the lanes of vectors.
+// Gradient of the kernel of a convolution with few channels per group. Patches of a
+// line are the lanes of vectors.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -17,8 +17,8 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// The products of one sample with the lines of its gradient, added to a vector
-/// of sums for each kernel element: lanes are patches of a line.
+/// Multiplies one sample with the lines of its gradient, and adds the products to
+/// one vector of sums per kernel element. Lanes are patches of a line.
 class TapSums {
 public:
   TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,
@@ -30,8 +30,8 @@ public:
       outer.push_back(grid[d].points);
   }
 
-  /// Adds the products of taps [first, end) of a channel pair: of the image at
-  /// `image` with the gradient at `grads`, to the sums at `to`.
+  /// Adds the products of taps [first, end) of a channel pair to the sums at `to`.
+  /// The image of the pair is at `image`, its gradient at `grads`.
   void add(Value image, Value grads, Value to, int64_t first, int64_t end) {
     SmallVector<int64_t> offsets;
     Values now;
@@ -59,7 +59,8 @@ public:
   }
 
 private:
-  /// Elements from a patch's first to what tap `tap` meets of it.
+  /// Distance in elements from the first element of a patch to the one that `tap`
+  /// reads.
   int64_t offsetOf(int64_t tap) const {
     SmallVector<int64_t> k(kernelShape.size());
     for (int64_t d = last, rest = tap; d >= 0; --d) {
@@ -72,7 +73,7 @@ private:
     return offset;
   }
 
-  /// `count` patches of a line, from `column` on.
+  /// Adds the products of `count` patches of a line, from `column` on.
   Values step(Value imageLine, Value gradLine, Index column, int64_t count,
               ArrayRef<int64_t> offsets, Values sums) {
     Value factor = code.loadAs(gradType, code.at(gradLine, column, gradType), count);
@@ -88,13 +89,13 @@ private:
   ArrayRef<int64_t> kernelShape;
   ArrayRef<PatchDimension> grid;
   const SplitPlanes &planes;
-  /// The dimension of lines, and the patches of one.
+  /// The dimension of lines, and the number of patches in a line.
   const int64_t last, width;
   SmallVector<int64_t> outer;
 };
 } // namespace
 
-// Sums of all samples are taken apart by lane, and added up at the end.
+// Each lane is summed separately over all samples; the lanes are added at the end.
 void LineGradient::emit(VectorEmitter &e) const {
   int64_t last = kernelShape.size() - 1, samples = typeOf(source).getDimSize(0),
           taps = ShapedType::getNumElements(kernelShape), plane = 1;
@@ -105,7 +106,7 @@ void LineGradient::emit(VectorEmitter &e) const {
   Value sums = code.scratch(outputs * inputs * taps * code.lanes);
   TapSums tapSums(e, code, *this, planes);
 
-  // As many taps at a time as registers hold.
+  // Takes as many taps at a time as registers hold sums.
   int64_t most = e.vectorBytes == 64 ? 25 : 12,
           chunk = llvm::divideCeil(taps, llvm::divideCeil(taps, most));
   e.sequence(groups, [&](Index group) {

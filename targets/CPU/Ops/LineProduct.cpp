@@ -1,4 +1,4 @@
-// A convolution with few channels a group: patches of a line in the lanes of
+// A convolution with few channels per group. Patches of a line are the lanes of
 // vectors.
 
 #include "targets/CPU/Ops/LineProduct.h"
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// Output channels of a group that are made together.
+  /// Output channels of a group that are computed together.
   struct Part {
     Index sample, group, first;
     int64_t count;
@@ -69,7 +69,7 @@ private:
   }
 
   void lines(const PatchGrid &grid, const Part &part) {
-    // Up to four vectors of a line and, where registers are left, some lines.
+    // Take up to four vectors of a line, and several lines if registers are left.
     int64_t points = grid[last].points, whole = llvm::divideCeil(points, code.lanes);
     bool atOnce = whole <= 4;
     int64_t vectors = std::min<int64_t>(whole, 4);
@@ -110,7 +110,7 @@ private:
     walk();
   }
 
-  /// `width` points from `column` on of `lines` lines from `at` on.
+  /// Computes `width` points from `column` on, in `lines` lines from `at` on.
   void tile(const PatchGrid &grid, const Part &part, ArrayRef<Index> at, int64_t lines,
             Index column, int64_t width) {
     int64_t vectors = llvm::divideCeil(width, code.lanes);
@@ -131,7 +131,7 @@ private:
       loops.push_back({grid[d].taps, grid[d].kernelStep * kernelPitches[d],
                        grid[d].tapStep * planes.pitches[d]});
     Values sums(part.count * lines * vectors, code.zero());
-    // Taps whose elements lie side by side make one loop.
+    // Taps that read consecutive elements form one loop.
     const PatchDimension &line = grid[last];
     int64_t stride = planes.step / std::gcd(planes.step, line.tapStep);
     for (int64_t tap = 0; tap < std::min(stride, line.taps); ++tap) {
@@ -171,7 +171,7 @@ private:
       }
   }
 
-  /// From phases apart to lines of the result.
+  /// Copies the phases, which are separate in `staging`, into lines of the result.
   void interleave(const Part &part) {
     int64_t width = p.resultShape[last], lines = ShapedType::getNumElements(p.resultShape) / width;
     for (int64_t r = 0; r < part.count; ++r) {

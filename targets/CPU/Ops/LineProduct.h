@@ -5,20 +5,21 @@
 
 namespace dpc::nn {
 
-/// The channels of one group of one sample, in scratch memory with a border of
-/// zeros. Elements that are `step` apart along the last dimension lie side by
-/// side, so that neighbouring patches load a vector.
+/// The channels of one group of one sample, copied to scratch memory with a border
+/// of zeros. Elements at distance `step` along the last dimension become
+/// neighbours, so that one vector load reads neighbouring patches.
 class SplitPlanes {
 public:
   using Index = LoopEmitter::Index;
 
-  /// `grids` have one step and one first element in the last dimension.
+  /// All `grids` have the same step and the same first element in the last
+  /// dimension.
   SplitPlanes(VectorCode &code, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids);
   void load(Index sample, Index group);
 
-  /// Offset of what point 0 of a line meets at `position` of the last
-  /// dimension, counted from the first element inside.
+  /// Offset of the element that point 0 of a line reads for `position` in the last
+  /// dimension, relative to the first element inside the border.
   int64_t offsetOf(int64_t position) const;
 
   mlir::Value address;
@@ -31,18 +32,20 @@ private:
   int64_t channels, phasePitch;
 };
 
-/// A convolution with few output channels a group, such as a depthwise one:
-/// patches of a line in the lanes, kernels read as scalars where they lie. As
-/// PatchProduct, which is faster where output channels fill vectors.
+/// A convolution with few output channels per group, such as a depthwise one.
+/// Patches of a line are lanes, and kernels are read in place as scalars. The
+/// interface is that of PatchProduct, which is faster if output channels fill
+/// vectors.
 struct LineProduct : ConvolutionProduct {
-  mlir::Value kernel; // address, of the type that is computed with
-  /// Elements of the kernel to the next group, output and input channel.
+  mlir::Value kernel; // address of the kernel, in the type of the sums
+  /// Distance in elements to the next group, output channel and input channel of
+  /// the kernel.
   int64_t groupPitch, outputPitch, inputPitch;
 
   void emit(VectorEmitter &emitter) const;
 };
 
-/// Kernel gradients of such a convolution.
+/// The kernel gradients of such a convolution.
 struct LineGradient : ConvolutionGradient {
   mlir::Value grad; // address of y's gradient
   mlir::Type gradType;
@@ -50,7 +53,8 @@ struct LineGradient : ConvolutionGradient {
   void emit(VectorEmitter &emitter) const;
 };
 
-/// Vectors for lines of `points`: the narrowest that hold one, or the target's.
+/// Vectors for lines of `points`: the narrowest ones that hold a line, or the
+/// target's width.
 VectorCode codeForLines(VectorEmitter &emitter, mlir::Type elementType, int64_t points);
 
 } // namespace dpc::nn

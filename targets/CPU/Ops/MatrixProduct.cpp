@@ -27,27 +27,29 @@ bool MatrixProduct::pays(Type factorType, Type resultType, int64_t rows, int64_t
 Type MatrixProduct::getSumType() const { return accumulatorType(factorType); }
 
 namespace {
-/// Block sizes: `rows` of A, `depth` points deep, are packed at a time.
+/// Block sizes: `rows` rows of A, `depth` points deep, are packed at a time.
 struct Blocking {
   Panels panels; // of B
   int64_t tileRows, depth, rows;
-  /// A block of B is packed before its tiles are computed, not panel by panel.
+  /// Whether a complete block of B is packed before its tiles are computed, not
+  /// each panel before its own.
   bool packsAhead;
   bool packsA, packsB;
 
-  /// `points` are packed for the depth of the product.
+  /// `points`: the number of points along the depth of the product.
   Blocking(const MatrixProduct &product, const VectorCode &code, int64_t points)
       : panels(code, product.columns) {
     bool isWide = code.e.vectorBytes == 64;
     int64_t vectors = panels.width / code.lanes,
             mostRows = RegisterTile::packedRowsFor(code, vectors);
-    // A panel of B stays in the first cache while its tiles are computed; in the
-    // second one where a single block needs no memory for sums.
+    // A panel of B stays in the first-level cache while its tiles are computed. A
+    // deeper panel stays in the second-level cache if one block then covers the
+    // depth and sums need no memory.
     int64_t deepest = vectors == 1 ? 768 : 384;
     if (product.resultType != code.elementType && points <= 2 * deepest)
       deepest = points;
     depth = blockDepth(points, deepest);
-    // A block of A stays in the second cache, and so does all of B where it is
+    // A block of A stays in the second-level cache, together with all of B if B is
     // small. A larger B is packed panel by panel, again for each block of A.
     int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
     bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
@@ -57,7 +59,8 @@ struct Blocking {
     rows = llvm::divideCeil(product.rows, blocks);
     tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
     rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
-    // What is computed, such as an unfolded image, is packed once all the same.
+    // A B that is computed, such as an unfolded image, is packed only once in any
+    // case.
     packsAhead = rows < product.rows && (isSmall || !product.b);
     bool isNarrow = product.factorType != code.elementType;
     packsA = isNarrow || !product.a || product.columns > 2 * panels.width;
@@ -65,7 +68,7 @@ struct Blocking {
   }
 
 private:
-  /// The largest divisor up to `most` that is not small, else equal parts.
+  /// The largest divisor between half of `most` and `most`, else about equal parts.
   static int64_t blockDepth(int64_t depth, int64_t most) {
     if (depth <= most)
       return depth;
@@ -109,8 +112,8 @@ public:
   }
 
 private:
-  /// Rows of C and a block of the depth, in points, and whether C is final after
-  /// it.
+  /// Rows of C and a block of the depth, in points. `isLast`: C is final after this
+  /// block.
   struct Part {
     Index row, k;
     int64_t rows, depth;
@@ -120,15 +123,15 @@ private:
     StridedMatrix matrix;
     Type elementType;
   };
-  /// `height` x `across` elements of C: tile `number` of panel `panel` of a
-  /// part, whose rows start `row` rows after the part's.
+  /// A tile of `height` x `across` elements of C: tile `number` of panel `panel` of
+  /// a part. Its rows start `row` rows after the first row of the part.
   struct Tile {
     Index number, row, panel;
     int64_t height, across, tilesOfPanel;
   };
 
-  /// Blocks of the depth in order; the last one apart if something follows it or
-  /// it is another one.
+  /// Visits blocks of the depth in order. The last block is emitted separately if
+  /// `finish` follows it or its code differs.
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
     int64_t points = packer.getPoints(p.depth), size = block.depth, rest = points % size,
             whole = points / size;
@@ -138,15 +141,16 @@ private:
     if (apart || rest)
       body(e.constant((whole - apart) * size), rest ? rest : size, true);
   }
-  /// The place along the depth where a point begins.
+  /// The index along the depth at which a point begins.
   Index placeOf(Index point) const { return inPairs ? point * 2 : point; }
-  /// The places that `points` points from `first` on are, `isLast` to the end.
+  /// The number of elements along the depth in `points` points. `isLast`: they end
+  /// the depth.
   int64_t countPlaces(int64_t points, bool isLast) const {
     return inPairs ? 2 * points - (isLast && p.depth % 2) : points;
   }
 
-  /// Where C lies while it is computed: without memory of its own for sums, in one
-  /// tile, or whole where sums of several blocks of the depth are added up.
+  /// Chooses the memory of C while it is summed: the result, or scratch memory for
+  /// one tile, or for all of C if sums of several blocks of the depth are added up.
   void placeC() {
     final = c = {{p.address, p.first, p.rowStride, 1}, p.resultType};
     bool whole = packer.getPoints(p.depth) > block.depth;
@@ -159,7 +163,8 @@ private:
     if (!p.address)
       final = c;
   }
-  /// C from element (row, column) on, while it is summed, or when it is final.
+  /// The place of C from element (row, column) on, for `tile` = `c` (sums) or
+  /// `final`.
   PlaceOfC tileOfC(PlaceOfC tile, Index row, Index column) const {
     if (!isTileOfC)
       tile.matrix.first = tile.matrix.at(row, column);
@@ -179,7 +184,7 @@ private:
     packer.pack(packedA, run, depth, from, read);
   }
 
-  /// Packs `count` panels of `width` columns from column `column` on.
+  /// Packs `count` panels of `width` columns, from column `column` on.
   void packB(Index tile, Index column, int64_t count, int64_t width, Index k, int64_t depth) {
     StridedMatrix from;
     if (p.b)
@@ -212,8 +217,9 @@ private:
     });
   }
 
-  /// Asks for lines of the next panel, so that all tiles of this one together
-  /// bring all of it; `round` counts the calls a tile makes, of `rounds`.
+  /// Prefetches a share of the next panel's lines, so that the tiles of this panel
+  /// together fetch all of it. `round` is the number of the call within a tile, of
+  /// `rounds` calls.
   void prefetchNextPanel(const Part &part, const Tile &tile, Index round, int64_t rounds) {
     bool isPacked = block.packsB && block.packsAhead;
     Type type = isPacked ? code.elementType : p.factorType;
@@ -233,7 +239,7 @@ private:
       if (isPacked) {
         number = (tile.panel + 1) * (part.depth * width) + line * perLine;
       } else {
-        // Rows of `pieces` lines, or columns of them.
+        // The panel lies in rows of `pieces` lines each, or in columns.
         int64_t pieces = std::max<int64_t>(1, width / perLine);
         Index column = (tile.panel + 1) * width;
         Index k = placeOf(part.k);
@@ -245,7 +251,7 @@ private:
     }
   }
 
-  /// The products of one tile of A and one panel of B, in registers.
+  /// The products of one tile of A with one panel of B, in registers.
   Values multiply(const Part &part, const Tile &tile, int64_t vectors) {
     int64_t width = block.panels.width;
     StridedMatrix a = p.a, b = p.b;
@@ -315,12 +321,12 @@ private:
   VectorEmitter &e;
   VectorCode code;
   const MatrixProduct &p;
-  /// Whether factors are packed in pairs, and whether C is narrower than sums.
+  /// Whether factors are packed in pairs, and whether C is narrower than the sums.
   bool inPairs, isNarrowed;
   MatrixPacker packer;
   Blocking block;
   Value packedA, packedB;
-  /// Where sums lie, and C when it is final.
+  /// The place of the sums, and of C when it is final.
   PlaceOfC c, final;
   bool isTileOfC = false;
 };

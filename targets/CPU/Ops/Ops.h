@@ -9,7 +9,7 @@ namespace dpc {
 /// Attaches the vector fill rules of nn ops.
 void registerVectorFills(mlir::DialectRegistry &registry);
 
-/// Those of a family of ops, each in a file of its own.
+/// Each attaches the rules of one family of ops, which has its own file.
 void attachAttentionFill(mlir::MLIRContext &context);
 void attachAttentionGradFill(mlir::MLIRContext &context);
 void attachContractionFills(mlir::MLIRContext &context);

@@ -1,5 +1,5 @@
-// Gradient of the kernel of a convolution: output channels in the lanes, sums
-// over patches in registers.
+// Gradient of the kernel of a convolution. Output channels are lanes, and sums over
+// patches stay in registers.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -66,7 +66,7 @@ public:
 private:
   Value sumsOf(Index panel) { return code.at(sums, panel * (rows * panels.width)); }
 
-  /// The gradients of some output channels, channels in the lanes.
+  /// Packs the gradients of some output channels, with channels as lanes.
   void packGrad(Index channel, int64_t channels, int64_t vectors, Index first, int64_t count,
                 Index rowBlock) {
     int64_t plane = ShapedType::getNumElements(gridShape),
@@ -91,12 +91,13 @@ private:
     });
   }
 
-  /// Input channel and tap of row `r` of a tile.
+  /// Gives the input channel and the tap of row `r` of a tile.
   using RowAt = function_ref<SmallVector<Index>(int64_t r)>;
 
-  /// Rows of a tile are input channels, not taps: what taps of one line have in
-  /// common would be kept in registers that the sums need. All taps of some
-  /// channels follow each other, while these are in the first cache.
+  /// Rows of a tile are input channels, not taps. Taps of one line share image
+  /// elements, which would be kept in registers that the sums need. The tiles of all
+  /// taps of some channels follow each other, while these channels are in the
+  /// first-level cache.
   void forEachTile(function_ref<void(int64_t height, RowAt)> body) {
     int64_t most = RegisterTile::rowsFor(code);
     if (p.inputs < most) {

@@ -1,5 +1,4 @@
-// A convolution with output channels in the lanes, which reads patches where
-// they lie.
+// A convolution with output channels as lanes, which reads patches in place.
 
 #include "targets/CPU/Ops/PatchProduct.h"
 
@@ -44,7 +43,8 @@ public:
     block = PatchBlock(samples, p.resultShape, step);
     blockShape.assign(p.resultShape.begin(), p.resultShape.end());
     blockShape[0] = block.rows;
-    // Pieces of the depth keep a panel of the kernels in the first cache.
+    // Each piece of the depth is so short that a panel of its kernels stays in the
+    // first-level cache.
     const int64_t most = 24 << 10; // bytes
     int64_t pieces = llvm::divideCeil(depth * panels.width * code.bytes, most);
     channelsOfPiece = divisorNear(p.inputs, llvm::divideCeil(p.inputs, pieces));
@@ -88,7 +88,7 @@ private:
         });
       });
     });
-    // From rows of channels to planes.
+    // Transposes rows of channels to planes of the result.
     int64_t plane = ShapedType::getNumElements(p.resultShape),
             part = ShapedType::getNumElements(blockShape);
     panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
@@ -131,7 +131,7 @@ private:
     SmallVector<int64_t> resultPitches = rowMajorStrides(blockShape);
     Value panelSums = sumsOf(piece.panel);
     Values rows, results;
-    // Points of one line lie at constant distances.
+    // If a tile lies in one line, its points are at constant distances.
     bool oneLine = shape.back() % height == 0;
     for (int64_t r = 0; r < height; ++r) {
       if (oneLine && r > 0) {

@@ -5,10 +5,10 @@
 
 namespace dpc::nn {
 
-/// How a grid of patches lies over one spatial dimension of an image. Point g
-/// meets tap t over image element first + g * step + t * tapStep (padding where
-/// that is outside), and kernel element kernelFirst + t * kernelStep. Its
-/// result is element resultFirst + g * resultStep.
+/// One spatial dimension of a grid of patches over an image. Point g multiplies
+/// image element first + g * step + t * tapStep (padding if outside) with kernel
+/// element kernelFirst + t * kernelStep, for each tap t. Its result is element
+/// resultFirst + g * resultStep.
 struct PatchDimension {
   int64_t points, step = 1;
   int64_t taps, first, tapStep;
@@ -17,28 +17,29 @@ struct PatchDimension {
 };
 using PatchGrid = llvm::SmallVector<PatchDimension>;
 
-/// Whether no patch of the grid meets a kernel element.
+/// Whether the grid has no point or its points no tap.
 bool isEmpty(const PatchGrid &grid);
 
-/// Elements of padding before an image of these extents that the grids reach,
-/// and its extents with padding on both sides.
+/// The padding that the grids read before an image of these extents. `padded` gets
+/// the extents with the padding on both sides.
 llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
                                      llvm::ArrayRef<PatchGrid> grids,
                                      llvm::SmallVector<int64_t> &padded);
 
-/// The image patches are read from: in place, or as a copy of some samples with
-/// a zero border, so that no patch needs a test. Copies have the type that is
-/// computed with.
+/// The image from which patches are read: in place, or as a copy of some samples
+/// with a border of zeros, so that no patch needs a bounds check. Copies have the
+/// type of the sums.
 class PatchSource {
 public:
   using Index = LoopEmitter::Index;
 
-  /// `tensor` is batch, channels, spatial; patches take `channels` channels of
-  /// one group from `samples` samples at a time.
+  /// `tensor` has dimensions batch, channels, spatial. Patches read `channels`
+  /// channels of one group from `samples` samples at a time.
   PatchSource(VectorCode &code, mlir::Value tensor, int64_t channels, int64_t samples,
               llvm::ArrayRef<PatchGrid> grids);
 
-  /// Makes samples [first, first + samples) of `group` ready.
+  /// Copies samples [first, first + samples) of `group`, unless they are read in
+  /// place.
   void prepare(Index first, int64_t samples, Index group);
   mlir::Value getAddress() const { return address; }
 
@@ -52,9 +53,9 @@ private:
   int64_t channels;
 };
 
-/// The product that a convolution is: rows are patches, columns output
-/// channels, depth is input channels times taps. Several grids, each with taps
-/// of its own, are the phases of a transposed convolution with a stride.
+/// A convolution as a matrix product: rows are patches, columns output channels,
+/// and the depth is input channels times taps. A transposed convolution with a
+/// stride has several grids, one per phase, each with its own taps.
 struct ConvolutionProduct {
   mlir::Value source;                  // batch, channels, spatial
   int64_t groups, inputs, outputs;     // channels of a group
@@ -65,22 +66,22 @@ struct ConvolutionProduct {
   mlir::Type resultType;
 
   int64_t getSamples() const;
-  /// The type in which it is summed.
+  /// The type of the sums.
   mlir::Type getSumType() const;
-  /// Whether some elements of the result are zero, for want of a tap.
+  /// Whether some elements of the result are zero because their grid has no taps.
   bool hasEmptyGrid() const { return llvm::any_of(grids, isEmpty); }
-  /// `body` for the other grids.
+  /// Calls `body` for the grids that are not empty.
   void forEachGrid(llvm::function_ref<void(const PatchGrid &)> body) const;
 };
 
-/// Patches are read where they lie ("implicit GEMM"), kernels are packed with
-/// output channels in the lanes, and the result is transposed from a block of
-/// channel rows that stays in cache.
+/// Patches are read in place ("implicit GEMM"). Kernels are packed with output
+/// channels as lanes. The result is transposed from a block of channel rows that
+/// stays in cache.
 struct PatchProduct : ConvolutionProduct {
   using Index = LoopEmitter::Index;
 
   /// Writes the kernels of `columns` output channels from `first` on as
-  /// [inputs][taps][width], zero in lanes past `columns`.
+  /// [inputs][taps][width], with zeros in lanes past `columns`.
   llvm::function_ref<void(VectorCode &code, Index group, Index first, int64_t columns,
                           int64_t width, mlir::Value to)>
       packKernel;
@@ -88,7 +89,7 @@ struct PatchProduct : ConvolutionProduct {
   void emit(VectorEmitter &emitter) const;
 };
 
-/// The gradient of a convolution's kernels.
+/// The gradient of a convolution with respect to its kernels.
 struct ConvolutionGradient {
   mlir::Value source;                  // batch, channels, spatial
   int64_t groups, inputs, outputs;     // channels of a group
@@ -100,8 +101,8 @@ struct ConvolutionGradient {
   mlir::Type getSumType() const;
 };
 
-/// As a product: rows are input channels and taps, columns output channels,
-/// depth is patches.
+/// The gradient as a matrix product: rows are input channels and taps, columns are
+/// output channels, and the depth is patches.
 struct PatchGradient : ConvolutionGradient {
   mlir::Value grad; // y's gradient
 

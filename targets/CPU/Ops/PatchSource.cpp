@@ -1,4 +1,4 @@
-// The image that patches are read from: in place, or copied with a border of
+// The image from which patches are read: in place, or copied with a border of
 // zeros.
 
 #include "dialects/Interfaces/HostTensor.h"
@@ -11,8 +11,8 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// Channels that are a multiple of this many bytes apart share few sets of the
-/// first cache.
+/// If channels are a multiple of this many bytes apart, their elements compete for
+/// few sets of the first-level cache.
 static const int64_t badPitchBytes = 512;
 
 bool dpc::nn::isEmpty(const PatchGrid &grid) {
@@ -72,7 +72,8 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
   }
   SmallVector<int64_t> loops{samples, channels};
   llvm::append_range(loops, shape.drop_front(2));
-  // Whole vectors of a row, or of all rows when they are not moved apart.
+  // Copies complete vectors of a row, or of all rows if the copy keeps them
+  // contiguous.
   size_t spatial = pitches.size();
   int64_t row = shape.back();
   SmallVector<int64_t> outer(loops);

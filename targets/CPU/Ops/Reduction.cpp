@@ -1,4 +1,5 @@
-// Fill rule of nn.reduce: whole rows are combined into the result.
+// Fill rule of nn.reduce if the innermost dimension stays: rows are combined into
+// the result.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "targets/CPU/Ops/Ops.h"
@@ -14,16 +15,15 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// Dimensions after the last reduced one.
+/// Number of dimensions after the last reduced one.
 static int64_t trailingKept(ReduceOp op) {
   ArrayRef<int64_t> reduced = op.getDimensions();
   return typeOf(op.getInput()).getRank() - (reduced.empty() ? 0 : reduced.back() + 1);
 }
 
 namespace {
-/// Writes the loops of one reduction whose innermost dimension stays: rows of
-/// the operand are combined into the result, which they meet at consecutive
-/// addresses.
+/// Writes the loops of one reduction whose innermost dimension is not reduced. Rows
+/// of the operand are combined with the row of the result at consecutive addresses.
 class RowReduction {
 public:
   RowReduction(ReduceOp op, VectorEmitter &e)
@@ -37,8 +37,9 @@ public:
   void emit();
 
 private:
-  /// Rows from which on a sum in f32 is added up in f64, in scratch: added row
-  /// by row, its rounding errors would grow with their number.
+  /// If more rows than this are added, a sum in f32 is accumulated in f64, in
+  /// scratch memory. Added row by row in f32, its rounding errors would grow with
+  /// the number of rows.
   static constexpr int64_t kLong = 64;
 
   void store(Value value, Index to) {
@@ -55,20 +56,21 @@ private:
   ReduceOp op;
   VectorEmitter &e;
   const RankedTensorType type;
-  /// Dimensions after the last reduced one, and those before; a row is the
-  /// former.
+  /// Number of dimensions after the last reduced one, which form a row, and of the
+  /// other dimensions.
   const int64_t trailing, leading;
-  /// Elements of the result.
+  /// Number of elements of the result.
   const int64_t count;
   Combiner combiner;
   const bool isWide;
   const Type wide;
   Value totals;
-  /// Elements of a row, its loops, the loops over rows, and the steps of the
-  /// result along them.
+  /// Number of elements of a row, the loops of a row, the loops over rows, and the
+  /// strides of the result along the latter.
   int64_t inner = 1;
   SmallVector<int64_t> innerShape, rows, steps;
-  /// Rows that one round takes: the result is loaded and stored once for them.
+  /// Number of rows that one round combines: the result is loaded and stored once
+  /// per round.
   int64_t together = 1;
 };
 
@@ -106,7 +108,7 @@ void RowReduction::emit() {
     });
 }
 
-/// The loops over rows from dimension `outer.size()` on.
+/// Emits the loops over rows from dimension `outer.size()` on.
 void RowReduction::nest(SmallVector<Index> &outer) {
   if (int64_t(outer.size()) == leading)
     return addRows(outer);
@@ -138,7 +140,7 @@ void RowReduction::addRows(ArrayRef<Index> outer) {
 }
 
 struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
-  // The 16-bit floats would be rounded at each row.
+  // 16-bit floats do not pay: the result would be rounded after each row.
   bool pays(Operation *self) const {
     auto op = cast<ReduceOp>(self);
     RankedTensorType type = typeOf(op.getResult());

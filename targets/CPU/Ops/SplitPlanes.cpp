@@ -1,4 +1,4 @@
-// Copies planes so that elements a stride apart lie side by side.
+// Copies planes so that elements at the distance of a stride become neighbours.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -30,7 +30,7 @@ SplitPlanes::SplitPlanes(VectorCode &code, Value tensor, int64_t channels,
   pitches = rowMajorStrides(padded);
   channelPitch = padded[0] * pitches[0];
   pitches.pop_back();
-  // Vectors at the end of the last line reach further.
+  // Loads of complete vectors at the end of the last line read past it.
   int64_t all = channels * channelPitch + 4 * code.lanes;
   address = code.scratch(all);
   code.fillZero(address, all);

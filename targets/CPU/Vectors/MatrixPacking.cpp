@@ -24,7 +24,7 @@ void MatrixPacker::clear(Value packed, Index tile, int64_t first, int64_t stride
 // Points
 //===----------------------------------------------------------------------===//
 
-/// A short vector of neighbours in memory, of the type that is computed with.
+/// A vector of `count` neighbours in memory, converted to the type of the sums.
 Value MatrixPacker::loadElements(const StridedMatrix &from, Index number, int64_t count) {
   Value address = code.at(from.address, number, factorType);
   if (factorType == code.elementType)
@@ -33,7 +33,8 @@ Value MatrixPacker::loadElements(const StridedMatrix &from, Index number, int64_
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
-/// A point of `count` lanes side by side; `isHalf` has no second element.
+/// A point of `count` neighbouring lanes. `isHalf`: the point has no second
+/// element.
 Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index point, int64_t count,
                                bool isHalf) {
   if (!inPairs)
@@ -54,7 +55,7 @@ Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index poin
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
-/// As many points of a lane as a vector has, or those of `depth` elements.
+/// The points of one lane that fill a vector, or those of `depth` elements.
 Value MatrixPacker::loadAlong(const StridedMatrix &from, Index number, int64_t depth) {
   if (!inPairs)
     return loadElements(from, number, depth);
@@ -106,7 +107,8 @@ void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const S
     });
 }
 
-// A few rows side by side, so that each line of memory is read once.
+// Copies several points of a tile per round, so that each line of memory is read
+// once.
 void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
                         const StridedMatrix &from) {
   int64_t points = getPoints(depth), whole = inPairs ? depth / 2 : depth;
@@ -122,7 +124,7 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
     e.sequence(run.count, [&](Index tile) {
       for (int64_t u = 0; u < together; ++u) {
         Index k = group * together + u;
-        // Rows may be pages apart.
+        // Rows may be pages apart, so each of them is prefetched.
         for (int64_t i = 0; i < each; ++i)
           code.prefetch(from.address, from.at(run.lane + tile * run.width, k * each + i + 12), 3,
                         factorType);
@@ -137,8 +139,8 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
 void MatrixPacker::transpose(Value packed, const TileRun &run, int64_t depth,
                              const StridedMatrix &from, ReadElement read) {
   int64_t lanes = code.lanes, points = getPoints(depth), each = inPairs ? 2 : 1;
-  // In a tile of one square, stores overlap: the next one puts right what was
-  // written past the width.
+  // In a tile of one square, stores overlap: the next store corrects the elements
+  // that were written past the width.
   bool overlap = run.width <= lanes;
   Value zero = code.zero();
   int64_t squares = depth / (lanes * each), whole = squares * lanes;

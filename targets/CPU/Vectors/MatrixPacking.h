@@ -5,8 +5,8 @@
 
 namespace dpc::nn {
 
-/// A matrix in memory: element (i, j) is element `first` + i `rowStride` +
-/// j `columnStride` at `address`. Without an address there is none.
+/// A matrix in memory: element (i, j) is element `first` + i * `rowStride` + j *
+/// `columnStride` at `address`. A matrix without an address is absent.
 struct StridedMatrix {
   mlir::Value address;
   LoopEmitter::Index first;
@@ -18,24 +18,27 @@ struct StridedMatrix {
   }
 };
 
-/// Tiles of a factor side by side: lane l of tile t at point k of `points` is
-/// element (t `points` + k) `stride` + l. Lanes past the width of a tile hold
-/// anything. A point is a place along the depth, or two of them.
+/// Consecutive tiles of a packed factor. Lane l of tile t at point k is element (t
+/// * `points` + k) * `stride` + l. Lanes past the width of a tile are undefined. A
+/// point is one element along the depth, or a pair of them.
 struct TileRun {
-  /// First tile, first lane of the factor in it, and number of tiles.
+  /// The first tile, the lane of the factor at which it begins, and the number of
+  /// tiles.
   LoopEmitter::Index tile, lane;
   int64_t count;
-  /// Lanes of each tile, and elements from one point to the next.
+  /// Number of lanes of each tile, and distance in elements from one point to the
+  /// next.
   int64_t width, stride;
 };
 
-/// Copies factors of matrix products into tiles. What lies in memory with unit
-/// stride along the lanes is copied in vectors; with unit stride along the
-/// depth, transposed in registers, a square of vectors at a time.
+/// Copies factors of matrix products into tiles. A factor in memory with unit
+/// stride along the lanes is copied in vectors. With unit stride along the depth,
+/// it is transposed in registers, one square of vectors at a time.
 ///
-/// Factors of a 16-bit type are widened to the type that is computed with, or, of
-/// bf16, laid in pairs: a point is then the 32 bits of two neighbours along the
-/// depth, the first one in the lower half, and zero after the last one.
+/// Factors of a 16-bit type are widened to the type of the sums, or, for bf16, laid
+/// out in pairs. A point then has the 32 bits of two neighbours along the depth,
+/// the first one in the lower half. If the depth is odd, the last point has a zero
+/// in the upper half.
 class MatrixPacker {
 public:
   using Index = LoopEmitter::Index;
@@ -45,15 +48,15 @@ public:
   MatrixPacker(VectorCode &code, mlir::Type factorType, bool inPairs)
       : code(code), e(code.e), factorType(factorType), inPairs(inPairs) {}
 
-  /// Packs `depth` elements of each lane. `from` has a row a lane and a column
-  /// a k; `read` gives the elements when it is not in memory.
+  /// Packs `depth` elements of each lane. `from` has one row per lane and one
+  /// column per k; `read` gives the elements if `from` is absent.
   void pack(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
             ReadElement read);
-  /// Zeros in lanes [first, first + lanes of a vector) of a tile.
+  /// Writes zeros to lanes [first, first + lanes of a vector) of a tile.
   void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride, int64_t depth);
-  /// Elements beyond the last tile that `pack` may overwrite.
+  /// Number of elements after the last tile that `pack` may overwrite.
   int64_t getSlack() const { return code.lanes; }
-  /// Points for `depth` elements.
+  /// Number of points for `depth` elements.
   int64_t getPoints(int64_t depth) const { return inPairs ? (depth + 1) / 2 : depth; }
 
 private:

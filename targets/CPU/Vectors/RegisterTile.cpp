@@ -51,7 +51,7 @@ Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars, Value v
 Values RegisterTile::emit(VectorCode &code, Values sums) const {
   VectorEmitter &e = code.e;
   SmallVector<Loop> nest = simplify(loops);
-  // Inner loops that are written out whole.
+  // Inner loops of at most this many points are unrolled completely.
   const int64_t most = 9;
   size_t unrolled = nest.size();
   int64_t points = 1;
@@ -62,7 +62,7 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
                   int64_t vectorConstant, Values sums) {
     return addPoint(code, scalars, vectorBase, scalarConstant, vectorConstant, std::move(sums));
   };
-  // The points below loop `depth`, all written out.
+  // Emits all points below loop `depth`, unrolled.
   std::function<Values(size_t, ArrayRef<Value>, Value, int64_t, int64_t, Values)> writeOut =
       [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase, int64_t scalarConstant,
           int64_t vectorConstant, Values sums) {
@@ -74,7 +74,7 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
                        vectorConstant + i * nest[depth].vectorStep, std::move(sums));
         return sums;
       };
-  // Addresses moved by a loop.
+  // The addresses at iteration `i` of `loop`.
   auto moved = [&](ArrayRef<Value> scalars, Value vectorBase, Index i, const Loop &loop) {
     Values next;
     for (Value row : scalars)
@@ -91,7 +91,7 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
         auto [next, base] = moved(scalars, vectorBase, i, loop);
         return walk(depth + 1, next, base, Values(carried));
       });
-    // A long innermost loop, four points a round.
+    // A long innermost loop takes four points per iteration.
     const int64_t unroll = 4;
     int64_t whole = loop.extent / unroll;
     sums = e.loop(whole, sums, [&](Index i, ValueRange carried) {

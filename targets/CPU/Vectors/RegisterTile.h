@@ -5,56 +5,59 @@
 
 namespace dpc::nn {
 
-/// A tile of a matrix product that is summed in registers. Element (r, lane)
-/// is the sum over the points of a loop nest of a scalar after `rows[r]` times
-/// the lane of a vector after `panel`.
+/// A tile of a matrix product that is summed in registers. Element (r, lane) is the
+/// sum over the points of a loop nest of a scalar, read relative to `rows[r]`,
+/// times that lane of a vector, read relative to `panel`.
 struct RegisterTile {
-  /// One loop of the nest: elements to the next scalar and to the next vector.
+  /// One loop of the nest: its steps to the next scalar and to the next vector, in
+  /// elements.
   struct Loop {
     int64_t extent, scalarStep, vectorStep;
   };
 
   llvm::ArrayRef<mlir::Value> rows;   // addresses
   mlir::Value panel;                  // address
-  llvm::SmallVector<int64_t> vectors; // where they lie after it
+  llvm::SmallVector<int64_t> vectors; // their offsets from `panel`
   llvm::SmallVector<Loop> loops;      // outermost first
-  /// Lanes of the last vector that exist in memory; 0: all of them.
+  /// Number of lanes of the last vector that exist in memory; 0: all lanes.
   int64_t lastLanes = 0;
   /// Scalars and lanes are pairs of bf16 (VectorCode::multiplyAddPairs).
   bool isOfPairs = false;
   /// Adds code to each iteration of a long innermost loop, such as a prefetch.
   llvm::function_ref<void(LoopEmitter::Index iteration, int64_t count)> eachIteration = nullptr;
 
-  /// Adds to `sums`, row by row.
+  /// Adds the products to `sums`, which are in the order of rows.
   VectorCode::Values emit(VectorCode &code, VectorCode::Values sums) const;
-  /// Stores the tile at `results`, an address a row with vectors side by side,
-  /// or with `adds` adds it to what is there.
+  /// Stores the tile at `results`, one address per row with consecutive vectors.
+  /// With `adds`, adds it to the elements there.
   void emitTo(VectorCode &code, llvm::ArrayRef<mlir::Value> results, bool adds) const;
 
-  /// Offsets of `count` vectors side by side.
+  /// Offsets of `count` consecutive vectors.
   static llvm::SmallVector<int64_t> sideBySide(const VectorCode &code, int64_t count) {
     llvm::SmallVector<int64_t> offsets;
     for (int64_t v = 0; v < count; ++v)
       offsets.push_back(v * code.lanes);
     return offsets;
   }
-  /// Rows for which accumulators and operands fill the registers, 32 with
-  /// 64-byte vectors, else 16: when each row has an address of its own, and
-  /// when rows are packed side by side.
+  /// The number of rows for which accumulators and operands fill the registers: 32
+  /// registers with 64-byte vectors, else 16. rowsFor is for rows with separate
+  /// addresses, packedRowsFor for rows that are packed side by side.
   static int64_t rowsFor(const VectorCode &code) { return code.e.vectorBytes == 64 ? 8 : 6; }
   static int64_t packedRowsFor(const VectorCode &code, int64_t vectors) {
     return vectors == 1 ? 12 : code.e.vectorBytes == 64 ? 14 : 6;
   }
 
 private:
-  /// `sums` with one point of the loop nest added: that at constant distances
-  /// from scalars and vectors whose addresses a loop has moved.
+  /// `sums` plus the products at one point of the loop nest. The point is at
+  /// constant distances from `scalars` and `vectorBase`, addresses that a loop has
+  /// advanced.
   VectorCode::Values addPoint(VectorCode &code, llvm::ArrayRef<mlir::Value> scalars,
                               mlir::Value vectorBase, int64_t scalarConstant,
                               int64_t vectorConstant, VectorCode::Values sums) const;
 };
 
-/// Loops without those of one iteration; neighbours that are one loop, joined.
+/// Removes loops of one iteration, and joins neighbours that are equivalent to one
+/// loop.
 llvm::SmallVector<RegisterTile::Loop> simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
 
 } // namespace dpc::nn

@@ -1,4 +1,4 @@
-// How the rows and columns of a product are cut into register tiles.
+// Splits the rows and columns of a product into register tiles.
 
 #include "targets/CPU/Vectors/TileGrid.h"
 

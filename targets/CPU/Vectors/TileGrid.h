@@ -5,29 +5,32 @@
 
 namespace dpc::nn {
 
-/// `body(first, count)` for whole blocks in a loop, then for the rest.
+/// Calls `body(first, count)` for complete blocks in a loop, then for the
+/// remainder.
 void inBlocks(VectorEmitter &e, int64_t extent, int64_t size,
               llvm::function_ref<void(LoopEmitter::Index, int64_t)> body);
 
-/// Rows cut into tiles of two heights that differ by one: no short last tile.
+/// Splits rows into tiles of two heights that differ by one, so that no last tile
+/// is short.
 struct TileRows {
-  int64_t tall, low, height; // number of tall and low tiles, height of a low
+  int64_t tall, low, height; // number of tall and of low tiles, height of a low tile
 
   TileRows(int64_t rows, int64_t most);
   int64_t count() const { return tall + low; }
-  /// `body(tile, first row, rows)`: the tall ones in a loop, then the low ones.
+  /// Calls `body(tile, first row, rows)` for the tall tiles in a loop, then for the
+  /// low ones.
   void
   forEach(VectorEmitter &e,
           llvm::function_ref<void(LoopEmitter::Index tile, LoopEmitter::Index first, int64_t rows)>
               body) const;
 };
 
-/// Columns in panels of one or two vectors.
+/// Splits columns into panels of one or two vectors.
 struct Panels {
   int64_t width, whole, rest, lanes;
 
   Panels(const VectorCode &code, int64_t columns);
-  /// Columns with those that fill the last vector.
+  /// The number of columns, rounded up to complete vectors.
   int64_t lanesTotal() const;
   void forEach(VectorEmitter &e,
                llvm::function_ref<void(LoopEmitter::Index panel, int64_t columns, int64_t vectors)>

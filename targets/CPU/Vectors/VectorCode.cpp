@@ -86,7 +86,7 @@ Value VectorCode::loadBits(Value address, int64_t count, int64_t width) {
   if (e.vectorBytes == 64)
     return e.make<LLVM::MaskedLoadOp>(VectorType::get({width}, bits), address, maskOf(count, width),
                                       ValueRange(zeros(width)), /*alignment=*/2);
-  // Lane `count` is zero, and so are all that are not there.
+  // The mask selects lane `count`, which is zero, for all missing elements.
   SmallVector<int32_t> mask(width, count);
   std::iota(mask.begin(), mask.begin() + count, 0);
   return e.make<LLVM::ShuffleVectorOp>(loadShort(address, count, bits), zeros(count), mask);
@@ -191,14 +191,15 @@ void VectorCode::copyPadded(Value from, int64_t count, Value to, int64_t width) 
   }
 }
 
-// First squares of one 128-bit lane, by unpacking, then the lanes themselves:
-// each step is one instruction.
+// First transposes squares within 128-bit lanes by unpacking, then moves the lanes
+// themselves. Each step is one instruction.
 Values VectorCode::transposed(Values rows) {
   auto shuffle = [&](Value a, Value b, ArrayRef<int32_t> mask) -> Value {
     return e.make<LLVM::ShuffleVectorOp>(a, b, mask);
   };
   int32_t n = lanes, width = 16 / bytes, groups = n / width;
-  // Two of every `width`: the low or high `size` elements of a and b in turn.
+  // Takes the low or high `size` elements of a and b in turn, in each group of
+  // `width` lanes.
   auto unpack = [&](Value a, Value b, int32_t size, bool high) {
     SmallVector<int32_t> mask;
     for (int32_t lane = 0; lane < n; lane += width)
@@ -227,7 +228,8 @@ Values VectorCode::transposed(Values rows) {
   }
   if (groups == 1)
     return now;
-  // now[width * g + j], lane q: rows of group g, column width * q + j.
+  // 128-bit lane q of now[width * g + j] has the rows of group g and column width *
+  // q + j.
   auto pick = [&](Value a, Value b, ArrayRef<int32_t> parts) {
     SmallVector<int32_t> mask;
     for (int32_t part : parts)

@@ -1,4 +1,4 @@
-// Loops that LLVM may run in vectors, and what joins the tiles of a fill rule.
+// Emits loops that LLVM may vectorize, and the code after each tile of a fill rule.
 
 #include "targets/CPU/Vectors/VectorEmitter.h"
 
@@ -35,7 +35,8 @@ void VectorEmitter::emitTiles(Operation *op, FinishTile finish) {
   cast<VectorFillOpInterface>(op).emitTiles(*this, finish);
 }
 
-/// The largest power of two from 4 to `most` that divides `extent`; 1 if none.
+/// The largest power of two from 4 to `most` that divides `extent`; 1 if there is
+/// none.
 static int64_t tileOf(int64_t extent, int64_t most) {
   for (int64_t tile = most; tile >= 4; tile /= 2)
     if (extent % tile == 0)
@@ -43,7 +44,8 @@ static int64_t tileOf(int64_t extent, int64_t most) {
   return 1;
 }
 
-// A transposition in tiles: both sides of one stay in the first cache.
+// Tiles the loops of a transposition, so that both sides of a tile stay in the
+// first-level cache.
 void VectorEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   if (!nest.strided)
     return forEach(nest.extents, body);
@@ -61,8 +63,8 @@ void VectorEmitter::forEachElement(const LoopNest &nest, function_ref<void(Array
   });
 }
 
-/// Asks for what the next tile, below this one, will read and write: the rows
-/// of tiles are too short and too far apart for the machine to foresee.
+/// Prefetches the memory that the next tile, below this one, will read and write.
+/// The rows of tiles are too short and too far apart for the hardware prefetcher.
 void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number,
                             ArrayRef<Buffer> streams) {
   if (shape.size() != 2)
@@ -72,7 +74,8 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef
       int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
       for (int64_t column = 0; column < shape[1]; column += perLine) {
         Index next = number({row + shape[0], constant(column)});
-        // Below the last tile the address leaves the memory: not inbounds.
+        // Below the last tile the address is outside of the memory, so it is not
+        // inbounds.
         Value address =
             make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
                               buffer.address, ValueRange(materialize(next)));

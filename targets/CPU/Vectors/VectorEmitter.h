@@ -6,16 +6,16 @@
 namespace dpc {
 
 /// Writes kernels for a processor with vectors and caches: loops that LLVM may
-/// run in vectors, and results filled by vector fill rules where they pay.
+/// vectorize, and results that vector fill rules fill if they pay.
 class VectorEmitter : public KernelEmitter {
 public:
-  /// For floating-point vectors of `vectorBytes` bytes: 32 or 64.
+  /// For floating-point vectors of `vectorBytes` bytes, which is 32 or 64.
   VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
                 unsigned vectorBytes, bool multipliesBf16);
 
-  /// Bytes of the floating-point vectors that kernels are blocked for.
+  /// Width in bytes of the floating-point vectors for which kernels are blocked.
   const unsigned vectorBytes;
-  /// Whether there are instructions that multiply bf16 and sum in f32
+  /// Whether the processor has instructions that multiply bf16 and add in f32
   /// (VectorCode::multiplyAddPairs).
   const bool multipliesBf16;
 

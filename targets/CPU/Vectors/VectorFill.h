@@ -7,13 +7,12 @@
 
 namespace dpc {
 
-/// Base of the vector fill rule of one op. `Model` says, for an op of class
-/// `Op`,
+/// Base of the vector fill rule of one op. For an op of class `Op`, `Model` defines
 ///
 ///   bool pays(Operation *op) const
 ///   void fill(Op op, VectorEmitter &e) const
 ///
-/// and, where it makes tiles, `makesTiles` of the interface and
+/// and, if it makes tiles, `makesTiles` of the interface and
 ///
 ///   void tiles(Op op, VectorEmitter &e, FinishTile finish) const
 template <typename Model, typename Op>

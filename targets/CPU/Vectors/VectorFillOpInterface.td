@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A fill rule for processors with vectors: makes all elements of an op's
-    results at once, faster than its element rule (ElementOpInterface) or what it
-    decomposes into. Attached to ops from outside (external models).
+    A fill rule for processors with vectors: makes all elements of an op's results
+    at once, faster than the op's element rule (ElementOpInterface) or its
+    decomposition. Attached to ops from outside (external models).
   }];
   let methods = [
     InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",
