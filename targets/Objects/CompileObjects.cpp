@@ -1,4 +1,4 @@
-// From the modules of kernel functions to object files, on all cores.
+// Compiles the modules of kernel functions to object files, on all cores.
 
 #include "targets/Objects/CompileObjects.h"
 
@@ -29,7 +29,7 @@ void dpc::registerObjectTranslations(DialectRegistry &registry) {
 
 namespace {
 
-/// The processor that code is generated for.
+/// The processor for which code is generated.
 struct Processor {
   const llvm::Target *target = nullptr;
   std::string triple, name, features;
@@ -38,9 +38,10 @@ struct Processor {
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const {
     llvm::TargetOptions options;
-    // A product and a sum of two ops never become one multiply-add: whether
-    // they did would depend on the code around them, and what is computed at
-    // two places would have different bits. Sums say by flags what they allow.
+    // A product and a sum of two ops are never fused into one multiply-add.
+    // Otherwise fusion would depend on the code around them, and a value that two
+    // kernels compute could differ in its bits. Sums permit fusion by flags of
+    // their own.
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(
         target->createTargetMachine(triple, name, features, options, llvm::Reloc::PIC_,
@@ -48,7 +49,7 @@ struct Processor {
   }
 };
 
-/// A kernel on its way to an object.
+/// The compilation of one kernel.
 struct Unit {
   ModuleOp module;
   KernelObject *result;
@@ -78,7 +79,7 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
     }();
     (void)knowsPtx;
     processor.triple = "nvptx64-nvidia-cuda";
-    // The oldest version that knows all instructions that are used.
+    // The oldest PTX version that has all instructions in use.
     processor.features = "+ptx75";
     processor.fileType = llvm::CodeGenFileType::AssemblyFile;
   }
@@ -95,13 +96,13 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
       features[feature.first().str()] = feature.second;
     for (const auto &[name, isThere] : features)
       processor.features += (isThere ? ",+" : ",-") + name;
-    // LLVM takes no list that begins with a comma.
+    // Removes the leading comma, which LLVM does not accept.
     processor.features.erase(0, 1);
   }
   return processor;
 }
 
-/// LLVM's optimisations and code generation.
+/// Runs LLVM's optimizations and code generation.
 static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const Processor &processor,
                        llvm::raw_pwrite_stream &stream) {
   llvm::LoopAnalysisManager loops;
@@ -117,7 +118,7 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const P
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  // O3 unrolls twice as far, takes a third longer, and steps are no faster.
+  // O3 unrolls twice as far and takes a third longer, but steps are no faster.
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
   llvm::legacy::PassManager emission;
   if (machine.addPassesToEmitFile(emission, stream, nullptr, processor.fileType,
@@ -127,7 +128,7 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const P
   return true;
 }
 
-/// Puts `to` in the place of `from` at the start of names.
+/// Replaces the prefix `from` of names by `to`.
 static void rename(llvm::Module &code, StringRef from, StringRef to) {
   for (llvm::GlobalValue &value : code.global_values()) {
     StringRef name = value.getName();
@@ -144,8 +145,8 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
     unit.error = "cannot be translated to LLVM";
     return;
   }
-  // Names that do not say which kernel of a program this is: equal kernels are
-  // equal code.
+  // Names must not depend on the kernel's position in its program, so that equal
+  // kernels have equal code.
   rename(*code, unit.result->kernel, "kernel");
   std::unique_ptr<llvm::TargetMachine> machine = processor.createMachine();
   code->setDataLayout(machine->createDataLayout());
@@ -167,7 +168,7 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
       unit.isFound = true;
       return;
     }
-  // Every function of the kernel has its name, for profilers too.
+  // Every function of the kernel gets the final prefix, which profilers show.
   rename(*code, "kernel", unit.result->symbol);
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream objectStream(object);
@@ -188,7 +189,8 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const Object
   auto modules = llvm::to_vector(kernels.getOps<ModuleOp>());
   std::vector<KernelObject> objects(modules.size());
   std::vector<Unit> units;
-  // It says how loads and stores are aligned: an i64 by 8 bytes.
+  // The data layout gives the alignment of loads and stores, such as 8 bytes for
+  // i64.
   auto layout =
       StringAttr::get(kernels.getContext(),
                       processor->createMachine()->createDataLayout().getStringRepresentation());
@@ -199,7 +201,8 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const Object
     module.walk([&](Operation *) { ++ops; });
     units.push_back({module, &object, ops});
   }
-  // The longest first, so that no core is left with one at the end.
+  // Compile the longest first, so that no core works alone on a long one at the
+  // end.
   llvm::stable_sort(units, [](const Unit &a, const Unit &b) { return a.ops > b.ops; });
   parallelForEach(kernels.getContext(), units,
                   [&](Unit &unit) { compile(unit, *processor, cache); });

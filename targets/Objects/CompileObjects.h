@@ -5,27 +5,27 @@
 
 namespace dpc {
 
-/// What LLVM writes.
+/// The output of LLVM.
 enum class ObjectForm {
   object, ///< an object file, for processors like the one this runs on
-  ptx     ///< the text of NVIDIA's virtual machine, for devices
+  ptx     ///< the text of NVIDIA's virtual instruction set, for devices
 };
 
-/// What LLVM makes object files for.
+/// The processor and the form for which LLVM generates code.
 struct ObjectOptions {
-  /// `native` (this machine), or a name that LLVM knows.
+  /// `native` (this machine's processor), or a name that LLVM knows.
   std::string processor;
-  /// Whether loops and neighbouring scalars become vectors.
+  /// Whether LLVM vectorizes loops and neighbouring scalars.
   bool vectorize;
   ObjectForm form = ObjectForm::object;
 };
 
-/// Target::compileKernels. Needs the translations of
-/// `registerObjectTranslations`, and for PTX that of the NVVM dialect.
+/// Implements Target::compileKernels. Needs the translations of
+/// `registerObjectTranslations`, and for PTX the translation of the NVVM dialect.
 mlir::FailureOr<std::vector<KernelObject>>
 compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options, const ObjectCache *cache);
 
-/// Registers how the dialects of kernels become LLVM IR.
+/// Registers the translations of the kernels' dialects to LLVM IR.
 void registerObjectTranslations(mlir::DialectRegistry &registry);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Keeps compiled objects in a folder of this user, under a hash of what made
-// them.
+// Keeps compiled objects in a folder of this user, under a hash of everything that
+// they depend on.
 
 #include "targets/Objects/ObjectCache.h"
 
@@ -23,7 +23,7 @@
 using namespace llvm;
 using namespace dpc;
 
-/// What every entry begins with, before its key and the hash of the rest.
+/// The first bytes of every entry. The key and the hash of the contents follow.
 static constexpr StringLiteral kMagic = "dpc object 1\n";
 static constexpr size_t kHashBytes = 64; // hexadecimal
 
@@ -37,8 +37,8 @@ static std::string hashOf(ArrayRef<StringRef> parts) {
   return toHex(hasher.final(), /*LowerCase=*/true);
 }
 
-/// The build identifiers of the program and of every library it has loaded, as
-/// their linkers wrote them.
+/// The build identifiers that linkers wrote into the program and every library that
+/// it has loaded.
 static std::string buildIdentifiers() {
   std::string all;
   dl_iterate_phdr(
@@ -105,7 +105,7 @@ Expected<ObjectCache> ObjectCache::open(StringRef folder, uint64_t maxBytes) {
   return ObjectCache(std::move(path), maxBytes);
 }
 
-/// Pruning knows its files by this prefix.
+/// Prune recognizes its files by this prefix.
 static constexpr StringLiteral kPrefix = "llvmcache-";
 
 std::string ObjectCache::pathOf(StringRef key) const {
@@ -137,8 +137,8 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
   rest = rest.drop_front(kHashBytes);
   if (hashOf({rest}) != checksum)
     return std::nullopt;
-  // Pruning goes by the time of the last use, which file systems are often
-  // told not to note.
+  // Prune goes by the time of the last access. Set it here, because file systems
+  // are often mounted without recording it.
   futimens(file, nullptr);
   return rest.str();
 }
