@@ -1,5 +1,5 @@
-// The target `scalar`: plain loops without vectors, run in an order that a
-// wrong rule would not survive.
+// The target `scalar`: plain loops without vectors, in an order that exposes wrong
+// rules.
 
 #include "targets/Scalar/ScalarTarget.h"
 
@@ -11,13 +11,13 @@ using namespace dpc;
 
 namespace {
 
-/// Takes what LoopEmitter leaves open as far as it goes, as a device with many
-/// threads does: a rule that relies on more gives wrong results here.
+/// Uses all freedom that LoopEmitter leaves, as a device with many threads does. A
+/// rule that relies on a stricter order gives wrong results here.
 class ScalarEmitter : public KernelEmitter {
 public:
   using KernelEmitter::KernelEmitter;
 
-  /// The last round first.
+  /// Runs the iterations in reverse order.
   void forEach(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body, Lanes) override {
     LoopEmitter::forEach(shape, [&](ArrayRef<Index> rounds) {
       SmallVector<Index> index;
@@ -27,7 +27,7 @@ public:
     });
   }
 
-  /// Two partial results, which are combined.
+  /// Sums in two halves and combines the partial results.
   Values reduce(ArrayRef<int64_t> shape, ValueRange identity,
                 function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                 function_ref<Values(ValueRange, ValueRange)> combine) override {
@@ -48,9 +48,9 @@ public:
   }
 
 private:
-  /// A variable of the value and range of `index`. Rules and plans of loops know
-  /// that a loop's index is a variable: what is found of that by simplifying
-  /// expressions is then found here too.
+  /// A variable with the value and range of `index`. Rules and loop plans rely on a
+  /// loop's index being a variable: simplifications that they find for a variable
+  /// are then found here too.
   Index asVariable(Index index) {
     if (isa<AffineConstantExpr>(index))
       return index;
@@ -68,11 +68,12 @@ public:
     return processors;
   }
 
-  // One core that computes an element at a time, and shared memory.
+  // The rates of one core that computes one element at a time, and of shared
+  // memory.
   Device getDevice(StringRef) const override { return {2e9, 5e9}; }
   Link getLink() const override { return {5e9, 5e-6}; }
 
-  // Its kernels are code of the host, but the host stays out of its memory.
+  // Its kernels are host code, but only the queue accesses its memory.
   FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }

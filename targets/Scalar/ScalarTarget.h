@@ -3,10 +3,9 @@
 
 namespace dpc {
 
-/// Registers the target `scalar`: any x86-64 processor, without vectors and
-/// without a rule of its own for any op, whose memory only queue calls can
-/// reach, as a device's. Slow and plain, it is what fast code is compared with,
-/// and what a new target begins as.
+/// Registers the target `scalar`: any x86-64 processor, without vectors and without
+/// fill rules. Only queue calls can reach its memory, as for a device. It is slow
+/// and simple. Fast code is compared with it, and a new target can start from it.
 void registerScalarTarget();
 
 } // namespace dpc
