@@ -5,29 +5,28 @@
 
 namespace dpc {
 
-/// Where a matrix of rows and columns lies in one of a kernel's buffers, one for
-/// each batch.
+/// A matrix in one of a kernel's buffers, with one instance per batch element.
 struct MatrixInBuffer {
   unsigned buffer = 0;
-  /// Bytes from the buffer's start to the first element.
+  /// Distance in bytes from the start of the buffer to the first element.
   int64_t offset = 0;
-  /// Elements between neighbouring rows, whose own elements are neighbours; if
-  /// transposed, between neighbouring columns.
+  /// Distance in elements between neighbouring rows, whose elements are contiguous.
+  /// If transposed, the distance between neighbouring columns.
   int64_t stride = 0;
-  /// Elements between the matrices of neighbouring batches.
+  /// Distance in elements between the matrices of neighbouring batch elements.
   int64_t batchStride = 0;
   bool isTransposed = false;
 };
 
-/// D = epilogue(A B) for each batch, which a library can make in place of a
-/// launch's function. D has `rows` rows and `columns` columns, A has `depth`
+/// D = epilogue(A B) for each batch element, which a library can compute instead of
+/// a launch's function. D has `rows` rows and `columns` columns; A has `depth`
 /// columns.
 struct LibraryProduct {
-  /// What is done with the sums before they are stored.
+  /// The operation on the sums before they are stored.
   enum class Epilogue {
     none,
     add, ///< adds the element of another matrix
-    bias ///< adds the element of a vector, one for each column
+    bias ///< adds the element of a vector with one element per column
   };
 
   mlir::Type elementType;
@@ -36,9 +35,9 @@ struct LibraryProduct {
   int64_t batches = 1, rows = 0, columns = 0, depth = 0;
   MatrixInBuffer a, b, d;
   Epilogue epilogue = Epilogue::none;
-  /// What the epilogue adds, if it does.
+  /// The matrix or vector that the epilogue adds, if it adds one.
   MatrixInBuffer addend;
-  /// Scratch memory that is the library's own while it runs.
+  /// Scratch memory that only the library uses while it runs.
   MatrixInBuffer workspace;
   int64_t workspaceBytes = 0;
 };

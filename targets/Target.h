@@ -18,173 +18,176 @@ namespace dpc {
 
 class ObjectCache;
 
-/// How a target makes the results of an op that stands in a kernel.
+/// The way in which a target makes the results of an op in a kernel.
 enum class OpForm {
-  none,      ///< not at all: the op is no part of a kernel
-  composite, ///< as the ops that it decomposes into
-  elements,  ///< each element in the loops of whoever reads it
+  none,      ///< no form: the op cannot be part of a kernel
+  composite, ///< as its decomposition
+  elements,  ///< each element in the loops of its readers
   whole,     ///< all elements at once, into a buffer
-  tiles      ///< the same in tiles, each final before the next is begun
+  tiles      ///< in tiles, each of which is final before the next one begins
 };
 
-/// What code asks of the processor of the host: levels of x86-64.
+/// The level of x86-64 that code needs from the host's processor.
 enum class HostLevel {
   any,
   v3, ///< AVX2, FMA, BMI, F16C
   v4  ///< AVX-512 F, BW, CD, DQ, VL
 };
 
-/// What becomes of the functions of a program, each a list of launches.
+/// The form of a program's functions, each of which is a list of launches.
 enum class FunctionForm {
-  hostCode,    ///< code of the host, which calls the kernels
-  launchTable, ///< data, which the runtime's queue performs with host code
-  gridTable    ///< data, which a CUDA device performs
+  hostCode,    ///< host code, which calls the kernels
+  launchTable, ///< data; the runtime's queue runs the launches as host code
+  gridTable    ///< data; a CUDA device runs the launches as grids
 };
 
-/// What computing and keeping an element costs, in simple instructions such as
-/// an addition: what a kernel keeps in memory is decided by it.
+/// The costs of computing and keeping an element, in units of a simple instruction
+/// such as an addition. They decide which values a kernel keeps in memory.
 struct ElementCosts {
-  /// A division, a square root.
+  /// A division or a square root.
   double division = 4;
-  /// A math function such as exp, a division of integers.
+  /// A math function such as exp, or a division of integers.
   double function = 16;
-  /// Writing the element to memory near by and reading it back.
+  /// Storing the element to nearby memory and loading it again.
   double storeAndLoad = 6;
-  /// An element that costs more than this is kept in memory, however often it
-  /// is read.
+  /// An element that costs more than this is kept in memory, even if it is read
+  /// only once.
   double longElement = 96;
 };
 
-/// How code is generated.
+/// Options of code generation.
 struct CodeOptions {
-  /// The processor, one of Target::getProcessors; the first where empty.
+  /// The processor, one of Target::getProcessors; if empty, the first of them.
   std::string processor;
-  /// NVIDIA's assembler (ptxas), and the processors that it makes machine code for
-  /// beside the PTX; "": there is PTX alone.
+  /// NVIDIA's assembler (ptxas), and the processors for which it makes machine code
+  /// in addition to the PTX. If `assembler` is empty, there is only PTX.
   std::string assembler;
   std::vector<std::string> assembled;
-  /// Whether each reader of a short computation may repeat it; if not, what has
-  /// several readers is kept in memory. Bits do not depend on it.
+  /// Whether each reader may recompute a short expression. If not, values with
+  /// several readers are kept in memory. The bits of results do not depend on it.
   bool recompute = true;
-  /// Whether every sum adds its terms in their order; if not, those that are
-  /// computed at one place only are added in the order that is fastest there.
+  /// Whether every sum adds its terms in order. If not, a sum that is computed in
+  /// only one kernel uses the fastest order.
   bool orderedSums = false;
-  /// Whether products of f32 may round their factors to 10 bits of mantissa
-  /// (tf32), where the device multiplies such matrices faster.
+  /// Whether products of f32 may round their factors to a 10-bit mantissa (tf32),
+  /// which some devices multiply faster.
   bool tf32 = false;
-  /// Who multiplies matrices. Where sums keep their order no library does.
+  /// Whether kernels or a library compute matrix products. With ordered sums no
+  /// library does.
   ProductMaker products = ProductMaker::bySize;
 };
 
-/// One launch of a grid of threads, on a device whose kernels are made of them.
+/// One launch of a grid of threads, on a device whose kernels are grids.
 struct KernelLaunch {
-  /// Behind the kernel's symbol, the name of the function.
+  /// The suffix of the function's name, after the kernel's symbol.
   std::string suffix;
   int64_t blocks = 1, threads = 1;
-  /// Its arguments: which of the kernel's buffers (Target::emitKernel) they are.
+  /// The arguments, as indices into the kernel's buffers (Target::emitKernel).
   llvm::SmallVector<unsigned> buffers;
-  /// What a library may do instead: the result is that of the function, up to
-  /// the order in which sums add their terms.
+  /// A product that a library may compute instead. Its result equals that of the
+  /// function except for the order of the terms of sums.
   std::optional<LibraryProduct> product;
-  /// One thread does all of it, for reports.
+  /// One thread does all the work of the launch; noted for reports.
   bool isLone = false;
 };
 
-/// What a caller must know of the generated code of one kernel.
+/// The facts about one kernel's generated code that its callers need.
 struct KernelCode {
-  /// Bytes of scratch memory the function needs, 64-byte aligned.
+  /// Bytes of scratch memory that the function needs, 64-byte aligned.
   int64_t scratchBytes = 0;
   /// For each result, the operands whose buffer it may share: element i of the
-  /// operand is not read once element i of the result has been written. A
-  /// result may take one of them; no two results the same.
+  /// operand is not read after element i of the result is written. A result may
+  /// share one of them, and two results must not share the same one.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
-  /// Where kernels are grids of threads: the launches that make it, in order.
+  /// If kernels are grids of threads: the launches of the kernel, in order.
   std::vector<KernelLaunch> launches;
 };
 
-/// Code that a device of one kind runs as it is.
+/// Machine code for one kind of device.
 struct MachineCode {
   std::string processor;
   std::string bytes;
 };
 
-/// Name of the attribute of a kernel's module of code with the ops that it is made
-/// of, which its symbols have in them, for profiles: a StringAttr.
+/// Attribute on the module of a kernel's code, a StringAttr that lists the kernel's
+/// ops. Symbols contain it, so that profiles show the ops.
 inline constexpr llvm::StringLiteral kOpsAttrName = "exec.ops";
 
 /// The compiled code of one kernel.
 struct KernelObject {
-  /// Its name in the program.
+  /// The name of the kernel in the program.
   std::string kernel;
-  /// Its function in the object: equal code has equal names in all programs, which
-  /// begin with its ops (kOpsAttrName).
+  /// The name of its function in the object. Equal code has equal names in all
+  /// programs. Names begin with the kernel's ops (kOpsAttrName).
   std::string symbol;
-  /// A position-independent object file, which needs libm; or PTX.
+  /// A position-independent object file, which needs libm, or PTX.
   std::string object;
-  /// The same as PTX, for some devices.
+  /// The PTX assembled for some devices.
   std::vector<MachineCode> machineCode;
 };
 
-/// A kind of device that kernels run on: everything that the rest of the
-/// compiler asks about it. The mains register the targets there are.
+/// A kind of device that kernels run on. Everything that the other parts of the
+/// compiler know about a device comes through this interface. The tools' main
+/// functions register the targets.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// What `--target` calls it.
+  /// The name in `--target`.
   virtual llvm::StringRef getName() const = 0;
 
-  /// The processors that it generates code for, as `--cpu` calls them.
+  /// The processors for which it generates code, by their names in `--cpu`.
   virtual llvm::ArrayRef<llvm::StringRef> getProcessors() const = 0;
 
-  /// What a device with this processor can do.
+  /// The rates of a device with this processor.
   virtual Device getDevice(llvm::StringRef processor) const = 0;
-  /// The link between devices where nothing else is known of it.
+  /// The link between devices if no better one is known.
   virtual Link getLink() const = 0;
 
-  /// What elements of its kernels cost. The default is a processor's with caches.
+  /// The costs of elements in its kernels. The default fits a processor with
+  /// caches.
   virtual ElementCosts getElementCosts() const { return {}; }
 
-  /// What becomes of the functions of its programs.
+  /// The form of its programs' functions.
   virtual FunctionForm getFunctionForm() const = 0;
 
-  /// What code made with `options`, as far as the host runs it, needs of the
-  /// host's processor.
+  /// The level that code made with `options` needs from the host's processor, for
+  /// the part of the code that the host runs.
   virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
 
-  /// Adds the dialects of its code, and its rules of ops as external models.
+  /// Adds the dialects of its code, and its rules for ops as external models.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
 
-  /// How it makes the results of `op`, an op of a kernel or one that is to
-  /// become one.
+  /// The form in which it makes the results of `op`, which is an op of a kernel or
+  /// may become one.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
   /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
-  /// `nn.update`, in C `void symbol(char *const *buffers)`; or the functions of
-  /// its launches. `buffers` points to the operands' buffers (scalars too), then
-  /// the results', then one of scratch memory. Buffers are dense and row-major,
-  /// i1 takes a byte, and no two of them overlap but as `mayAlias` says. Fails
-  /// with an error on the op that has no rule.
+  /// `nn.update`, in C `void symbol(char *const *buffers)`, or the functions of its
+  /// launches. `buffers` points to the buffers of the operands (scalars too), then
+  /// of the results, then one of scratch memory. Buffers are dense and row-major,
+  /// and i1 takes one byte. No two of them overlap except as `mayAlias` allows.
+  /// Fails with an error on an op that has no rule.
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
                                                  mlir::ModuleOp code,
                                                  const CodeOptions &options) const = 0;
 
-  /// Compiles each module nested in `kernels`, which is named after the kernel
-  /// whose function `emitKernel` put into it, and lowers it in place. Uses as
-  /// many threads as the context has. What `cache` has, if there is one, is
-  /// taken from it, and the rest added.
+  /// Compiles each module nested in `kernels`, and lowers it in place. Each module
+  /// is named after its kernel and contains the function that `emitKernel` made.
+  /// Uses as many threads as the context has. Takes objects from `cache`, if given,
+  /// and adds new ones to it.
   virtual mlir::FailureOr<std::vector<KernelObject>>
   compileKernels(mlir::ModuleOp kernels, const CodeOptions &options,
                  const ObjectCache *cache) const = 0;
 };
 
-/// Makes a target known to `findTarget`, in this process.
+/// Makes a target known to `findTarget` in this process.
 void registerTarget(std::unique_ptr<Target> target);
 /// The target of that name, or null.
 const Target *findTarget(llvm::StringRef name);
-/// Those that were registered, in that order.
+/// The registered targets, in the order of registration.
 std::vector<const Target *> getTargets();
-/// Target::registerDialects of all of them.
+/// Calls Target::registerDialects of all targets.
 void registerTargetDialects(mlir::DialectRegistry &registry);
 
 } // namespace dpc
