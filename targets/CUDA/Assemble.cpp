@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// PTX on its way to machine code for one processor.
+/// The assembly of one kernel's PTX for one processor.
 struct Job {
   const KernelObject *object;
   StringRef processor;
@@ -31,7 +31,7 @@ static std::optional<std::string> readFile(StringRef path) {
   return buffer ? std::optional<std::string>((*buffer)->getBuffer()) : std::nullopt;
 }
 
-/// What the assembler says of itself, which is part of what decides its output.
+/// The version text of the assembler, which is part of the cache key.
 static std::string versionOf(StringRef assembler) {
   SmallString<128> log;
   if (llvm::sys::fs::createTemporaryFile("dpc-ptxas", "log", log))
@@ -84,7 +84,7 @@ LogicalResult dpc::assemble(ModuleOp kernels, std::vector<KernelObject> &objects
                             StringRef assembler, ArrayRef<std::string> processors,
                             const ObjectCache *cache) {
   const std::string version = versionOf(assembler);
-  // Equal kernels are equal code.
+  // Equal kernels have equal code, so each is assembled once.
   llvm::StringMap<const KernelObject *> different;
   for (const KernelObject &object : objects)
     different.try_emplace(object.symbol, &object);

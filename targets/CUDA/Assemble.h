@@ -6,9 +6,9 @@
 namespace dpc {
 
 /// Adds to each of `objects`, which are PTX, its machine code for `processors`
-/// (sm_80, ..), as NVIDIA's assembler at `assembler` (ptxas) makes it. Uses as many
-/// threads as the context of `kernels` has; what `cache` has, if there is one, is
-/// taken from it. Where the assembler fails its message is an error on the kernel.
+/// (sm_80, ..), made by NVIDIA's assembler at `assembler` (ptxas). Uses as many
+/// threads as the context of `kernels` has. Takes machine code from `cache`, if
+/// given. If the assembler fails, its message is an error on the kernel.
 mlir::LogicalResult assemble(mlir::ModuleOp kernels, std::vector<KernelObject> &objects,
                              llvm::StringRef assembler, llvm::ArrayRef<std::string> processors,
                              const ObjectCache *cache);

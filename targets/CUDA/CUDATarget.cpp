@@ -1,4 +1,4 @@
-// What the compiler asks of NVIDIA's devices.
+// The target `cuda`: its processors, rates and options, and the forms of ops on it.
 
 #include "targets/CUDA/CUDATarget.h"
 
@@ -27,11 +27,11 @@ public:
     return processors;
   }
 
-  // Of an H100 or H200 in f32 without tensor cores, and NVLink.
+  // The rates of an H100 or H200 in f32 without tensor cores, and of NVLink.
   Device getDevice(StringRef) const override { return {5e13, 3e12}; }
   Link getLink() const override { return {3e11, 1e-5}; }
 
-  // Storing and loading an element takes as long as many operations.
+  // Storing and loading an element takes as long as many operations on a device.
   ElementCosts getElementCosts() const override {
     ElementCosts costs;
     costs.storeAndLoad = 16;
@@ -39,8 +39,8 @@ public:
     return costs;
   }
 
-  // Tiles where they pay; else, of two rules, the one that makes each element
-  // alone.
+  // Tiles if they pay. If an op has both an element rule and a fill rule, the
+  // element rule: each thread can then make one element.
   OpForm getForm(Operation *op) const override {
     if (GridFillOpInterface rule = payingGridFill(op))
       return rule.givesFinalElements() ? OpForm::tiles : OpForm::whole;

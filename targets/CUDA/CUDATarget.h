@@ -3,8 +3,8 @@
 
 namespace dpc {
 
-/// Registers the target `cuda`: NVIDIA devices from sm_80 on. Its kernels are
-/// grids of threads in PTX, which the driver compiles for the device there is.
+/// Registers the target `cuda`: NVIDIA devices from sm_80 on. Its kernels are grids
+/// of threads in PTX, which the driver compiles for the present device.
 void registerCUDATarget();
 
 } // namespace dpc

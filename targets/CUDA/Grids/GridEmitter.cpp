@@ -1,5 +1,5 @@
-// Deals the iterations of loops to the threads of a grid, and combines what the
-// threads of a block have reduced.
+// Distributes the iterations of loops over the threads of a grid, and combines the
+// partial results of the threads of a block.
 
 #include "targets/CUDA/Grids/GridEmitter.h"
 
@@ -18,7 +18,8 @@ using namespace dpc;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Terms below which dealing a reduction costs more than it saves.
+/// Reductions with fewer terms run in each thread, because distributing them costs
+/// more than it saves.
 static const int64_t kShortReduction = 32;
 
 //===----------------------------------------------------------------------===//
@@ -60,9 +61,9 @@ Value GridEmitter::allocateShared(int64_t bytes) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The multi-index of `shape` with this number, each position a variable of its
-/// own, as those of nested loops are: what is computed of them is simplified
-/// alike.
+/// The multi-index of `shape` with this linear number. Each position is a separate
+/// variable, as the indices of nested loops are, so that expressions of it are
+/// simplified in the same way.
 SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shape) {
   SmallVector<Index> positions(shape.size(), constant(0));
   int64_t outer = ShapedType::getNumElements(shape);
@@ -79,8 +80,9 @@ SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shap
   return positions;
 }
 
-/// `body` for the numbers below `count` that are this thread's: each of the
-/// block's threads has one in `threads`, so that neighbours read neighbours.
+/// Calls `body` for the numbers below `count` that belong to this thread. The
+/// threads of the block take consecutive numbers, so that neighbouring threads read
+/// neighbouring elements.
 Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
   int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
@@ -91,7 +93,7 @@ Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
   };
   if (count % threads == 0)
     return loop(rounds, initial, iteration);
-  // The last round is for some of the threads only.
+  // Only some of the threads run the last round.
   Value first = materialize(constant(0));
   Value left = materialize(constant(count + threads - 1) - thread);
   Value own = make<arith::DivUIOp>(left, materialize(constant(threads)));
@@ -143,7 +145,8 @@ void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
 
 void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   if (level == Level::block && launch->together[getStage()]) {
-    // Every thread goes through them all, and works on each.
+    // Every thread runs all iterations, and the threads share the reduction in
+    // each.
     loop(nest.extents, {}, [&](ArrayRef<Index> index, ValueRange) {
       body(index);
       return Values();
@@ -155,8 +158,9 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
-/// A warp makes 4 x 8 elements: of 4 bytes each, it writes whole sectors of memory
-/// and reads halves of them, the other half of which another warp of the block reads.
+/// A warp makes 4 x 8 elements. With elements of 4 bytes it writes complete sectors
+/// of memory and reads halves of sectors; another warp of the block reads the other
+/// halves.
 void GridEmitter::forEachOfSquare(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
   const Index lane = mod(thread, 32), warp = floorDiv(thread, 32);
@@ -211,14 +215,14 @@ void GridEmitter::meet() {
     barrier();
 }
 
-/// Of a part's own: threads have none.
+/// Scratch memory exists only per part: single threads have none.
 Value GridEmitter::getScratch(int64_t bytes) {
   assert(level == Level::block && "only threads that share a part have scratch memory");
   return allocateShared(bytes);
 }
 
-/// All threads of a block have made the element: one writes it, when none reads
-/// any more what may lie there.
+/// All threads of a block have the element, and one of them stores it. The barrier
+/// makes sure that no thread still reads the old value at that address.
 void GridEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
   if (level != Level::block)
     return KernelEmitter::storeTo(buffer, element, number);
@@ -238,8 +242,8 @@ int64_t GridEmitter::getSumTerms() const {
   return KernelEmitter::getSumTerms() * (level == Level::block ? launch->threads : 1);
 }
 
-// The order in which partial results are combined is fixed: first across the
-// lanes of a warp, in halves, then warp by warp.
+// Partial results are combined in a fixed order: first across the lanes of a warp,
+// in halves, then warp by warp.
 Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
                            function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                            function_ref<Values(ValueRange, ValueRange)> combine) {
@@ -252,7 +256,7 @@ Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
   return combineBlock(combineWarp(mine, combine), combine);
 }
 
-/// What the lanes of a warp make together: in its first lane.
+/// Combines the values of the lanes of a warp; the first lane gets the result.
 Values GridEmitter::combineWarp(ValueRange mine,
                                 function_ref<Values(ValueRange, ValueRange)> combine) {
   Values values(mine);
@@ -272,7 +276,8 @@ Value GridEmitter::combineLanes(Value mine, int64_t lanes,
   return mine;
 }
 
-/// What the first lanes of all warps make together: in every thread.
+/// Combines the values of the first lanes of all warps; every thread gets the
+/// result.
 Values GridEmitter::combineBlock(ValueRange mine,
                                  function_ref<Values(ValueRange, ValueRange)> combine) {
   int64_t warps = launch->threads / LaunchPlan::kWarp;
@@ -286,7 +291,8 @@ Values GridEmitter::combineBlock(ValueRange mine,
   int64_t bytes = kSlot * warps * static_cast<int64_t>(mine.size());
   Value &memory = slots[bytes];
   if (!memory) {
-    // Where all later reductions of the launch can use it.
+    // Allocated at the start of the launch, so that all its later reductions can
+    // use it.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(blockValue);
     memory = allocateShared(bytes);
@@ -297,7 +303,7 @@ Values GridEmitter::combineBlock(ValueRange mine,
     return make<LLVM::GEPOp>(memory.getType(), builder.getI8Type(), memory,
                              ValueRange(materialize(at)), /*inbounds=*/true);
   };
-  // What the reduction before has left there was read by all.
+  // All threads have read the results of the previous reduction.
   barrier();
   Value isFirst =
       make<arith::CmpIOp>(arith::CmpIPredicate::eq, materialize(lane), materialize(constant(0)));
@@ -315,8 +321,8 @@ Values GridEmitter::combineBlock(ValueRange mine,
   return values;
 }
 
-/// The value that another lane of the warp has: `lane`, or this one + `lane`, or
-/// this one with the bits of `lane` turned.
+/// The value of another lane of the warp: of lane `lane`, of this lane + `lane`, or
+/// of this lane with the bits of `lane` inverted.
 Value GridEmitter::shuffle(Value value, int lane, NVVM::ShflKind kind) {
   Type type = value.getType(), i32 = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();

@@ -8,16 +8,16 @@
 
 namespace dpc {
 
-/// Writes the loops of a kernel for grids of threads. Every loop of the rules
-/// stands at one of three levels:
+/// Writes the loops of a kernel for grids of threads. Every loop of the rules is at
+/// one of three levels:
 ///
-/// * grid: outside of everything; its iterations are dealt to all threads;
-/// * block: each block runs it, all of its threads with the same values; what
-///   forEach and reduce go through is dealt to them, any other loop is run by
-///   every thread;
-/// * thread: inside of what was dealt: a plain loop.
+/// * grid: the outermost loops; their iterations are distributed over all threads;
+/// * block: loops that each block runs, with the same values in all of its threads. The
+///   iterations of forEach and reduce are distributed over the threads of the block; every
+///   thread runs any other loop completely;
+/// * thread: loops inside a distributed iteration: plain loops.
 ///
-/// Barriers stand at level block alone, where no thread has gone another way.
+/// Barriers are only at level block, where all threads of the block arrive.
 class GridEmitter : public KernelEmitter {
 public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
@@ -27,12 +27,13 @@ public:
   /// Whether products of f32 round their factors to tf32.
   bool usesTf32 = false;
 
-  /// Begins the code of `launch` where the builder stands, at the start of the
+  /// Begins the code of `launch` at the builder's insertion point, the start of the
   /// function `symbol`.
   void beginLaunch(const Launch &launch, llvm::StringRef symbol);
   void endLaunch();
 
-  /// Memory that the launches of a fill rule hand numbers on in.
+  /// Scratch memory in which the launches of a fill rule pass values to later
+  /// launches.
   mlir::Value phaseScratch;
 
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
@@ -44,24 +45,24 @@ public:
   void meet() override;
   mlir::Value getScratch(int64_t bytes) override;
 
-  /// Where an op makes tiles: `body` for the multi-index of `shape` that this
-  /// block is, with this thread's number. All threads of a block run it; loops
-  /// of forEach are dealt to them.
+  /// For rules that make tiles: calls `body` with the multi-index of `shape` that
+  /// this block computes, and with this thread's number. All threads of a block run
+  /// it, and loops of forEach are distributed over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
-  /// There, what a thread does alone where `condition` (null: always) holds.
+  /// In such a body: code that one thread runs if `condition` holds (null: always).
   void alone(mlir::Value condition, llvm::function_ref<void()> body);
-  /// There, stores an element that is final, and makes of it what `finish` (may
-  /// be null) does, while it is at hand.
+  /// In such a body: stores a final element, and runs the code of `finish` (may be
+  /// null) on it while it is in a register.
   void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
 
-  /// There, what `combine`, which asks for no order, makes of the values of `lanes`
-  /// threads that follow each other: in all of them.
+  /// In such a body: combines the values of `lanes` consecutive threads by
+  /// `combine`, which must allow any order. Every one of them gets the result.
   mlir::Value combineLanes(mlir::Value mine, int64_t lanes,
                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
-  /// `bytes` of memory that the threads of a block share, 16-byte aligned, under
-  /// a name of its own.
+  /// Allocates `bytes` of memory that the threads of a block share, 16-byte
+  /// aligned, under a name of its own.
   mlir::Value allocateShared(int64_t bytes);
 
 protected:
@@ -92,10 +93,10 @@ private:
   const Launch *launch = nullptr;
   std::string symbol;
   Level level = Level::grid;
-  /// Of this thread in its block, of this block in the grid.
+  /// The number of this thread in its block, and of this block in the grid.
   mlir::Value threadValue, blockValue;
   Index thread, block;
-  /// Where a value of each warp lies during a reduction, by the bytes of all.
+  /// Shared memory for one value per warp during a reduction, by its size in bytes.
   llvm::DenseMap<int64_t, mlir::Value> slots;
   unsigned sharedBuffers = 0;
 };

@@ -5,7 +5,7 @@
 
 namespace dpc {
 
-/// The grid that a fill rule of tiles wants.
+/// The grid that a fill rule of tiles needs.
 struct TileGrid {
   int64_t blocks = 1, threads = 1;
 };

@@ -6,10 +6,10 @@ include "mlir/IR/OpBase.td"
 def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A fill rule for grids of threads: blocks make tiles of an op's results, faster
-    than by its element rule (ElementOpInterface) or what it decomposes into. It
-    may take several launches, which hand numbers on in scratch memory. Attached
-    to ops from outside (external models).
+    A fill rule for grids of threads: each block makes tiles of an op's results,
+    faster than the op's element rule (ElementOpInterface) or its decomposition. A
+    rule may take several launches, which pass values in scratch memory. Attached to
+    ops from outside (external models).
   }];
   let methods = [
     InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",

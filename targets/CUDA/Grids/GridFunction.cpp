@@ -1,4 +1,5 @@
-// Writes a kernel as launches: an entry for each, and where their values lie.
+// Writes a kernel as launches, with one entry per launch, and places their values
+// in memory.
 
 #include "targets/CUDA/Grids/GridFunction.h"
 
@@ -69,7 +70,7 @@ void GridFunction::endEntry() {
   e.make<LLVM::ReturnOp>(ValueRange());
 }
 
-/// Only the buffers that an entry uses are its arguments.
+/// The arguments of an entry are only the buffers that it uses.
 KernelLaunch GridFunction::finish(Entry &entry) {
   Block &block = entry.function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -95,7 +96,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
     DictionaryAttr attribute = function_interface_impl::getArgAttrDict(entry.function, number);
     attributes.push_back(attribute ? attribute : e.builder.getDictionaryAttr({}));
   }
-  // eraseArguments of the interface does not know functions without results.
+  // eraseArguments of the interface does not support functions without results.
   block.eraseArguments(unused);
   Type nothing = LLVM::LLVMVoidType::get(entry.function.getContext());
   entry.function.setFunctionType(LLVM::LLVMFunctionType::get(nothing, types));
@@ -115,7 +116,7 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
       handedOn = memory.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
     e.phaseScratch = memory.addressOf(handedOn);
   }
-  // What is made of the filled op's elements is made in its last launch.
+  // Ops that use the elements of the filled op are emitted in its last launch.
   LoopGroup group = launch.group;
   if (!launch.phase.isLast())
     group.stages.truncate(1);
@@ -126,21 +127,21 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
   return emitted;
 }
 
-/// Gives a value that `launch` makes a place, if it needs one and has none yet.
+/// Places a value that `launch` makes, if it needs a place and has none yet.
 void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordinal) {
   if (memory.isResult(value))
     return;
   unsigned last = lastLaunch.lookup(value);
-  // The launches of a fill rule are one for its values.
+  // For values, the launches of a fill rule count as one.
   const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
   int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
   bool isLocal = last <= end;
-  // What is used where it is made.
+  // A value that is used where it is made stays in registers.
   if (isLocal && ((rows > 1 && rowElements == 1) ||
                   (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
     e.registerValues.insert(value);
   else if (launch.phase.number > 0)
-    return; // has a place
+    return; // an earlier launch of the rule has placed it
   else if (llvm::is_contained(launch.shared, value))
     e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / rows),
                         KernelMemory::storageType(value), rowElements});
@@ -148,10 +149,11 @@ void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordina
     memory.placeInScratch(value, /*rowElements=*/0, std::max(end, last));
 }
 
-/// Where the matrices of a product lie, which have their places by now.
+/// Gives the matrices of a product their buffers and offsets. All of them have been
+/// placed.
 LibraryProduct GridFunction::placeProduct(const PlannedProduct &product, unsigned ordinal) {
-  // What NVIDIA advises for a Hopper, less where splitting a sum among blocks
-  // could not use it; and what aligning it may take.
+  // The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
+  // sum over blocks could not use it. kAlignment is for aligning its address.
   const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
   const MatrixFactors &factors = product.factors;
   auto at = [&](Value value, const TensorMatrix &matrix) {

@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// Writes the launches of one kernel (Target::emitKernel), each an entry that a
-/// grid of threads runs: `symbol`_0, `symbol`_1, .. Its arguments are the
-/// buffers that it uses.
+/// Writes the launches of one kernel (Target::emitKernel). Each launch is an entry
+/// that a grid of threads runs: `symbol`_0, `symbol`_1, .. The arguments of an
+/// entry are the buffers that it uses.
 class GridFunction {
 public:
   GridFunction(const KernelGraph &graph, GridEmitter &emitter, mlir::ModuleOp module,
@@ -41,10 +41,11 @@ private:
   llvm::StringRef symbol;
   const LaunchOptions options;
   KernelMemory memory;
-  /// The launch that reads a value last.
+  /// For each value, the number of the last launch that reads it.
   llvm::DenseMap<mlir::Value, unsigned> lastLaunch;
   std::vector<Entry> entries;
-  /// What the launches of the fill rule that is being written hand on.
+  /// The scratch memory through which the launches of the current fill rule pass
+  /// values.
   KernelMemory::Location handedOn = {};
 };
 

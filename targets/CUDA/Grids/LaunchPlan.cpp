@@ -1,5 +1,5 @@
-// Decides which threads run which loops, by the elements of a group and the terms
-// of its reductions.
+// Decides which threads run which loops, by the number of elements in a group and
+// of terms in its reductions.
 
 #include "targets/CUDA/Grids/LaunchPlan.h"
 
@@ -15,38 +15,39 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Terms that are worth the two barriers of a reduction by a block.
+/// Number of terms from which a reduction by a block is worth its two barriers.
 static const int64_t kLongReduction = 64;
-/// Threads that keep a device busy: where there is an element for each, each may
-/// well make one by itself; where reductions are very long, with some to spare.
+/// Number of threads that keep a device busy. With at least so many elements, one
+/// thread makes each element, unless reductions are very long.
 static const int64_t kManyElements = 1 << 12;
 static const int64_t kVeryLongReduction = 1 << 10;
-/// Blocks from which on a device is busy with one a row.
+/// Number of blocks from which a device is busy with one block per row.
 static const int64_t kManyRows = 64;
-/// Blocks that each own a part of a result.
+/// Number of blocks among which parts of a result are distributed.
 static const int64_t kManyParts = 512;
-/// Elements of a row above which fewer rows are made stage by stage.
+/// Number of elements in a row above which a group with few rows is split into its
+/// stages.
 static const int64_t kLongRow = 4096;
-/// Steps a thread takes for a row at most, where it makes one alone.
+/// Largest number of steps in a row that one thread makes alone.
 static const int64_t kShortRow = 64;
 
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Bytes of one of `rows` rows of a value, where they begin at multiples of 16.
+/// Bytes of one of `rows` rows of a value, with rows aligned to 16 bytes.
 static int64_t rowBytes(Value value, int64_t rows) {
   return llvm::alignTo(tensorBytes(value.getType()) / rows, 16);
 }
 
 namespace {
-/// Terms of the reductions that make one element of an op's results, those of
-/// inlined values included; 1 where there are none.
+/// Number of terms in the reductions that make one element of an op's results,
+/// including those of inlined values; 1 if there are none.
 class Terms {
 public:
   explicit Terms(const KernelGraph &graph) : graph(graph) {}
 
-  /// The most that an element of one of `roots` has.
+  /// The largest number for an element of one of `roots`.
   int64_t most(ArrayRef<Operation *> roots) {
     int64_t most = 1;
     for (Operation *root : roots)
@@ -73,7 +74,7 @@ private:
 };
 } // namespace
 
-/// Threads of a block that shares `work` steps.
+/// Number of threads in a block that shares `work` steps.
 static int64_t threadsFor(int64_t work) {
   return std::clamp<int64_t>(llvm::alignTo(work, LaunchPlan::kWarp), LaunchPlan::kWarp,
                              LaunchPlan::kMaxThreads);
@@ -84,7 +85,7 @@ Squares::Squares(const LoopNest &nest) : counts(nest.extents) {
     *count = llvm::divideCeil(*count, kSide);
 }
 
-/// Whether the squares of a nest are whole ones, most of them.
+/// Whether most squares of a nest are complete.
 static bool hasSquares(const LoopNest &nest) {
   return nest.strided && nest.extents[*nest.strided] >= Squares::kSide &&
          nest.extents.back() >= Squares::kSide;
@@ -122,8 +123,8 @@ private:
       addRows(group, ordinal);
   }
 
-  /// Whether blocks of one row each would leave most of a device idle, and the
-  /// stages can be made by themselves.
+  /// Whether one block per row would leave most of a device idle, and each stage
+  /// can be a launch of its own.
   bool isStarved(const LoopGroup &group) {
     if (group.rows >= kManyRows)
       return false;
@@ -136,7 +137,7 @@ private:
     return isLong;
   }
 
-  /// Whether a thread makes a row in no time.
+  /// Whether a row is so short that one thread makes it.
   bool isShort(const LoopGroup &group) {
     int64_t steps = 0;
     for (const LoopGroup::Stage &stage : group.stages)
@@ -144,8 +145,8 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
-  /// A block for each tile; or for each part, if its threads have something to
-  /// share; else a thread.
+  /// One block per tile if there is a tile rule. Else one block per part if the
+  /// part has parallel work, and one thread per part otherwise.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
       addTiles(group, tiles);
@@ -170,7 +171,7 @@ private:
     const bool isDivided = launch.product && !launch.product->isWhole;
     if (isDivided)
       launch.group.stages.truncate(1);
-    // What the library makes is one launch.
+    // A product that a library computes is one launch.
     SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.product);
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {

@@ -8,51 +8,52 @@
 
 namespace dpc {
 
-/// Which of the launches of a fill rule one is.
+/// The position of a launch among the launches of a fill rule.
 struct LaunchPhase {
   unsigned number = 0, count = 1;
   bool isLast() const { return number + 1 == count; }
 };
 
-/// A grid of threads that runs the loops of one group. Launches run one after
-/// the other: what one has written, all threads of the next can read.
+/// A grid of threads that runs the loops of one group. Launches run one after the
+/// other, so all threads of a launch can read the results of earlier launches.
 struct Launch {
-  /// Who runs which iterations.
+  /// The mapping of iterations to threads.
   enum class Kind {
-    elements, ///< a thread each element; where there are rows, each row
-    results,  ///< a block each element, whose threads share its reduction
-    rows,     ///< a block each row, whose threads share the elements of a stage
-    squares,  ///< a block each square of a transposition's elements, a thread each
-    tiles     ///< a block each tile of an op, and what is elementwise over it
+    elements, ///< one thread per element, or per row if there are rows
+    results,  ///< one block per element, whose threads share its reduction
+    rows,     ///< one block per row, whose threads share the elements of a stage
+    squares,  ///< one block per square of a transposition's elements, one thread per element
+    tiles     ///< one block per tile of an op and of elementwise ops on its result
   };
 
   Kind kind = Kind::elements;
   LoopGroup group;
   int64_t blocks = 1, threads = 1;
-  /// Of a group that an op fills: its parts are what elements are of others.
+  /// For a group that a fill rule fills: its parts, which replace elements.
   FillParts parts;
-  /// Of kind `rows`, for each stage: its elements are made one after the other,
-  /// each by all threads of the block, since each is a long reduction.
+  /// For kind `rows`, per stage: whether its elements are computed one after the
+  /// other, each by all threads of the block, because each one is a long reduction.
   llvm::SmallVector<bool> together;
-  /// Of kind `rows`: values whose current row lies in the block's shared
+  /// For kind `rows`: the values whose current row is kept in the block's shared
   /// memory.
   llvm::SmallVector<mlir::Value> shared;
-  /// Of kind `tiles`: launches of the same group follow each other, of which the
-  /// last one makes what is more than the filled op.
+  /// For kind `tiles`: the launches of one group are consecutive. The last one also
+  /// makes the ops that follow the filled op.
   LaunchPhase phase;
-  /// Of kind `tiles`: how a library makes all of the group.
+  /// For kind `tiles`: the way in which a library computes the group instead.
   std::optional<PlannedProduct> product;
 
-  /// Whether one thread fills the results of an op, as it has one part.
+  /// Whether one thread fills all results of an op, because its rule has only one
+  /// part.
   bool isLone() const { return kind == Kind::elements && group.isFilled && parts.count == 1; }
 };
 
-/// Squares of elements, along the innermost loop of a nest and the one along which
-/// a transposition reads (`LoopNest::strided`): a block of one writes and reads
-/// memory in pieces that follow each other.
+/// Squares of elements, along the innermost loop of a nest and along the loop in
+/// which a transposition reads (`LoopNest::strided`). A block that computes one
+/// square writes and reads memory in contiguous pieces.
 struct Squares {
   static constexpr int64_t kSide = 16;
-  /// Their number along each loop.
+  /// Number of squares along each loop.
   llvm::SmallVector<int64_t> counts;
 
   explicit Squares(const LoopNest &nest);
@@ -61,32 +62,32 @@ struct Squares {
 
 /// The launches of a kernel, in their order.
 struct LaunchPlan {
-  /// Threads that agree on a value by shuffles.
+  /// Threads of a warp, which exchange values by shuffles.
   static constexpr int64_t kWarp = 32;
   static constexpr int64_t kMaxThreads = 256;
-  /// Shared memory that a block may have on any device without asking for more,
-  /// less what reductions use.
+  /// Shared memory in bytes that a block may use on any device without a special
+  /// request, less the memory that reductions use.
   static constexpr int64_t kSharedBytes = 47 * 1024;
 
   std::vector<Launch> launches;
 
-  /// Is the answer sound for `graph`: every root in one launch, after what it
-  /// reads; grids that a device takes and that have a thread for everything;
-  /// shared memory that a block has.
+  /// Checks the plan for `graph`: every root is in one launch, after the launches
+  /// whose results it reads; the grids are valid for a device and have a thread for
+  /// every element; a block has enough shared memory.
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
-/// What decides about launches beside the kernel.
+/// The options that decide about launches, in addition to the kernel.
 struct LaunchOptions {
-  /// Which products are for a library.
+  /// The choice of products that a library computes.
   ProductMaker maker = ProductMaker::generated;
-  /// Whether every sum adds its terms in their order.
+  /// Whether every sum adds its terms in order.
   bool keepsOrder = false;
 };
 
-/// Divides the loops of `plan` among threads. Groups without elements have no
-/// launch. A group of few and long rows is divided into one for each stage, and one
-/// of tiles where a library makes the first stage alone.
+/// Distributes the loops of `plan` over threads. A group without elements gets no
+/// launch. A group of few and long rows is split into one launch per stage. A group
+/// of tiles is split if a library can compute only its first stage.
 LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan,
                         const LaunchOptions &options = {});
 

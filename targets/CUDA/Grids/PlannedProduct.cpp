@@ -1,6 +1,6 @@
-// Finds products of matrices that a library can make, and what it can do with
-// their elements before it stores them. Its ReLU is not used: of a number that is
-// none it makes 0, and so hides it.
+// Finds products of matrices that a library can compute, and the epilogue that it
+// can apply before it stores them. The library's ReLU is not used: it turns NaN
+// into 0, and so hides it.
 
 #include "targets/CUDA/Grids/PlannedProduct.h"
 
@@ -13,19 +13,22 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Multiplications from which on a library is worth a launch that may not be the
-/// fastest one; and a second launch, which stores the product and reads it again.
+/// Numbers of multiplications: from the first one on, a library is worth a launch
+/// even if it may not be the fastest. From the second one on, it is also worth a
+/// second launch, which reads the stored product again.
 static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
 
 namespace {
-/// What the second stage of a group makes of the product in its first.
+/// Matches the second stage of a group with an epilogue for the product in its
+/// first stage.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, PlannedProduct &product)
       : graph(graph), group(group), product(product), made(group.stages[0].roots[0]->getResult(0)) {
   }
 
-  /// Whether an epilogue of a library makes all of it: it is then written down.
+  /// Whether an epilogue of the library computes the complete stage. If so, records
+  /// it in `product`.
   bool find() {
     ArrayRef<Operation *> roots = group.stages[1].roots;
     if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
@@ -41,7 +44,7 @@ public:
   }
 
 private:
-  /// Whether something beside the second stage reads the product.
+  /// Whether a root other than that of the second stage reads the product.
   bool isReadLater() const {
     for (Operation *root : graph.getRoots())
       if (root != group.stages[1].roots[0] && graph.getReads(root).contains(made))
@@ -49,18 +52,18 @@ private:
     return false;
   }
 
-  /// `value` without the reshapes that it is seen through.
+  /// `value` without the inlined reshapes on top of it.
   Value inside(Value value) const {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
   }
 
-  /// A vector with an element for each column.
+  /// Matches a vector with one element per column.
   bool takeBias(Value value) {
     auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
     if (!broadcast || graph.isMaterialised(value) || product.factors.elementType.isF64())
       return false;
-    // Its dimensions are the last ones, and all of the columns.
+    // The vector's dimensions must be the last ones and cover all columns.
     int64_t last = nn::typeOf(value).getRank();
     for (int64_t dimension : llvm::reverse(broadcast.getDimensions()))
       if (dimension != --last)
@@ -81,8 +84,8 @@ private:
     return true;
   }
 
-  /// Whether `value` lies in memory, in one of the kernel's buffers, with the
-  /// product's type of elements.
+  /// Whether `value` is in memory, in one of the kernel's buffers, and has the
+  /// element type of the product.
   bool isStored(Value value) const {
     return nn::typeOf(value).getElementType() == product.factors.elementType &&
            (isa<BlockArgument>(value) || graph.isMaterialised(value));

@@ -9,37 +9,38 @@
 
 namespace dpc {
 
-/// A matrix that a tensor in memory is, for each batch: MatrixInBuffer without
-/// the place.
+/// A tensor in memory seen as one matrix per batch element: MatrixInBuffer without
+/// the buffer and offset.
 struct TensorMatrix {
   mlir::Value tensor;
   int64_t stride = 0, batchStride = 0;
   bool isTransposed = false;
 };
 
-/// A product of matrices, D = A B for each batch, where D is dense.
+/// A product of matrices, D = A B per batch element, with a dense D.
 struct MatrixFactors {
   mlir::Type elementType;
   int64_t batches = 1, rows = 0, columns = 0, depth = 0;
   TensorMatrix a, b;
 };
 
-/// A group of loops that a library for products of matrices can make, or the
-/// first stage of one.
+/// A group of loops that a matrix library can compute completely, or whose first
+/// stage it can compute.
 struct PlannedProduct {
   MatrixFactors factors;
-  /// What the library writes.
+  /// The value that the library writes.
   mlir::Value result;
   LibraryProduct::Epilogue epilogue = LibraryProduct::Epilogue::none;
-  /// What the epilogue adds, in memory; null where it adds nothing.
+  /// The tensor in memory that the epilogue adds; null if it adds none.
   mlir::Value addend;
-  /// Whether all of the group is made: else what follows its first stage is not.
+  /// Whether the library computes the complete group, not only its first stage.
   bool isWhole = true;
 };
 
-/// How a library makes `group`, if it can and that is worth while: the factors
-/// are matrices in memory, and what follows the product is an epilogue that the
-/// library has, or long enough after the product to be a launch of its own.
+/// The way in which a library computes `group`, if it can and if that is faster.
+/// The factors must be matrices in memory. The ops after the product must be an
+/// epilogue that the library has, or the product so large that a launch of their
+/// own costs little.
 std::optional<PlannedProduct> planProduct(const KernelGraph &graph, const LoopGroup &group,
                                           ProductMaker maker);
 

@@ -1,5 +1,5 @@
-// Grid fill rule of nn.attention: a block takes a tile of queries and goes through
-// the keys, with the softmax of the keys so far.
+// Grid fill rule of nn.attention. A block takes a tile of queries and loops over
+// the keys, with a running softmax over the keys seen so far.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
@@ -18,8 +18,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// The work of a block. Rows of the tile are made by `lanes` threads each, which
-/// follow each other and all have the row's largest score and its sum.
+/// The work of a block. `lanes` consecutive threads share each row of the tile. All
+/// of them hold the largest score of the row and its sum of exponentials.
 class AttentionForward {
 public:
   AttentionForward(GridEmitter &emitter, AttentionOp op)
@@ -51,8 +51,8 @@ private:
     finish(query, columnTile, thread, state);
   }
 
-  /// The sums of the results so far, the largest score and the sum of the
-  /// exponentials, with a tile of keys.
+  /// Updates the sums of the results, the largest score and the sum of exponentials
+  /// by a tile of keys.
   Values addKeys(Index query, Index key, Index column, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
     Values made = b.multiply(thread, b.rowsOf(op.getQ(), query, shape.queries),
@@ -78,7 +78,7 @@ private:
   struct RowState {
     Value top, sum, rescale;
   };
-  /// Puts exponentials in the place of the scores of the thread's row.
+  /// Replaces the scores of the thread's row by their exponentials.
   RowState takeExponentials(Index thread, Value top, Value sum) {
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     SmallVector<Index> keys;
@@ -92,7 +92,8 @@ private:
       newTop = b.larger(newTop, score);
     newTop = e.combineLanes(newTop, lanes, [&](Value x, Value y) { return b.larger(x, y); });
     newTop = b.larger(newTop, top);
-    // Where no key was seen yet: nothing is infinitely far from it.
+    // If no key has been seen yet, the largest score is -infinity. Subtract 0 then,
+    // because -infinity minus -infinity is NaN.
     Value isNone = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, newTop,
                                          b.number(-std::numeric_limits<double>::infinity()));
     Value base = b.select(isNone, b.number(0), newTop);
@@ -110,11 +111,11 @@ private:
 
   Value isFirstLane(Index thread) { return e.inRange(e.mod(thread, lanes), 0, 1); }
 
-  /// The results, and the logarithm of the sum.
+  /// Stores the results and the logarithm of the sum.
   void finish(Index query, Index columnTile, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
     const Index row = e.floorDiv(thread, lanes), own = query + row;
-    // The softmax of keys that are all -infinity is NaN.
+    // If all scores are -infinity, the softmax is NaN.
     Value top = state[count];
     Value isEmpty = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, state[count + 1], b.number(0));
     Value sum =
@@ -145,7 +146,7 @@ private:
   const AttentionShape shape;
   AttentionBlock b;
   GridEmitter &e;
-  const int64_t width; // columns of a block
+  const int64_t width; // columns of a tile of the result
   TileProduct results;
   const int64_t lanes;
 };

@@ -1,5 +1,4 @@
-// Where the operands of an attention lie, its scores, and how its work is divided
-// among blocks.
+// Operands and scores of an attention, and the division of its work among blocks.
 
 #include "targets/CUDA/Ops/AttentionBlock.h"
 
@@ -138,7 +137,7 @@ Value AttentionBlock::score(Value product, Index query, Index key) {
         Value scaled = e.make<arith::MulFOp>(product, number(scale));
         if (!mask)
           return scaled;
-        // Dimensions of the mask are some of [batch, queries, keys].
+        // The dimensions of the mask are some of [batch, queries, keys].
         SmallVector<Index> all = e.delinearize(batch, shape.batch), positions;
         all.push_back(bound(query, shape.queries));
         all.push_back(bound(key, shape.keys));
@@ -156,7 +155,7 @@ Value AttentionBlock::isNan(Value x) {
 Value AttentionBlock::select(Value condition, Value yes, Value no) {
   return e.make<arith::SelectOp>(condition, yes, no);
 }
-// A NaN may get lost here, but not in a sum of exponentials.
+// This select may drop a NaN, but the sum of exponentials keeps it.
 Value AttentionBlock::larger(Value x, Value y) {
   return select(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
 }

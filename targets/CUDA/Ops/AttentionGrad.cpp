@@ -1,7 +1,7 @@
-// Grid fill rule of nn.attention_grad, in two launches. In the first a block takes
-// a tile of queries and goes through the keys: it makes dq, and hands on the sum
-// of each query's exponentials. In the second a block takes a tile of keys and
-// goes through the queries: it makes dk and dv. So no sum is shared by blocks.
+// Grid fill rule of nn.attention_grad, in two launches. In the first one a block
+// takes a tile of queries and loops over the keys. It makes dq and passes on the
+// sum of each query's exponentials. In the second one a block takes a tile of keys
+// and loops over the queries, and makes dk and dv. So blocks share no sums.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
@@ -16,7 +16,7 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// Columns of dq and dk that a block takes are `width`, of dv `valueWidth`.
+/// A block takes `width` columns of dq and dk, and `valueWidth` columns of dv.
 class AttentionBackward {
 public:
   AttentionBackward(GridEmitter &emitter, AttentionGradOp op)
@@ -55,8 +55,8 @@ private:
                        AttentionBlock::columnsOf(b.elementType, elements) / TileProduct::kSide);
   }
 
-  /// The gradient of a score whose probability (or what that is a multiple of) is
-  /// `weight`, where there is such a query.
+  /// The gradient of a score with probability `weight` (or a multiple of it); 0 if
+  /// `query` is past the last one.
   Value gradientOf(Value weight, Value product, Index query) {
     return e.branch(
         b.isThere(query, shape.queries),
@@ -66,7 +66,7 @@ private:
         },
         [&] { return b.number(0); });
   }
-  /// e^(score - logSumExp), where there is such a query.
+  /// e^(score - logSumExp); 0 if `query` is past the last one.
   Value exponentialOf(Value product, Index query, Index key) {
     return e.branch(
         b.isThere(query, shape.queries),
@@ -93,7 +93,7 @@ private:
     finishQueries(dq, query, columnTile, thread, state);
   }
 
-  /// The sums of dq and of the row's exponentials, with a tile of keys.
+  /// Updates the sums of dq and of the row's exponentials by a tile of keys.
   Values addKeys(TileProduct &dq, Index query, Index key, Index column, Index thread,
                  ValueRange state) {
     const size_t count = state.size() - 1;
@@ -110,7 +110,7 @@ private:
     });
     e.meet();
     Value sum = e.make<arith::AddFOp>(state[count], sumOfRow(thread));
-    // All have read what is changed now.
+    // All threads have read `weights`, which is overwritten now.
     e.meet();
     b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
@@ -125,7 +125,7 @@ private:
     return sums;
   }
 
-  /// The sum of the thread's row of the tile: in each of its threads.
+  /// The sum of the thread's row in the tile; each thread of the row gets it.
   Value sumOfRow(Index thread) {
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     Value sum = b.number(0);
@@ -177,7 +177,7 @@ private:
           [&](Index, Value element) { return scaled(element); });
   }
 
-  /// The sums of dk and of dv with a tile of queries.
+  /// Updates the sums of dk and dv by a tile of queries.
   Values addQueries(TileProduct &dk, TileProduct &dv, Index key, Index query, Index column,
                     Index valueColumn, Index thread, ValueRange state) {
     const size_t count = dk.getZeros().size();
@@ -229,7 +229,7 @@ private:
     return e.make<arith::MulFOp>(x, b.number(op.getScale().convertToDouble()));
   }
 
-  /// Stores what `finish` makes of the sums of a tile.
+  /// Stores the results of `finish` for the sums of a tile.
   void store(TileProduct &tile, Value result, Index firstRow, int64_t rows, Index columnTile,
              int64_t elements, Index thread, ValueRange sums,
              function_ref<Value(Index rowInTile, Value element)> finish) {
@@ -246,7 +246,7 @@ private:
   const AttentionShape shape;
   AttentionBlock b;
   GridEmitter &e;
-  const int64_t lanes; // threads of a row
+  const int64_t lanes; // threads per row
 };
 
 struct AttentionGradGridFill

@@ -1,4 +1,4 @@
-// Writes a product as tiles of blocks of threads.
+// Writes a product as tiles, one per block of threads.
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 
@@ -14,9 +14,9 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Blocks that keep a device busy.
+/// Number of blocks that keep a device busy.
 static const int64_t kEnoughBlocks = 128;
-/// Places along the depth that are worth a block of their own.
+/// Number of elements along the depth that are worth a separate block.
 static const int64_t kLongDepth = 256;
 
 bool BlockProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t depth) {
@@ -28,9 +28,9 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
   return batches * llvm::divideCeil(rows, tileRows) * llvm::divideCeil(columns, tileColumns);
 }
 
-// The more elements a thread has, the fewer times a factor is read; but first
-// every multiprocessor needs a block: then sums are divided among blocks, as far
-// as they are long, and tiles are made smaller.
+// The more elements a thread sums, the less often a factor is read. But first,
+// every multiprocessor needs a block. To get enough blocks, long sums are split
+// over blocks, and then tiles are made smaller.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileProduct::kSide ? 8 : extent > 2 * TileProduct::kSide ? 4 : 2;
@@ -71,7 +71,8 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
   TileProduct tile(e, elementType, division.high, division.wide);
   const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(rows, tile.getRows())),
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
-  // Of a sum in parts each has whole slices, the last one what is left.
+  // If a sum is split, each part has complete slices; the last part has the
+  // remainder.
   const int64_t count = llvm::alignTo(llvm::divideCeil(depth, division.parts), TileProduct::kSlice);
   e.forEachBlock(
       {division.parts, batches, rowTiles, columnTiles}, [&](ArrayRef<Index> at, Index thread) {
@@ -97,7 +98,7 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
       });
 }
 
-/// Adds up what the parts of each sum have made, in their order.
+/// Adds the partial sums of each element, in their order.
 void BlockProduct::addParts(GridEmitter &e, int64_t parts, Take take) const {
   Combiner combiner(e, ReduceKind::sum, elementType);
   const Value zero = combiner.identity();

@@ -5,34 +5,37 @@
 
 namespace dpc::nn {
 
-/// C = A B, a tile of C for each block of threads (TileProduct). Where the tiles
-/// are few and sums are long, each sum is divided among blocks, whose parts a
-/// second launch adds up.
+/// C = A B with one tile of C per block of threads (TileProduct). If there are few
+/// tiles and long sums, each sum is split over several blocks, and a second launch
+/// adds their partial sums.
 struct BlockProduct {
   using Index = LoopEmitter::Index;
 
   mlir::Type elementType;
   int64_t batches, rows, columns, depth; // C is rows x columns for each batch
-  /// Whether neighbours along the depth are neighbours in memory, for a factor:
-  /// threads that are neighbours read these.
+  /// For each factor: whether neighbours along the depth are neighbours in memory.
+  /// Neighbouring threads then read these.
   bool depthIsInnerOfA = true, depthIsInnerOfB = false;
 
-  /// Whether a product of this size and type is worth the tiles.
+  /// Whether tiles are faster than the element rule for a product of this size and
+  /// type.
   static bool pays(mlir::Type elementType, int64_t rows, int64_t columns, int64_t depth);
-  /// The grids of its launches; of one where not `mayDivide`.
+  /// The grids of its launches; only one launch unless `mayDivide`.
   llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;
-  /// Bytes for parts of sums, where there are several launches.
+  /// Bytes of scratch memory for partial sums; 0 if there is only one launch.
   int64_t getScratchBytes() const;
 
-  /// Elements of the factors. Both are read once a block: they may compute.
+  /// Read an element of a factor. Each element is read once per block, so the read
+  /// may be a computation.
   using ReadA = llvm::function_ref<mlir::Value(Index batch, Index row, Index k)>;
   using ReadB = llvm::function_ref<mlir::Value(Index batch, Index k, Index column)>;
-  /// Takes an element of C, in the one thread that has it.
+  /// Takes an element of C, in the one thread that has summed it.
   using Take = llvm::function_ref<void(Index batch, Index row, Index column, mlir::Value element)>;
   void emit(GridEmitter &emitter, LaunchPhase phase, ReadA readA, ReadB readB, Take take) const;
 
 private:
-  /// Sums of a thread along the dimensions of the tile, and parts of a sum.
+  /// Sums of a thread along both dimensions of the tile, and the number of parts of
+  /// each sum.
   struct Division {
     int64_t high, wide, parts;
   };

@@ -1,4 +1,4 @@
-// Grid fill rule of nn.dot: a product by tiles.
+// Grid fill rule of nn.dot: a product in tiles.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "targets/CUDA/Ops/BlockProduct.h"
@@ -14,7 +14,8 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// One matrix product a batch; several dimensions of a kind count as one.
+/// One matrix product per batch element. Several dimensions of one kind are treated
+/// as one.
 struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
     return ShapedType::getNumElements(extentsOf(tensor, dimensions));
@@ -44,7 +45,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<DotOp>(self));
-    // A result wider than the factors takes the element rule.
+    // A result that is wider than the factors uses the element rule.
     return product.batches > 0 &&
            typeOf(self->getOperand(0)).getElementType() == product.elementType &&
            BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
@@ -73,8 +74,8 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<DotOp>(self);
     BlockProduct product = productOf(op);
-    /// The element of a factor where three groups of its dimensions, each
-    /// counted as one, have these numbers.
+    /// Reads the element of a factor at linear indices into three groups of its
+    /// dimensions, each treated as one dimension.
     auto read = [&](Value tensor, ArrayRef<std::pair<ArrayRef<int64_t>, Index>> places) {
       SmallVector<Index> positions(typeOf(tensor).getRank());
       for (auto [dimensions, number] : places)

@@ -1,5 +1,5 @@
-// Grid fill rules of a convolution and of its gradients: products by tiles, of
-// the patches that the first operand is made of when they are read.
+// Grid fill rules of a convolution and its gradients: products in tiles. The
+// patches that are the first factor are formed as they are read.
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 #include "targets/CUDA/Ops/Ops.h"
@@ -13,9 +13,9 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// A product for each group, by `Terms` (ConvolutionTerms.h). The gradient of the
-/// weight has neighbours along the depth in both operands, the others in the
-/// weight alone.
+/// One product per group, defined by `Terms` (ConvolutionTerms.h). In the gradient
+/// of the weight, neighbours along the depth are neighbours in memory for both
+/// factors; in the other products only for the weight.
 template <typename Terms, typename Op, bool depthIsInnerOfFirst>
 struct ConvolutionGridFill
     : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
@@ -32,7 +32,7 @@ struct ConvolutionGridFill
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<Op>(self));
-    // A result wider than the factors takes the element rule.
+    // A result that is wider than the factors uses the element rule.
     if (typeOf(self->getOperand(0)).getElementType() != typeOf(self->getResult(0)).getElementType())
       return false;
     return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);

@@ -9,7 +9,7 @@ namespace dpc {
 /// Attaches the grid fill rules of nn ops.
 void registerGridFills(mlir::DialectRegistry &registry);
 
-/// Those of a family of ops, each in a file of its own.
+/// Each attaches the rules of one family of ops, which has its own file.
 void attachAttentionGridFills(mlir::MLIRContext &context);
 void attachAttentionGradGridFill(mlir::MLIRContext &context);
 void attachContractionGridFills(mlir::MLIRContext &context);

@@ -1,4 +1,4 @@
-// Grid fill rule of nn.reduce: results of many terms each, which blocks share.
+// Grid fill rule of nn.reduce for results of many terms, which blocks share.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "dialects/NN/IR/Contraction.h"
@@ -17,23 +17,26 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Results that are too few for a block each, and terms that are worth several.
+/// Fewer results than the first number cannot fill a device with a block each; more
+/// terms than the second one are worth several blocks.
 static const int64_t kFewResults = 64, kManyTerms = 1 << 13;
-/// Neighbouring results and terms of each from which on neighbours are read
-/// together; and results of which each may have a thread of its own, as far as
-/// their terms are not very many.
+/// From kNeighbours neighbouring results with kColumnTerms terms each on,
+/// neighbours are read together. From kManyResults results on, each may have a
+/// thread of its own; with kVeryManyTerms terms, from eight times as many results
+/// on.
 static const int64_t kNeighbours = 8, kColumnTerms = 64;
 static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
-/// Blocks that keep a device busy, and terms that are worth a thread.
+/// Number of blocks that keep a device busy, and number of terms that are worth a
+/// thread.
 static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
 
 namespace {
 
-/// A reduction whose results are columns: neighbours in memory are terms of
-/// neighbouring results, `inner` of them, unless the innermost dimension is
-/// reduced. A block has some neighbouring results, and some threads for the terms
-/// of each; where results are few, their terms are divided among blocks, and a
-/// second launch combines the parts.
+/// A reduction whose results are columns. Unless the innermost dimension is
+/// reduced, `inner` neighbours in memory are terms of neighbouring results. A block
+/// takes some neighbouring results, and several threads for the terms of each. If
+/// there are few results, their terms are also split over blocks, and a second
+/// launch combines the partial results.
 class DividedReduction {
 public:
   explicit DividedReduction(ReduceOp op)
@@ -69,8 +72,8 @@ private:
   int64_t getTiles() const {
     return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes));
   }
-  /// Sums of floats are added up in f64: their rounding errors would grow with
-  /// the terms.
+  /// Sums of floats are accumulated in f64: in f32, rounding errors would grow with
+  /// the number of terms.
   Type totalType() const {
     return op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType())
                ? Float64Type::get(op->getContext())
@@ -82,11 +85,12 @@ private:
   mutable ReduceOp op; // MLIR's accessors of ops are not const.
   RankedTensorType type;
   int64_t results, terms, inner = 1;
-  /// Neighbouring results of a block, and blocks that share the terms of each.
+  /// Number of neighbouring results of a block, and number of blocks that share the
+  /// terms of each.
   int64_t lanes = 1, parts = 1;
 };
 
-// Where sums keep their order, a thread makes each result.
+// If sums must keep their order, one thread makes each result.
 SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
   if (!mayDivide)
     return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
@@ -103,7 +107,7 @@ int64_t DividedReduction::getScratchBytes() const {
          static_cast<int64_t>(llvm::divideCeil(partial.getIntOrFloatBitWidth(), 8));
 }
 
-/// Where the operand has a term of a result.
+/// The index in the operand of term `term` of result `result`.
 SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index term) const {
   SmallVector<int64_t> kept, reduced(op.getDimensions());
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -120,9 +124,9 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   return place;
 }
 
-/// `take` for each result and each of `shares` shares of its `count` terms. Each
-/// thread combines every n-th term of a share, then halves of the threads are
-/// combined through shared memory: in a fixed order.
+/// Calls `take` for each result and each of `shares` shares of its `count` terms.
+/// Each thread combines every n-th term of a share. Then halves of the threads are
+/// combined through shared memory, in a fixed order.
 void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read,
                                Take take) const {
   Combiner combiner(e, op.getKind(), totalType());
@@ -134,7 +138,7 @@ void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, Re
                 first = at[0] * share + e.floorDiv(thread, lanes);
     Value isInside = e.inRange(column, 0, inner), columnPlace = e.materialize(column);
     const Index ownColumn = e.bind(columnPlace, 0, inner - 1), result = at[1] * inner + ownColumn;
-    // Terms of this thread.
+    // The number of terms of this thread.
     Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
     if (share * shares != count) {
       Value left = e.materialize(e.constant(count + threads - 1) - first);
@@ -205,7 +209,7 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
 
 struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, ReduceOp> {
   bool pays(Operation *self) const { return DividedReduction(cast<ReduceOp>(self)).pays(); }
-  // Several that read the same may stand in one kernel.
+  // False, so that several reductions of the same operand may be in one kernel.
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return DividedReduction(cast<ReduceOp>(self)).getGrids(mayDivide);

@@ -1,4 +1,4 @@
-// Sums of a tile, and the slices of factors that they are made of.
+// Sums the tile of a product, and fills the slices of its factors.
 
 #include "targets/CUDA/Ops/TileProduct.h"
 
@@ -13,12 +13,12 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 //===----------------------------------------------------------------------===//
-// How a thread's sums grow
+// Sums of a thread
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One multiplication after the other. Threads that are neighbours have
-/// neighbours of a row.
+/// Adds one product after the other. Neighbouring threads have neighbouring columns
+/// of a row.
 class ScalarSums : public TileSums {
 public:
   using TileSums::TileSums;
@@ -40,8 +40,8 @@ public:
   }
 };
 
-/// Products of small matrices by a warp. Warps stand in two rows and four
-/// columns of the tile.
+/// Products of small matrices by a warp. Warps form two rows and four columns of
+/// the tile.
 class WarpSums : public TileSums {
 public:
   using TileSums::TileSums;
@@ -50,7 +50,7 @@ protected:
   static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
 
   Index lane(Index thread) const { return e.mod(thread, kWarp); }
-  /// The lane's quad, and its place there.
+  /// The number of the lane's quad, and the lane's position in it.
   Index quad(Index thread) const { return e.floorDiv(lane(thread), 4); }
   Index inQuad(Index thread) const { return e.mod(thread, 4); }
   Index firstRow(Index thread) const {
@@ -76,7 +76,7 @@ protected:
   }
 };
 
-/// mma.m8n8k4 of f64: 8 x 8 sums, two a lane.
+/// mma.m8n8k4 for f64: 8 x 8 sums, two per lane.
 class DoubleSums : public WarpSums {
 public:
   using WarpSums::WarpSums;
@@ -105,8 +105,8 @@ private:
   int64_t columnsOfMatrices() const { return wide / 2; }
 };
 
-/// mma.m16n8k8 of tf32: 16 x 8 sums in f32, four a lane. The slices hold factors
-/// that are rounded.
+/// mma.m16n8k8 for tf32: 16 x 8 sums in f32, four per lane. The slices hold rounded
+/// factors.
 class Tf32Sums : public WarpSums {
 public:
   using WarpSums::WarpSums;
@@ -137,7 +137,7 @@ public:
     return next;
   }
 
-  /// A factor as tf32, which is an f32 with zeros at its end.
+  /// A factor rounded to tf32, which is an f32 with zeros in its last bits.
   Value round(Value factor) const override {
     Value bits = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
                                                e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
@@ -183,7 +183,7 @@ Slice &TileProduct::sliceOf(std::unique_ptr<Slice> &slice, int64_t extent) {
   return *slice;
 }
 
-/// Fills a slice from place `first` on, all threads of the block together.
+/// Fills a slice from index `first` on; all threads of the block take part.
 void TileProduct::fill(Slice &slice, const Factor &factor, Index first, int64_t depth) {
   SmallVector<int64_t> shape{slice.depth, slice.extent};
   if (factor.depthIsInner)
@@ -217,7 +217,7 @@ Values TileProduct::add(Index thread, const Factor &a, const Factor &b, Index fi
     Values added = e.loop(kSlice / step, carried, [&](Index number, ValueRange now) {
       return sums->add(thread, ofA, number * step, ofB, number * step, now);
     });
-    // The next slice may go there.
+    // All threads have read the slice, so the next one may overwrite it.
     e.meet();
     return added;
   });

@@ -9,8 +9,8 @@
 
 namespace dpc::nn {
 
-/// Rows or columns of a factor in memory that the block shares: `extent` of them,
-/// for `depth` places along the depth.
+/// Rows or columns of a factor in the block's shared memory: `extent` of them, with
+/// `depth` elements along the depth of the product.
 class Slice {
 public:
   using Index = LoopEmitter::Index;
@@ -25,7 +25,7 @@ public:
   const int64_t extent, depth;
 
 private:
-  // Neighbours along the depth lie in different banks.
+  // The padding puts neighbours along the depth into different banks.
   static constexpr int64_t kPadding = 1;
   Index placeOf(Index k, Index i) const { return k * (extent + kPadding) + i; }
 
@@ -34,10 +34,10 @@ private:
   mlir::Value memory;
 };
 
-/// How a thread's share of the sums of a tile grows: sums of f64, and of f32 where
-/// tf32 is allowed, by the units that multiply small matrices, a warp together
-/// (NVIDIA, "PTX ISA", mma), unless sums keep their order; else one
-/// multiplication after the other.
+/// The way in which a thread adds products to its sums of a tile. Sums of f64, and
+/// of f32 if tf32 is allowed, use the units that multiply small matrices with all
+/// threads of a warp (NVIDIA, "PTX ISA", mma), unless sums must keep their order.
+/// Other sums add one product after the other.
 class TileSums {
 public:
   using Index = LoopEmitter::Index;
@@ -47,14 +47,16 @@ public:
       : e(emitter), combiner(combiner), high(high), wide(wide) {}
   virtual ~TileSums() = default;
 
-  /// Places along the depth that a step takes.
+  /// Number of elements along the depth that one step takes.
   virtual int64_t getStep() const = 0;
-  /// Row and column of a sum in the tile.
+  /// The row and column in the tile of the thread's sum with this number.
   virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;
-  /// Adds a step at place `kA` of one factor and `kB` of the other.
+  /// Adds the products of one step, from index `kA` of one factor and `kB` of the
+  /// other.
   virtual Values add(Index thread, const Slice &a, Index kA, const Slice &b, Index kB,
                      mlir::ValueRange sums) const = 0;
-  /// A factor, of the type of sums, as the slices must hold it.
+  /// A factor, converted to the form that slices must hold; its type stays that of
+  /// the sums.
   virtual mlir::Value round(mlir::Value factor) const { return factor; }
 
 protected:
@@ -64,25 +66,25 @@ protected:
 };
 
 /// A tile of a product, 16 x `high` rows and 16 x `wide` columns, that a block of
-/// 256 threads sums in registers: slices of both factors go through memory that
-/// the block shares (Volkov and Demmel, "Benchmarking GPUs to tune dense linear
-/// algebra", SC 2008). Sums of 16-bit floats are f32.
+/// 256 threads sums in registers. Slices of both factors go through shared memory
+/// (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008).
+/// Sums of 16-bit floats are f32.
 class TileProduct {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  /// Threads of a block, along each dimension of the tile.
+  /// Number of threads of a block along each dimension of the tile.
   static constexpr int64_t kSide = 16;
   static constexpr int64_t kThreads = kSide * kSide;
-  /// Places along the depth that slices hold.
+  /// Number of elements along the depth in a slice.
   static constexpr int64_t kSlice = 16;
 
   TileProduct(GridEmitter &emitter, mlir::Type elementType, int64_t high, int64_t wide);
 
-  /// What a tile reads of a factor: its rows or columns from `first` on, as far as
-  /// there are `extent`; what is beyond adds nothing. `read` gives an element; it
-  /// may compute.
+  /// The part of a factor that a tile reads: its rows or columns from `first` on,
+  /// up to `extent`. Rows or columns past `extent` add nothing. `read` gives an
+  /// element; it may be a computation.
   struct Factor {
     Index first;
     int64_t extent;
@@ -93,25 +95,26 @@ public:
 
   int64_t getRows() const { return high * kSide; }
   int64_t getColumns() const { return wide * kSide; }
-  /// The sums of a thread before anything was added.
+  /// The initial sums of a thread.
   Values getZeros() const { return Values(static_cast<size_t>(high * wide), zero); }
   mlir::Type getType() const { return zero.getType(); }
 
-  /// Adds the products of places `first` up to `first` + `count` along the depth,
-  /// as far as there are `depth`. All threads of the block do.
+  /// Adds the products at indices [first, first + count) along the depth, up to
+  /// `depth`. All threads of the block must call it.
   Values add(Index thread, const Factor &a, const Factor &b, Index first, int64_t count,
              int64_t depth, mlir::ValueRange sums);
-  /// The same where the first factor is in shared memory already, `first` being
-  /// its place 0.
+  /// The same with the first factor already in shared memory; `first` is the index
+  /// of its first element.
   Values add(Index thread, const Slice &a, const Factor &b, Index first, int64_t depth,
              mlir::ValueRange sums);
-  /// `body` for each sum of the thread, with its row and column in the tile. What
-  /// it does is the thread's own.
+  /// Calls `body` for each sum of the thread, with its row and column in the tile.
+  /// The threads run it independently.
   void
   forEachSum(Index thread, mlir::ValueRange sums,
              llvm::function_ref<void(int64_t number, Index row, Index column, mlir::Value)> body);
 
-  /// A factor as slices must hold it, and a sum as an element.
+  /// Converts a factor to the form that slices hold, and a sum to the type of
+  /// elements.
   mlir::Value prepare(mlir::Value factor) { return sums->round(combiner.widen(factor)); }
   mlir::Value narrow(mlir::Value sum) { return combiner.narrow(sum); }
 
