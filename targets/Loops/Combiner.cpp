@@ -1,5 +1,5 @@
-// How a reduction or scatter combines elements, for every kind and element
-// type.
+// The combination of elements in reductions and scatters, for every kind and
+// element type.
 
 #include "targets/Loops/Combiner.h"
 
@@ -35,7 +35,7 @@ Value Combiner::identity() {
                        isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-// Terms of other ops are never contracted: these have no flags.
+// Ops other than sums have no contract flag, so they are never contracted.
 arith::FastMathFlags Combiner::getSumFlags() const {
   if (isOrdered)
     return arith::FastMathFlags::none;
@@ -43,7 +43,7 @@ arith::FastMathFlags Combiner::getSumFlags() const {
 }
 
 Value Combiner::combine(Value x, Value y) {
-  // Which of 0 and -0 is the larger takes most of the code of a maximum.
+  // nsz: most code of an exact maximum would decide which of 0 and -0 is larger.
   auto anyZero = arith::FastMathFlags::nsz;
   switch (kind) {
   case ReduceKind::sum:

@@ -9,31 +9,32 @@
 
 namespace dpc::nn {
 
-/// Combines elements of one type in a loop: how reductions and scatters do it.
+/// Combines elements of one type in a loop, for reductions and scatters.
 class Combiner {
 public:
-  /// What is combined becomes an element of `resultType`, by default of
+  /// The combined value becomes an element of `resultType`, by default of
   /// `elementType`.
   Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType,
            mlir::Type resultType = {});
 
-  /// The value that changes nothing, of the accumulator's type.
+  /// The neutral value, in the accumulator's type.
   mlir::Value identity();
-  /// `x` combined with `y`, of the accumulator's type. Floating-point sums and
-  /// products may be reassociated, unless the emitter was told to keep their
-  /// order (LoopEmitter::orderedSums) when the combiner was made; max and min
-  /// give NaN if either is, and either zero of 0 and -0.
+  /// `x` combined with `y`, in the accumulator's type. Floating-point sums and
+  /// products may be reassociated, unless the emitter required ordered sums
+  /// (LoopEmitter::orderedSums) when the combiner was made. The max and min of a
+  /// NaN and any value are NaN; those of 0 and -0 are either of the two.
   mlir::Value combine(mlir::Value x, mlir::Value y);
-  /// x + y * z, of the accumulator's type. In an ordered sum it is rounded
-  /// once; else once or twice, as the code around it has it.
+  /// x + y * z, in the accumulator's type. An ordered sum rounds it once. Other
+  /// sums round it once or twice, depending on the code around it.
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// What `accumulate` makes of the identity and every multi-index of
-  /// `extents` (LoopEmitter::reduce).
+  /// Accumulates over all multi-indices of `extents`, starting from the identity
+  /// (LoopEmitter::reduce).
   mlir::Value reduce(
       llvm::ArrayRef<int64_t> extents,
       llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
           accumulate);
-  /// From an element's to the accumulator's type, and from it to the result's.
+  /// Converts from the element type to the accumulator's, and from that to the
+  /// result type.
   mlir::Value widen(mlir::Value element);
   mlir::Value narrow(mlir::Value sum);
 
@@ -55,12 +56,12 @@ public:
   mlir::Value equal(mlir::Value x, mlir::Value y);
   mlir::Value either(mlir::Value a, mlir::Value b);
   mlir::Value all(mlir::Value a, mlir::Value b);
-  /// `better`, but the first NaN wins over every number: what `now` being
-  /// better than `old` means for a largest or smallest element.
+  /// `better`, except that the first NaN wins over every number: whether `now`
+  /// replaces `old` as the largest or smallest element.
   mlir::Value unlessNan(mlir::Value better, mlir::Value old, mlir::Value now);
   /// Whether both are NaN.
   mlir::Value areNan(mlir::Value x, mlir::Value y);
-  /// x < y where NaN is larger than every number.
+  /// x < y, with NaN larger than every number.
   mlir::Value lessNanLast(mlir::Value x, mlir::Value y);
 
 private:

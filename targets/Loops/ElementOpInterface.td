@@ -6,8 +6,8 @@ include "mlir/IR/OpBase.td"
 def ElementOpInterface : OpInterface<"ElementOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The element rule of an op: what one element of a result is, so that it can be
-    computed inside the loops of whoever reads it. Elementwise ops
+    The element rule of an op: the formula of one element of a result, so that it
+    can be computed inside the loops of its readers. Elementwise ops
     (ElementwiseOpInterface) need none. Attached to ops from outside (external
     models).
   }];

@@ -6,10 +6,10 @@ include "mlir/IR/OpBase.td"
 def FillOpInterface : OpInterface<"FillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The fill rule of an op whose elements are made of each other or lie where the
-    data says, so that an element rule (ElementOpInterface) would compute too
-    much: it makes all elements of its results at once. Attached to ops from
-    outside (external models).
+    The fill rule of an op whose elements depend on each other, or whose data decide
+    where they go, so that an element rule (ElementOpInterface) would compute too
+    much. It makes all elements of the results at once. Attached to ops from outside
+    (external models).
   }];
   let methods = [
     InterfaceMethod<[{

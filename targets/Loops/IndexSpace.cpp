@@ -58,7 +58,7 @@ Range IndexSpace::rangeOf(Index expression) const {
   default: {
     auto binary = cast<AffineBinaryOpExpr>(expression);
     Range l = rangeOf(binary.getLHS()), r = rangeOf(binary.getRHS());
-    int64_t n = r.first; // a constant, but for sums
+    int64_t n = r.first; // n is constant unless the expression is a sum
     switch (expression.getKind()) {
     case AffineExprKind::Add:
       return {l.first + r.first, l.second + r.second};
@@ -77,7 +77,8 @@ Range IndexSpace::rangeOf(Index expression) const {
 }
 
 /// A number that divides every value of an expression; 0 for the constant 0.
-/// AffineExpr::isMultipleOf takes a quotient for a remainder.
+/// AffineExpr::isMultipleOf cannot be used, because it treats a quotient like a
+/// remainder.
 static int64_t divisorOf(Index expression) {
   switch (expression.getKind()) {
   case AffineExprKind::Constant:
@@ -96,7 +97,8 @@ static int64_t divisorOf(Index expression) {
   }
 }
 
-/// Splits a sum into what n divides term by term, divided by n, and the rest.
+/// Splits a sum into the terms that n divides, divided by n, and the sum of the
+/// other terms.
 static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
   MLIRContext *context = expression.getContext();
   Index zero = getAffineConstantExpr(0, context);

@@ -9,8 +9,8 @@ namespace dpc {
 
 class IndexSpace;
 
-/// Where an element of a tensor lies: a position a dimension, or its row-major
-/// number. Either is made from the other when it is asked for.
+/// The index of an element in a tensor: one position per dimension, or its
+/// row-major number. Either form is computed from the other on demand.
 class ElementIndex {
 public:
   ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
@@ -18,7 +18,7 @@ public:
   ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape, mlir::AffineExpr number);
 
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
-  /// One expression a dimension.
+  /// The positions, one expression per dimension.
   llvm::ArrayRef<mlir::AffineExpr> positions() const;
   /// The row-major number of the element.
   mlir::AffineExpr number() const;
@@ -31,8 +31,8 @@ private:
   mutable mlir::AffineExpr linear;
 };
 
-/// Index expressions over integer variables whose ranges are known. They are
-/// affine, with quotients and remainders by constants, and simplified by the
+/// Index expressions over integer variables with known ranges. Expressions are
+/// affine, with quotients and remainders by constants, and are simplified by the
 /// ranges.
 class IndexSpace {
 public:
@@ -46,25 +46,26 @@ public:
   Index constant(int64_t value) const { return mlir::getAffineConstantExpr(value, context); }
   /// A new variable with values in [low, high].
   Index variable(int64_t low, int64_t high);
-  /// The values an expression can have.
+  /// The range of values that an expression can have.
   Range rangeOf(Index expression) const;
   /// Quotient and remainder by n > 0, rounded down, simplified by ranges.
   Index floorDiv(Index expression, int64_t n) const;
   Index mod(Index expression, int64_t n) const;
   Index linearize(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape) const;
-  /// The same in steps of `stride`, as a sum of a term for each position.
+  /// linearize multiplied by `stride`, as a sum of one term per position.
   Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
                  int64_t stride) const;
   llvm::SmallVector<Index> delinearize(Index number, llvm::ArrayRef<int64_t> shape) const;
 
-  /// An element of an integer tensor as an index in [0, extent). What lies
-  /// outside counts as the nearest inside, so that garbage (in padding) reads
-  /// no memory outside the table.
+  /// An element of an integer tensor as an index in [0, extent). A value outside is
+  /// clamped to the range, so that garbage (in padding) reads no memory outside of
+  /// the table.
   virtual Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) = 0;
 
 private:
-  /// Joins neighbours that are quotient and remainder of one expression, as
-  /// splitting a number into positions makes them: they are that expression.
+  /// Joins neighbouring positions that are the quotient and remainder of one
+  /// expression. Splitting a number into positions makes such pairs; each pair is
+  /// that expression.
   void joinNeighbours(llvm::SmallVector<Index> &positions, llvm::SmallVector<int64_t> &shape) const;
 
   mlir::MLIRContext *context;

@@ -56,7 +56,8 @@ Value LoopEmitter::materialize(Index expression) {
       result = make<arith::MulIOp>(l, r, flags);
       break;
     default: {
-      // Made non-negative first, so that unsigned division rounds down.
+      // Shift the dividend to be non-negative, so that unsigned division rounds
+      // down.
       int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
       int64_t low = rangeOf(binary.getLHS()).first;
       int64_t shift = low < 0 ? llvm::divideCeil(-low, n) : 0;
@@ -98,8 +99,8 @@ Value LoopEmitter::both(Value a, Value b) {
 // Structure
 //===----------------------------------------------------------------------===//
 
-// Loops are tested at the end, as LLVM's rotated form is: the annotation then
-// sits on the latch.
+// Loops test their condition at the end, as LLVM's rotated loops do. The annotation
+// is then on the latch.
 Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
                              LLVM::LoopAnnotationAttr annotation, ValueRange initial,
                              function_ref<Values(Index, ValueRange)> body) {

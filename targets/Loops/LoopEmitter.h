@@ -12,10 +12,10 @@
 
 namespace dpc {
 
-/// What the rules of ops (ElementOpInterface, FillOpInterface) write with:
-/// loops, elements of tensors, and index expressions over the variables of
-/// loops and integers bound with `bind`. Those become i64 arithmetic only where
-/// an address or a value needs them.
+/// The interface with which rules of ops (ElementOpInterface, FillOpInterface)
+/// write code: loops, elements of tensors, and index expressions. The variables of
+/// expressions are those of loops, and integers bound with `bind`. An expression
+/// becomes i64 arithmetic only if an address or a value needs it.
 class LoopEmitter : public IndexSpace {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -34,22 +34,23 @@ public:
   // Index expressions
   //===--------------------------------------------------------------------===//
 
-  /// An index variable for the i64 `value` in [low, high]: one for all who
-  /// bind it.
+  /// An index variable for the i64 `value` in [low, high]. Binding the same value
+  /// again gives the same variable.
   Index bind(mlir::Value value, int64_t low, int64_t high);
   /// The expression as an i64.
   mlir::Value materialize(Index expression);
-  /// i1: low <= expression < high; null when that is always so.
+  /// i1: low <= expression < high; null if that always holds.
   mlir::Value inRange(Index expression, int64_t low, int64_t high);
-  /// Both hold; a null condition always does.
+  /// The conjunction of two conditions; a null condition always holds.
   mlir::Value both(mlir::Value a, mlir::Value b);
 
   //===--------------------------------------------------------------------===//
   // Structure
   //===--------------------------------------------------------------------===//
 
-  /// `body` for 0 <= i < extent in order; it gets what the iteration before
-  /// returned (`initial` first); returns what the last one returned.
+  /// Runs `body` for 0 <= i < extent in order. Each iteration gets the values that
+  /// the previous one returned (`initial` for the first); the result is those of
+  /// the last iteration.
   Values loop(int64_t extent, mlir::ValueRange initial,
               llvm::function_ref<Values(Index i, mlir::ValueRange carried)> body);
   /// The same for every multi-index of `shape`, row-major.
@@ -57,89 +58,91 @@ public:
               llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
   /// Iterations in order that share memory but carry no values.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
-  /// Iterations first, first + 1, ... below the i64 values of the program, which
-  /// lie in [0, highest].
+  /// Iterations first, first + 1, ... below `end`. Both are i64 values of the
+  /// program in [0, highest].
   Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
-  /// When iterations of a loop run together, as lanes of a vector.
+  /// Whether iterations of a loop run as lanes of a vector.
   enum class Lanes {
-    whereEstimated, ///< where the target's compiler expects to gain
-    whereLegal      ///< wherever it can: its estimate is known to be wrong
+    whereEstimated, ///< if the target's compiler estimates a gain
+    whereLegal      ///< whenever it is legal, because the compiler's estimate is known to be wrong
   };
-  /// Nested loops over every multi-index of `shape`, row-major. No
-  /// iteration may write an element that another one reads or writes.
+  /// Nested loops over every multi-index of `shape`, row-major. No iteration may
+  /// write an element that another one reads or writes.
   virtual void forEach(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
                        Lanes lanes = Lanes::whereEstimated);
-  /// What `accumulate` makes of `identity` and every multi-index of `shape`.
-  /// The multi-indices may be dealt to several in any way, who each start from
-  /// `identity`; `combine` then makes one of two partial results, whichever comes
-  /// first. So `identity` must be something that combining leaves as it is.
+  /// Accumulates over every multi-index of `shape`, starting from `identity`.
+  /// Several threads or lanes may take multi-indices in any distribution; each
+  /// starts from `identity`, and `combine` joins two partial results in any order.
+  /// So `identity` must be neutral for `combine`.
   virtual Values
   reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
          llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
          llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
-  /// How many floats `reduce` may add up with the rounding error of a short sum.
+  /// Number of floats that `reduce` may add with the rounding error of a short sum.
   virtual int64_t getSumTerms() const { return 1 << 12; }
-  /// Between loops of a part of a fill rule: what those who share it have stored
-  /// so far, all of them may read.
+  /// A synchronization point between loops of one part of a fill rule: all threads
+  /// that share the part may read the elements that any of them has stored before.
   virtual void meet() {}
-  /// `then()` where `condition` holds, else `otherwise()`. A null condition
-  /// always holds.
+  /// `then()` if `condition` holds, else `otherwise()`. A null condition always
+  /// holds.
   mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
-  /// `then()` where `condition` holds.
+  /// Runs `then()` if `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> then);
 
   //===--------------------------------------------------------------------===//
   // Elements. Their types are register types: signless integers.
   //===--------------------------------------------------------------------===//
 
-  /// The element of an op's operand: loaded, or computed here and now.
+  /// An element of an op's operand: loaded, or computed at the insertion point.
   virtual mlir::Value read(mlir::Value tensor, const ElementIndex &index) = 0;
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> positions);
   Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) override;
-  /// The same, and whether the element was inside.
+  /// The same, and whether the element was in [0, extent).
   std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
                                                  int64_t extent);
-  /// Writes an element of a result of the op whose rule fills it.
+  /// Stores an element of a result of the op that the current rule fills.
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
-  /// Reads such an element back.
+  /// Loads such an element.
   virtual mlir::Value load(mlir::Value result, Index number) = 0;
-  /// The row-major strides of `tensor` at which a loop over its elements has to
-  /// be split into nested loops. A buffer has none, nor has a value that is
-  /// elementwise over buffers: its element number n is made of their elements
+  /// The row-major strides of `tensor` at which a loop over its elements has to be
+  /// split into nested loops. A buffer has none. Neither has a value that is
+  /// elementwise over buffers: its element number n depends on their elements
   /// number n, so one loop over n reads it without computing coordinates. The
-  /// transposition of a 4 x 8 buffer has the stride 4: its elements lie at
-  /// n / 4 and n mod 4, which nested loops have as their variables.
+  /// transposition of a 4 x 8 buffer has the stride 4: its elements are at n / 4
+  /// and n mod 4, which nested loops have as their variables.
   virtual llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) = 0;
-  /// Address of the first element of a value in memory, and whether it is in
-  /// memory at all, for rules that compute addresses of their own. Null for a
-  /// value that is computed where it is read.
+  /// The address of the first element of a value in memory, for rules that compute
+  /// addresses themselves. Null for a value that is not in memory but inlined into
+  /// its readers.
   virtual mlir::Value getBuffer(mlir::Value value) = 0;
-  /// Address of `bytes` bytes of scratch memory, 16-byte aligned, for the
-  /// duration of one part of a rule that fills results.
+  /// The address of `bytes` bytes of scratch memory, 16-byte aligned, which are
+  /// valid during one part of a fill rule.
   virtual mlir::Value getScratch(int64_t bytes) = 0;
 
-  /// Element `number` of scratch memory that holds elements of `type`.
+  /// Element `number` of scratch memory with elements of `type`.
   mlir::Value loadAt(mlir::Value address, mlir::Type type, Index number);
   void storeAt(mlir::Value address, mlir::Value element, Index number);
 
-  /// Constant of a register type.
+  /// A constant of a register type.
   mlir::Value constantLike(mlir::Type type, double value);
   mlir::Value constantInt(mlir::Type type, const llvm::APInt &value);
 
-  /// Whether sums and products over loops keep the order of their terms and
-  /// round after each: an element that is computed at several places must have
-  /// the same bits at each of them.
+  /// Whether sums and products over loops keep the order of their terms and round
+  /// after each one. An element that is computed at several places must have the
+  /// same bits at each of them.
   bool orderedSums = false;
-  /// What loops whose iterations touch different elements carry (and those of
-  /// Lanes::whereLegal), and what every access to memory carries.
+  /// Annotations: `parallelLoop` for loops whose iterations touch different
+  /// elements, `vectorLoop` for those of Lanes::whereLegal, `accessGroups` for
+  /// every memory access.
   mlir::LLVM::LoopAnnotationAttr parallelLoop, vectorLoop;
   mlir::ArrayAttr accessGroups;
 
 protected:
-  /// What was computed already where the insertion point is, by key.
+  /// Looks up a value that was already computed and dominates the insertion point,
+  /// by key.
   mlir::Value lookup(const void *kind, const void *key) const;
   void remember(const void *kind, const void *key, mlir::Value value);
   void enterScope() { scopes.emplace_back(); }
@@ -155,7 +158,7 @@ private:
   llvm::SmallVector<llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>> scopes;
 };
 
-/// The register type of a tensor's elements: signless.
+/// The register type of a tensor's elements: integers become signless.
 mlir::Type registerType(mlir::Type elementType);
 
 } // namespace dpc

@@ -6,19 +6,20 @@
 
 namespace dpc {
 
-/// Takes an element that is read: of which operand, and where.
+/// Visits an element that is read, given by the number of the operand and an index.
 using VisitRead = llvm::function_ref<void(unsigned operand, const ElementIndex &index)>;
 
-/// How a fill rule divides its work.
+/// The division of a fill rule's work.
 struct FillParts {
-  /// Parts that store different elements, and read none of each other's.
+  /// Number of parts. Parts store different elements, and read no elements of other
+  /// parts.
   int64_t count = 1;
-  /// How many may share a part: iterations of its forEach loops, or terms of its
-  /// reductions.
+  /// Number of threads that may share a part: iterations of its forEach loops, or
+  /// terms of its reductions.
   int64_t width = 1;
 };
 
-/// Result elements of `op` over elements of operand `operand`, rounded up.
+/// Number of result elements of `op` per element of operand `operand`, rounded up.
 int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
 } // namespace dpc
@@ -28,13 +29,13 @@ int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
 namespace dpc {
 
-/// Base of the element rules of one op. `Model` says, for an op of class `Op`,
+/// Base of the element rules of one op. For an op of class `Op`, `Model` defines
 ///
 ///   void reads(Op op, IndexSpace &space, const ElementIndex &index,
 ///              VisitRead read) const
 ///   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const
 ///
-/// of its only result, which has index `index`, and where it loops
+/// for the element at `index` of its only result. A rule with a loop also defines
 /// `getElementCost` and `getReadsPerElement` of the interface.
 template <typename Model, typename Op>
 struct ElementRule : ElementOpInterface::ExternalModel<Model, Op> {
@@ -51,12 +52,12 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
-/// Where the element of `tensor` at `positions` lies.
+/// The index of the element of `tensor` at `positions`.
 ElementIndex elementOf(IndexSpace &space, mlir::Value tensor,
                        llvm::ArrayRef<mlir::AffineExpr> positions);
 
-/// Base of the element rules of one op whose elements are each one element of
-/// its first operand. `Model` says which:
+/// Base of the element rules of an op that only moves elements: each element of the
+/// result is one of its first operand. `Model` defines which one:
 ///
 ///   ElementIndex source(Op op, IndexSpace &space,
 ///                       const ElementIndex &index) const
@@ -72,7 +73,7 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
-/// Base of the fill rule of one op. `Model` says, for an op of class `Op`,
+/// Base of the fill rule of one op. For an op of class `Op`, `Model` defines
 ///
 ///   FillParts parts(Op op, int64_t wanted) const
 ///   void fill(Op op, LoopEmitter &e, FillParts parts) const

@@ -1,5 +1,5 @@
-// Writes the loops of a kernel: an op's elements where they are read, or its
-// whole result into a buffer.
+// Writes the loops of a kernel: computes an op's elements in the loops of its
+// readers, or stores its complete result into a buffer.
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
@@ -60,7 +60,7 @@ KernelEmitter::Access KernelEmitter::here(Index number) {
 void KernelEmitter::store(Value result, Value element, Index number) {
   auto buffer = buffers.find(result);
   if (buffer == buffers.end()) {
-    // For whoever reads it where it is made.
+    // Remember the element for its readers in the same iteration.
     remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
     return;
   }
@@ -78,7 +78,7 @@ Value KernelEmitter::getBuffer(Value value) {
   auto buffer = buffers.find(value);
   if (buffer == buffers.end() || buffer->second.rowElements)
     return Value();
-  // Whoever asks may read or write any element.
+  // The caller may read or write any element of the buffer, so note both.
   reads[value].push_back(here(constant(0)));
   writes[value].push_back(here(constant(0)));
   return buffer->second.address;
@@ -117,8 +117,8 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   return element;
 }
 
-/// Notes where an element of a value of this group is read that is not at hand
-/// and that its loops have not made: `canShareLoops` was wrong.
+/// Records in `missing` a value of this group of which an element is read before
+/// its loops compute it. This means that `canShareLoops` was wrong.
 void KernelEmitter::checkRead(Value tensor, Index number) {
   auto made = madeInStage.find(tensor);
   if (made == madeInStage.end())
@@ -223,9 +223,9 @@ void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
   });
 }
 
-/// Element `number` of each result of `roots`.
+/// Computes and stores element `number` of each result of `roots`.
 void KernelEmitter::emitElements(ArrayRef<Operation *> roots, Index number) {
-  // All values first: a result may lie where an operand does.
+  // Compute all values before storing any: a result may share an operand's buffer.
   SmallVector<std::pair<Value, Value>> elements;
   for (Operation *op : roots)
     for (Value result : op->getResults()) {
@@ -251,7 +251,7 @@ void KernelEmitter::emitCopy(Value from, Buffer to, unsigned groupOrdinal) {
 }
 
 //===----------------------------------------------------------------------===//
-// What targets override
+// Hooks that targets override
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::emitFill(Operation *op) {
@@ -264,7 +264,7 @@ void KernelEmitter::emitTiles(Operation *, FinishTile) {
 }
 
 void KernelEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
-  // Not marked parallel: they may share memory.
+  // The loop is not marked parallel, because rows may share scratch memory.
   sequence(rows, body);
 }
 

@@ -1,4 +1,4 @@
-// Writes the function of a kernel: the loops of its groups.
+// Writes the function of a kernel, with the loops of its groups.
 
 #include "targets/Loops/Kernels/KernelFunction.h"
 
@@ -22,8 +22,8 @@ FailureOr<KernelCode> KernelFunction::emit(ArrayRef<Attribute> attributes) {
   return code;
 }
 
-// The C function loads the pointers and calls one that has them as arguments:
-// only arguments can be declared not to overlap.
+// The C function loads the pointers and calls a second function that takes them as
+// arguments: only arguments can be declared not to overlap.
 LLVM::LLVMFuncOp KernelFunction::createFunction(ArrayRef<Attribute> attributes) {
   OpBuilder &builder = e.builder;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
@@ -54,7 +54,7 @@ LLVM::LLVMFuncOp KernelFunction::createFunction(ArrayRef<Attribute> attributes) 
   return body;
 }
 
-/// Gives a value that group `ordinal` makes, and `lastGroup` reads last, a
+/// Gives a value that group `ordinal` computes and group `lastGroup` reads last a
 /// place in scratch memory, if it needs one.
 void KernelFunction::placeValue(Value value, const LoopGroup &group, unsigned ordinal,
                                 unsigned lastGroup) {
@@ -64,7 +64,7 @@ void KernelFunction::placeValue(Value value, const LoopGroup &group, unsigned or
   bool isLocal = lastGroup <= ordinal;
   if (group.rows > 1 && isLocal)
     rowElements = count / group.rows;
-  // What is used where it is made.
+  // A value that is used in the iteration that computes it stays in registers.
   if ((group.isFilled && group.stages.size() > 1 && isLocal) || rowElements == 1) {
     e.registerValues.insert(value);
     return;

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// Writes the function of one kernel (Target::emitKernel): the loops of its
-/// groups, one after the other.
+/// Writes the function of one kernel (Target::emitKernel), which runs the loops of
+/// its groups one after the other.
 class KernelFunction {
 public:
   KernelFunction(const KernelGraph &graph, KernelEmitter &emitter, mlir::ModuleOp module,
@@ -15,7 +15,7 @@ public:
       : graph(graph), e(emitter), module(module), symbol(symbol),
         memory(graph, emitter, module, symbol) {}
 
-  /// `attributes` are those of the function that holds the loops
+  /// `attributes` are put on the function that holds the loops
   /// (HostLoopTarget::getAttributes).
   mlir::FailureOr<KernelCode> emit(llvm::ArrayRef<mlir::Attribute> attributes);
 

@@ -1,5 +1,5 @@
-// Makes the ops of one kernel ready for code, and decides which values are kept
-// in memory.
+// Prepares the ops of one kernel for code generation, and decides which values are
+// materialized in memory.
 
 #include "targets/Loops/Kernels/KernelGraph.h"
 
@@ -98,7 +98,7 @@ void KernelGraph::decompose() {
     SmallVector<Value> values = cast<DecomposableOpInterface>(op).decompose(builder);
     op->replaceAllUsesWith(values);
     op->erase();
-    // What it is made of may be composite again.
+    // The decomposition may contain composites, so visit its ops too.
     at = before ? std::next(before->getIterator()) : block.begin();
   }
 }
@@ -139,17 +139,17 @@ LogicalResult KernelGraph::check() {
 }
 
 namespace {
-/// How often each element of a value is computed if the value is inlined: a
-/// weight for each loop in which it would be. The key names the loop. A root
-/// over n elements is (0, n), so roots of one size count as one loop, and what
-/// is elementwise between the value and a root hands that key on. An op that
-/// reads the value in another order (a transposition, a reduction) is (its
-/// ordinal, the number of the operand), weighted by how many of its elements
-/// read one of the value.
+/// The number of times that each element of a value is computed if the value is
+/// inlined: one weight per loop in which it would be computed. The key identifies
+/// the loop. A root with n elements has the key (0, n), so roots of one size count
+/// as one loop, and elementwise ops between the value and the root pass that key
+/// on. An op that reads the value in another order (a transposition, a reduction)
+/// has the key (ordinal of the op, number of the operand). Its weight is the number
+/// of its elements that read one element of the value.
 using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
 } // namespace
 
-/// How often an element is computed, over all loops.
+/// The number of times that an element is computed, over all loops.
 static double total(const Accesses &accesses) {
   double sum = 0;
   for (const auto &[key, weight] : accesses)
@@ -186,20 +186,20 @@ static double elementCost(ElementwiseOpInterface op, const ElementCosts &costs) 
 
 // A value is kept in memory (materialised) for any of these reasons:
 //
-// * the kernel returns it, or its op fills its whole result at once;
+// * the kernel returns it, or a fill rule makes its complete result at once;
 // * computing it in each loop that reads it costs more than computing it once,
-//   writing it and reading it back. Without `recompute` it is enough that it
-//   would be computed twice;
-// * one element costs a long loop, such as a sum over a row: then writing and
-//   reading it are nothing beside computing it, and as a root of its own it can
-//   share that loop with other roots over the same rows.
+//   storing it and loading it again. Without `recompute` it suffices that it would
+//   be computed twice;
+// * one element costs a long loop, such as a sum over a row: storing and loading it
+//   then costs little in comparison, and as a root it can share that loop with
+//   other roots over the same rows.
 //
-// Ops that only move elements are kept for the first reason alone: computing an
-// index again costs nothing.
+// Ops that only move elements are materialised for the first reason only: computing
+// an index again costs nothing.
 //
-// The cost of an element includes that of its operands unless those are in
-// memory, so the decision depends on itself. It is taken twice: first as if
-// nothing were in memory, then with what the first round kept.
+// The cost of an element includes the cost of its operands unless these are in
+// memory, so the decision depends on itself. It is made twice: first as if nothing
+// were in memory, then with the values that the first round materialised.
 void KernelGraph::place(bool recompute) {
   placeOnce(recompute);
   placeOnce(recompute);

@@ -1,4 +1,5 @@
-// Where the values of a kernel lie, and which results may lie on operands.
+// Places the values of a kernel, and finds which results may share buffers of
+// operands.
 
 #include "targets/Loops/Kernels/KernelMemory.h"
 
@@ -15,7 +16,7 @@ Type KernelMemory::storageType(Value value) {
   return type;
 }
 
-/// Whether a constant is equal everywhere, and so needs no memory.
+/// Whether all elements of a constant are equal, so that it needs no memory.
 static bool isSplat(nn::ConstantOp constant) {
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
   return dense && dense.isSplat();
@@ -43,7 +44,7 @@ LogicalResult KernelMemory::placeArguments() {
   return success();
 }
 
-/// Puts a constant that is not the same everywhere into the module.
+/// Adds a constant that is no splat to the module as a table.
 LogicalResult KernelMemory::addTable(nn::ConstantOp constant) {
   std::optional<HostTensor> tensor = HostTensor::fromAttr(constant.getValue());
   if (!tensor)
@@ -137,10 +138,10 @@ bool KernelMemory::isStoredIn(Value value, unsigned result) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Results that may lie on operands
+// Results that may share buffers of operands
 //===----------------------------------------------------------------------===//
 
-/// Whether `read` is over, for the element of the row, when `write` happens.
+/// Whether `read`, for its element of the row, happens before `write`.
 static bool isBefore(const IndexSpace &space, const KernelEmitter::Access &read,
                      const KernelEmitter::Access &write, int64_t count) {
   if (read.group != write.group)
@@ -149,7 +150,7 @@ static bool isBefore(const IndexSpace &space, const KernelEmitter::Access &read,
     return false;
   if (read.stage == write.stage && read.number == write.number)
     return true;
-  // An earlier stage, in the same row.
+  // The read is in an earlier stage, and of the same row.
   return read.stage < write.stage && read.rows > 1 &&
          space.floorDiv(read.number, count / read.rows) == read.row;
 }

@@ -10,55 +10,57 @@
 
 namespace dpc {
 
-/// Where the values of one kernel lie: in the buffers of its operands and
-/// results, in constant tables, in scratch memory. The buffers are the arguments
-/// of a function, in the order of Target::emitKernel; a kernel may be several
-/// functions, of which each enters its memory.
+/// The places of one kernel's values: the buffers of its operands and results,
+/// constant tables, and scratch memory. The buffers are arguments of a function, in
+/// the order of Target::emitKernel. A kernel may consist of several functions, each
+/// of which calls `enter`.
 class KernelMemory {
 public:
   KernelMemory(const KernelGraph &graph, KernelEmitter &emitter, mlir::ModuleOp module,
                llvm::StringRef symbol);
 
-  /// The type an element of `value` is stored as: a byte for i1, else signless.
+  /// The type in which an element of `value` is stored: a byte for i1, else a
+  /// signless type.
   static mlir::Type storageType(mlir::Value value);
 
   unsigned getBufferCount() const { return operands + results + 1; }
   int64_t getScratchBytes() const { return scratch.getPeak(); }
 
-  /// Places the operands, the results, and the constants that are not the same
-  /// everywhere, which go into the module.
+  /// Places the operands, the results, and the constants that are no splats. The
+  /// latter become tables in the module.
   mlir::LogicalResult placeArguments();
-  /// Has the emitter find all values that have a place in the arguments of
-  /// `function`, where its builder stands.
+  /// Gives the emitter the addresses, in `function`, of all values that have a
+  /// place. The builder is at the start of the function.
   void enter(mlir::LLVM::LLVMFuncOp function);
 
-  /// Scratch memory that is not used from group `ordinal` on is free.
+  /// Frees the scratch memory that no group from `ordinal` on uses.
   void startGroup(unsigned ordinal) { scratch.startGroup(ordinal); }
-  /// Gives `value` a place until group `lastGroup` is done: for all elements, or
-  /// for one row of `rowElements` at a time.
+  /// Gives `value` a place until group `lastGroup` is emitted. The place holds all
+  /// elements, or one row of `rowElements` at a time.
   void placeInScratch(mlir::Value value, int64_t rowElements, unsigned lastGroup);
 
-  /// A place in a buffer, `offset` bytes behind its start.
+  /// A place in a buffer, `offset` bytes after its start.
   struct Location {
     unsigned buffer;
     int64_t offset;
   };
-  /// Where `value`, which has a place in a buffer, begins.
+  /// The place of `value`, which must be in a buffer.
   Location locate(mlir::Value value) const;
-  /// Scratch memory until group `ordinal` is done, and where it begins in the
-  /// function that was entered.
+  /// Scratch memory until group `ordinal` is emitted, and its address in the
+  /// entered function.
   Location reserve(int64_t bytes, unsigned ordinal);
   mlir::Value addressOf(const Location &scratch);
 
-  /// Whether `value` is made in the buffer of a result, and of which.
+  /// Whether `value` is stored in the buffer of a result, and whether in that of
+  /// `result`.
   bool isResult(mlir::Value value) const { return resultOf.contains(value); }
   bool isStoredIn(mlir::Value value, unsigned result) const;
   KernelEmitter::Buffer resultBuffer(unsigned result);
 
-  /// By what the emitter has read and written: which results may lie on which
-  /// operands.
+  /// Finds which results may share the buffer of an operand, from the recorded
+  /// reads and writes of the emitter.
   void findAliases(KernelCode &code) const;
-  /// Tells LLVM which arguments of `function` overlap with no other.
+  /// Tells LLVM which arguments of `function` overlap with no other argument.
   void declareUnaliased(const KernelCode &code, mlir::LLVM::LLVMFuncOp function) const;
 
 private:
@@ -82,7 +84,7 @@ private:
   mlir::LLVM::LLVMFuncOp function;
   ScratchAllocator scratch;
   llvm::MapVector<mlir::Value, Place> places;
-  /// The result that a value is stored in, if any.
+  /// The number of the result that a value is stored in, if any.
   llvm::DenseMap<mlir::Value, unsigned> resultOf;
   int64_t tables = 0;
 };

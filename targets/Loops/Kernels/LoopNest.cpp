@@ -1,7 +1,7 @@
-// Which loops run over the elements of a value. One loop over all of them does
-// where each element is computed of elements of the same number; a
-// transposition or a broadcast needs positions, and so loops that tell them
-// apart.
+// Chooses the loops over the elements of a value. One loop over all elements
+// suffices if each element depends only on elements of the same number. A
+// transposition or a broadcast needs positions, so it needs nested loops that have
+// these as their variables.
 
 #include "targets/Loops/Kernels/LoopNest.h"
 
@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Extents of a nest over `count` elements that tells `cuts` apart; nullopt
-/// when none does.
+/// Extents of a nest over `count` elements with a loop boundary at each of `cuts`;
+/// nullopt if there is no such nest.
 static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
@@ -34,15 +34,15 @@ static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<i
   return extents;
 }
 
-/// The op that makes `value` where it is read; null if it lies in memory or is
+/// The op that computes `value` if the value is inlined; null if it is in memory or
 /// constant.
 static Operation *producerInPlace(const KernelGraph &graph, Value value) {
   Operation *op = value.getDefiningOp();
   return !op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op) ? nullptr : op;
 }
 
-/// `op`, and what is computed in place for it with the same numbers of elements,
-/// through ops that keep them. Each comes once, however many read it.
+/// `op` and all ops that are inlined into it with the same element numbers, through
+/// ops that keep numbers. Each op is listed once, even if it has several readers.
 static llvm::SetVector<Operation *> computedWith(const KernelGraph &graph, Operation *op) {
   llvm::SetVector<Operation *> ops;
   ops.insert(op);
@@ -64,7 +64,8 @@ static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *
     auto broadcast = dyn_cast<nn::BroadcastOp>(op);
     bool flat = broadcast && splitStrides(graph, broadcast.getInput()).empty();
     for (int64_t d = 0; d + 1 < int64_t(shape.size()); ++d) {
-      // Neighbours that a broadcast repeats, or takes, together.
+      // Neighbouring dimensions that a broadcast both repeats, or both takes, stay
+      // one loop.
       bool isKept = flat && llvm::is_contained(broadcast.getDimensions(), d),
            nextKept = flat && llvm::is_contained(broadcast.getDimensions(), d + 1);
       if (!flat || isKept != nextKept)
@@ -81,12 +82,12 @@ SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
   return op ? splitStridesOp(graph, op) : SmallVector<int64_t>();
 }
 
-/// Dimension of `extents` along which `transpose` reads memory in order; nullopt
-/// when it reads in the order in which it writes.
+/// The dimension of `extents` along which `transpose` reads memory contiguously;
+/// nullopt if it reads in the order in which it writes.
 static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
                                                 ArrayRef<int64_t> extents) {
-  // Loops stand for dimensions that are no 1; the last of them that the operand
-  // has is read in order.
+  // There is a loop for each dimension with an extent above 1. The loop of the
+  // operand's last dimension reads contiguously.
   std::optional<unsigned> strided;
   int64_t last = -1;
   SmallVector<int64_t> loops;
@@ -104,8 +105,8 @@ static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
   return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
 }
 
-/// The same of the first transposition, in the order of operands, in what is
-/// computed where `op` is.
+/// The same for the first transposition, in the order of operands, among the ops
+/// that are inlined into `op`.
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   SmallVector<Operation *> open = {op};

@@ -1,8 +1,8 @@
-// Forms loop groups greedily. A group begins with the first root that is left
-// and takes every later root that one loop over rows can make as well; the
-// number of rows is the one with which the group becomes largest. A root that
-// cannot be in the loop, such as a sum over all rows, is postponed to a later
-// group, and with it every root that reads it.
+// Forms loop groups greedily. A group begins with the first remaining root and
+// takes every later root that one loop over rows can compute too. The number of
+// rows is the one that makes the group largest. A root that cannot be in the loop,
+// such as a sum over all rows, is postponed to a later group, together with every
+// root that reads it.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -28,8 +28,8 @@ SmallVector<Operation *> LoopGroup::getRoots() const {
   return roots;
 }
 
-/// `group` with the roots of its stage `number` joined by `root`, or with a new
-/// last stage; nullopt where they cannot share loops.
+/// `group` with `root` added to its stage `number` or to a new last stage; nullopt
+/// if they cannot share loops.
 static std::optional<LoopGroup> joined(const KernelGraph &graph, LoopGroup group, unsigned number,
                                        Operation *root) {
   if (number == group.stages.size())
@@ -46,7 +46,8 @@ static std::optional<LoopGroup> joined(const KernelGraph &graph, LoopGroup group
 }
 
 namespace {
-/// Roots that later loops make, and who needs one of them.
+/// The postponed roots, which later loops compute. Finds out whether a root reads
+/// one of them.
 class Postponed {
 public:
   explicit Postponed(const KernelGraph &graph) : graph(graph) {}
@@ -63,9 +64,9 @@ private:
 };
 } // namespace
 
-/// The longest group that begins with the first of `roots`, under a loop over
-/// `rows` rows; without stages where that root cannot be under one. What has no
-/// place in it is postponed, with what needs it.
+/// The longest group that begins with the first of `roots`, in a loop over `rows`
+/// rows; without stages if that root does not fit such a loop. Roots that do not
+/// fit are postponed, together with the roots that read them.
 static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, int64_t rows) {
   LoopGroup group;
   group.rows = rows;
@@ -92,7 +93,7 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, i
   return group;
 }
 
-/// A root that fills its results, with the roots that are made from its
+/// A group of a root with a fill rule, and of the roots that are computed from its
 /// elements as soon as these are final.
 static LoopGroup extendFilled(const KernelGraph &graph, ArrayRef<Operation *> roots) {
   LoopGroup group;
@@ -114,8 +115,8 @@ static LoopGroup extendFilled(const KernelGraph &graph, ArrayRef<Operation *> ro
   return group;
 }
 
-/// Numbers of rows worth trying, finest first: the shapes of the smaller roots
-/// are rows of the larger.
+/// Numbers of rows to try, largest first: the shapes of the smaller roots are rows
+/// of the larger ones.
 static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
                                                        ArrayRef<Operation *> roots) {
   int64_t largest = 0;
@@ -134,7 +135,7 @@ static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
   return candidates;
 }
 
-/// The best group that begins with the first of `roots`.
+/// The largest group that begins with the first of `roots`.
 static LoopGroup bestGroup(const KernelGraph &graph, ArrayRef<Operation *> roots) {
   if (elementsOf(roots[0]) == 0) // no loops
     return {1, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
@@ -160,7 +161,7 @@ LoopPlan dpc::planLoops(const KernelGraph &graph) {
   return plan;
 }
 
-/// Whether the stages of group `number` fit its loops.
+/// Checks that the stages of group `number` fit its loops.
 static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group, size_t number) {
   if (group.rows < 1)
     return planError("group {0} has {1} rows", number, group.rows);
@@ -185,7 +186,7 @@ static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
 }
 
 llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
-  DenseMap<Operation *, std::pair<size_t, size_t>> places; // group and stage
+  DenseMap<Operation *, std::pair<size_t, size_t>> places; // roots to their group and stage
   for (auto [number, group] : llvm::enumerate(groups)) {
     if (group.stages.empty())
       return planError("group {0} has no stages", number);

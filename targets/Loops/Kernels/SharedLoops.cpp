@@ -1,6 +1,6 @@
-// Decides whether roots may share loops by following index maps: from the
-// element that the loops make, through all inlined values, to the elements in
-// memory that it is made of.
+// Decides whether roots may share loops, by following index maps: from the element
+// that the loops compute, through all inlined values, to the elements in memory
+// that it depends on.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -26,7 +26,7 @@ public:
     row = loopVariable(group.rows);
     for (auto [number, roots] : llvm::enumerate(group.stages)) {
       if (number == 0 && group.isFilled)
-        continue; // roots that come before it only
+        continue; // it reads only roots of earlier groups
       stage = number;
       current = elementOfStage(roots);
       made.clear();
@@ -48,7 +48,7 @@ private:
 
   Index loopVariable(int64_t extent) { return extent == 1 ? constant(0) : variable(0, extent - 1); }
 
-  /// The number of the element that the loops of a stage stand at.
+  /// The number of the element that an iteration of a stage's loops computes.
   Index elementOfStage(const LoopGroup::Stage &roots) {
     if (group.isFilled)
       return variable(0, roots.getElements() - 1);
@@ -59,7 +59,7 @@ private:
     return row * count + linearize(index, roots.nest.extents);
   }
 
-  /// Follows what an element of `op` is made of.
+  /// Follows the operand elements on which an element of `op` depends.
   void visitOperands(Operation *op, unsigned result, const ElementIndex &index) {
     if (isa<ElementwiseOpInterface>(op)) {
       for (Value operand : op->getOperands())
@@ -85,7 +85,8 @@ private:
       visitOperands(op, cast<OpResult>(value).getResultNumber(), index);
   }
 
-  /// Whether element `number` of a value that stage `maker` makes is there.
+  /// Whether element `number` of a value that stage `maker` computes already
+  /// exists.
   bool isMade(Value value, unsigned maker, Index number) {
     if (maker == stage)
       return number == current && made.contains(value.getDefiningOp());
@@ -98,8 +99,8 @@ private:
   const KernelGraph &graph;
   const LoopGroup &group;
   DenseMap<Value, unsigned> stageOf;
-  /// Where the loops stand: a row, the element of a stage, and the roots whose
-  /// elements of the same number are made.
+  /// The current iteration: a row, the element of a stage, and the roots whose
+  /// elements with that number have been computed.
   Index row, current;
   unsigned stage = 0;
   DenseSet<Operation *> made;

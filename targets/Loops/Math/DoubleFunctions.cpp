@@ -1,8 +1,8 @@
-// Functions of f64. Exponentials, logarithms and sines are Taylor series of
-// reduced arguments, long enough that what is left out lies below half a unit;
-// erf and the arctangent are rational functions from Cephes (Moshier: ndtr.c,
-// atan.c). Whatever lies outside of a formula's range is chosen by selects, so
-// that the code has no branches.
+// Functions of f64. Exponentials, logarithms and sines are Taylor series of reduced
+// arguments, with so many terms that the remainder is below half a unit in the last
+// place. erf and the arctangent are rational functions from Cephes (Moshier:
+// ndtr.c, atan.c). Selects handle arguments outside of a formula's range, so that
+// the code has no branches.
 
 #include "targets/Loops/Math/DoubleFunctions.h"
 
@@ -20,13 +20,13 @@ using namespace dpc;
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
-// ln 2 and pi / 2 as sums of numbers (Cody and Waite). The first part of ln 2
-// ends with zeros: its product with an exponent is exact.
+// ln 2 and pi / 2 as sums of floats (Cody and Waite). The first part of ln 2 ends
+// with zero bits, so that its product with an exponent is exact.
 const double ln2High = 0x1.62e42feep-1, ln2Low = 0x1.a39ef35793c76p-33;
 const double halfPi[] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 
 struct Doubles : FloatBuilder {
-  /// A sum that is not rounded: of two numbers.
+  /// An unrounded sum of two floats.
   struct Pair {
     Value high, low;
   };
@@ -53,18 +53,18 @@ struct Doubles : FloatBuilder {
   Value acos(Value x);
 
 private:
-  /// n and r with x = n ln 2 + r, |r| <= ln 2 / 2; n + 1.5 * 2^52 holds n in its
-  /// last bits.
+  /// n and r with x = n ln 2 + r, |r| <= ln 2 / 2. Returns n as n + 1.5 * 2^52,
+  /// which has n in its last bits.
   std::pair<Value, Value> reduceExponent(Value x);
-  /// e^r - 1 for such an r.
+  /// e^r - 1 for the r of reduceExponent.
   Value expm1Inside(Value r);
-  /// 2^n for an n as bits that lie in [-1022, 1023].
+  /// 2^n for an integer n, given as bits, in [-1022, 1023].
   Value power(Value n) {
     return fromBits64(make<arith::ShLIOp>(make<arith::AddIOp>(n, i64(1023)), i64(52)));
   }
-  /// The integer in the last bits of `shifted`.
+  /// The integer in the last bits of `shifted` (see reduceExponent).
   Value integer(Value shifted) { return make<arith::SubIOp>(bits64(shifted), bits64(d(0x1.8p52))); }
-  /// x = 2^e m with m in [sqrt 1/2, sqrt 2), for x > 0; e as a float.
+  /// x = 2^e m with m in [sqrt 1/2, sqrt 2), for x > 0; e is returned as a float.
   std::pair<Value, Value> split(Value x);
   Pair logOf(Value x);
   Reduced reduceAngle(Value x);
@@ -97,7 +97,8 @@ Value Doubles::expm1Inside(Value r) {
   return fma(mul(r, r), p, r);
 }
 
-// e^x = 2^n e^r, in two factors: n may be too large or too small for one.
+// e^x = 2^n e^r. The power is applied in two factors, because 2^n may overflow or
+// underflow.
 Value Doubles::exp(Value x) {
   auto [shifted, r] = reduceExponent(clamp(x, -746, 710));
   Value n = integer(shifted), half = make<arith::ShRSIOp>(n, i64(1));
@@ -113,15 +114,15 @@ Value Doubles::expm1(Value x) {
   return fma(scale, expm1Inside(r), sub(scale, d(1)));
 }
 
-// With m = e^2|x| - 1: m / (m + 2). From 19.1 on it is 1.
+// With m = e^(2|x|) - 1, tanh |x| = m / (m + 2). From 19.1 on it rounds to 1.
 Value Doubles::tanh(Value x) {
   Value size = clamp(abs(x), 0, 22), m = expm1(add(size, size));
   Value result = withSignOf(div(m, add(m, d(2))), x);
   return select(is(Predicate::UNO, x, x), x, result);
 }
 
-// With m = e^|x| - 1: (m + m / (m + 1)) / 2; from 40 on e^|x| / 2, as a product
-// of two roots where e^|x| itself would be infinite.
+// With m = e^|x| - 1, sinh |x| = (m + m / (m + 1)) / 2. From 40 on it is e^|x| / 2,
+// as a product of two roots, because e^|x| itself may overflow.
 Value Doubles::sinh(Value x) {
   Value size = abs(x), m = expm1(size);
   Value small = mul(d(0.5), add(m, div(m, add(m, d(1)))));
@@ -144,7 +145,8 @@ Value Doubles::cosh(Value x) {
 std::pair<Value, Value> Doubles::split(Value x) {
   Value isSmall = is(Predicate::OLT, x, d(0x1p-1022));
   Value raw = bits64(select(isSmall, mul(x, d(0x1p54)), x));
-  // Counted from sqrt 1/2, whose bits these are.
+  // The distance of the bits from those of sqrt 1/2; its upper part is the
+  // exponent.
   Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E667F3BCD));
   Value exponent = make<arith::ShRSIOp>(distance, i64(52));
   Value m = fromBits64(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
@@ -152,8 +154,8 @@ std::pair<Value, Value> Doubles::split(Value x) {
   return {sub(e, select(isSmall, d(54), d(0))), m};
 }
 
-/// 2 s^3 / 3 + 2 s^5 / 5 + .. = s R, of ln m = 2 artanh s: the coefficients of R
-/// in s^2.
+/// Coefficients, in powers of s^2, of R with s R = 2 s^3 / 3 + 2 s^5 / 5 + .., the
+/// tail of ln m = 2 artanh s.
 static const double artanh[] = {2.0 / 25, 2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15,
                                 2.0 / 13, 2.0 / 11, 2.0 / 9,  2.0 / 7,  2.0 / 5,  2.0 / 3};
 
@@ -167,18 +169,18 @@ Value Doubles::log(Value x) {
   Value result = sub(mul(e, d(ln2High)), sub(sub(half, low), f));
   result = select(is(Predicate::OEQ, x, d(0)), d(-infinity), result);
   result = select(is(Predicate::OLT, x, d(0)), d(NAN), result);
-  // Infinity and NaN as they are.
+  // Infinity and NaN are returned unchanged.
   return select(is(Predicate::OLT, x, d(infinity)), result, x);
 }
 
-// ln(1 + x) = ln u + c / u, with u = 1 + x rounded and c what rounding lost.
+// ln(1 + x) = ln u + c / u, with u = 1 + x rounded, and c the rounding error of u.
 Value Doubles::log1p(Value x) {
   Value u = add(x, d(1)), one = sub(u, x), rounded = sub(u, d(1));
-  // Of 1 and x the larger one is subtracted first.
+  // Subtract the larger of 1 and x first, which makes the difference exact.
   Value lost = select(is(Predicate::OLT, abs(x), d(1)), sub(x, rounded), sub(d(1), one));
   Value isInside = both(is(Predicate::OGT, u, d(0)), is(Predicate::OLT, u, d(infinity)));
   Value result = add(log(u), select(isInside, div(lost, u), d(0)));
-  // Of -0 too.
+  // Returns -0 for -0.
   return select(is(Predicate::OEQ, x, d(0)), x, result);
 }
 
@@ -204,7 +206,8 @@ Value Doubles::atanh(Value x) {
   return withSignOf(result, x);
 }
 
-// ln x within 2^-58 of its size: ln m = 2 s + s R with s as a pair.
+// ln x with a relative error of 2^-58: ln m = 2 s + s R, with s as an unrounded
+// pair.
 Doubles::Pair Doubles::logOf(Value x) {
   auto [e, m] = split(x);
   Value f = sub(m, d(1));
@@ -213,7 +216,8 @@ Doubles::Pair Doubles::logOf(Value x) {
   Value sLow = div(sub(fma(neg(s), below, f), mul(s, lost)), below);
   Value z = mul(s, s), r = mul(mul(s, z), polynomial64(z, artanh));
   Value whole = mul(e, d(ln2High)), twice = add(s, s);
-  // The larger of the two first; where e is 0 it is 0 and nothing is lost.
+  // Subtract the larger of the two first. If e is 0, `whole` is 0 and the sum is
+  // exact.
   Value high = add(whole, twice);
   Value isWhole = is(Predicate::OGT, abs(whole), abs(twice));
   Value error = select(isWhole, sub(twice, sub(high, whole)), sub(whole, sub(high, twice)));
@@ -230,14 +234,14 @@ Value Doubles::pow(Value x, Value y) {
   Value high = mul(y, log.high);
   Value low = fma(y, log.low, fma(y, log.high, neg(high)));
   Value e = exp(high), result = fma(e, low, e);
-  // Where the power is 0 or infinite, what is lost means nothing.
+  // If the power is 0 or infinite, the correction would be meaningless.
   Value isPlain = both(is(Predicate::OLT, abs(high), d(745)), is(Predicate::OLT, e, d(infinity)));
   result = select(isPlain, result, e);
   Value edge = select(is(Predicate::OGT, y, d(0)), d(0), d(infinity));
   result = select(isZero, edge, result);
   Value other = select(is(Predicate::OGT, y, d(0)), d(infinity), d(0));
   result = select(isInfinite, other, result);
-  // An infinite exponent, to which the logarithm of 1 has no product.
+  // For an infinite exponent the product with the logarithm of 1 would be NaN.
   Value grows = is(Predicate::OGT, size, d(1));
   Value rises = make<arith::XOrIOp>(grows, is(Predicate::OLT, y, d(0)));
   Value isEndless = is(Predicate::OEQ, abs(y), d(infinity));
@@ -246,7 +250,7 @@ Value Doubles::pow(Value x, Value y) {
   Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
         isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
   Value isNegative = make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits64(x), i64(0));
-  // The sign of x stays for odd y.
+  // An odd y keeps the sign of x.
   Value isOdd = both(isInteger, negated(isEven));
   result = select(both(isNegative, isOdd), neg(result), result);
   Value isBelow = both(is(Predicate::OLT, x, d(0)), negated(isInfinite));
@@ -262,8 +266,8 @@ Value Doubles::pow(Value x, Value y) {
 // The error function
 //===----------------------------------------------------------------------===//
 
-// x T(x^2) / U(x^2) up to 1; beyond, 1 - e^(-x^2) P(x) / Q(x), which is 1 from 6
-// on.
+// x T(x^2) / U(x^2) up to 1. Beyond, 1 - e^(-x^2) P(x) / Q(x), which rounds to 1
+// from 6 on.
 Value Doubles::erf(Value x) {
   Value size = clamp(abs(x), 0, 6.5), square = mul(x, x);
   Value t =
@@ -289,7 +293,8 @@ Value Doubles::erf(Value x) {
 // Angles
 //===----------------------------------------------------------------------===//
 
-// x = n pi/2 + r with |r| <= pi/4. Beyond 2^50 neighbouring n are no integers.
+// x = n pi/2 + r with |r| <= pi/4. From 2^50 on consecutive integers n cannot be
+// told apart.
 Doubles::Reduced Doubles::reduceAngle(Value x) {
   Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));
   Value n = sub(shifted, d(0x1.8p52)), r = x;
@@ -319,7 +324,7 @@ Value Doubles::sine(Value x, bool isCosine) {
     quadrant = make<arith::AddIOp>(quadrant, i64(1));
   Value result = select(has(quadrant, 1), cosineOf(angle.rest), sineOf(angle.rest));
   result = select(has(quadrant, 2), neg(result), result);
-  if (!isCosine) // of -0 too
+  if (!isCosine) // sin(-0) is -0
     result = select(is(Predicate::OEQ, x, d(0)), x, result);
   return select(angleIsSmall(x), result, d(NAN));
 }
@@ -332,8 +337,8 @@ Value Doubles::tan(Value x) {
   return select(angleIsSmall(x), result, d(NAN));
 }
 
-// Of a size above tan 3pi/8, pi/2 - atan 1/x; above 0.66, pi/4 + atan of
-// (x - 1) / (x + 1).
+// If |x| is above tan 3pi/8, atan is pi/2 - atan 1/|x|. Above 0.66 it is pi/4 +
+// atan((|x| - 1) / (|x| + 1)).
 Value Doubles::atan(Value x) {
   Value size = abs(x), isLarge = is(Predicate::OGT, size, d(2.414213562373095)),
         isMiddle = both(is(Predicate::OGT, size, d(0.66)), negated(isLarge));

@@ -6,17 +6,17 @@
 namespace dpc {
 
 /// The value of a floating-point function of the math dialect on f64, as
-/// straight-line arithmetic; null for an op that is none. Within 4 units in the
-/// last place of the true value, infinities and NaN as libm gives them (but NaN
-/// for the sine, cosine and tangent of numbers from 2^50 on).
+/// straight-line arithmetic; null for any other op. It is within 4 units in the
+/// last place of the true value. Infinities and NaN are those of libm, except that
+/// the sine, cosine and tangent of numbers from 2^50 on are NaN.
 mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op);
 
-/// The function of `op` on operands of f64.
+/// The function of `op`, applied to operands of type f64.
 mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op,
                                mlir::ValueRange operands);
 
-/// x - trunc(x / y) y exactly, for an `arith.remf` on f32 or f64, with loops:
-/// the insertion point moves behind them.
+/// x - trunc(x / y) y exactly, for an `arith.remf` on f32 or f64. The code has
+/// loops; the insertion point moves to after them.
 mlir::Value emitRemainder(mlir::OpBuilder &builder, mlir::Operation *op);
 
 } // namespace dpc

@@ -14,12 +14,12 @@ struct FloatBuilder {
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  mlir::Type type; // a float, or a vector: what everything here has the shape of
+  mlir::Type type; // a float, or a vector of floats: the shape of all values here
 
   template <typename Op, typename... Args> Value make(Args &&...args) {
     return b.create<Op>(loc, std::forward<Args>(args)...);
   }
-  /// `element`, or a vector of it.
+  /// `element`, or a vector of it in the shape of `type`.
   mlir::Type like(mlir::Type element) {
     auto vector = mlir::dyn_cast<mlir::VectorType>(type);
     return vector ? vector.clone(element) : element;
@@ -51,15 +51,15 @@ struct FloatBuilder {
     return make<mlir::arith::XOrIOp>(condition, constant(b.getIntegerAttr(b.getI1Type(), 1)));
   }
 
-  /// The bits of an f64, and back.
+  /// The bits of an f64, and the inverse.
   Value bits64(Value x) { return make<mlir::arith::BitcastOp>(like(b.getI64Type()), x); }
   Value fromBits64(Value x) { return make<mlir::arith::BitcastOp>(like(b.getF64Type()), x); }
-  /// Whether the integer has any of these bits.
+  /// Whether the integer has any of the bits of `mask`.
   Value has(Value integer, int64_t mask) {
     return make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne,
                                      make<mlir::arith::AndIOp>(integer, i64(mask)), i64(0));
   }
-  /// In f64, coefficients from the highest power on.
+  /// A polynomial in f64, with coefficients from the highest power on.
   Value polynomial64(Value x, llvm::ArrayRef<double> coefficients) {
     Value sum;
     for (double coefficient : coefficients)

@@ -1,6 +1,6 @@
-// Polynomials from Cephes (Moshier), erf from N. Juffa's erff. Arguments are
-// reduced with fused multiply-adds; whatever lies outside of a polynomial's
-// range is chosen by selects, so that the code has no branches. Powers, sines
+// Functions of f32: polynomials from Cephes (Moshier), and erf from N. Juffa's
+// erff. Arguments are reduced with fused multiply-adds. Selects handle arguments
+// outside of a polynomial's range, so that the code has no branches. Powers, sines
 // and cosines are computed in f64 by Taylor series and rounded.
 
 #include "targets/Loops/Math/FloatFunctions.h"
@@ -21,7 +21,7 @@ struct Floats : FloatBuilder {
   Value i(int32_t value) { return constant(b.getI32IntegerAttr(value)); }
   Value bits(Value x) { return make<arith::BitcastOp>(like(b.getI32Type()), x); }
   Value fromBits(Value x) { return make<arith::BitcastOp>(like(b.getF32Type()), x); }
-  /// Coefficients from the highest power on.
+  /// A polynomial with coefficients from the highest power on.
   Value polynomial(Value x, std::initializer_list<float> coefficients) {
     Value sum;
     for (float coefficient : coefficients)
@@ -47,8 +47,8 @@ struct Floats : FloatBuilder {
 
 static const float infinity = std::numeric_limits<float>::infinity();
 
-// e^x = 2^n e^r with |r| <= ln 2 / 2; adding 1.5 * 2^23 rounds to n. The
-// exponent of e^r is raised by n in the integers. For x whose power is a normal
+// e^x = 2^n e^r with |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds to the integer n. An
+// integer addition raises the exponent of e^r by n. Only valid if e^x is a normal
 // number.
 Value Floats::expInside(Value x) {
   Value shifted = fma(x, f(1.44269504f), f(12582912.0f));
@@ -65,7 +65,7 @@ Value Floats::expInside(Value x) {
 Value Floats::exp(Value x) {
   Value result = expInside(x);
   result = select(is(Predicate::OLT, x, f(-87.3365402f)), f(0), result);
-  // Infinity, or NaN where x is.
+  // Gives infinity, or NaN if x is NaN.
   return select(is(Predicate::UGT, x, f(88.7228317f)), add(x, f(infinity)), result);
 }
 
@@ -74,7 +74,8 @@ Value Floats::log(Value x) {
   Value isSmall = is(Predicate::OLT, x, f(1.17549435e-38f));
   Value scaled = select(isSmall, mul(x, f(8388608.0f)), x);
   Value raw = bits(scaled);
-  // Counted from sqrt 1/2, whose bits these are.
+  // The distance of the bits from those of sqrt 1/2; its upper part is the
+  // exponent.
   Value distance = make<arith::SubIOp>(raw, i(0x3F3504F3));
   Value exponent = make<arith::ShRSIOp>(distance, i(23));
   Value m = fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
@@ -90,11 +91,11 @@ Value Floats::log(Value x) {
   Value result = fma(e, f(0.693359375f), add(r, y));
   result = select(is(Predicate::OEQ, x, f(0)), f(-infinity), result);
   result = select(is(Predicate::OLT, x, f(0)), f(NAN), result);
-  // Infinity and NaN as they are.
+  // Infinity and NaN are returned unchanged.
   return select(is(Predicate::OLT, x, f(infinity)), result, x);
 }
 
-// ln(1 + x) = ln u + c / u, with u = 1 + x rounded and c what rounding lost.
+// ln(1 + x) = ln u + c / u, with u = 1 + x rounded, and c the rounding error of u.
 Value Floats::log1p(Value x) {
   Value u = add(x, f(1)), lost = sub(x, sub(u, f(1)));
   Value isInside =
@@ -110,7 +111,7 @@ Value Floats::tanh(Value x) {
   // From 9.02 on, tanh is 1 in f32.
   Value cut = select(is(Predicate::OGT, size, f(10)), f(10), size);
   Value large = sub(f(1), div(f(2), add(expInside(add(cut, cut)), f(1))));
-  // A NaN takes the polynomial, which keeps it.
+  // A NaN fails the comparison and takes the polynomial, which keeps it.
   return select(is(Predicate::OGE, size, f(0.625f)), withSignOf(large, x), small);
 }
 
@@ -128,11 +129,11 @@ Value Floats::erf(Value x) {
   return select(is(Predicate::OGT, t, f(0.921875f)), large, fma(p, x, x));
 }
 
-// x = 2^e m with m in [sqrt 1/2, sqrt 2), and ln m = 2 artanh((m-1)/(m+1)).
-// For an f64 x > 0 that was an f32.
+// x = 2^e m with m in [sqrt 1/2, sqrt 2), and ln m = 2 artanh((m-1)/(m+1)). For an
+// f64 x > 0 that is a widened f32.
 Value Floats::log2Of(Value x) {
   Value raw = bits64(x);
-  // Counted from sqrt 1/2, whose upper half these are.
+  // The distance of the bits from those of sqrt 1/2 in the upper half.
   Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E00000000));
   Value exponent = make<arith::ShRSIOp>(distance, i64(52));
   Value m = fromBits64(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
@@ -145,7 +146,7 @@ Value Floats::log2Of(Value x) {
   return fma(mul(s, p), d(twoOverLn2), e);
 }
 
-// 2^x for an f64 x, which lies between -1000 and 1000 or is cut there.
+// 2^x for an f64 x, clamped to [-1000, 1000].
 Value Floats::exp2Of(Value x) {
   Value cut = select(is(Predicate::OGT, x, d(1000)), d(1000), x);
   cut = select(is(Predicate::OLT, cut, d(-1000)), d(-1000), cut);
@@ -171,7 +172,7 @@ Value Floats::pow(Value x, Value y) {
   Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
         isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
   Value isNegative = make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), i(0));
-  // The sign of x stays for odd y.
+  // An odd y keeps the sign of x.
   Value isOdd = both(isInteger, negated(isEven));
   result = select(both(isNegative, isOdd), make<arith::NegFOp>(result), result);
   Value isBelow = both(is(Predicate::OLT, x, f(0)), negated(isInfinite));
@@ -183,8 +184,8 @@ Value Floats::pow(Value x, Value y) {
   return select(is(Predicate::OEQ, y, f(0)), f(1), result);
 }
 
-// x = n pi/2 + r with |r| <= pi/4, pi/2 in two parts (Cody and Waite). Beyond
-// 2^50 neighbouring f32 are many periods apart: NaN.
+// x = n pi/2 + r with |r| <= pi/4, with pi/2 in two parts (Cody and Waite). From
+// 2^50 on neighbouring f32 are many periods apart, so the result is NaN.
 Value Floats::sine(Value argument, bool isCosine) {
   Value x = wide(argument);
   Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));
@@ -200,7 +201,7 @@ Value Floats::sine(Value argument, bool isCosine) {
     quadrant = make<arith::AddIOp>(quadrant, i64(1));
   Value result = select(has(quadrant, 1), cosR, sinR);
   result = select(has(quadrant, 2), make<arith::NegFOp>(result), result);
-  if (!isCosine) // of -0 too
+  if (!isCosine) // sin(-0) is -0
     result = select(is(Predicate::OEQ, x, d(0)), x, result);
   Value isSmall = is(Predicate::OLT, make<LLVM::FAbsOp>(x), d(0x1p50));
   return rounded(select(isSmall, result, d(NAN)));

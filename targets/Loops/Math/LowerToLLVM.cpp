@@ -12,13 +12,14 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// Math ops as code or calls; see MathExpansion.h.
+/// Expands math ops to arithmetic or calls; see MathExpansion.h.
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   void runOnOperation() override {
-    // Each op of a 16-bit float rounds its result. The emulation before this
-    // allows roundings to be left out between the ops of one kernel, where they
-    // would differ from those of the same ops in another.
+    // Each op on 16-bit floats must round its result. The emulation pass before
+    // this one sets flags that permit leaving out roundings between the ops of one
+    // kernel. The bits would then differ from those of the same ops in another
+    // kernel.
     getOperation().walk([](arith::ExtFOp op) { op.removeFastmathAttr(); });
     getOperation().walk([](arith::TruncFOp op) { op.removeFastmathAttr(); });
     expandMath(getOperation());
@@ -29,7 +30,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 LogicalResult dpc::lowerToLLVM(ModuleOp kernels) {
   PassManager passes(kernels.getContext());
   passes.enableVerifier(false);
-  // One nested module a kernel: they are lowered in parallel.
+  // Each kernel is a nested module, so kernels are lowered in parallel.
   OpPassManager &nested = passes.nest<ModuleOp>();
   nested.addPass(math::createMathLegalizeToF32());
   arith::ArithEmulateUnsupportedFloatsOptions floats;

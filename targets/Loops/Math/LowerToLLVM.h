@@ -5,8 +5,8 @@
 
 namespace dpc {
 
-/// Lowers the modules nested in `kernels`, in place, to the LLVM dialect: from
-/// it and arith and math ops, on 16-bit floats too.
+/// Lowers the modules nested in `kernels` in place to the LLVM dialect. They may
+/// have ops of the LLVM, arith and math dialects, including ops on 16-bit floats.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Expands math ops into polynomials and 16-bit float conversions into integer
+// Expands math ops into polynomials, and 16-bit float conversions into integer
 // arithmetic.
 
 #include "targets/Loops/Math/MathExpansion.h"
@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The function of f32 that has no arithmetic of its own, in f64.
+/// Computes an f32 function without code of its own in f64, and rounds the result.
 static Value emitWide(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   SmallVector<Value> operands;
@@ -25,8 +25,8 @@ static Value emitWide(OpBuilder &b, Operation *op) {
   return value ? b.create<arith::TruncFOp>(loc, op->getResult(0).getType(), value) : Value();
 }
 
-/// x^y of integers by squaring, as the interpreter has it: a negative exponent
-/// gives 0, but for the bases 1 and -1.
+/// x^y of integers by squaring, with the interpreter's result: a negative exponent
+/// gives 0, except for the bases 1 and -1.
 static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   Location loc = op.getLoc();
   Value x = op.getLhs(), y = op.getRhs();
@@ -56,8 +56,9 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
 }
 
-/// bf16 is the upper half of f32: rounded to nearest even by an addition. Copies
-/// take their time from memory: VCVTNEPS2BF16 is not faster, and makes denormals 0.
+/// bf16 is the upper half of f32; an addition rounds it to nearest even. Memory
+/// bounds the time of copies, so VCVTNEPS2BF16 would not be faster, and it turns
+/// denormals into 0.
 static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   FloatBuilder f{b, loc, x.getType()};
   if (!getElementTypeOrSelf(x).isF32())

@@ -1,4 +1,5 @@
-// The remainder of a division, exactly, by repeated subtraction of multiples.
+// Computes the remainder of a division exactly, by subtracting multiples of the
+// divisor.
 
 #include "targets/Loops/Math/DoubleFunctions.h"
 
@@ -18,8 +19,8 @@ namespace {
 ///     r -= trunc(r / t) t;
 ///   }
 ///
-/// A quotient below 2^52 is right but for 1, so that one fused multiplication
-/// and one addition give the next r exactly.
+/// A quotient below 2^52 is off by at most 1, so one fused multiply-add and one
+/// addition or subtraction of t give the next r exactly.
 struct LongDivision : FloatBuilder {
   Value run(Value x, Value y);
 
@@ -51,7 +52,7 @@ Value LongDivision::run(Value x, Value y) {
   b.setInsertionPointToEnd(entry);
   Value size = abs(x), divisor = abs(y);
   Value infinite = d(INFINITY), zero = d(0);
-  // Nothing else would end.
+  // For other operands the loops would not terminate.
   Value isPlain = both(is(Predicate::OLT, size, infinite), is(Predicate::OGT, divisor, zero));
   branch(isPlain, head, ValueRange(size), after, ValueRange(size));
 
@@ -77,7 +78,7 @@ Value dpc::emitRemainder(OpBuilder &builder, Operation *op) {
   LongDivision division{{builder, op->getLoc(), builder.getF64Type()}};
   if (type.isF64())
     return division.run(op->getOperand(0), op->getOperand(1));
-  // The remainder of two f32 is one.
+  // The remainder of two f32 is an f32, so it can be computed in f64.
   auto wide = [&](Value x) {
     return builder.create<arith::ExtFOp>(op->getLoc(), builder.getF64Type(), x);
   };

@@ -25,7 +25,7 @@ struct DotRule : ElementRule<DotRule, DotOp> {
                         : ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsFree()));
   }
 
-  /// Positions in both factors, but for the contracted dimensions.
+  /// Positions in both factors, without the contracted dimensions.
   struct Places {
     SmallVector<Index> left, right;
 

@@ -1,5 +1,5 @@
-// Element rules of the three ops of a convolution: a sum over what meets an
-// element, padding left out.
+// Element rules of the three convolution ops: a sum of products, without those of
+// padding.
 
 #include "targets/Loops/Combiner.h"
 #include "targets/Loops/Ops/ConvolutionTerms.h"
@@ -15,7 +15,7 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// An element rule by `Terms` (ConvolutionTerms.h).
+/// The element rule of an op whose sum `Terms` describes (ConvolutionTerms.h).
 template <typename Terms, typename Op>
 struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
   int64_t getElementCost(Operation *op) const { return productsPer(op, op->getResult(0)); }

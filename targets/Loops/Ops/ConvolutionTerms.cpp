@@ -1,4 +1,4 @@
-// What the elements of a convolution and of its gradients are sums of.
+// The sums that give the elements of a convolution and of its gradients.
 
 #include "targets/Loops/Ops/ConvolutionTerms.h"
 
@@ -22,14 +22,14 @@ Value ConvolutionTerm::counts(LoopEmitter &e, const Convolution &c, RankedTensor
   return all;
 }
 
-/// Samples and spatial extents.
+/// The number of samples, followed by the spatial extents.
 static SmallVector<int64_t> placesOf(RankedTensorType type) {
   SmallVector<int64_t> places(type.getShape());
   places.erase(places.begin() + 1);
   return places;
 }
 
-/// A channel of a sample at a spatial position.
+/// The index of a channel of a sample at a spatial position.
 static SmallVector<Index> channelAt(Index channel, ArrayRef<Index> place) {
   SmallVector<Index> index{place[0], channel};
   llvm::append_range(index, place.drop_front());

@@ -6,26 +6,26 @@
 
 namespace dpc::nn {
 
-/// A product of an element of each operand of a convolution op. It counts where
-/// the spatial positions of the first are inside it, and the `multiples` are
-/// multiples of the strides.
+/// A term of a convolution op: the product of one element of each operand. The term
+/// counts if the spatial positions of the first element are inside its operand, and
+/// the `multiples` are multiples of the strides.
 struct ConvolutionTerm {
   using Index = LoopEmitter::Index;
   llvm::SmallVector<Index> first, second;
   llvm::SmallVector<Index> multiples;
 
-  /// Whether it counts (null: always), for an operand 0 of type `type`.
+  /// Whether the term counts (null: always), for an operand 0 of type `type`.
   mlir::Value counts(LoopEmitter &e, const Convolution &c, mlir::RankedTensorType type) const;
 };
 
-// What the elements of the three ops of a convolution are made of:
+// The sums that give the elements of the three ops of a convolution:
 //
-//   extents   over which an element's sum runs
-//   term      what it adds at a multi-index `k` of them
-//   rows      of the matrix that the result is for each group, made of the second
-//             operand, and `columns`, which the first one makes, as several
-//             dimensions
-//   element   positions in the result of a place in that matrix
+//   extents   of the loops of an element's sum
+//   term      the product at a multi-index `k` of these loops
+//   rows      number of rows of the result as a matrix, per group; from the second
+//             operand
+//   columns   extents of the columns of that matrix; from the first operand
+//   element   position in the result of an element of that matrix
 
 struct ConvTerms {
   using Index = LoopEmitter::Index;

@@ -1,6 +1,6 @@
-// Rules of the ops that read or write where an index tensor says. Reads
-// clamp an index that is out of range and writes skip it: only padding, whose
-// content nobody uses, has such indices.
+// Rules of the ops that read or write at positions in an index tensor. Reads clamp
+// an index that is out of range, and writes skip it. Such indices occur only in
+// padding, whose contents are not used.
 
 #include "dialects/NN/IR/Indexing.h"
 #include "targets/Loops/Combiner.h"
@@ -24,7 +24,7 @@ struct GatherRule : MoveRule<GatherRule, GatherOp> {
     read(1, place(op, space, index));
     read(0, source(op, space, index));
   }
-  /// Where the index lies.
+  /// The position of the index in the index tensor.
   static ElementIndex place(GatherOp op, IndexSpace &space, const ElementIndex &index) {
     RankedTensorType indices = typeOf(op.getIndices());
     return elementOf(space, op.getIndices(),
@@ -62,7 +62,7 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
       read(1, place(op, space, index, i));
     read(0, source(op, space, index));
   }
-  /// Where index `i` of the tuple lies.
+  /// The position of index `i` of the tuple in the index tensor.
   static ElementIndex place(GatherNDOp op, IndexSpace &space, const ElementIndex &index,
                             int64_t i) {
     int64_t rank = typeOf(op.getIndices()).getRank();
@@ -101,11 +101,13 @@ static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index nu
 
 namespace {
 
-/// Units of a result, each written by the one part that owns it; parts go
-/// through all updates and take those that are theirs, in their order. So
-/// updates of one element are combined in order, whoever works side by side.
+/// Distributes the units of a result over parts; exactly one part owns each unit
+/// and writes it. Every part goes through all updates in order and applies those to
+/// its own units. So updates of one element are combined in order, even if parts
+/// run in parallel.
 struct Owners {
-  /// Divides each of `lines` x `units` units into the parts that are wanted.
+  /// Divides `lines` lines of `units` units each into about the wanted number of
+  /// parts.
   Owners(int64_t lines, int64_t units, int64_t wanted)
       : perLine(std::clamp<int64_t>(wanted / std::max<int64_t>(1, lines), 1,
                                     std::max<int64_t>(1, units))),
@@ -115,13 +117,13 @@ struct Owners {
   }
 
   Index lineOf(LoopEmitter &e, Index part) const { return e.floorDiv(part, perLine); }
-  /// The first unit of a part, in its line.
+  /// The first unit of a part within its line.
   Index firstOf(LoopEmitter &e, Index part) const { return e.mod(part, perLine) * most; }
   /// Whether a part owns a unit (null: always).
   Value owns(LoopEmitter &e, Index part, Index unit) const {
     return e.inRange(unit - firstOf(e, part), 0, most);
   }
-  /// Runs `body` for each multi-index of `inner` of each unit that a part owns.
+  /// Runs `body` for each multi-index of `inner` in each unit that a part owns.
   void forEachUnit(LoopEmitter &e, Index part, ArrayRef<int64_t> inner,
                    function_ref<void(Index unit, ArrayRef<Index> inner)> body) const {
     SmallVector<int64_t> shape{most};
@@ -139,7 +141,7 @@ struct Owners {
 };
 
 struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
-  /// Lines of rows, and elements of a row.
+  /// The number of lines of rows, and the number of elements in a row.
   static std::pair<int64_t, int64_t> sizes(ScatterAddOp op) {
     int64_t outer = 1, inner = 1;
     for (auto [d, extent] : llvm::enumerate(typeOf(op.getResult()).getShape()))
@@ -164,7 +166,8 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
             extent = type.getDimSize(op.getDimension());
     Owners owners = ScatterAddRule::owners(op, parts.count);
     Value zero = e.constantLike(registerType(type.getElementType()), 0);
-    // Sizes are captured by value: structured bindings cannot be captured.
+    // inner is captured by value: structured bindings cannot be captured by
+    // reference.
     auto add = [&, inner = inner](Index part) {
       Index line = owners.lineOf(e, part);
       owners.forEachUnit(e, part, {inner}, [&](Index row, ArrayRef<Index> b) {
@@ -188,7 +191,7 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
   }
 };
 
-/// An update stays in the line of its index along the dimension.
+/// An update changes the line that contains its index, along the dimension.
 struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
   static Owners owners(ScatterElementsOp op, int64_t wanted) {
     RankedTensorType type = typeOf(op.getResult());
@@ -206,7 +209,8 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
     e.forEach({1}, [&](ArrayRef<Index>) { fillInOrder(op, e); });
   }
 
-  /// By one: elements of the input, and then the updates, as they lie in memory.
+  /// With one part: stores the elements of the input, then applies the updates in
+  /// memory order.
   static void fillInOrder(ScatterElementsOp op, LoopEmitter &e) {
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape(),
                       indexShape = typeOf(op.getIndices()).getShape();
@@ -266,9 +270,9 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
   }
 };
 
-/// A unit is a slice, which an update takes the place of as a whole.
+/// A unit is a slice, which an update replaces completely.
 struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
-  /// Elements of a slice.
+  /// Number of elements in a slice.
   static int64_t sliceOf(ScatterNDOp op) {
     int64_t known = op.getBatchDims() + typeOf(op.getIndices()).getShape().back();
     return ShapedType::getNumElements(typeOf(op.getResult()).getShape().drop_front(known));
@@ -321,8 +325,8 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
   }
 };
 
-// Selection: round j finds the best of the elements that come after the one
-// round j - 1 found.
+// Selection: round j finds the best of the elements that rank after the result of
+// round j - 1.
 struct TopKRule : FillRule<TopKRule, TopKOp> {
   static SmallVector<int64_t> rowsOf(TopKOp op) {
     SmallVector<int64_t> rows(typeOf(op.getInput()).getShape());
@@ -362,7 +366,8 @@ struct TopKRule : FillRule<TopKRule, TopKOp> {
       e.loop(k, {first, none}, [&](Index j, ValueRange previous) {
         Value isFirst = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, e.materialize(j),
                                               e.materialize(e.constant(0)));
-        // The better of two, of which `open` says whether the other one counts.
+        // The better of two elements; `open` tells whether the new one may be
+        // chosen.
         auto choose = [&](Value open, ValueRange one, Value now, Value place) {
           Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, one[1],
                                               e.materialize(e.constant(0)));

@@ -1,7 +1,8 @@
-// Rules of nn.max_pool_grad. The fill rule makes a line of outputs at a time: which
-// tap of each window is the largest, then that tap's place gets the gradient. Both
-// are loops without branches where the window lies inside. The element rule asks
-// each window that an element may lie in whether the element is its largest.
+// Rules of nn.max_pool_grad. The fill rule handles one line of outputs at a time.
+// It finds the tap of each window that is the largest element, and adds the
+// gradient at that tap's position. Both are loops without branches for windows
+// inside the input. The element rule checks, for each window that contains an
+// element, whether the element is the largest one.
 
 #include "dialects/NN/IR/Pooling.h"
 #include "targets/Loops/Combiner.h"
@@ -32,7 +33,7 @@ public:
         element(registerType(input.getElementType())),
         tapType(IntegerType::get(op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()))) {
     zero = e.constantLike(element, 0);
-    // Outputs of a line whose windows lie inside.
+    // The outputs of a line whose windows are completely inside.
     int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
     int64_t points = grad.getShape().back();
     first = std::clamp<int64_t>(llvm::divideCeilSigned(window.padLow[last], window.strides[last]),
@@ -51,8 +52,8 @@ public:
   }
 
   void emit() {
-    // Unrolled windows that tile the input write each place once; all others
-    // add.
+    // If the unrolled windows tile the input, each element is stored once.
+    // Otherwise elements are added, and must be zero first.
     if (!covers || !isUnrolled())
       e.forEach({input.getNumElements()},
                 [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
@@ -61,7 +62,7 @@ public:
     lines(outer);
   }
 
-  /// Element `x` of the result.
+  /// Element `x` of the result, for the element rule.
   Value pull(const ElementIndex &x) {
     return combiner.narrow(combiner.reduce(window.kernel, [&](ArrayRef<Index> k, ValueRange sum) {
       WindowOfInput output(e, window, x.positions(), k);
@@ -99,8 +100,8 @@ private:
   }
 
   void inside(function_ref<void(Index)> body) {
-    // LLVM expects nothing of vectors whose elements lie a stride apart. They
-    // are four times as fast, since the scalar loop branches on the data.
+    // LLVM expects no gain from vectors whose elements are a stride apart. But they
+    // are four times as fast, because the scalar loop branches on the data.
     if (end > first)
       e.forEach(
           {end - first}, [&](ArrayRef<Index> i) { body(i[0] + first); },
@@ -111,8 +112,8 @@ private:
     e.sequence(grad.getShape().back() - end, [&](Index i) { body(i + end); });
   }
 
-  /// Where tap `k` of output `y` lies; whether that is inside is one condition
-  /// for the line and one for the output (null: always).
+  /// The position of tap `k` of output `y`. It is inside if both conditions hold,
+  /// one for the line and one for the output (null: always).
   struct Place {
     SmallVector<Index> at;
     Value line, output;
@@ -129,7 +130,7 @@ private:
     return place;
   }
 
-  /// Stores the number of the first largest tap of `y`, -1 if there is none.
+  /// Stores the number of the first largest tap of `y`; -1 if no tap is inside.
   void findLargest(ArrayRef<Index> y) { e.storeAt(line, largestOf(y), y.back()); }
 
   Value largestOf(ArrayRef<Index> y) {
@@ -139,7 +140,7 @@ private:
       Value isInside = e.both(place.line, place.output);
       Index number = e.linearize(place.at, input.getShape());
       if (isInside) {
-        // Outside, another element is read in its place and does not win.
+        // A tap outside reads element 0 instead, which is not allowed to win.
         Value safe =
             e.make<arith::SelectOp>(isInside, e.materialize(number), e.materialize(e.constant(0)));
         number = e.bind(safe, 0, input.getNumElements() - 1);
@@ -152,7 +153,7 @@ private:
       return Values{e.make<arith::SelectOp>(better, now, carried[0]),
                     e.make<arith::SelectOp>(better, tap, carried[1])};
     };
-    // Of equal elements, and of NaN, the one whose tap is first.
+    // Among equal elements, and among NaN, the first tap wins.
     auto combine = [&](ValueRange one, ValueRange other) {
       Value isThere =
           e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1], e.constantLike(tapType, 0));
@@ -173,17 +174,18 @@ private:
     return best[1];
   }
 
-  /// Whether the element `now` comes in place of `old`, an element and its tap.
+  /// Whether the element `now` replaces `old`, which is an element and its tap.
   Value isLarger(ValueRange old, Value now) {
     Value empty =
         e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, old[1], e.constantLike(tapType, 0));
     return ordering.either(empty, ordering.unlessNan(ordering.less(old[0], now), old[0], now));
   }
 
-  /// Adds the gradients of the line of `y` where `findLargest` says.
+  /// Adds the gradients of the line of `y` at the taps that `findLargest` found.
   void distribute(SmallVector<Index> &y) {
     if (isUnrolled() && !overlaps) {
-      // Taps of one row together: they fill whole lines of the result.
+      // The taps of one row are handled together, because they fill complete lines
+      // of the result.
       SmallVector<int64_t> rows(window.kernel.drop_back());
       forEachIndex(rows, [&](ArrayRef<int64_t> row) {
         SmallVector<Index> k = constants(row);
@@ -233,12 +235,12 @@ private:
             combiner.narrow(combiner.combine(old, combiner.widen(shareOfLine(y, k)))), number);
   }
 
-  /// The same, where the largest tap of `y` was stored.
+  /// shareOf for an output whose largest tap is in `line`.
   Value shareOfLine(ArrayRef<Index> y, ArrayRef<Index> k) {
     return shareOf(e.loadAt(line, tapType, y.back()), y, k);
   }
 
-  /// What tap `k` gets of the gradient of `y`, whose largest tap is `largest`.
+  /// The share of tap `k` in the gradient of `y`, whose largest tap is `largest`.
   Value shareOf(Value largest, ArrayRef<Index> y, ArrayRef<Index> k) {
     Value tap = e.materialize(e.linearize(k, window.kernel));
     if (tapType.getWidth() < 64)
@@ -278,7 +280,8 @@ struct MaxPoolGradFill : FillRule<MaxPoolGradFill, MaxPoolGradOp> {
 };
 
 struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
-  // Of the taps one in as many as the strides has a window, which looks at all.
+  // An element is in about taps / (product of strides) windows, and each of these
+  // windows looks at all of its taps.
   int64_t getElementCost(Operation *self) const {
     return getReadsPerElement(self, 0) + cast<MaxPoolGradOp>(self).getWindow().getTaps();
   }

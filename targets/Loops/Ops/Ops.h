@@ -6,11 +6,11 @@
 
 namespace dpc {
 
-/// Attaches the element rules, or else the fill rules, of every nn op that has
-/// loops of its own: what targets that write loops have in common.
+/// Attaches the element rule, or else the fill rule, of every nn op that has its
+/// own loops. All targets that write loops share these rules.
 void registerLoopRules(mlir::DialectRegistry &registry);
 
-/// Those of a family of ops, each in a file of its own.
+/// Each attaches the rules of one family of ops, which has its own file.
 void attachContractionRules(mlir::MLIRContext &context);
 void attachConvolutionRules(mlir::MLIRContext &context);
 void attachIndexingRules(mlir::MLIRContext &context);

@@ -25,7 +25,7 @@ Value areInside(LoopEmitter &e, RankedTensorType type, ArrayRef<Index> x) {
   return inside;
 }
 
-/// `carried` combined with `element()` where `inside` holds.
+/// `carried` combined with `element()` if `inside` holds, else `carried`.
 Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carried,
                     function_ref<Value()> element) {
   return {e.branch(
@@ -33,7 +33,7 @@ Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carr
       [&] { return carried; })};
 }
 
-/// A largest element or a sum over windows.
+/// The largest element or the sum of each window.
 template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
   int64_t getElementCost(Operation *op) const { return cast<Op>(op).getWindow().getTaps(); }
   int64_t getReadsPerElement(Operation *op, unsigned) const {

@@ -16,10 +16,10 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Combines what `element` gives for every multi-index of some extents, of the
-/// accumulator's type. A long floating-point sum is one of sums over blocks,
-/// added up in f64: its rounding error is that of a block (Higham, "Accuracy
-/// and Stability of Numerical Algorithms", 4.2).
+/// Combines `element` over every multi-index of some extents, in the accumulator's
+/// type. A long floating-point sum is a sum of block sums, which are added in f64.
+/// Its rounding error is that of one block (Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 4.2).
 class BlockedFold {
 public:
   BlockedFold(LoopEmitter &e, Combiner &combiner, function_ref<Value(ArrayRef<Index>)> element)
@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  /// The elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
+  /// Combines the elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
   Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
     return combiner.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
       SmallVector<Index> all(outer);
@@ -46,15 +46,15 @@ private:
     });
   }
 
-  /// The sum, in f64, of what `block` gives: one after the other, as each is a
-  /// reduction.
+  /// The sum, in f64, of the results of `block`. They are added one after the
+  /// other, because each is a reduction of its own.
   Value addUp(int64_t blocks, function_ref<Value(Index)> block) {
     return e.loop(blocks, total.identity(), [&](Index i, ValueRange carried) {
       return Values{total.combine(carried[0], block(i))};
     })[0];
   }
 
-  /// In f64.
+  /// The sum of blocks over `extents`, in f64.
   Value runBlocks(ArrayRef<int64_t> extents) {
     int64_t first = extents.front(), inner = ShapedType::getNumElements(extents.drop_front());
     if (inner > kBlock)
@@ -100,7 +100,7 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
     return llvm::is_contained(op.getDimensions(), dimension);
   }
 
-  /// The number of the operand's first element that is combined: all reduced
+  /// The number of the first operand element that is combined: all reduced
   /// positions are 0.
   static Index firstElement(ReduceOp op, IndexSpace &space, const ElementIndex &index) {
     ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
@@ -134,7 +134,8 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
     ArrayRef<int64_t> shape = type.getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape), cuts = e.splitStrides(op.getInput());
     Index base = firstElement(op, e, index);
-    // Neighbouring reduced dimensions run as one loop where the operand allows.
+    // Neighbouring reduced dimensions become one loop if the operand's strides
+    // allow it.
     SmallVector<int64_t> extents, steps;
     for (int64_t d : op.getDimensions()) {
       bool joins = d > 0 && isReduced(op, d - 1) && !llvm::is_contained(cuts, strides[d - 1]);
@@ -195,8 +196,8 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
         better = ordering.either(better, ordering.equal(now, old[0]));
       return choose(better, old, now, e.materialize(i[0]));
     };
-    // Of equal elements the one whose place is first, or last; of NaN the first.
-    // All have considered element 0, which counts once all the same.
+    // Among equal elements the first or the last position wins, and among NaN the
+    // first. Every partial result has considered element 0, which does no harm.
     auto combine = [&](ValueRange one, ValueRange other) {
       using arith::CmpIPredicate;
       auto isPlace = [&](CmpIPredicate predicate) -> Value {
@@ -222,8 +223,9 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
   }
 };
 
-/// A line is a part. Where lines are few, pieces of one are summed side by side
-/// first, and then run again, each from the sum of those before.
+/// A part is a line. If there are few lines, pieces of each are first summed side
+/// by side. Then each piece is scanned, starting from the sum of the pieces before
+/// it.
 struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
   static SmallVector<int64_t> linesOf(CumSumOp op) {
     SmallVector<int64_t> lines(typeOf(op.getInput()).getShape());
@@ -271,7 +273,7 @@ struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
         Value first = e.materialize(piece * length),
               end = e.make<arith::MinSIOp>(e.materialize(piece * length + length),
                                            e.materialize(e.constant(extent)));
-        // Behind the last element there are pieces without any.
+        // Pieces past the last element are empty.
         Value begin = e.make<arith::MinSIOp>(first, end);
         return e.loopBetween(begin, end, extent, initial, body)[0];
       };

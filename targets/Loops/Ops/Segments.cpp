@@ -1,5 +1,5 @@
-// Rules of the ops on segments of flat storage. A segment is a part, which several share
-// by pieces of equal length.
+// Rules of the ops on segments of flat storage. A part is a segment. Several threads
+// share it in pieces of equal length.
 
 #include "dialects/NN/IR/Segments.h"
 #include "targets/Loops/Combiner.h"
@@ -17,12 +17,12 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// Elements begin, .., end - 1 of a flat tensor: i64 values inside it.
+/// Elements begin, .., end - 1 of a flat tensor; both are i64 values inside it.
 struct Range {
   Value begin, end;
 };
 
-/// What of segment `number` lies in a flat tensor of `size` elements.
+/// The elements of segment `number` in a flat tensor of `size` elements.
 Range getSegment(LoopEmitter &e, Value begins, Value ends, Index number, int64_t size) {
   auto inside = [&](Value bounds) -> Value {
     Value bound = e.read(bounds, {number});
@@ -32,11 +32,12 @@ Range getSegment(LoopEmitter &e, Value begins, Value ends, Index number, int64_t
   return {inside(begins), inside(ends)};
 }
 
-/// Piece `number` of `count` of a range of at most `size` elements.
+/// Piece `number` of `count` pieces of a range with at most `size` elements.
 Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t size) {
   if (count == 1)
     return range;
-  // Pieces are as long as those of the longest segment: most segments have few.
+  // All segments use the piece length of the longest one, so most segments have few
+  // pieces.
   Value length = e.materialize(e.constant(llvm::divideCeil(size, count)));
   Value offset = e.make<arith::MulIOp>(e.materialize(number), length);
   Value begin = e.make<arith::MinSIOp>(e.make<arith::AddIOp>(range.begin, offset), range.end);
@@ -44,14 +45,15 @@ Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t
   return {begin, end};
 }
 
-/// As many pieces as there may be threads for, of some elements each.
+/// Chooses as many pieces as there may be threads, but at least some elements per
+/// piece.
 FillParts partsOf(int64_t segments, int64_t elements, int64_t wanted) {
   const int64_t shortPiece = 64, mostPieces = 256;
   return {segments,
           wanted > segments ? std::clamp<int64_t>(elements / shortPiece, 1, mostPieces) : 1};
 }
 
-/// Sums of blocks, added up in f64: the rounding error is that of a block.
+/// Sums of blocks are added in f64, so the rounding error is that of one block.
 struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
   FillParts parts(SegmentSumOp op, int64_t wanted) const {
     return partsOf(typeOf(op.getResult()).getNumElements(), typeOf(op.getInput()).getNumElements(),
@@ -93,7 +95,8 @@ private:
     return value.getType() == wide ? value : Value(e.make<arith::ExtFOp>(wide, value));
   }
 
-  /// `sum` and elements `begin`, .., `end` - 1, one after the other, in f64.
+  /// `sum` plus the elements `begin`, .., `end` - 1, added one after the other in
+  /// f64.
   static Value addUp(SegmentSumOp op, LoopEmitter &e, Value begin, Value end, Value sum) {
     Combiner total(e, ReduceKind::sum, e.builder.getF64Type());
     const int64_t size = typeOf(op.getInput()).getNumElements();
@@ -102,15 +105,15 @@ private:
     })[0];
   }
 
-  /// The sum, in f64, of those of blocks and of what is left behind them. A block is a
-  /// reduction, whose terms the target may add up side by side.
+  /// The sum, in f64, of all block sums and of the remaining elements. A block is a
+  /// reduction, whose terms the target may add in parallel.
   static Value sumBlocks(SegmentSumOp op, LoopEmitter &e, Range range, int64_t size) {
     const int64_t block = 256;
     Combiner partial(e, ReduceKind::sum, typeOf(op.getInput()).getElementType()),
         total(e, ReduceKind::sum, e.builder.getF64Type());
     Index begin = e.bind(range.begin, 0, size);
     Value zero = e.materialize(e.constant(0)), blockSize = e.materialize(e.constant(block));
-    // A segment that lies elsewhere has no elements here.
+    // A segment in another part of the flat storage has no elements here.
     Value length = e.make<arith::MaxSIOp>(e.make<arith::SubIOp>(range.end, range.begin), zero);
     Value blocks = e.make<arith::DivSIOp>(length, blockSize);
     Value sum = e.loopBetween(
@@ -128,7 +131,7 @@ private:
 
 struct SegmentFillRule : FillRule<SegmentFillRule, SegmentFillOp> {
   FillParts parts(SegmentFillOp op, int64_t wanted) const {
-    // One part, as zeros come first and are written over.
+    // There is one part, because zeros are stored first and then overwritten.
     return {1,
             wanted > 1 ? std::clamp<int64_t>(typeOf(op.getResult()).getNumElements(), 1, 1024) : 1};
   }

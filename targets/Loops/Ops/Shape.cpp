@@ -1,4 +1,4 @@
-// Element rules of the ops that move elements: index arithmetic.
+// Element rules of the ops that move elements; they are index arithmetic.
 
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Ops/Ops.h"
@@ -87,7 +87,7 @@ struct PadRule : ElementRule<PadRule, PadOp> {
       inside = e.both(inside, e.inRange(e.mod(place, op.getInterior()[d] + 1), 0, 1));
       inside = e.both(inside, e.inRange(at[d], 0, extent));
     }
-    // Read outside of the branch, where it is the same for all elements.
+    // Read outside of the branch, because it is the same for all elements.
     Value padding = e.read(op.getValue(), ArrayRef<Index>());
     return e.branch(inside, [&] { return e.read(op.getInput(), at); }, [&] { return padding; });
   }
@@ -111,8 +111,9 @@ struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
 
   Value element(ConcatOp op, LoopEmitter &e, const ElementIndex &index) const {
     int64_t dimension = op.getDimension(), start = 0;
-    // From the last operand to the first, each in the else side of the one
-    // before would nest as deeply; the first that holds the position wins.
+    // Emits a chain of branches, one per operand: the first operand that contains
+    // the position is read. Each further operand is in the else branch of the one
+    // before.
     std::function<Value(unsigned)> pick = [&](unsigned operand) {
       Value input = op.getInputs()[operand];
       int64_t extent = typeOf(input).getDimSize(dimension), from = start;

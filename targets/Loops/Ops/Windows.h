@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// Where element `k` of the window of output `y` lies in an input of spatial
-/// extents `extents`.
+/// The position, in an input with spatial extents `extents`, of element `k` of the
+/// window of output `y`.
 inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
                                                      llvm::ArrayRef<LoopEmitter::Index> y,
                                                      llvm::ArrayRef<LoopEmitter::Index> k) {
@@ -17,7 +17,7 @@ inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
   return x;
 }
 
-/// Variables for the elements of a window.
+/// Index variables for the elements of a window.
 inline llvm::SmallVector<LoopEmitter::Index> windowIn(IndexSpace &space, const nn::Window &window) {
   llvm::SmallVector<LoopEmitter::Index> k;
   for (int64_t extent : window.kernel)
@@ -25,7 +25,8 @@ inline llvm::SmallVector<LoopEmitter::Index> windowIn(IndexSpace &space, const n
   return k;
 }
 
-/// The output whose window has input `x` as its element `k`, if there is one.
+/// The output whose window has input `x` as its element `k`, if such an output
+/// exists.
 struct WindowOfInput {
   WindowOfInput(IndexSpace &space, const nn::Window &window, llvm::ArrayRef<LoopEmitter::Index> x,
                 llvm::ArrayRef<LoopEmitter::Index> k)
@@ -36,7 +37,7 @@ struct WindowOfInput {
     }
   }
 
-  /// Whether it is one of `outputs` (null: always).
+  /// Whether the output exists among `outputs` (null: always).
   mlir::Value isThere(LoopEmitter &e, mlir::RankedTensorType outputs) {
     mlir::Value inside;
     for (size_t d = 0; d < shifted.size(); ++d) {
@@ -47,7 +48,7 @@ struct WindowOfInput {
   }
 
   llvm::SmallVector<LoopEmitter::Index> at;
-  /// Spatial positions before they are divided by the strides.
+  /// Spatial positions before the division by the strides.
   llvm::SmallVector<LoopEmitter::Index> shifted;
 
 private:
