@@ -11,12 +11,12 @@ struct Access {
   bool isWrite;
 };
 
-/// What `op` itself reads and writes, the ops of its regions left out. A
-/// collective accesses its buffers from its start to the wait; it is listed
-/// under the start.
+/// The buffers that `op` itself reads and writes, without those of ops in its
+/// regions. A collective accesses its buffers from its start to its wait; the start
+/// lists them.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
-/// Bytes of a buffer, as far as they are known before memory is planned: part
+/// The bytes of a buffer as far as they are known before memory is planned: a part
 /// of a root, which may depend on the microbatch and on the rank.
 struct Extent {
   Place place;
@@ -26,7 +26,7 @@ struct Extent {
 
   /// Whether both are the same bytes in every microbatch and on every rank.
   bool equals(const Extent &other) const;
-  /// Whether both may have a byte in common, in the same microbatch.
+  /// Whether both may share a byte within one microbatch.
   bool mayOverlap(const Extent &other) const;
 };
 

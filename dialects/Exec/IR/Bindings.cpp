@@ -1,5 +1,5 @@
-// What the arguments and results of a function stand for, by the name of the
-// buffer that holds it.
+// The bindings of a function's arguments and results, and the symbols of the
+// buffers that hold them.
 
 #include "dialects/Exec/IR/Bindings.h"
 

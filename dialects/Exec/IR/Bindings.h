@@ -11,19 +11,19 @@
 
 namespace dpc::exec {
 
-/// What an argument (a result) of a function is bound to: its #dist.storage,
-/// else its #nn.arg (#nn.result); null if it has neither.
+/// The binding of an argument (or result) of a function: its #dist.storage, else
+/// its #nn.arg (#nn.result); null if it has neither.
 mlir::Attribute argBinding(mlir::FunctionOpInterface function, unsigned index);
 mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index);
 
-/// The symbol of the persistent buffer that holds what `binding` names:
-/// state.NAME, input.NAME, control.NAME, coordinate.AXIS, metric.NAME,
-/// output.NAME or storage.NAME. A state's argument and the result that is its
-/// new value have one symbol.
+/// The symbol of the persistent buffer that holds the tensor or scalar named by
+/// `binding`: state.NAME, input.NAME, control.NAME, coordinate.AXIS, metric.NAME,
+/// output.NAME or storage.NAME. The argument of a state and the result that is its
+/// new value have the same symbol.
 std::string symbolOf(mlir::Attribute binding);
 
-/// For each result of `function` the argument of which it is the new value;
-/// null for one that is no state, or whose state the function does not take.
+/// For each result of `function`: the argument whose new value it is. Null if the
+/// result is no state, or if the function does not take that state.
 llvm::SmallVector<mlir::BlockArgument> findOldValues(mlir::FunctionOpInterface function);
 
 } // namespace dpc::exec

@@ -26,9 +26,9 @@ class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> 
 def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
   let summary = "Bytes of each space of a rank";
   let description = [{
-    Stands on the module as `exec.memory`, written by `dpc-assign-offsets`. `peak`
-    is what the plan needs over both spaces, `lowerBound` what no plan can
-    undercut.
+    On the module as `exec.memory`, written by `dpc-assign-offsets`. `peak` is the
+    number of bytes that the plan needs in both spaces together; `lowerBound` is a
+    number that no plan can be below.
   }];
   let parameters = (ins "int64_t":$arena, "int64_t":$shared, "int64_t":$peak,
                         "int64_t":$lowerBound);
@@ -38,11 +38,11 @@ def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
 def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let summary = "What the memory of a rank is for, in bytes";
   let description = [{
-    Of what lives as long as the program: parameters, optimizer state, buffers
-    (running statistics and frozen values), `data` (inputs, labels, controls,
-    outputs, metrics). Of the rest, gradients, `gathered` parameters and activations at
-    the moment when all together need most; `gaps` is what alignment and the placing of the others
-    cost beyond that. Together they are the peak.
+    `parameters`, `optimizer` (state), `buffers` (running statistics and frozen values) and `data`
+    (inputs, labels, controls, outputs, metrics) are the bytes of persistent buffers. `gradients`,
+    `gathered` parameters and `activations` are the bytes of temporaries at the moment when all
+    temporaries together need most. `gaps` are the bytes that alignment and the placing of buffers
+    cost beyond that. The sum of all fields is the peak.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$optimizer, "int64_t":$buffers,
                         "int64_t":$data, "int64_t":$gradients, "int64_t":$gathered,
@@ -53,8 +53,8 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
 def Exec_LiveTensorAttr : Exec_Attr<"LiveTensor", "live_tensor"> {
   let summary = "A buffer, for messages about memory";
   let description = [{
-    `name` is that of the state, or of the ONNX node that makes it; empty where there is
-    none. Its `type` is the buffer's.
+    `name` is the name of the state, or of the ONNX node that makes the buffer; empty if
+    there is neither. `type` is the type of the buffer.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "::mlir::Type":$type, "int64_t":$bytes);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -63,10 +63,10 @@ def Exec_LiveTensorAttr : Exec_Attr<"LiveTensor", "live_tensor"> {
 def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
   let summary = "What is live at moments of a step";
   let description = [{
-    Stands on the module as `exec.live_bytes`, written by `dpc-assign-offsets`.
-    `afterForward`: bytes that are made by the end of the forward pass of `step` and read
-    later. `largest`: the largest tensors (#exec.live_tensor) at the moment when a rank
-    needs most.
+    On the module as `exec.live_bytes`, written by `dpc-assign-offsets`. `afterForward`:
+    the bytes of values that the forward pass of `step` makes and that are read after it.
+    `largest`: the largest tensors (#exec.live_tensor) that are live at the moment when a
+    rank needs most memory.
   }];
   let parameters = (ins "int64_t":$afterForward, "::mlir::ArrayAttr":$largest);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -75,10 +75,10 @@ def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
 def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
   let summary = "Where a matrix of each batch lies in one of a kernel's buffers";
   let description = [{
-    Its first element lies `offset` bytes behind the buffer's start. Elements of a
-    row (of a column where `transposed`) are neighbours; between neighbouring rows
-    (columns) are `stride` elements, between matrices of neighbouring batches
-    `batchStride`.
+    The first element is `offset` bytes after the start of the buffer. The elements
+    of a row (of a column if `transposed`) are contiguous. Neighbouring rows
+    (columns) are `stride` elements apart, and the matrices of neighbouring batch
+    elements `batchStride` elements.
 
     ```mlir
     #activations = #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
@@ -100,11 +100,12 @@ def Exec_Epilogue : I32EnumAttr<"Epilogue", "What a product adds to its sums, nu
 def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
   let summary = "A product of matrices that a library may make in place of a launch";
   let description = [{
-    `d = a b`, where `d` has `rows` rows and `columns` columns and `a` has `depth`
-    columns, for each of `batches`. The `epilogue` is done with the sums before they
-    are stored: `add` adds the element of `addend`, `bias` that of a vector of all
-    columns, the one row of `addend`. Without one `addend` means nothing. Meanwhile
-    `workspaceBytes` bytes of the buffer of `workspace` are the library's own.
+    `d = a b` for each of `batches` batch elements, where `d` has `rows` rows and
+    `columns` columns and `a` has `depth` columns. The `epilogue` is applied to the
+    sums before they are stored: `add` adds the element of the matrix `addend`;
+    `bias` adds the element of a row vector, the only row of `addend`; without an
+    epilogue `addend` is ignored. While the product runs, the library may use
+    `workspaceBytes` bytes of the buffer of `workspace`.
 
     ```mlir
     #sums = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
@@ -129,11 +130,12 @@ def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
 def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
   let summary = "A launch of a grid of threads, one of those that make a kernel";
   let description = [{
-    The function whose name is the kernel's and `entry` behind it runs in `blocks`
-    blocks of `threads` threads. Its arguments are the kernel's buffers with these
-    numbers: the operands are counted first, then the results, then scratch
-    memory. A library may make `product`, if there is one, instead. Where `lone`
-    one thread does all of it: reports name such launches.
+    Runs a function in `blocks` blocks of `threads` threads. The name of the
+    function is the kernel's name followed by `entry`. Its arguments are the
+    kernel's buffers with the numbers in `buffers`: first the operands are counted,
+    then the results, then scratch memory. If there is a `product`, a library may
+    compute it instead. `lone` marks a launch in which one thread does all the work,
+    for reports.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -157,10 +159,10 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
 
 def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for", [
   I32EnumAttrCase<"activations", 0>, // values of the model and their gradients
-  I32EnumAttrCase<"gradients", 1>,   // what updates read
-  I32EnumAttrCase<"parameters", 2>,  // state: what updates write
+  I32EnumAttrCase<"gradients", 1>,   // gradients that updates read
+  I32EnumAttrCase<"parameters", 2>,  // state that updates write
   I32EnumAttrCase<"metrics", 3>,     // single numbers: losses, counts, norms
-  I32EnumAttrCase<"gathered", 4>,    // copies of state that is held cut
+  I32EnumAttrCase<"gathered", 4>,    // gathered copies of sharded state
 ]> {
   let cppNamespace = "::dpc::exec";
   let genSpecializedAttr = 0;
@@ -169,8 +171,8 @@ def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for"
 def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
   let summary = "What a buffer or a collective is for";
   let description = [{
-    On exec.buffer and exec.start, for reports: nothing is decided by it. Absent
-    stands for activations.
+    On exec.buffer and exec.start, for reports only: no decision depends on it. If
+    it is absent, the purpose is `activations`.
 
     ```mlir
     %0 = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<64xf32>
@@ -183,9 +185,9 @@ def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
 def Exec_CoordinateAttr : Exec_Attr<"Coordinate", "coordinate"> {
   let summary = "The rank's coordinate on an axis of the mesh";
   let description = [{
-    What a persistent buffer holds that the host fills, as it fills controls. The
-    axis is not sequential: the number of a microbatch is no fact of a rank
-    (exec.microbatch).
+    The binding of a persistent buffer that the host fills with a coordinate, as it
+    fills controls. The axis is not sequential: the number of a microbatch changes
+    while an entry runs (exec.microbatch).
 
     ```mlir
     exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>

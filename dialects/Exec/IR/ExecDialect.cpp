@@ -1,5 +1,5 @@
-// The `exec` dialect: its attributes and types, and which of them may stand on
-// ops.
+// The `exec` dialect: its attributes and types, and the verification of its
+// attributes on ops.
 
 #include "dialects/Exec/IR/ExecDialect.h"
 

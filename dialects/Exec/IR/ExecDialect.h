@@ -16,7 +16,8 @@
 
 #include "dialects/Exec/IR/ExecDialect.h.inc"
 
-// Ops and dialect need each other: whoever includes one gets both.
+// The dialect and its ops need each other's headers, so including one includes
+// both.
 #include "dialects/Exec/IR/ExecOps.h" // IWYU pragma: export
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECDIALECT_H

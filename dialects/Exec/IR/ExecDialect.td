@@ -8,23 +8,23 @@ def Exec_Dialect : Dialect {
   let cppNamespace = "::dpc::exec";
   let summary = "The explicit, ordered form of a program: buffers, launches, communication";
   let description = [{
-    What one rank does, in order. A tensor has become a buffer: a memref that
-    lies in one of the runtime's address spaces, at a byte offset once memory is
-    planned. Ops have side effects and stay in their order.
+    The ordered actions of one rank. Tensors have become buffers: memrefs in one of
+    the runtime's address spaces, at a byte offset once memory is planned. Ops have
+    side effects and keep their order.
 
     A module at this level holds
 
     * one `exec.persistent` for each persistent buffer, which lives as long as the
       program: state, inputs, controls, metrics, outputs;
-    * one `exec.entry` for each thing the program can be asked to do (@step,
-      @eval, @infer), with the actions in order;
-    * one private `func.func` for each distinct kernel, of tensors, with a single
-      `nn.kernel` or `nn.update`: what code is generated from;
+    * one `exec.entry` for each function that the host can call (@step, @eval,
+      @infer), with the actions in order;
+    * one private `func.func` for each distinct kernel, with tensor types and a single
+      `nn.kernel` or `nn.update`, from which its code is generated;
     * `nn.variable` ops with the initial values of state.
 
-    Levels `scheduled` (buffers and order) and `exec` (launches joined into
-    `exec.function`s, offsets fixed) consist of it; the program record is emitted
-    from it.
+    Modules at levels `scheduled` (buffers, and the order of actions) and `exec`
+    (launches are joined into `exec.function`s, and offsets are fixed) are in this
+    dialect. The program record is emitted from it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -32,19 +32,20 @@ def Exec_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Name of the attribute of a kernel's func.func with its scratch bytes.
     static constexpr ::llvm::StringLiteral kScratchBytesAttrName = "exec.scratch_bytes";
-    /// Name of the attribute of a kernel's func.func with, for each result, the
-    /// operands whose buffer it may share: an array of DenseI64ArrayAttr.
+    /// Name of the attribute of a kernel's func.func that lists, for each result,
+    /// the operands whose buffer it may share: an array of DenseI64ArrayAttr.
     static constexpr ::llvm::StringLiteral kMayAliasAttrName = "exec.may_alias";
-    /// Name of the attribute of a kernel's func.func with its launches, where
-    /// kernels are grids of threads: an array of GridAttr.
+    /// Name of the attribute of a kernel's func.func with its launches, if kernels
+    /// are grids of threads: an array of GridAttr.
     static constexpr ::llvm::StringLiteral kLaunchesAttrName = "exec.launches";
     /// Name of the nested module with the generated code.
     static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
     /// Name of the module attribute with the bytes of each space of a rank.
     static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
-    /// Name of the module attribute with what the memory of a rank is for.
+    /// Name of the module attribute with the memory of a rank by purpose.
     static constexpr ::llvm::StringLiteral kMemoryUseAttrName = "exec.memory_use";
-    /// Name of the module attribute with what is live at moments of a step.
+    /// Name of the module attribute with the live bytes at certain moments of a
+    /// step.
     static constexpr ::llvm::StringLiteral kLiveBytesAttrName = "exec.live_bytes";
     /// Name of the attribute of an exec.buffer or exec.start that holds a
     /// PurposeAttr.

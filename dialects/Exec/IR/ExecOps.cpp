@@ -1,5 +1,5 @@
-// Verifiers of the `exec` ops, and how a buffer is traced to what it is a view
-// of.
+// Verifiers of the `exec` ops, and the tracing of a buffer through views to its
+// root.
 
 #include "dialects/Exec/IR/ExecDialect.h"
 
@@ -17,7 +17,7 @@ using namespace dpc::exec;
 // Module level
 //===----------------------------------------------------------------------===//
 
-/// A scalar that the host fills before an entry.
+/// Verifies the binding of a scalar that the host fills before an entry.
 static LogicalResult verifyControl(PersistentOp op, nn::ArgAttr arg) {
   static constexpr StringLiteral known[] = {"step", "seed", "learning_rate", "valid_rows"};
   if (!is_contained(known, arg.getName())) // persistent_c2

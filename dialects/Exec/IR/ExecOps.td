@@ -18,21 +18,21 @@ class Exec_Op<string mnemonic, list<Trait> traits = []>
 def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
   let summary = "A buffer that lives as long as the program";
   let description = [{
-    A persistent buffer: it holds a piece of state, an input, a control, a metric
-    or an output, as `binding` says, and the host finds it by that name. The host
-    fills inputs, controls and coordinates before an entry begins. `layout` is the
-    layout that the argument had; `offset` is bytes from the start of the space.
+    A persistent buffer. It holds a piece of state, an input, a control, a metric or
+    an output, as `binding` says, and the host finds it by the name in the binding.
+    The host fills inputs, controls and coordinates before an entry begins. `layout`
+    is the layout of the argument; `offset` is in bytes from the start of the space.
 
-    Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor
-    or a control of the program record.
+    Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor or
+    a control of the program record.
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
     exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
     ```
 
-    With a `#dist.storage` it holds several pieces of state, end to end; `layout`
-    is then that of all of them.
+    With a `#dist.storage` the buffer holds several pieces of state, end to end, and
+    `layout` is the layout of the entire storage.
 
     Constraints: (C1) `binding` is a #nn.arg, a #nn.result that is a metric or an
     output, a #dist.storage or a #exec.coordinate; (C2) a control is one of step,
@@ -57,7 +57,7 @@ def Exec_EntryOp : Exec_Op<"entry", [
     Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "What a rank does in one step, evaluation or inference";
   let description = [{
-    The body runs in its order. The name is that of the function it was made
+    The body runs in order. The entry has the name of the function that it was made
     from: @step, @eval or @infer.
 
     ```mlir
@@ -84,14 +84,14 @@ def Exec_FunctionOp : Exec_Op<"function", [
     Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Consecutive launches that become one generated function";
   let description = [{
-    Nothing in the body starts or ends communication: it is what the action
-    table's COMPUTE calls.
+    The body starts and ends no communication. The function is the callee of COMPUTE
+    in the action table.
 
-    `entry` is the entry that calls it, and `piece` which of that entry's functions
-    it is, from 0.
+    `entry` is the entry that calls the function. `piece` is its number among the
+    functions of that entry, from 0.
 
-    Made by `dpc-form-functions`; becomes host code `int32_t fn(dpc_call_t *)`, or
-    a list of launches for a device.
+    Made by `dpc-form-functions`; becomes host code `int32_t fn(dpc_call_t *)`, or a
+    list of launches for a device.
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
@@ -141,13 +141,14 @@ def Exec_GetOp : Exec_Op<"get", [
 def Exec_BufferOp : Exec_Op<"buffer"> {
   let summary = "A buffer that lives while it is used";
   let description = [{
-    Its content is undefined until something writes it. Memory planning sets
-    `offset`, in bytes from the start of the space; buffers that are never live
-    together may share bytes. `shared` is for what collectives touch.
+    The contents are undefined until an op writes them. Memory planning sets
+    `offset`, in bytes from the start of the space. Buffers that are never live at
+    the same time may share bytes. Space `shared` is for buffers that collectives
+    access.
 
-    `dpc-form-functions` sets `number`: functions and entries each name the buffers
-    that they use, and ops of one number are one buffer. By it the program record
-    says whose bytes an action reads.
+    `dpc-form-functions` sets `number`. Functions and entries each have their own op
+    for a buffer that they use; ops with the same number are the same buffer. The
+    program record uses numbers to say which buffers an action accesses.
 
     ```mlir
     %0 = exec.buffer arena at 128 : memref<8x3xf32>
@@ -173,10 +174,11 @@ def Exec_ViewOp : Exec_Op<"view", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A part of a buffer, or the same bytes under another shape";
   let description = [{
-    Starts `offset` bytes after the start of `source`, plus `stride` bytes for each
-    microbatch before this one or, where `over` names mesh axes, for each member
-    before this rank in its group along them. Reshapes, the members of a bucket,
-    the slices of a stacked tensor and a rank's shard of a buffer are views.
+    The view starts `offset` bytes after the start of `source`. It is moved by
+    `stride` bytes for each microbatch before the current one or, if `over` names
+    mesh axes, for each member before this rank in its group along them. Reshapes,
+    members of a bucket, slices of a stacked tensor and a rank's shard of a buffer
+    are views.
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {
@@ -211,9 +213,9 @@ def Exec_LaunchOp : Exec_Op<"launch", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel";
   let description = [{
-    Reads `inputs`, writes all of `outputs`. An output may be an input where
-    `exec.may_alias` of the kernel allows it: no element of that input is read
-    after the same element of the output is written.
+    Reads `inputs` and writes all of `outputs`. An output may be the same buffer as
+    an input if `exec.may_alias` of the kernel allows it: no element of that input
+    is read after the same element of the output is written.
 
     ```mlir
     func.func private @kernel.0(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) -> tensor<8x3xf32>
@@ -239,9 +241,9 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
   let summary = "Writes the number of the microbatch at hand into a buffer";
   let description = [{
-    The coordinate on the sequential axis of the loop around it, from 0. It stays
-    an op because it changes while an entry runs; what does not is a persistent
-    buffer that the host fills.
+    Writes the coordinate on the sequential axis of the enclosing loop, counted from
+    0. It is an op, because the coordinate changes while an entry runs. Coordinates
+    that do not change are persistent buffers that the host fills.
 
     ```mlir
     func.func @example(%0: memref<i64>) {
@@ -287,11 +289,12 @@ def Exec_ZeroOp : Exec_Op<"zero"> {
 def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Starts a collective";
   let description = [{
-    Among the ranks that agree on every mesh axis but `axes`. From here to the
-    wait nothing writes `input` or touches `output`. `id` names the logical
-    buffer, alike on all ranks. A gather or scatter in place has as input or
-    output the rank's own shard of the other, a view over `axes`; an all-to-all is
-    never in place.
+    Starts the collective among the ranks that agree on every mesh axis except
+    `axes`. From the start to the wait, no op writes `input` or accesses `output`.
+    `id` names the logical buffer, with the same number on all ranks. A gather in
+    place has as input this rank's shard of the output, and a scatter in place has
+    as output this rank's shard of the input; the shard is a view over `axes`. An
+    all-to-all is never in place.
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {
@@ -340,8 +343,8 @@ def Exec_ComputeOp : Exec_Op<"compute", [
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Runs the body once a microbatch";
   let description = [{
-    `count` iterations, one a microbatch, which `exec.view` and `exec.microbatch`
-    inside may depend on.
+    Runs `count` iterations, one per microbatch. `exec.view` and `exec.microbatch`
+    in the body may depend on the number of the microbatch.
 
     ```mlir
     exec.function @step.0 piece 0 of @step {}

@@ -5,11 +5,12 @@
 
 namespace dpc {
 
-/// Whether result `result` of a kernel may be written over operand `operand`,
-/// as code generation has recorded. No two results may take the same operand.
+/// Whether result `result` of a kernel may be written over operand `operand`, as
+/// code generation has recorded. No two results may be written over the same
+/// operand.
 bool mayComputeInPlace(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
 
-/// Bytes of scratch memory a kernel needs.
+/// Bytes of scratch memory that a kernel needs.
 int64_t getScratchBytes(mlir::func::FuncOp kernel);
 
 } // namespace dpc

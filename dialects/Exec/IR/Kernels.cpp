@@ -1,4 +1,4 @@
-// The functions that launches run.
+// Finds the functions that launches run, and the kernels in them.
 
 #include "dialects/Exec/IR/Kernels.h"
 

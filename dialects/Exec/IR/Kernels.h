@@ -7,16 +7,18 @@
 
 namespace dpc::exec {
 
-/// Whether `function` is a kernel: private, with one nn.kernel or nn.update, which it returns.
+/// Whether `function` is a kernel: private, with a single nn.kernel or nn.update, which it
+/// returns.
 bool isKernel(mlir::func::FuncOp function);
 
 /// The nn.kernel or nn.update of a kernel.
 mlir::Operation *getKernelBody(mlir::func::FuncOp kernel);
 
-/// The function that `launch` runs: a kernel, or one of an object file, which has no body.
+/// The function that `launch` runs: a kernel, or a function of an object file, which has
+/// no body.
 mlir::func::FuncOp findFunction(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 
-/// The nn.kernel or nn.update that `launch` runs; null where its function is no kernel.
+/// The nn.kernel or nn.update that `launch` runs; null if its function is no kernel.
 mlir::Operation *findKernelBody(LaunchOp launch, mlir::SymbolTableCollection &symbols);
 
 } // namespace dpc::exec
