@@ -5,7 +5,8 @@
 
 namespace dpc {
 
-/// For computing constants: their ops have no regions and ask for no device.
+/// The context in which constants are computed: their ops have no regions and read
+/// no device index.
 class ConstantContext : public InterpreterContext {
 public:
   mlir::LogicalResult runRegion(mlir::Region &, llvm::ArrayRef<HostTensor>,

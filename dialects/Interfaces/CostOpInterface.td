@@ -6,7 +6,7 @@ include "mlir/IR/OpBase.td"
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    What an op costs on its (local) shapes: the cost model turns this into time.
+    The cost of an op on its (local) shapes. The cost model turns it into time.
   }];
   let methods = [
     InterfaceMethod<"Floating-point operations; a fused multiply-add is two.",

@@ -23,7 +23,7 @@ struct Thread {
 thread_local Thread current;
 std::atomic<const Thread *> mainThread = nullptr;
 
-/// Text of limited length, always ended by a zero.
+/// Text of limited length, always terminated by a zero byte.
 struct Text {
   char *at, *end;
 

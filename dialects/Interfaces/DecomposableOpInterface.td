@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A composite that says how it is made of core ops (elementwise, reduce,
-    broadcast, ...). Sharding decomposes it when a loop it reduces over is cut;
-    code generation decomposes it where the target has no form of its own for it.
+    A composite op that knows its decomposition into core ops (elementwise, reduce,
+    broadcast, ...). Sharding decomposes it if a loop is cut that it reduces over.
+    Code generation decomposes it if the target has no form of its own for it.
   }];
   let methods = [
     InterfaceMethod<"Builds the op out of core ops; one value a result.",

@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    Builds the vector-Jacobian product (VJP) of an op: from the gradients of its
-    results, the gradients of its operands. An op of float type without this
-    interface cannot lie between a parameter and the loss.
+    Builds the vector-Jacobian product (VJP) of an op: the gradients of its operands
+    from the gradients of its results. An op of float type without this interface
+    must not be on a path from a parameter to the loss.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op whose result element i depends on element i of each operand alone, all
-    of one shape. Such ops share one sharding rule, fuse with each other, and
-    may run on flat storage.
+    An op whose result element i depends only on element i of each operand. All
+    operands and results have the same shape. Such ops share one sharding rule, fuse
+    with each other, and may run on flat storage.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -5,19 +5,20 @@
 
 namespace dpc {
 
-/// What an op means to kernel formation.
+/// The role of an op in kernel formation.
 enum class FusionKind {
   /// Computes element i from element i of each operand.
   elementwise,
-  /// Costs nothing to compute again: constants, iotas, broadcasts.
+  /// Free to compute again in every reader: constants, iotas, broadcasts.
   repeated,
   /// Combines elements of its first operand into a smaller result.
   reduction,
-  /// The bytes of its operand, or some of them, under other shapes.
+  /// The result is a view of the bytes of the operand, or of some of them, in
+  /// another shape.
   view,
-  /// A kernel of its own, or the first op of one.
+  /// A separate kernel, or the first op of one.
   alone,
-  /// No kernel.
+  /// Never part of a kernel.
   outside
 };
 
@@ -27,7 +28,7 @@ enum class FusionKind {
 
 namespace dpc {
 
-/// Whether the results of `op` are its operand's bytes, or some of them.
+/// Whether the results of `op` are views of its operand's bytes.
 bool isView(mlir::Operation *op);
 
 } // namespace dpc

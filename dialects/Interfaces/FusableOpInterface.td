@@ -6,8 +6,8 @@ include "mlir/IR/OpBase.td"
 def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    How an op takes part in a kernel with others. Elementwise ops need not say
-    it; an op that says nothing is a kernel of its own.
+    The role of an op in kernel formation. Elementwise ops need no implementation.
+    Any other op without this interface is a separate kernel.
   }];
   let methods = [
     InterfaceMethod<"What the op means to kernel formation.",

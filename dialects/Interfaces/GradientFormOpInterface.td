@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def GradientFormOpInterface : OpInterface<"GradientFormOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op that gives its operand as it is and differs from it in the gradient
-    alone. Such ops exist before differentiation only: `dpc-differentiate`, and
-    the passes that build `@eval` and `@infer`, put the operand in their place.
+    An op whose result equals its operand and that differs from it only in its
+    gradient. Such ops exist only before differentiation: `dpc-differentiate`, and
+    the passes that build `@eval` and `@infer`, replace them by their operands.
   }];
   let methods = [
     InterfaceMethod<"The operand that the one result equals.",

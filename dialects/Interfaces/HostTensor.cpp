@@ -1,4 +1,4 @@
-// Tensors on the host: construction, conversion from and to attributes,
+// Tensors on the host: construction, conversion from and to attributes, and
 // rounding to the element type.
 
 #include "dialects/Interfaces/HostTensor.h"

@@ -9,11 +9,11 @@
 
 namespace dpc {
 
-/// A dense tensor on the host, as the reference interpreter and constant
-/// folding compute with it. Float elements are held as double and are rounded
-/// to the element type by `roundToType`; integers and booleans are int64_t
-/// (unsigned ones zero-extended). Row-major, static shape. One of the two
-/// element vectors is in use, by the element type.
+/// A dense tensor on the host, for the reference interpreter and constant folding.
+/// Float elements are held as double and rounded to the element type by
+/// `roundToType`. Integers and booleans are held as int64_t (unsigned ones
+/// zero-extended). Row-major, static shape. The element type decides which of the
+/// two vectors has the elements.
 class HostTensor {
 public:
   HostTensor() = default;
@@ -34,11 +34,11 @@ public:
   int64_t size() const { return isFloat() ? floats.size() : ints.size(); }
   bool isFloat() const { return llvm::isa<mlir::FloatType>(type.getElementType()); }
 
-  /// Rounds every element to what the element type can hold: nearest even for
-  /// floats, wrap-around for integers. Ops call it once, on their results.
+  /// Rounds every element to the element type: to nearest even for floats, with
+  /// wrap-around for integers. Ops call it once, on their results.
   void roundToType();
 
-  /// The same elements under another shape of equal size.
+  /// The same elements in another shape with the same number of elements.
   HostTensor reshaped(llvm::ArrayRef<int64_t> shape) const;
 
   std::vector<double> floats;

@@ -6,8 +6,8 @@ include "mlir/IR/OpBase.td"
 def InterpretableOpInterface : OpInterface<"InterpretableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    What an op computes, written for clarity: the reference that generated code
-    is compared with, and what constant folding calls.
+    The meaning of an op, written for clarity. Generated code is compared with it,
+    and constant folding calls it.
   }];
   let methods = [
     InterfaceMethod<[{

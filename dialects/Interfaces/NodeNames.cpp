@@ -1,4 +1,4 @@
-// Reads from locations which nodes of the ONNX file something was made for.
+// Reads from locations the ONNX nodes for which ops were made.
 
 #include "dialects/Interfaces/NodeNames.h"
 
@@ -26,7 +26,7 @@ static void collectNames(Location loc, llvm::SetVector<StringRef> &nodes,
     collectNames(inner, nodes, modules);
 }
 
-/// The first few of `names`.
+/// The first few of `names` as text, with the number of the others.
 static std::string summary(const llvm::SetVector<StringRef> &names) {
   constexpr size_t most = 3;
   ArrayRef<StringRef> all = names.getArrayRef();

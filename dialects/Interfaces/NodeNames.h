@@ -9,23 +9,23 @@
 
 namespace dpc {
 
-/// What a location names, for messages and traces: the first few of a kind, and
-/// how many more there are.
+/// The names in a location, for messages and traces: the first few of each kind,
+/// and the number of further ones.
 struct NodeNames {
-  std::string nodes;   ///< of the ONNX file; empty if it names none
-  std::string modules; ///< paths of what exported them
+  std::string nodes;   ///< of the ONNX file; empty if the location names none
+  std::string modules; ///< paths of the modules that were exported to these nodes
 };
 NodeNames namesOf(mlir::Location loc);
-/// All of the nodes.
+/// All nodes that the location names.
 llvm::SmallVector<llvm::StringRef> nodesOf(mlir::Location loc);
-/// The first of the nodes, or "".
+/// The first of these nodes, or "".
 llvm::StringRef firstNodeOf(mlir::Location loc);
 
-/// The node that a location names, if it names one and no other.
+/// The node that a location names if it names exactly one.
 std::optional<llvm::StringRef> onlyNodeOf(mlir::Location loc);
 
-/// `node` as the location of what computes the loss from the output of that node:
-/// messages name the node, but nothing of it is the node's value.
+/// `node` as the location of ops that compute the loss from the output of that
+/// node. Messages name the node, but the ops compute no value of the node.
 mlir::Location lossLocation(mlir::Location node);
 bool isOfLoss(mlir::Location loc);
 

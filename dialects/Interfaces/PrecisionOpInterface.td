@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    How an op may run in a float type of fewer bits than its operands have (mixed
-    precision, `dpc-narrow-floats`). Ops without this interface are *wide*: they
-    round, or add up many elements, and keep the type they have.
+    The treatment of an op in mixed precision (`dpc-narrow-floats`), in which floats
+    have fewer bits than in the program. Ops without this interface are *wide*: they
+    round, or sum many elements, and keep their type.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -6,8 +6,8 @@ include "mlir/IR/OpBase.td"
 def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    How an op's loops may be cut over devices. What one device then computes is
-    the op on its shards, or what `PartitionOpInterface` says. It never creates a
+    How an op's loops may be cut over devices. Each device then computes the op on
+    its shards, or the ops that `PartitionOpInterface` builds. Neither creates a
     collective: the lowering of reshards does.
   }];
   let methods = [

@@ -13,24 +13,24 @@ class Operation;
 
 namespace dpc {
 
-/// How one loop of an op may be cut over devices.
+/// The kind of a loop, which tells how it may be cut over devices.
 enum class LoopKind {
-  /// Appears in a result: cutting it cuts the result.
+  /// The loop is a dimension of a result: cutting it cuts the result.
   parallel,
-  /// Appears in no result; cutting it leaves partial results to be combined
-  /// with the rule's reduction.
+  /// The loop is in no result. Cutting it leaves partial results, which are
+  /// combined by this reduction.
   sum,
   max,
   min,
-  /// May not be cut: every device runs all of it (a sort, a scan, a softmax row
-  /// kept as one op).
+  /// The loop must not be cut: every device runs all of it (a sort, a scan, a
+  /// softmax row that stays one op).
   whole,
 };
 
-/// What an op iterates over. Each dimension of each operand and result is a
-/// sum (segments) of products (loops, major to minor): a reshape multiplies
-/// loops, a concatenation adds segments. Loops are numbered per op; the same
-/// number in two dimensions says that they run together.
+/// The loops of an op. Each dimension of each operand and result is a sum
+/// (segments) of products (loops, major to minor): a reshape multiplies loops, a
+/// concatenation adds segments. Loops are numbered per op. Dimensions with the same
+/// loop number are iterated together.
 struct ShardingRule {
   using DimLoops = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 1>;
   using ValueLoops = llvm::SmallVector<DimLoops, 4>;
@@ -44,12 +44,12 @@ struct ShardingRule {
   llvm::SmallVector<ValueLoops, 3> operands;
   llvm::SmallVector<ValueLoops, 2> results;
 
-  /// Operand sets in which the op is additive: a partial sum in all operands
-  /// of a set (the others reduced) gives a partial sum in every result.
+  /// Sets of operands in which the op is additive: if all operands of a set are
+  /// partial sums and the others are reduced, every result is a partial sum.
   /// {{0},{1}} for a contraction, {{0,1}} for an addition.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveSets;
-  /// True when the op commutes with max and min in operand 0 (monotone
-  /// elementwise ops, reshapes, transposes).
+  /// Whether the op commutes with max and min in operand 0, as monotone elementwise
+  /// ops, reshapes and transposes do.
   bool monotone = false;
 
   /// Adds a loop and returns its number.
@@ -57,19 +57,18 @@ struct ShardingRule {
     loops.push_back({size, kind});
     return loops.size() - 1;
   }
-  /// A dimension that is exactly one loop.
+  /// A dimension that consists of one loop.
   static DimLoops dim(unsigned loop) { return {{loop}}; }
 };
 
-/// One parallel loop a dimension, the same for all operands and results, which
-/// all have one shape (rank-0 operands take part in no loop). For elementwise
-/// ops.
+/// The rule of elementwise ops: one parallel loop per dimension, the same for all
+/// operands and results, which all have one shape. Rank-0 operands are in no loop.
 ShardingRule elementwiseShardingRule(mlir::Operation *op);
 
 /// True when every operand and result of `op` is a tensor of floats.
 bool hasOnlyFloats(mlir::Operation *op);
 
-/// Additive in operand 0 for floats; not for integers, where division and
+/// Additive in operand 0 for floats. Not for integers, for which division and
 /// conversion round or wrap.
 llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveIfFloats(mlir::Operation *op);
 

@@ -5,12 +5,12 @@
 
 namespace dpc {
 
-/// Changes attributes of a function's arguments and results, and writes all of them at
-/// once. A change through the function itself copies the list of all attributes, which a
-/// context keeps: of n arguments n lists.
+/// Collects changes of the attributes of a function's arguments and results, and writes
+/// them all at once. Each change through the function itself would copy the list of all
+/// attributes, and the context keeps every copy: n changes would make n lists.
 class SignatureAttrs {
 public:
-  /// Begins with the attributes as they are.
+  /// Starts from the present attributes.
   explicit SignatureAttrs(mlir::FunctionOpInterface function);
 
   void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
@@ -19,7 +19,8 @@ public:
   void setResult(unsigned index, llvm::StringRef name, mlir::Attribute value) {
     results[index].set(name, value);
   }
-  /// Puts them into the function, which has as many arguments and results as before.
+  /// Writes the attributes to the function. Its numbers of arguments and results
+  /// must be unchanged.
   void write();
 
 private:

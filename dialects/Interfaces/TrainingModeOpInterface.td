@@ -6,10 +6,10 @@ include "mlir/IR/OpBase.td"
 def TrainingModeOpInterface : OpInterface<"TrainingModeOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op that computes something else in training than in evaluation (batch
-    normalisation, dropout). Such ops exist at level `import` only: building the
-    step replaces each by its training form in `@step` and by its evaluation form
-    in `@eval`.
+    An op with different meanings in training and in evaluation (batch
+    normalisation, dropout). Such ops exist only at level `import`: building the
+    step replaces each of them by its training form in `@step` and by its evaluation
+    form in `@eval`.
   }];
   let methods = [
     InterfaceMethod<[{
