@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// What `get` says of a collective op.
+/// Calls `get` with the concrete type of a collective op.
 template <typename T, typename Get> static T ofCollective(Operation *op, Get get) {
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return get(reduce);
@@ -38,7 +38,7 @@ int64_t dist::membersOf(Operation *collective) {
   return groupSize(found.getShape(), axesOf(collective));
 }
 
-/// `[whole, sliced]`: the kinds of dist.micro's operands or results.
+/// Parses the kinds of dist.micro's operands or results: `[whole, sliced]`.
 static ParseResult parseMicroKinds(OpAsmParser &parser, DenseI32ArrayAttr &kinds) {
   SmallVector<int32_t> values;
   auto parseKind = [&]() -> ParseResult {
@@ -66,7 +66,7 @@ static void printMicroKinds(OpAsmPrinter &printer, Operation *, DenseI32ArrayAtt
   printer << "]";
 }
 
-/// `(tensor<4xf32>, ...)`, possibly empty: dist.micro's result types.
+/// Parses dist.micro's result types, possibly none: `(tensor<4xf32>, ...)`.
 static ParseResult parseMicroTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
                                         [&] { return parser.parseType(types.emplace_back()); });
@@ -115,7 +115,7 @@ LogicalResult MeshOp::verify() {
 FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op, SymbolTableCollection &tables,
                                           FlatSymbolRefAttr meshName, ArrayAttr axes) {
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, meshName);
-  if (!mesh) // all_reduce_c1, of the other collectives too
+  if (!mesh) // all_reduce_c1, which the other collectives share
     return op->emitOpError("refers to ") << meshName << ", which is not a dist.mesh", failure();
   MeshShape shape = mesh.getShape();
   llvm::StringSet<> seen;
@@ -209,7 +209,7 @@ LogicalResult ReshardOp::verify() {
 // dist.micro
 //===----------------------------------------------------------------------===//
 
-/// The type inside the loop of a value that is `outside` around it.
+/// The type in the body of the loop for a value of type `outside` around it.
 static RankedTensorType insideType(RankedTensorType outside, MicroKind kind) {
   if (kind == MicroKind::whole || kind == MicroKind::summed)
     return outside;

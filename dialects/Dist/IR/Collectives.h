@@ -10,14 +10,14 @@
 
 namespace dpc::dist {
 
-/// Members of each group along `axes` of the mesh named `mesh` in scope of
-/// `op`. Fails with an error on `op` if there is no such mesh, or if the axes
-/// are no set of its parallel axes.
+/// The number of members of each group along `axes`, on the mesh that `mesh` names
+/// in the scope of `op`. Fails with an error on `op` if there is no such mesh, or
+/// if `axes` are not distinct parallel axes of it.
 mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op, mlir::SymbolTableCollection &tables,
                                      mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
-/// The mesh of `module`; null if it has none. There is one at most from level
-/// `placed` on.
+/// The mesh of `module`; null if it has none. From level `placed` on, a module has
+/// at most one mesh.
 MeshOp findMesh(mlir::ModuleOp module);
 
 /// The axes of the mesh of `module`; none if it has no mesh.
@@ -26,11 +26,11 @@ MeshShape getMeshShape(mlir::ModuleOp module);
 /// Whether `op` exchanges data with other devices.
 bool isCollective(mlir::Operation *op);
 
-/// Whether a collective reads `value`, or a view of it: it then lies best where
-/// peers can read it.
+/// Whether a collective reads `value` or a view of it. If so, `value` should be in
+/// memory that peers can read.
 bool feedsCollective(mlir::Value value);
 
-/// The axes of a collective op, and the members of each of its groups.
+/// The axes of a collective op, and the number of members of each of its groups.
 llvm::SmallVector<llvm::StringRef> axesOf(mlir::Operation *collective);
 int64_t membersOf(mlir::Operation *collective);
 

@@ -6,12 +6,12 @@ include "dialects/Dist/IR/DistBase.td"
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "Names a grid of devices";
   let description = [{
-    Devices are numbered row-major over the parallel axes, last axis fastest. No
-    devices stand along a sequential axis: every device walks it itself, in a
-    loop (`dist.micro`), so it does not count in the number of devices.
+    Devices are numbered row-major over the parallel axes, last axis fastest. A
+    sequential axis has no devices: every device iterates over it in a loop
+    (`dist.micro`), so it does not count in the number of devices.
 
-    Made by `dpc-assign-layouts`; stays on the module, where the program record
-    is written from it.
+    Made by `dpc-assign-layouts`; stays on the module, and the program record is
+    written from it.
 
     ```mlir
     dist.mesh @mesh axes ["micro", "data", "model"] sizes [2, 4, 2] sequential ["micro"]
@@ -38,12 +38,12 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
   let summary = "This device's coordinate on a mesh axis";
   let description = [{
-    For a sequential axis, the number of the iteration of the loop around the
-    op. No other value differs between devices, and it may not decide control
-    flow, or devices would disagree on which collectives they reach.
+    For a sequential axis, the number of the current iteration of the enclosing
+    loop. No other value differs between devices. It must not decide control flow,
+    because then devices would disagree on which collectives they reach.
 
-    Made by `dpc-partition`; becomes a persistent buffer that holds the coordinate,
-    on a sequential axis `exec.microbatch`.
+    Made by `dpc-partition`; becomes a persistent buffer with the coordinate or, for
+    a sequential axis, `exec.microbatch`.
 
     ```mlir
     %i = dist.axis_index "data" : tensor<i64>
@@ -59,8 +59,8 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
   let description = [{
     Each device gets the elementwise `reduction` of its group's inputs.
 
-    Made by `dpc-partition` where a value is partial; joined with others into
-    buckets; becomes an `exec.start` and an `exec.wait`.
+    Made by `dpc-partition` for a partial value that must be reduced; bucketing
+    joins it with others; becomes an `exec.start` and an `exec.wait`.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -87,7 +87,7 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
     Each device gets the inputs of its group, in order, along a new first
     dimension.
 
-    Made by `dpc-partition` where a layout stops cutting a dimension, and by
+    Made by `dpc-partition` if a reshard makes a cut dimension replicated, and by
     `dpc-divide-updates` for updated parameters; becomes an `exec.start` and an
     `exec.wait`.
 
@@ -110,11 +110,11 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
   let summary = "Combines a tensor over devices and leaves each its shard";
   let description = [{
-    The elementwise `reduction` of the group's inputs, of which member i gets
-    slice i along the first dimension (which disappears).
+    Computes the elementwise `reduction` of the group's inputs. Member i gets slice
+    i along the first dimension, which is dropped.
 
-    Made by `dpc-partition` where a partial value becomes a cut one, and by
-    `dpc-divide-updates` for gradients; becomes an `exec.start` and an
+    Made by `dpc-partition` if a reshard turns a partial value into a cut one, and
+    by `dpc-divide-updates` for gradients; becomes an `exec.start` and an
     `exec.wait`.
 
     ```mlir
@@ -137,12 +137,12 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType]> {
   let summary = "Gives each device a slice of every other one's tensor";
   let description = [{
-    Slice j along the first dimension goes to member j of the group; slice i of the
-    result is what member i sent.
+    Slice j along the first dimension goes to member j of the group. Slice i of the
+    result comes from member i.
 
-    Made by `dpc-partition` where a cut moves from one dimension to another;
-    becomes an `exec.start` and an `exec.wait`. Operand and result get buffers
-    that do not overlap.
+    Made by `dpc-partition` if a cut moves from one dimension to another; becomes an
+    `exec.start` and an `exec.wait`. Operand and result get buffers that do not
+    overlap.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -163,12 +163,12 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType
 def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "Changes how a logical tensor lies on the mesh";
   let description = [{
-    The same logical tensor; `from` is the layout of the operand, `to` that of
-    the result.
+    The logical tensor stays the same; `from` is the layout of the operand, `to` the
+    layout of the result.
 
-    Made by `dpc-assign-layouts` before an op that reads a value in another
-    layout than the one it was made in; `dpc-partition` replaces it by
-    collectives, slices, or nothing.
+    Made by `dpc-assign-layouts` before an op that reads a value in another layout
+    than its producer gives it; `dpc-partition` replaces it by collectives, slices,
+    or nothing.
 
     ```mlir
     func.func @example(%x: tensor<8xf32>) {
@@ -189,11 +189,11 @@ def Dist_MicroOp : Dist_Op<"micro", [
     Pure, SingleBlock, IsolatedFromAbove, Dist_Interpretable]> {
   let summary = "Runs a region once for each microbatch";
   let description = [{
-    Iteration m of `count` gets, for each operand, the value itself (`whole`) or
-    slice m of its first dimension (`sliced`). A result holds the values of all
-    iterations along a new first dimension (`stacked`), or their sum (`summed`).
-    It is a loop in the generated program too, whose size therefore does not
-    depend on `count`.
+    Iteration m of `count` gets, for each operand, either the complete value
+    (`whole`) or slice m of its first dimension (`sliced`). A result has the values
+    of all iterations along a new first dimension (`stacked`), or their sum
+    (`summed`). The generated program has a loop too, so its size does not depend on
+    `count`.
 
     Made by `dpc-partition`; becomes `exec.loop`.
 
@@ -208,9 +208,9 @@ def Dist_MicroOp : Dist_Op<"micro", [
     }
     ```
 
-    Constraints: (C1) one kind an operand, whole or sliced, and one a result,
-    stacked or summed; (C2) region arguments and yielded values have the types
-    that follow.
+    Constraints: (C1) each operand has a kind, whole or sliced, and each result one,
+    stacked or summed; (C2) region arguments and yielded values have the types that
+    follow from the kinds.
   }];
   let arguments = (ins I64Attr:$count, StrAttr:$axis, Variadic<Dist_Tensor>:$inputs,
                        DenseI32ArrayAttr:$operandKinds, DenseI32ArrayAttr:$resultKinds);

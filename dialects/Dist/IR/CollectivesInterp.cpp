@@ -1,5 +1,5 @@
-// Interpreter rules of the dist ops. Every collective is made of one exchange;
-// sums run in group order, so that all members get the same bits.
+// Interpreter rules of the dist ops. Every collective consists of one exchange.
+// Sums are added in group order, so that all members get the same bits.
 
 #include "dialects/Dist/IR/Collectives.h"
 
@@ -21,7 +21,7 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
 
-/// to = to (+, max, min) from; not a number if either is.
+/// to = to (+, max, min) from; the max and min of a NaN and any value are NaN.
 static void combineInto(HostTensor &to, const HostTensor &from, ReductionKind kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
@@ -99,7 +99,7 @@ LogicalResult AllToAllOp::interpret(InterpreterContext &context, Operands in, Re
   return success();
 }
 
-/// Copies slice `iteration` of `outside`'s first dimension to or from `inside`.
+/// Copies slice `iteration` along `outside`'s first dimension to or from `inside`.
 static void copySlice(HostTensor &outside, HostTensor &inside, int64_t iteration, bool toInside) {
   int64_t size = inside.size(), offset = iteration * size;
   for (int64_t i = 0; i < size; ++i) {

@@ -58,7 +58,7 @@ std::string toString(const DimStructure &structure) {
 
 //===-- Common refinement -------------------------------------------------===//
 
-/// `sizes` without 1s; one 1 if nothing else is left.
+/// `sizes` without factors of size 1; a single 1 if no other factor remains.
 static Sizes dropOnes(ArrayRef<int64_t> sizes) {
   Sizes result;
   copy_if(sizes, std::back_inserter(result), [](int64_t size) { return size != 1; });
@@ -67,8 +67,8 @@ static Sizes dropOnes(ArrayRef<int64_t> sizes) {
   return result;
 }
 
-/// Cuts the product `sizes` at `points` (ascending, strictly inside) into a
-/// sum, appended to `out`.
+/// Splits the product `sizes` at `points` (ascending, strictly inside) into a sum,
+/// which is appended to `out`.
 static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
                        SmallVectorImpl<Sizes> &out) {
   if (points.empty()) {
@@ -80,7 +80,7 @@ static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
   int64_t copyExtent = product(tail);
   int64_t begin = 0;
   while (begin < extent) {
-    // The next piece: copies up to the next boundary, or one copy that is cut
+    // The next piece: the copies up to the next boundary, or one copy that is split
     // inside.
     SmallVector<int64_t, 4> inside;
     while (!points.empty() && points.front() % copyExtent != 0) {
@@ -103,7 +103,7 @@ static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
   return true;
 }
 
-/// Cuts `structure` at all of `boundaries` (ascending).
+/// Splits `structure` at all of `boundaries` (ascending).
 static std::optional<SmallVector<Sizes, 4>> cutAt(const DimStructure &structure,
                                                   ArrayRef<int64_t> boundaries) {
   SmallVector<Sizes, 4> result;
@@ -127,14 +127,14 @@ static void appendBoundaries(const DimStructure &structure, SmallVectorImpl<int6
     boundaries.push_back(end += product(sizes));
 }
 
-/// Extents of the proper suffixes of `sizes`, and of all of it.
+/// Appends the extents of `sizes` and of all its proper suffixes.
 static void appendSuffixes(ArrayRef<int64_t> sizes, SmallVectorImpl<int64_t> &suffixes) {
   for (size_t i = 0; i < sizes.size(); ++i)
     suffixes.push_back(product(sizes.drop_front(i)));
 }
 
-/// The coarsest product both `a` and `b` are coarser than: their suffixes must
-/// form one divisor chain.
+/// The coarsest product that refines both `a` and `b`; exists only if the suffix
+/// extents of both together form a divisor chain.
 static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   SmallVector<int64_t, 8> suffixes;
   appendSuffixes(a, suffixes);
@@ -187,7 +187,7 @@ bool refines(const DimStructure &fine, const DimStructure &coarse) {
 
 //===-- Layouts on a given structure --------------------------------------===//
 
-/// The product `factors` written with exactly `sizes`.
+/// The product `factors` rewritten with exactly `sizes`.
 static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<int64_t> sizes,
                                             const MeshShape &mesh) {
   Factors rest(factors), minorFirst;
@@ -204,8 +204,8 @@ static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<i
     minorFirst.push_back(std::move(*merged));
     rest = std::move(cut->first);
   }
-  // What is left has extent 1. A guard may cut any factor whose cuts end in a
-  // single index.
+  // The remaining factors have extent 1. A guard may be moved to any factor whose
+  // cuts leave a single index.
   for (Factor factor : rest)
     extractGuards(factor, guards, mesh);
   auto single =

@@ -16,13 +16,13 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let summary = "How a logical tensor lies on the mesh";
   let description = [{
     For each dimension, in brackets, its factors and the mesh axes that cut them:
-    `[16]` is replicated, `[(8: data)]` are 8 indices cut over `data`, and `[(4:
-    model)(8)]` 4 heads of 8 elements of which the heads are cut over `model`.
-    Segments that a concatenation joined stand between `+`. Axes after `partial
-    sum` are those over which the devices' values are still to be summed.
+    `[16]` is replicated; `[(8: data)]` are 8 indices cut over `data`; `[(4:
+    model)(8)]` are 4 heads of 8 elements, with the heads cut over `model`. `+`
+    separates the segments that a concatenation joined. The axes after `partial sum`
+    are those over which the values of the devices still have to be summed.
 
-    The attribute holds a `dist::Layout` in its normal form, and its syntax is the
-    layout's text; Layout.h has the whole algebra.
+    The attribute holds a `dist::Layout` in normal form. Its syntax is the text of
+    the layout. Layout.h describes the algebra of layouts.
 
     ```mlir
     #layout = #dist.layout<"[(8: micro,data)], [(4: model)(8)] partial sum(pipeline)">
@@ -43,10 +43,10 @@ def Dist_MemberAttr : AttrDef<Dist_Dialect, "Member"> {
   let mnemonic = "member";
   let summary = "A tensor in flat storage";
   let description = [{
-    One entry of `#dist.storage`. `binding` says what the tensor is (an `#nn.arg`),
-    `layout` how the logical tensor lies on the mesh and `type` what one device
-    has of it. Its elements start `offset` elements after the start of the
-    storage.
+    One entry of `#dist.storage`. `binding` (an `#nn.arg`) identifies the tensor,
+    `layout` is the layout of the logical tensor on the mesh, and `type` is the type
+    of one device's shard. The elements start `offset` elements after the start of
+    the storage.
   }];
   let parameters = (ins "::mlir::Attribute":$binding, "::dpc::dist::LayoutAttr":$layout,
                         "::mlir::TypeAttr":$type, "int64_t":$offset);
@@ -62,11 +62,11 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let mnemonic = "storage";
   let summary = "Flat storage of state: tensors laid end to end";
   let description = [{
-    Stands on an argument of a function that holds several pieces of state, and on
-    the result that is its new value, in place of an `#nn.arg` for each member.
-    With `over`, the storage is cut into equal shards over the devices of these
-    mesh axes, numbered with the first axis slowest, and the argument is a
-    device's shard. Elements in no member are padding.
+    On an argument of a function that holds several pieces of state, and on the
+    result that is its new value. It replaces an `#nn.arg` for each member. With
+    `over`, the storage is cut into equal shards over the devices of these mesh
+    axes, numbered with the first axis slowest, and the argument is the shard of one
+    device. Elements that belong to no member are padding.
 
     Made by `dpc-divide-updates`. The host still knows each member by its name.
 
@@ -88,8 +88,8 @@ def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
   let mnemonic = "link";
   let summary = "One device's way to the others of its group (dpc::Link)";
   let description = [{
-    Bytes that go through it in a microsecond, and the nanoseconds before the
-    first one arrives. See `#dist.machine`.
+    The bytes that the link transfers in a microsecond, and its latency in
+    nanoseconds. See `#dist.machine`.
   }];
   let parameters = (ins "int64_t":$bytesPerUs, "int64_t":$latencyNs);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -100,11 +100,11 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let mnemonic = "machine";
   let summary = "What a program is planned for (dpc::Machine)";
   let description = [{
-    Stands on the module. `target` names the kind of device that runs the kernels,
-    `processor` which of its processors. In a microsecond a device computes
-    `flopsPerUs` floating-point operations and moves `memoryBytesPerUs` bytes to
-    or from its memory. Devices are joined by `link`; those that differ along an
-    axis that `axisLinks` names are joined by that axis' own link.
+    On the module. `target` names the kind of device that runs the kernels, and
+    `processor` one of its processors. A device computes `flopsPerUs` floating-point
+    operations and moves `memoryBytesPerUs` bytes to or from its memory in a
+    microsecond. `link` connects the devices. Devices that differ along an axis in
+    `axisLinks` are connected by the link of that axis.
 
     Made by `dpc-describe-machine`; every pass that prices something reads it.
 
@@ -152,11 +152,11 @@ def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let mnemonic = "cost";
   let summary = "What the model expects of a function's layouts";
   let description = [{
-    Stands on a function, as `dist.cost`. Nanoseconds that one device computes
-    (`computing`) and reshards (`moving`) when the function runs once, and the
-    bytes that it sends for reshards (`sent`). Nothing is hidden behind anything
-    else, and updates that are sharded later are counted whole: what it is good
-    for is to compare layouts of one program.
+    On a function, as `dist.cost`. For one run of the function on one device: the
+    nanoseconds of computation (`computing`) and of reshards (`moving`), and the
+    bytes that are sent for reshards (`sent`). The model assumes no overlap, and
+    counts updates that are sharded later as unsharded. So the numbers are only good
+    for comparing layouts of one program.
 
     Made by `dpc-assign-layouts` from `#dist.machine`.
 
@@ -171,7 +171,7 @@ def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
 }
 
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
-  I32EnumAttrCase<"whole", 0>,   // operand: the same in every iteration
+  I32EnumAttrCase<"whole", 0>,   // operand: the complete value in every iteration
   I32EnumAttrCase<"sliced", 1>,  // operand: iteration m reads slice m of its first dimension
   I32EnumAttrCase<"stacked", 2>, // result: iteration m gives slice m of its first dimension
   I32EnumAttrCase<"summed", 3>,  // result: the sum over the iterations

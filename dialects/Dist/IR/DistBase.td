@@ -13,7 +13,7 @@ def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
 class Dist_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dist_Dialect, mnemonic, traits>;
 
-// Devices that agree on every axis outside `axes` form a group; its members are
+// Devices that agree on every axis outside of `axes` form a group. Its members are
 // numbered by their coordinates, first axis of the list slowest.
 class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat([

@@ -1,4 +1,4 @@
-// The `dist` dialect: its attributes, and which of them may stand on functions,
+// The `dist` dialect: its attributes, and their verification on functions,
 // arguments and ops of other dialects.
 
 #include "dialects/Dist/IR/DistDialect.h"
@@ -63,7 +63,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 // Attributes on other dialects' ops
 //===----------------------------------------------------------------------===//
 
-/// A list of layouts, one a value, each of the value's shape.
+/// Verifies a list of layouts, one per value, each with the shape of the value.
 static LogicalResult verifyLayouts(Operation *op, Attribute attr, StringRef what, TypeRange types) {
   auto array = dyn_cast<ArrayAttr>(attr);
   if (!array || array.size() != types.size())
@@ -79,7 +79,7 @@ static LogicalResult verifyLayouts(Operation *op, Attribute attr, StringRef what
   return success();
 }
 
-/// Names of axes for each dimension of `type`.
+/// Whether `attr` lists axis names for each dimension of `type`.
 static bool isRequestOf(Attribute attr, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   auto dims = dyn_cast<ArrayAttr>(attr);
@@ -111,8 +111,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
-/// Flat storage whose members' bytes lie inside `type`, or inside all shards of
-/// it together.
+/// Verifies flat storage: the bytes of its members must be inside `type`, or inside
+/// all shards of it together.
 static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned index,
                                      StorageAttr storage, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
@@ -130,8 +130,8 @@ static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned ind
   return success();
 }
 
-/// A layout of the rank of `type`. From level `local` on the type is a shard's,
-/// so extents may differ.
+/// Verifies a layout with the rank of `type`. From level `local` on the type is
+/// that of a shard, so extents may differ.
 static LogicalResult verifyLayoutOf(Operation *op, StringRef what, unsigned index,
                                     NamedAttribute attr, Type type) {
   if (attr.getName() == DistDialect::kStorageAttrName)

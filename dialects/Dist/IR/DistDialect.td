@@ -8,15 +8,15 @@ def Dist_Dialect : Dialect {
   let cppNamespace = "::dpc::dist";
   let summary = "Meshes, layouts of values on them, and the collectives between their devices";
   let description = [{
-    At level `placed` values still have logical (global) types; arguments, results
-    and ops carry `#dist.layout`. From level `local` on, types are those of one
-    device, and every device runs the same function. A collective that one device
-    reaches is reached by all of its group, in the same order, because no control
-    flow depends on `dist.axis_index`, the only value that differs between
+    At level `placed` values still have logical (global) types, and arguments,
+    results and ops carry `#dist.layout`. From level `local` on, types are those of
+    one device, and every device runs the same function. If one device reaches a
+    collective, all devices of its group reach it in the same order, because no
+    control flow depends on `dist.axis_index`, the only value that differs between
     devices.
 
-    Before, an argument or an op may have a `dist.request`: which axes shall cut
-    each dimension of it (of the op's first result), outermost first.
+    At earlier levels, an argument or an op may have a `dist.request`: the axes that
+    are to cut each dimension of it (of the op's first result), outermost first.
     `dpc-assign-layouts` answers it.
 
     ```mlir
@@ -33,23 +33,23 @@ def Dist_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
-    /// Layout of a function argument or result: a LayoutAttr.
+    /// The layout of a function argument or result: a LayoutAttr.
     static constexpr ::llvm::StringLiteral kLayoutAttrName = "dist.layout";
-    /// Layout that the user asked for, of a function argument or of an op's first
-    /// result: an array that has the names of the axes that cut each dimension,
-    /// outermost first, an array each. Which factor of the dimension an axis cuts is
-    /// left open.
+    /// The layout that the user requests for a function argument or for an op's
+    /// first result: one array per dimension, with the names of the axes that cut
+    /// it, outermost first. The request does not say which factor of the dimension
+    /// an axis cuts.
     static constexpr ::llvm::StringLiteral kRequestAttrName = "dist.request";
-    /// Flat storage of state, of a function argument or result: a StorageAttr.
+    /// The flat storage of a function argument or result: a StorageAttr.
     static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
-    /// What the program is planned for, of the module: a MachineAttr.
+    /// On the module, the machine that the program is planned for: a MachineAttr.
     static constexpr ::llvm::StringLiteral kMachineAttrName = "dist.machine";
-    /// The choices that make the program, of the module: a PlanAttr.
+    /// On the module, the choices that make the program: a PlanAttr.
     static constexpr ::llvm::StringLiteral kPlanAttrName = "dist.plan";
-    /// What the model expects of a function's layouts: a CostAttr.
+    /// On a function, the modelled cost of its layouts: a CostAttr.
     static constexpr ::llvm::StringLiteral kCostAttrName = "dist.cost";
-    /// Layouts an op reads its operands in and gives its results in, at level
-    /// `placed`: arrays of LayoutAttr.
+    /// On an op at level `placed`, the layouts in which it reads its operands and
+    /// gives its results: arrays of LayoutAttr.
     static constexpr ::llvm::StringLiteral kOperandsAttrName = "dist.operands";
     static constexpr ::llvm::StringLiteral kResultsAttrName = "dist.results";
   }];

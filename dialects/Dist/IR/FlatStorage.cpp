@@ -1,4 +1,4 @@
-// Ops and attribute of flat storage: verifiers and interpreter rules.
+// The ops and the attribute of flat storage: verifiers and interpreter rules.
 
 #include "dialects/Dist/IR/FlatStorage.h"
 
@@ -13,7 +13,8 @@ using namespace dpc::dist;
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/FlatStorage.cpp.inc"
 
-/// Checks that `members` lie in `flat` at `offsets`.
+/// Verifies that `members` are inside `flat` at `offsets`, in order and without
+/// overlap.
 static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<int64_t> offsets,
                                    RankedTensorType flat) {
   if (members.size() != offsets.size()) // pack_c1
@@ -63,8 +64,8 @@ LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &tables) {
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-/// Copies `count` elements of `from`, from element `first` on, to element `at`
-/// of `to`, which has the same element type.
+/// Copies `count` elements from element `first` of `from` to element `at` of `to`,
+/// which has the same element type.
 static void copyElements(const HostTensor &from, int64_t first, int64_t count, HostTensor &to,
                          int64_t at) {
   if (from.isFloat())

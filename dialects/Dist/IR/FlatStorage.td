@@ -10,8 +10,8 @@ def Dist_FlatTensor : 1DTensorOf<[AnyFloat, AnyInteger]>;
 def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
   let summary = "Lays tensors end to end";
   let description = [{
-    Element j of input i is element `at[i]` + j of the result; what lies between
-    is zero. Moves no data where the inputs are computed straight into the
+    Element j of input i is element `at[i]` + j of the result; elements between the
+    inputs are zero. Moves no data if the inputs are computed directly into the
     result's buffer.
 
     Made by `dpc-divide-updates` and `dpc-bucket-collectives`; becomes a buffer and
@@ -24,8 +24,8 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
     }
     ```
 
-    Constraints: (C1) one offset an input; (C2) inputs lie inside the result, one
-    after the other; (C3) one element type.
+    Constraints: (C1) one offset per input; (C2) inputs are inside the result, in
+    ascending order without overlap; (C3) one element type.
   }];
   let arguments = (ins Variadic<Dist_Tensor>:$inputs, DenseI64ArrayAttr:$offsets);
   let results = (outs Dist_FlatTensor:$result);
@@ -48,7 +48,8 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
     }
     ```
 
-    Constraints: (C1), (C2), (C3) as for `dist.pack`, of results and operand.
+    Constraints: (C1), (C2), (C3) as for `dist.pack`, with results and operand
+    exchanged.
   }];
   let arguments = (ins Dist_FlatTensor:$input, DenseI64ArrayAttr:$offsets);
   let results = (outs Variadic<Dist_Tensor>:$results);
@@ -59,8 +60,8 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
 def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
   let summary = "This device's shard of a flat tensor that all have";
   let description = [{
-    The operand is cut into as many equal shards as the group has members; each
-    device gets the shard of its number. Nothing is exchanged.
+    The operand is split into as many equal shards as the group has members. Each
+    device gets the shard with its number in the group. No data is exchanged.
 
     Made by `dpc-divide-updates`; becomes a view of a buffer.
 

@@ -90,8 +90,8 @@ double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBy
 //===-- Queries -----------------------------------------------------------===//
 
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh) {
-  // Over all devices a factor's indices are dealt out once each, so slots
-  // beyond its size are padding.
+  // A factor's indices are distributed over all devices once each, so slots beyond
+  // its size are padding.
   for (const Segment &segment : dim.segments)
     for (const Factor &factor : segment.factors) {
       int64_t slots = localSize(factor, mesh);
@@ -238,7 +238,8 @@ Segment normalizeSegment(const Segment &segment) {
   return result;
 }
 
-/// A normalised segment as (count of) x (what is repeated).
+/// Splits a normalised segment into its leading uncut factor, as a count, and the
+/// other factors.
 std::pair<int64_t, ArrayRef<Factor>> splitLeadingCount(const Segment &segment) {
   ArrayRef<Factor> factors = segment.factors;
   if (!factors.front().axes.empty())

@@ -1,13 +1,13 @@
-// How a logical tensor lies on a mesh.
+// The layout of a logical tensor on a mesh.
 //
-// A dimension is a list of segments (a sum: what concat and split make and
-// unmake); a segment is a list of factors, major to minor (a product: what
-// reshape makes and unmakes). The axes of a factor cut it one after another,
-// outermost first, each cutting by ceil what the previous one left. The local
-// extent is the sum over segments of the products over factors. An element is
-// padding if its index within any factor is past the factor's size, so holes
-// may lie inside a dimension. Axes are names: a layout prints and parses
-// without a mesh, and is resolved against one where something is computed.
+// A dimension is a list of segments (a sum, which concat makes and split undoes). A
+// segment is a list of factors, major to minor (a product, which reshape makes and
+// undoes). The axes of a factor cut it one after another, outermost first. Each
+// axis divides the extent that the previous one left, rounded up. The local extent
+// is the sum over segments of the products over factors. An element is padding if
+// its index within any factor is past the factor's size, so holes may be inside a
+// dimension. Axes are names: a layout prints and parses without a mesh, and is
+// resolved against a mesh when local extents or indices are computed.
 //
 //   [(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial sum(data)
 
@@ -26,7 +26,7 @@ namespace dpc::dist {
 
 using AxisNames = llvm::SmallVector<std::string, 2>;
 
-/// A run of `size` indices, cut by `axes`, outermost first.
+/// `size` consecutive indices, cut by `axes`, outermost first.
 struct Factor {
   int64_t size = 1;
   AxisNames axes;
@@ -56,7 +56,7 @@ struct DimLayout {
 
   DimLayout() = default;
   DimLayout(std::initializer_list<Segment> list) : segments(list) {}
-  /// `extent` indices, all of them on every device.
+  /// `extent` indices that every device has completely.
   static DimLayout replicated(int64_t extent) { return {Segment{Factor(extent)}}; }
 
   int64_t extent() const;
@@ -66,7 +66,7 @@ struct DimLayout {
 
 enum class Reduction { Sum, Max, Min };
 
-/// The value is the `reduction` over `axis` of what its devices hold.
+/// The logical value is the `reduction` of the devices' values over `axis`.
 struct Partial {
   std::string axis;
   Reduction reduction = Reduction::Sum;
@@ -76,14 +76,15 @@ struct Partial {
   }
 };
 
-/// One DimLayout a dimension, and the axes over which the value is still to be
+/// One DimLayout per dimension, and the axes over which the value still has to be
 /// reduced.
-/// `==` compares structure: normalise both first, or ask sameIndices.
+/// `==` compares structure. To compare indices, call sameIndices, or normalise both
+/// first.
 struct Layout {
   llvm::SmallVector<DimLayout, 4> dims;
   llvm::SmallVector<Partial, 1> partial;
 
-  /// Every element on every device.
+  /// The layout in which every device has every element.
   static Layout replicated(llvm::ArrayRef<int64_t> shape);
   /// The logical shape: the extents of the dimensions.
   llvm::SmallVector<int64_t, 4> shape() const;
@@ -98,73 +99,72 @@ llvm::hash_code hash_value(const Layout &layout);
 
 //===-- Soundness and queries ---------------------------------------------===//
 
-/// The defect in one line, or none if `layout` is a layout of a tensor of
-/// `shape` on `mesh`: extents agree, sizes are at least 1, every axis is in the
-/// mesh and used in at most one dimension, once in each of its segments, and
-/// not both there and among the partial axes. Everything below expects a sound
-/// layout.
+/// Checks whether `layout` is a layout of a tensor of `shape` on `mesh`; returns
+/// none or a one-line description of the defect. Extents must agree, sizes be at
+/// least 1, and every axis be in the mesh. An axis may be used in at most one
+/// dimension, once in each of its segments, and not be a partial axis too. All
+/// functions below expect a layout that passes this check.
 std::optional<std::string> check(const Layout &layout, llvm::ArrayRef<int64_t> shape,
                                  const MeshShape &mesh);
 
-/// Extent of `factor` on each device: its size cut by ceil along one axis after
-/// the other.
+/// Extent of `factor` on each device: its size divided by one axis after the other,
+/// rounded up each time.
 int64_t localSize(const Factor &factor, const MeshShape &mesh);
-/// Extent of `dim` on each device, padding included.
+/// Extent of `dim` on each device, including padding.
 int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
-/// Shape of a device's shard, padding included; the same on all devices.
+/// Shape of a device's shard, including padding; the same on all devices.
 llvm::SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh);
 /// Bytes of a device's shard, padding included, of elements of `elementBytes` each.
 double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBytes);
 
-/// Does any device hold padding along `dim`?
+/// Whether any device has padding along `dim`.
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh);
 bool hasPadding(const Layout &layout, const MeshShape &mesh);
 
-/// Does every device hold all of the value, reduced?
+/// Whether every device has the complete, reduced value.
 bool isReplicated(const Layout &layout);
 /// Axes that cut `dim`, in order of first appearance.
 AxisNames shardedAxes(const DimLayout &dim);
-/// Axes that cut any dimension, in order of first appearance; partial axes are
-/// not among them.
+/// Axes that cut any dimension, in order of first appearance, without partial axes.
 AxisNames shardedAxes(const Layout &layout);
 
-/// The extent of `dim`, or none if it does not fit 64 bits.
+/// The extent of `dim`, or none if it overflows 64 bits.
 std::optional<int64_t> checkedExtent(const DimLayout &dim);
 
-/// Global index of each local index of `dim` on the device at `coordinates`
-/// (one per mesh axis); -1 is padding.
+/// Global index of each local index of `dim` on the device at `coordinates` (one
+/// per mesh axis); -1 for padding.
 std::vector<int64_t> localIndices(const DimLayout &dim, llvm::ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh);
 
 //===-- Normal form and equality ------------------------------------------===//
 
-/// The form in which layouts that are equal on every mesh by structure compare
-/// equal: uncut factors of size 1 dropped, adjacent uncut factors multiplied,
-/// adjacent segments that differ only in a leading uncut factor added ((4:
-/// m)(8) + (4: m)(8) is (2)(4: m)(8); 3 + 5 is 8), partial axes sorted by name.
-/// A segment of extent 1 keeps one factor of size 1.
+/// The normal form. Layouts that are equal on every mesh by structure have the same
+/// normal form: uncut factors of size 1 are dropped, adjacent uncut factors are
+/// multiplied, adjacent segments that differ only in a leading uncut factor are
+/// added ((4: m)(8) + (4: m)(8) is (2)(4: m)(8); 3 + 5 is 8), and partial axes are
+/// sorted by name. A segment of extent 1 keeps one factor of size 1.
 DimLayout normalize(const DimLayout &dim);
 Layout normalize(const Layout &layout);
 
-/// Does every device hold the same indices in the same order, padding included?
-/// Structure decides where it can, index runs elsewhere. Partial axes are not
-/// compared.
+/// Whether every device has the same indices in the same order, including padding.
+/// Compares structure first, and runs of indices if structure does not decide.
+/// Partial axes are not compared.
 bool sameIndices(const DimLayout &a, const DimLayout &b, const MeshShape &mesh);
 bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh);
 
 //===-- Text --------------------------------------------------------------===//
 
 void print(const DimLayout &dim, llvm::raw_ostream &os);
-/// `[dim], [dim] partial sum(axis,axis), max(axis)`; a tensor of rank 0 is
-/// `scalar`. A factor is `(size: axis,axis)`, uncut `(size)`, and a segment of
-/// one uncut factor just `size`.
+/// Prints `[dim], [dim] partial sum(axis,axis), max(axis)`; a tensor of rank 0
+/// prints as `scalar`. A factor prints as `(size: axis,axis)`, an uncut one as
+/// `(size)`, and a segment of one uncut factor as `size`.
 void print(const Layout &layout, llvm::raw_ostream &os);
 std::string toString(const DimLayout &dim);
 std::string toString(const Layout &layout);
 
-/// Reads what print writes; parse(print(l)) == l. Errors read "column 7:
-/// expected ...", counted from 1. `parseLayoutPrefix` stops after the layout
-/// and shortens `text` to the rest.
+/// Parses the format of print; parse(print(l)) == l. Errors have the form "column
+/// 7: expected ...", with columns counted from 1. `parseLayoutPrefix` stops after
+/// the layout and sets `text` to the remainder.
 llvm::Expected<Layout> parseLayout(llvm::StringRef text);
 llvm::Expected<Layout> parseLayoutPrefix(llvm::StringRef &text);
 

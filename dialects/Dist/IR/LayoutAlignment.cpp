@@ -1,5 +1,5 @@
-// Splits and merges the factors of two layouts of a dimension until both have
-// the same sizes.
+// Splits and merges the factors of two layouts of a dimension until both have the
+// same sizes.
 
 #include "dialects/Dist/IR/LayoutAlignment.h"
 
@@ -29,7 +29,7 @@ DimLayout withoutAxes(DimLayout dim) {
   return dim;
 }
 
-/// One factor an axis, where that is exact.
+/// Splits factors into one factor per axis if that is exact.
 static Segment splitAxes(const Segment &segment, const MeshShape &mesh) {
   Segment result;
   for (Factor rest : segment.factors) {
@@ -48,8 +48,8 @@ static Segment splitAxes(const Segment &segment, const MeshShape &mesh) {
   return result;
 }
 
-/// The number of factors whose product is the extent behind a border at
-/// `minorExtent`, if there is a border.
+/// The number of minor factors whose product is `minorExtent`, if a border between
+/// factors is there.
 static std::optional<size_t> findBorder(const Segment &segment, int64_t minorExtent) {
   int64_t extent = 1;
   for (size_t count = 0; count <= segment.factors.size(); ++count) {
@@ -61,7 +61,7 @@ static std::optional<size_t> findBorder(const Segment &segment, int64_t minorExt
   return std::nullopt;
 }
 
-/// Puts a border between factors at `minorExtent`.
+/// Splits a factor so that there is a border between factors at `minorExtent`.
 static bool addBorder(Segment &segment, int64_t minorExtent, const MeshShape &mesh) {
   auto cut = cutFactors(segment.factors, minorExtent, /*mayMerge=*/false, mesh);
   if (!cut)

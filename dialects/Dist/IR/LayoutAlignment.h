@@ -1,4 +1,4 @@
-// Two layouts of one dimension, written with the same factors.
+// Rewrites two layouts of one dimension with the same factors.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTALIGNMENT_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTALIGNMENT_H
@@ -7,18 +7,18 @@
 
 namespace dpc::dist {
 
-/// Whether both have segments of the same factor sizes, cut or not.
+/// Whether both have segments with the same factor sizes, whether cut or not.
 bool haveSameFactors(const DimLayout &a, const DimLayout &b);
 
-/// Writes both, of the same extent, with the same factor sizes, and factors
-/// that several axes cut as one factor an axis, as far as that is exact: every
-/// device holds the same indices of each in the same order as before, padding
-/// included. What nothing cuts takes the factors of the other. Returns whether
-/// the factor sizes agree; if not, both are still what they were on every
-/// device.
+/// Rewrites both layouts, which have the same extent, with the same factor sizes as
+/// far as that is exact: every device keeps the same indices of each in the same
+/// order, including padding. A factor that several axes cut becomes one factor per
+/// axis. A segment that no axis cuts takes the factors of the other layout. Returns
+/// whether the factor sizes agree. If not, both layouts still mean the same as
+/// before on every device.
 bool alignFactors(DimLayout &a, DimLayout &b, const MeshShape &mesh);
 
-/// `dim` with nothing cut, in the same factors.
+/// `dim` with the same factors, of which no axis cuts any.
 DimLayout withoutAxes(DimLayout dim);
 
 } // namespace dpc::dist

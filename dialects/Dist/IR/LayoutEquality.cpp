@@ -1,5 +1,5 @@
-// Decides whether two layouts give every device the same indices, by bringing
-// both to a canonical form on the mesh.
+// Decides whether two layouts give every device the same indices, by comparing
+// their canonical forms on the mesh.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -9,8 +9,8 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-/// Writes `segment` with as few factors as are exact on `mesh`, and takes its
-/// guards out.
+/// Rewrites `segment` with as few factors as is exact on `mesh`, and moves its
+/// guards to `guards`.
 static Segment canonicalize(const Segment &segment, AxisNames &guards, const MeshShape &mesh) {
   Segment result;
   for (Factor factor : segment.factors) {
@@ -31,8 +31,8 @@ static Segment canonicalize(const Segment &segment, AxisNames &guards, const Mes
   return result;
 }
 
-/// Canonical form of `dim` on `mesh`. Guards that all segments share go to
-/// `guards`, others stay after their segment.
+/// The canonical form of `dim` on `mesh`. Guards that all segments share move to
+/// `guards`; the others become the last factor of their segment.
 static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards, const MeshShape &mesh) {
   DimLayout result;
   std::vector<AxisNames> own(dim.segments.size());
@@ -49,7 +49,7 @@ static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards, const Mes
   return normalize(result);
 }
 
-/// sameIndices of two canonical dimensions.
+/// Implements sameIndices for two canonical dimensions.
 static bool sameCanonical(const DimLayout &a, const DimLayout &b, const MeshShape &mesh) {
   if (a == b)
     return true;
@@ -76,8 +76,8 @@ bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh) {
     return false;
   if (a.dims == b.dims)
     return true;
-  // Which dimension a guard stands in does not matter: it makes the whole shard
-  // padding or not.
+  // The dimension of a guard does not matter, because a guard decides whether the
+  // entire shard is padding.
   AxisNames guardsA, guardsB;
   for (auto [dimA, dimB] : zip(a.dims, b.dims)) {
     AxisNames ownA, ownB;

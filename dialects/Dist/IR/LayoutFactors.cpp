@@ -1,4 +1,4 @@
-// Splits and merges the factors of a segment where that is exact.
+// Splits and merges the factors of a segment if that is exact.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -40,7 +40,7 @@ void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh) {
   factor = std::move(rest);
 }
 
-/// Does every device hold of (major)(minor) what it holds of `whole`?
+/// Whether every device has the same indices of (major)(minor) as of `whole`.
 static bool isExactProduct(const Factor &whole, const Factor &major, const Factor &minor,
                            const MeshShape &mesh) {
   if (localSize(whole, mesh) != localSize(major, mesh) * localSize(minor, mesh))
@@ -53,8 +53,8 @@ static bool isExactProduct(const Factor &whole, const Factor &major, const Facto
       return false;
     if (one.count == 0)
       return true;
-    // Several outer indices are one range only if the inner ones are whole
-    // and nothing pads between.
+    // Several outer indices form one range only if all inner indices are local and
+    // there is no padding between them.
     bool contiguous = outer.count == 1 || (inner.count == minor.size && inner.size == minor.size);
     return contiguous && one.offset == outer.offset * minor.size + inner.offset;
   });
@@ -92,8 +92,9 @@ std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors, AxisNames &guard
   return merged;
 }
 
-/// cutFactors on the factors as they are: between two, or inside one, or inside
-/// the smallest window of at most `maxWidth` factors that merges.
+/// cutFactors without splitting `factors` first: splits between two factors, inside
+/// one, or inside the smallest window of at most `maxWidth` factors that can be
+/// merged.
 static std::optional<std::pair<Factors, Factors>>
 cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const MeshShape &mesh) {
   size_t cut = factors.size();
@@ -131,8 +132,8 @@ cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const 
   return std::nullopt;
 }
 
-/// Appends `factor` in as many factors as are exact, so that its uncut minor
-/// part can merge with what follows.
+/// Appends `factor`, split exactly into as many factors as possible, so that its
+/// uncut minor part can be merged with the next factor.
 static void appendPieces(Factor factor, const MeshShape &mesh, Factors &pieces) {
   SmallVector<int64_t, 16> divisors;
   for (int64_t i = 2; i * i <= factor.size; ++i)

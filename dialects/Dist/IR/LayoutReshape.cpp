@@ -1,9 +1,9 @@
-// Finds the layout under which a reshape moves no data between devices.
+// Finds the layout with which a reshape moves no data between devices.
 //
 // Dimensions are first grouped at the boundaries that both shapes share. In a
-// group the operand's dimensions form one product of terms; result dimensions
-// are cut off its minor end one by one. A cut that falls inside a term splits
-// it; a sum splits if all its segments end in the same product, or if it is
+// group, the operand's dimensions form one product of terms, and result dimensions
+// are split off its minor end one by one. A boundary inside a term splits the term.
+// A sum can be split if all its segments end in the same product, or if it is
 // itself a repetition.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
@@ -14,16 +14,16 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-/// How many segments repeating a sum may make before a reshape counts as
-/// impossible.
+/// Largest number of segments that repeating a sum may make; a reshape that needs
+/// more counts as impossible.
 static constexpr int64_t maxRepeatedSegments = 64;
 
 namespace {
 
 using Dims = SmallVector<DimLayout, 4>;
 
-/// One reshape. With `keepFactors` the dimensions are structures: uncut factors
-/// are loops to be told apart, not numbers to be multiplied.
+/// One reshape. With `keepFactors` the dimensions are structures: uncut factors are
+/// loops, which must stay distinct, and not numbers that may be multiplied.
 struct Reshaper {
   const MeshShape &mesh;
   bool keepFactors;
@@ -51,7 +51,7 @@ static Segment makeSegment(ArrayRef<Factor> factors) {
   return segment;
 }
 
-/// The dimension that is row-major (major, minor).
+/// The dimension whose row-major indices are (major, minor).
 std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLayout &minor) const {
   DimLayout result;
   if (minor.segments.size() == 1) { // (a + b)c = ac + bc
@@ -60,8 +60,8 @@ std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLay
       segment.factors.append(minor.segments.front().factors);
     return result;
   }
-  // a(b + c) = ab + ac keeps the order only if a is a single index; otherwise
-  // it is b + c, a times.
+  // a(b + c) = ab + ac keeps the order only if a is a single index. Otherwise the
+  // product is b + c, repeated a times.
   if (major.segments.size() != 1)
     return std::nullopt;
   ArrayRef<Factor> factors = major.segments.front().factors;
@@ -96,7 +96,7 @@ std::optional<DimLayout> Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const 
   return keepFactors ? *result : normalize(*result);
 }
 
-/// The dimension that stands for both, or none if they differ.
+/// The dimension that is equal to both, or none if they differ.
 std::optional<DimLayout> Reshaper::unify(const DimLayout &a, const DimLayout &b) const {
   if (!keepFactors)
     return sameIndices(a, b, mesh) ? std::optional(a) : std::nullopt;
@@ -104,7 +104,7 @@ std::optional<DimLayout> Reshaper::unify(const DimLayout &a, const DimLayout &b)
   return both ? std::optional(uncutLayout(*both)) : std::nullopt;
 }
 
-/// ac + bc as (a + b, c).
+/// Splits ac + bc into (a + b, c).
 std::optional<std::pair<DimLayout, DimLayout>>
 Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
   DimLayout major;
@@ -117,8 +117,8 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
     if (!cut)
       return std::nullopt;
     if (!keepFactors && dim.segments.size() > 1) {
-      // Which segments only one device has must not keep their tails from being
-      // the same.
+      // A guard restricts a segment to one device. It must not make the segments'
+      // tails differ.
       AxisNames guards;
       for (Factor &factor : cut->second)
         extractGuards(factor, guards, mesh);
@@ -134,7 +134,7 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
   return std::make_pair(std::move(major), std::move(*minor));
 }
 
-/// c + c + c as (3, c), where c may itself be a sum.
+/// Splits c + c + c into (3, c), where c itself may be a sum.
 std::optional<std::pair<DimLayout, DimLayout>> Reshaper::cutRepetition(const DimLayout &dim,
                                                                        int64_t minorExtent) const {
   int64_t copies = dim.extent() / minorExtent;
@@ -150,9 +150,9 @@ std::optional<std::pair<DimLayout, DimLayout>> Reshaper::cutRepetition(const Dim
   return std::make_pair(DimLayout::replicated(copies), std::move(*minor));
 }
 
-/// Cuts the product of `terms` in two, the second of extent `minorExtent`:
-/// between terms, inside the one the cut falls into, or inside the smallest
-/// product of neighbours in which a cut is exact.
+/// Splits the product of `terms` into two products, the second of extent
+/// `minorExtent`: between terms, inside a term, or inside the smallest product of
+/// neighbouring terms that can be split exactly.
 std::optional<std::pair<Dims, Dims>> Reshaper::cutTerms(ArrayRef<DimLayout> terms,
                                                         int64_t minorExtent) const {
   size_t cut = terms.size();
@@ -191,7 +191,7 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
                                            ArrayRef<int64_t> toShape) const {
   if (dims.size() == 1 && toShape.size() == 1)
     return Dims(dims);
-  // One term a factor, so that windows are as small as they can be.
+  // Use one term per factor, so that windows are as small as possible.
   Dims terms;
   for (const DimLayout &dim : dims) {
     if (dim.segments.size() == 1)
@@ -215,8 +215,7 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
       return std::nullopt;
     result[i] = std::move(*dim);
   }
-  if (toShape.empty()) // a tensor of rank 0 has no dimension that a guard could
-                       // stand in
+  if (toShape.empty()) // a tensor of rank 0 has no dimension that could hold a guard
     if (std::optional<DimLayout> dim = multiplyAll(terms);
         !dim || !sameIndices(*dim, DimLayout::replicated(1), mesh))
       return std::nullopt;
@@ -244,7 +243,7 @@ std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims, ArrayRef<int64_t
       else
         toExtent *= toShape[to++];
     }
-    // Extents of 1 left over on one side belong to the last group.
+    // Remaining extents of 1 on one side belong to the last group.
     if (to == toShape.size())
       from = dims.size();
     if (from == dims.size())
@@ -270,7 +269,7 @@ std::optional<Layout> reshapeLayout(const Layout &layout, ArrayRef<int64_t> toSh
 
 std::optional<SmallVector<DimStructure, 4>> reshapeStructure(ArrayRef<DimStructure> dims,
                                                              ArrayRef<int64_t> toShape) {
-  // Most are one dimension that stays one.
+  // The usual case: one dimension that stays one dimension.
   if (dims.size() == 1 && toShape.size() == 1) {
     if (dims[0].extent() != toShape[0])
       return std::nullopt;

@@ -1,5 +1,5 @@
-// Computes which elements of a tensor a device holds, and copies between
-// tensors and shards.
+// Computes which elements of a tensor a device has, and copies between tensors and
+// shards.
 
 #include "dialects/Dist/IR/LayoutShards.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,7 +25,7 @@ FactorRange localRange(const Factor &factor, ArrayRef<int64_t> coordinates, cons
 
 namespace {
 
-/// Appends `run`, joined to the last one where both sides continue it.
+/// Appends `run`; joins it to the last run if it continues that run on both sides.
 void append(std::vector<IndexRun> &runs, IndexRun run) {
   if (run.count == 0)
     return;
@@ -39,12 +39,12 @@ void append(std::vector<IndexRun> &runs, IndexRun run) {
   runs.push_back(run);
 }
 
-/// Do `runs` hold all of [0, extent) in place?
+/// Whether `runs` is the single run that maps all of [0, extent) to itself.
 bool isWhole(ArrayRef<IndexRun> runs, int64_t extent) {
   return runs.size() == 1 && runs.front() == IndexRun{0, 0, extent};
 }
 
-/// The runs of one segment, counted from its start on both sides.
+/// The runs of one segment, with indices relative to the start of the segment.
 std::vector<IndexRun> segmentRuns(const Segment &segment, ArrayRef<int64_t> coordinates,
                                   const MeshShape &mesh) {
   std::vector<IndexRun> runs{{0, 0, 1}};
@@ -68,7 +68,7 @@ std::vector<IndexRun> segmentRuns(const Segment &segment, ArrayRef<int64_t> coor
   return runs;
 }
 
-/// Walks the product of the dimensions' runs, outermost first.
+/// Iterates over the product of the dimensions' runs, outermost dimension first.
 struct RunWalk {
   ArrayRef<std::vector<IndexRun>> runs; // of each outer dimension
   ArrayRef<int64_t> globalStrides, localStrides;
@@ -136,7 +136,7 @@ void forEachRun(const Layout &layout, ArrayRef<int64_t> coordinates, const MeshS
   std::vector<std::vector<IndexRun>> runs(rank);
   SmallVector<int64_t, 4> globalStrides(rank), localStrides(rank);
   int64_t globalStride = 1, localStride = 1;
-  size_t outerDims = 0; // the dimensions inside these are whole, so runs span them
+  size_t outerDims = 0; // all further dimensions are unsharded, so a run covers them completely
   for (size_t i = rank; i-- > 0;) {
     const DimLayout &dim = layout.dims[i];
     runs[i] = localRuns(dim, coordinates, mesh);
@@ -161,8 +161,8 @@ void copyToLocal(const void *global, void *local, int64_t elementBytes, const La
                  ArrayRef<int64_t> coordinates, const MeshShape &mesh) {
   const char *from = static_cast<const char *>(global);
   char *to = static_cast<char *>(local);
-  int64_t filled = 0; // elements of `local` written so far: runs ascend, so
-                      // what a run skips is padding
+  int64_t filled = 0; // elements of `local` written so far; runs ascend, so elements that a run
+                      // skips are padding
   forEachRun(layout, coordinates, mesh,
              [&](int64_t globalOffset, int64_t localOffset, int64_t count) {
                std::memset(to + filled * elementBytes, 0, (localOffset - filled) * elementBytes);

@@ -1,8 +1,8 @@
-// Which bytes of a tensor a device holds.
+// The elements of a tensor that a device has.
 //
-// A shard seen as runs: stretches of indices that are consecutive both in the
-// whole tensor and in the shard. Buffers are dense and row-major; offsets and
-// counts are in elements.
+// A shard is described by runs: indices that are consecutive both in the logical
+// tensor and in the shard. Buffers are dense and row-major; offsets and counts are
+// in elements.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
@@ -12,8 +12,8 @@
 
 namespace dpc::dist {
 
-/// The indices a device holds of one factor: local index i in [0, count) is
-/// global index offset + i; those in [count, size) are padding.
+/// The indices of one factor that a device has. Local index i in [0, count) is
+/// global index offset + i; local indices in [count, size) are padding.
 struct FactorRange {
   int64_t offset = 0;
   int64_t count = 0;
@@ -35,26 +35,25 @@ struct IndexRun {
   }
 };
 
-/// The runs of `dim` on the device at `coordinates`, ascending in `local` and
-/// as long as possible; local indices in no run are padding.
+/// The runs of `dim` on the device at `coordinates`, in ascending order of `local`
+/// and as long as possible. Local indices in no run are padding.
 std::vector<IndexRun> localRuns(const DimLayout &dim, llvm::ArrayRef<int64_t> coordinates,
                                 const MeshShape &mesh);
 
-/// Calls `fn(globalOffset, localOffset, count)` for every run of the whole
-/// tensor's shard, ascending in `localOffset` and as long as possible; local
+/// Calls `fn(globalOffset, localOffset, count)` for every run of the tensor's
+/// shard, in ascending order of `localOffset` and as long as possible. Local
 /// elements in no run are padding.
 void forEachRun(const Layout &layout, llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh,
                 llvm::function_ref<void(int64_t, int64_t, int64_t)> fn);
 
-/// Fills the shard `local` (localShape(layout) elements of `elementBytes`
-/// bytes) of the device at `coordinates` from the tensor `global`
-/// (layout.shape() elements). Padding becomes zero bytes.
+/// Fills `local` with the shard of the device at `coordinates` from the tensor
+/// `global`. `local` has localShape(layout) elements of `elementBytes` bytes,
+/// `global` has layout.shape() elements. Padding becomes zero bytes.
 void copyToLocal(const void *global, void *local, int64_t elementBytes, const Layout &layout,
                  llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 
-/// Writes the elements that the device at `coordinates` holds back to their
-/// places in `global`; padding is ignored, other elements of `global` are left
-/// as they are.
+/// Copies the elements that the device at `coordinates` has to their places in
+/// `global`. Padding is ignored, and other elements of `global` are not changed.
 void copyToGlobal(const void *local, void *global, int64_t elementBytes, const Layout &layout,
                   llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 

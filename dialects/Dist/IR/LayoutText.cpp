@@ -85,8 +85,8 @@ std::string toString(const Layout &layout) {
 
 namespace {
 
-/// Recursive descent over `rest`; the parse functions return false after
-/// recording `error`.
+/// A recursive-descent parser of `rest`. The parse functions return false after
+/// they have set `error`.
 struct Parser {
   StringRef whole, rest;
   std::string error;

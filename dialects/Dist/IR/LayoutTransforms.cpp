@@ -35,15 +35,15 @@ std::optional<Layout> concatLayouts(ArrayRef<Layout> layouts, unsigned dim, cons
         return std::nullopt;
     result.dims[dim].segments.append(layout.dims[dim].segments);
   }
-  // Equal dimensions may be written with different axes of one device, so the
-  // first's choice can clash.
+  // Dimensions that are equal on every device may still be cut by different axes of
+  // size 1. The first layout's axes may then clash.
   if (check(result, result.shape(), mesh))
     return std::nullopt;
   return normalize(result);
 }
 
-/// Appends indices [begin, end) of the product `prefix` x `factors`, `prefix`
-/// being of extent 1.
+/// Appends indices [begin, end) of the product `prefix` x `factors`. `prefix` has
+/// extent 1.
 static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
                          const Factors &prefix, const MeshShape &mesh, DimLayout &out) {
   auto emit = [&](ArrayRef<Factor> product) {

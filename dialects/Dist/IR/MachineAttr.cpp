@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-// The attribute has whole numbers of microseconds' work.
+// The attribute has integers: work per microsecond, and nanoseconds.
 constexpr double kPerSecond = 1e6, kNanoseconds = 1e9;
 
 static Link linkOf(LinkAttr attr) {

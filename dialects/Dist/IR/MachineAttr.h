@@ -11,8 +11,8 @@ namespace dpc::dist {
 /// Writes `machine` on `module` (`dist.machine`).
 void setMachine(mlir::ModuleOp module, const Machine &machine);
 
-/// The machine of the module that `op` is or stands in. Fails with an error on
-/// the module where it has none.
+/// The machine on the module that is `op` or contains `op`. Fails with an error on
+/// the module if it has none.
 mlir::FailureOr<Machine> getMachine(mlir::Operation *op);
 
 } // namespace dpc::dist

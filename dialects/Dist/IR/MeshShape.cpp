@@ -1,4 +1,5 @@
-// Named axes of a device mesh: soundness, and ranks as coordinates.
+// Named axes of a device mesh: checks, and conversion between ranks and
+// coordinates.
 
 #include "dialects/Dist/IR/MeshShape.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,7 @@
 // Named axes of a device mesh.
 //
-// The mesh a program is laid out on: axes in rank order, the last one fastest.
+// The mesh on which a program is laid out. Axes are in rank order, the last one
+// fastest.
 
 #ifndef DPC_DIALECTS_DIST_IR_MESHSHAPE_H
 #define DPC_DIALECTS_DIST_IR_MESHSHAPE_H
@@ -14,8 +15,8 @@
 
 namespace dpc::dist {
 
-/// One mesh axis. A sequential axis (`micro`) is walked by a loop on every
-/// rank, not by ranks.
+/// One mesh axis. A sequential axis (`micro`) has no ranks: every rank iterates
+/// over it in a loop.
 struct MeshAxis {
   std::string name;
   int64_t size = 1;
@@ -34,8 +35,8 @@ struct MeshShape {
   MeshShape() = default;
   MeshShape(std::initializer_list<MeshAxis> list) : axes(list) {}
 
-  /// The defect in one line: an empty, malformed or repeated name, a size
-  /// below 1. None if sound.
+  /// A one-line description of a defect: an empty, malformed or repeated name, or a
+  /// size below 1. None if the shape is sound.
   std::optional<std::string> check() const;
 
   /// The number of ranks: the product of the parallel axes.
@@ -44,13 +45,13 @@ struct MeshShape {
   /// Position of axis `name` in `axes`, or none.
   std::optional<unsigned> axisIndex(llvm::StringRef name) const;
 
-  /// Size of axis `name`; 1 for an axis the mesh does not have, which therefore
+  /// The size of axis `name`; 1 for an axis that the mesh lacks, which therefore
   /// cuts nothing.
   int64_t axisSize(llvm::StringRef name) const;
 
-  /// One coordinate per axis, in the order of `axes`, of a rank in [0,
-  /// worldSize()). Sequential axes take theirs from `sequential`, in the order
-  /// in which they stand in `axes`, and 0 beyond its end.
+  /// The coordinates of a rank in [0, worldSize()), one per axis in the order of
+  /// `axes`. Sequential axes take their coordinates from `sequential`, in the order
+  /// of these axes, and 0 if it is too short.
   llvm::SmallVector<int64_t, 4> coordinates(int64_t rank,
                                             llvm::ArrayRef<int64_t> sequential = {}) const;
 
@@ -61,8 +62,8 @@ struct MeshShape {
   bool operator==(const MeshShape &other) const { return axes == other.axes; }
 };
 
-/// Is `name` a mesh axis name: a letter or underscore, then letters, digits,
-/// underscores?
+/// Whether `name` is a valid axis name: a letter or underscore, then letters,
+/// digits and underscores.
 bool isAxisName(llvm::StringRef name);
 
 } // namespace dpc::dist

@@ -1,4 +1,4 @@
-// Changes what goes into a loop over microbatches, and what comes out of it.
+// Adds and removes operands and results of microbatch loops.
 
 #include "dialects/Dist/IR/MicroLoop.h"
 
@@ -32,7 +32,8 @@ void dist::eraseUnreadInputs(MicroOp loop) {
   loop.setOperandKinds(kinds);
 }
 
-/// A loop with these results and the body of `loop`, before it.
+/// Makes a loop with these results and the body of `loop`, and inserts it before
+/// `loop`.
 static MicroOp remake(MicroOp loop, TypeRange types, ArrayRef<int32_t> kinds) {
   OpBuilder builder(loop);
   OperationState state(loop.getLoc(), MicroOp::getOperationName());

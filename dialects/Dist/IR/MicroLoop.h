@@ -5,19 +5,19 @@
 
 namespace dpc::dist {
 
-/// Gives `loop` the operand `value`, whole in each iteration. Returns what stands for it in
-/// the body.
+/// Adds the operand `value` to `loop`, with kind `whole`: every iteration gets the complete
+/// value. Returns the argument of the body for it.
 mlir::BlockArgument addWholeInput(MicroOp loop, mlir::Value value);
 
-/// Takes from `loop` the operands that its body does not read.
+/// Removes the operands of `loop` that its body does not read.
 void eraseUnreadInputs(MicroOp loop);
 
-/// Puts in the place of `loop`, which is erased, one whose last results are the sums of
-/// `values` over its iterations: values of the body. Its other results are those of `loop`,
-/// in their order.
+/// Replaces `loop` by a loop with additional last results: the sums of `values`, which are
+/// values of the body, over the iterations. The other results are those of `loop`, in their
+/// order.
 MicroOp addSums(MicroOp loop, llvm::ArrayRef<mlir::Value> values);
 
-/// Takes from `loop` the results that nobody reads, and puts one without them in its place.
+/// Replaces `loop` by a loop without the results that have no users.
 void eraseUnreadResults(MicroOp loop);
 
 } // namespace dpc::dist

@@ -241,9 +241,9 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
   let summary = "Writes the number of the microbatch at hand into a buffer";
   let description = [{
-    Writes the coordinate on the sequential axis of the enclosing loop, counted from
-    0. It is an op, because the coordinate changes while an entry runs. Coordinates
-    that do not change are persistent buffers that the host fills.
+    Writes the coordinate (from 0) on the sequential axis of the enclosing loop. It
+    is an op, because the coordinate changes while an entry runs. Coordinates that
+    do not change are persistent buffers that the host fills.
 
     ```mlir
     func.func @example(%0: memref<i64>) {
