@@ -1,4 +1,4 @@
-// Ops that index, and those that only move the integers they are given.
+// Bounds models of ops that index, and of ops that only move integers.
 
 #include "dialects/NN/Bounds/Bounds.h"
 
@@ -20,10 +20,10 @@ using namespace dpc::nn;
 using Results = ArrayRef<ElementBounds>;
 using Need = llvm::function_ref<void(Value, const ElementBounds &)>;
 
-/// An index of a dimension of `extent`.
+/// The bounds of an index into a dimension of `extent`.
 static IntegerBounds indexOf(int64_t extent) { return {0, extent - 1, std::nullopt}; }
 
-/// The one integer that every element of `value` is.
+/// The integer that every element of `value` equals, if it is a splat.
 static std::optional<int64_t> splatOf(Value value) {
   DenseElementsAttr elements;
   if (!isa<IntegerType>(typeOf(value).getElementType()) ||
@@ -32,8 +32,8 @@ static std::optional<int64_t> splatOf(Value value) {
   return elements.getSplatValue<APInt>().getSExtValue();
 }
 
-/// The elements of an integer constant, perhaps repeated; one number where all
-/// are equal. Empty for anything else.
+/// The elements of an integer constant or of a broadcast of one; a single number if
+/// all are equal. Empty for any other value.
 static std::vector<int64_t> constantElements(Value value) {
   if (std::optional<int64_t> splat = splatOf(value))
     return {*splat};
@@ -57,13 +57,14 @@ static std::vector<int64_t> constantElements(Value value) {
   return to.ints;
 }
 
-/// More elements are not followed one by one: what is asked of any is asked of
-/// all.
+/// Tensors with more elements are not traced element by element: all their elements
+/// get the bounds of every element of the result.
 constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 
-/// Asks of the first `dataOperands` operands of `op`, which moves their
-/// elements, what its result asks of the places they get to. Those are found by
-/// computing the op on numbers of elements; other operands are `others`.
+/// For an op that moves elements of its first `dataOperands` operands: gives each
+/// of these elements the bounds that the result needs at its new position. The
+/// positions are found by interpreting the op on element numbers; `others` are its
+/// other operands.
 static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTensor> others,
                           const ElementBounds &result, Need need) {
   if (result.allowsAll())
@@ -77,7 +78,7 @@ static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTen
       need(operand, ElementBounds(result.everywhere()));
     return;
   }
-  // Numbers count from 1, over all operands.
+  // Element numbers start at 1 and run over all operands.
   std::vector<HostTensor> numbers;
   SmallVector<int64_t> ends;
   std::vector<ElementBounds> asked;
@@ -111,7 +112,7 @@ namespace {
 
 template <typename Model, typename Op> using ModelOf = BoundsOpInterface::ExternalModel<Model, Op>;
 
-/// Ops that move elements, every one of them to some place.
+/// Ops that move every element of their operands to some position of the result.
 template <typename Op> struct MoveModel : ModelOf<MoveModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     if (!results[0].isUniform())
@@ -145,7 +146,7 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
   }
 };
 
-/// x + c: an index into one of several tables that lie end to end.
+/// x + c: an index into one of several tables that are laid end to end.
 struct AddModel : ModelOf<AddModel, AddOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto add = cast<AddOp>(op);
@@ -158,9 +159,9 @@ struct AddModel : ModelOf<AddModel, AddOp> {
   }
 };
 
-/// Two forms of select are understood, in which a value chooses for itself:
-/// negative indices that count from the end, x < 0 ? x + n : x, and a value
-/// that is replaced, x == c ? d : x.
+/// Recognizes two forms of select that choose by their own operand: negative
+/// indices that count from the end, x < 0 ? x + n : x, and a value that is
+/// replaced, x == c ? d : x.
 struct SelectModel : ModelOf<SelectModel, SelectOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto select = cast<SelectOp>(op);
@@ -222,7 +223,7 @@ template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   }
 };
 
-/// Each component of a tuple is an index of a dimension of its own.
+/// Each component of a tuple indexes a dimension of its own.
 template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);

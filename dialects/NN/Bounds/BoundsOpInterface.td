@@ -6,8 +6,8 @@ include "mlir/IR/OpBase.td"
 def BoundsOpInterface : OpInterface<"BoundsOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    What an op asks of integers that it reads: indices must lie in what they
-    index. Attached to ops from outside (external models).
+    The bounds that an op requires of integers that it reads: indices must be inside
+    the dimension that they index. Attached to ops from outside (external models).
   }];
   let methods = [
     InterfaceMethod<[{

@@ -10,13 +10,14 @@
 
 namespace dpc::nn {
 
-/// Which integers each element of a tensor may be. Elements are numbered
-/// row-major; a tensor of which all elements may be the same holds that once.
+/// The bounds of each element of an integer tensor. Elements are numbered
+/// row-major. If all elements have the same bounds, the object stores these once
+/// (it is uniform).
 class ElementBounds {
 public:
-  /// All elements may be what `all` allows.
+  /// All elements have the bounds `all`.
   ElementBounds(const IntegerBounds &all = {}) : known{all} {}
-  /// `count` elements that may be anything, to be narrowed.
+  /// `count` elements without bounds, which `narrow` can then add.
   static ElementBounds ofElements(int64_t count);
 
   bool isUniform() const { return kinds.empty(); }
@@ -25,22 +26,23 @@ public:
     return known[isUniform() ? 0 : kinds[element]];
   }
 
-  /// Element `element` must also lie in `bounds`. Not for uniform ones.
+  /// Also requires `bounds` of element `element`. Not for uniform objects.
   void narrow(int64_t element, const IntegerBounds &bounds);
-  /// What both allow, element by element.
+  /// The intersection of both, element by element.
   ElementBounds intersect(const ElementBounds &other) const;
-  /// What is allowed at every element.
+  /// The intersection of the bounds of all elements.
   IntegerBounds everywhere() const;
-  /// The bounds of x at each element where x + amount has these; `amounts` has
-  /// one number, or one an element.
+  /// The bounds of x that follow if x + amount has these bounds; `amounts` has one
+  /// number for all elements, or one per element.
   ElementBounds before(llvm::ArrayRef<int64_t> amounts) const;
-  /// The bounds of x where x, or x + amount of a negative x, has these.
+  /// The bounds of x that follow if x, or x + amount for a negative x, has these
+  /// bounds.
   ElementBounds extendedBelow(llvm::ArrayRef<int64_t> amounts) const;
-  /// With `value` allowed at every element, in place of what was ignored.
+  /// The same bounds with `value` as the ignored value of every element.
   ElementBounds ignoring(int64_t value) const;
-  /// As runs of equal bounds, where the tensor has `shape` and its dimension
-  /// `batch` (-1: none) counts samples: of one sample, what all samples allow.
-  /// Empty where anything goes.
+  /// The bounds as runs of equal bounds, for a tensor of `shape` whose dimension
+  /// `batch` (-1: none) counts samples. The runs are those of one sample, with the
+  /// bounds that hold for all samples. Empty if no element has bounds.
   llvm::SmallVector<BoundsRun> runs(llvm::ArrayRef<int64_t> shape, int64_t batch) const;
 
 private:
@@ -48,9 +50,9 @@ private:
                        llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map) const;
   uint32_t kindOf(const IntegerBounds &bounds);
 
-  /// Bounds that occur. Few: one a table that is indexed.
+  /// The distinct bounds. They are few: about one per indexed table.
   std::vector<IntegerBounds> known;
-  /// For each element an index into `known`; empty where there is but one.
+  /// For each element an index into `known`; empty if the object is uniform.
   std::vector<uint32_t> kinds;
 };
 

@@ -1,4 +1,4 @@
-// What nn.attention and nn.attention_grad are: types, sharding, cost.
+// Types, verification, sharding and cost of nn.attention and nn.attention_grad.
 
 #include "dialects/NN/IR/Attention.h"
 
@@ -74,7 +74,7 @@ int64_t AttentionShape::visiblePairs() const {
   return batches() * pairs;
 }
 
-/// Checks what both ops ask of their operands; the shape if all is right.
+/// Checks the constraints that both ops share; returns the shape if they hold.
 template <typename Adaptor>
 static FailureOr<AttentionShape> checkOperands(std::optional<Location> loc, Adaptor adaptor,
                                                StringRef name) {
@@ -198,7 +198,7 @@ int64_t AttentionGradOp::getFlops() {
 }
 
 namespace {
-/// Loops of both ops, and the dimensions of their values in terms of them.
+/// The loops of both ops, and the dimensions of their values as these loops.
 struct AttentionLoops {
   ShardingRule rule;
   SmallVector<ShardingRule::DimLoops> scores; // [batch, queries, keys]
@@ -242,8 +242,8 @@ struct AttentionLoops {
 };
 } // namespace
 
-// Which keys a query sees depends on its number in the whole, so rows of a
-// causal attention are cut only after it is decomposed.
+// A query's number in the logical tensor decides which keys it sees. So the rows of
+// a causal attention are cut only after it is decomposed.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), getCausal() ? LoopKind::whole : LoopKind::parallel);
   loops.addOperands(getMask(), getMaskDimensions(), {});
@@ -251,8 +251,8 @@ ShardingRule AttentionOp::getShardingRule() {
   return loops.rule;
 }
 
-// The queries are rows of one result and summed over in the two others, which
-// no kind of loop says.
+// Queries are rows of one result and are summed over in the two others. No kind of
+// loop expresses that, so they may not be cut.
 ShardingRule AttentionGradOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), LoopKind::whole);
   loops.addOperands(getMask(), getMaskDimensions(),

@@ -11,13 +11,14 @@ class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
         Pure, NN_Interpretable, NN_Shardable, NN_Decomposable, NN_Computes, PrecisionOpInterface,
         DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   code extraDeclaration = [{
-    /// The extents of the op and where they lie in its operands.
+    /// The extents of the op and their dimensions in its operands.
     ::dpc::nn::AttentionShape getAttentionShape();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     /// q, k and v.
     bool narrowsOperand(unsigned number) { return number < 3; }
-    /// Gradients. The result of attention stays as its sums are: gradients of scores are
-    /// differences from its product with its own gradient.
+    /// Only gradients are narrowed. The result of nn.attention keeps the precision of
+    /// its sums, because the gradients of scores are differences from the product of the
+    /// result and its gradient.
     bool narrowsResult(unsigned) { return ::llvm::isa<AttentionGradOp>(getOperation()); }
   }];
   let extraClassDeclaration = extraDeclaration;
@@ -26,32 +27,33 @@ class NN_AttentionLikeOp<string mnemonic, list<Trait> traits = []>
 def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
   let summary = "Scaled dot-product attention: softmax(scale Q K^T + mask) V";
   let description = [{
-    `q` has a row a query, `k` and `v` have a row a key. Dimension `rows` of them
-    and of the result counts these rows, the last one the elements of a row; all
-    others are batch (samples, heads), in their order. So heads are read where a
-    projection left them, [batch, rows, heads, elements], as well as one by one,
-    [batch, heads, rows, elements].
+    `q` has one row per query; `k` and `v` have one row per key. In q, k, v and the
+    result, dimension `rows` counts these rows, and the last dimension has the
+    elements of a row. All other dimensions are batch (samples, heads), in their
+    order. So heads are read in the layout of a projection, [batch, rows, heads,
+    elements], as well as in separate matrices, [batch, heads, rows, elements].
 
     For each batch element, query i and key j: s = `scale` q_i . k_j + mask, p =
-    softmax of s over the keys, result_i = sum_j p_ij v_j, and `logSumExp`_i = ln
-    sum_j e^s, [batch, queries], is kept for the gradient. `mask` is a tensor
-    over some of the dimensions [batch, queries, keys], those of `maskDimensions`,
-    and constant along the others. With `causal`, query i sees key j where
-    j <= i + keys - queries, as if -infinity were added elsewhere.
+    softmax of s over the keys, result_i = sum_j p_ij v_j. The result `logSumExp`_i
+    = ln sum_j e^s, [batch, queries], is kept for the gradient. `mask` is a tensor
+    over some of the dimensions [batch, queries, keys], which `maskDimensions`
+    lists, and is constant along the others. With `causal`, query i sees key j if j
+    <= i + keys - queries, as if -infinity were added to the other scores.
 
-    A row whose keys are all masked by -infinity is NaN, as the softmax of such a
-    row is. With `guarded` (exporters write it as select(is_nan(p), 0, p)) its
-    result is 0, and so is all of its gradient.
+    The result of a row whose keys are all masked by -infinity is NaN, as the
+    softmax of such a row is. With `guarded` (exporters write it as
+    select(is_nan(p), 0, p)) its result and all of its gradient are 0.
 
-    Scores and their softmax are f32 where q, k and v are 16-bit floats, and so is
-    `logSumExp`; the result is rounded once, to its own type. In core ops the
-    probabilities are rounded too, which are then factors of a product.
+    If q, k and v are 16-bit floats, scores, their softmax and `logSumExp` are f32,
+    and the result is rounded once, to its own type. The decomposition into core ops
+    also rounds the probabilities, because they are then factors of a product.
 
-    The gradient is `nn.attention_grad` of q, k and v, and core ops of `mask`.
+    The gradient of q, k and v is `nn.attention_grad`; the gradient of `mask` is
+    made of core ops.
 
-    Made by `dpc-form-attention`; decomposed at `placed` where keys or elements of
-    rows are cut, or queries that are `causal`; else one kernel, which never holds
-    all scores.
+    Made by `dpc-form-attention`. Decomposed at `placed` if keys or elements of rows
+    are cut, or if queries of a `causal` attention are cut. Otherwise it is one
+    kernel, which never holds all scores.
 
     ```mlir
     func.func @example(%q: tensor<8x12x4x64xf32>, %k: tensor<8x12x4x64xf32>, %v: tensor<8x12x4x64xf32>, %m: tensor<8x12xf32>) {
@@ -62,12 +64,13 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     }
     ```
     Constraints: (C1) q, k and v have one rank, at least 2, and `rows` is a
-    dimension but the last; (C2) their batch extents are equal, q and k have rows
-    of one length, k and v one number of rows, and nothing is empty; (C3)
-    `maskDimensions` has one entry a dimension of the mask, strictly increasing,
-    of the extent that it names; (C4) `causal` needs at least as many keys as
-    queries; (C5) `scale` is finite; (C6) q, k and v have one element type
-    and the result has it too or a wider one, `logSumExp` has that in which their
+    dimension other than the last; (C2) their batch extents are equal, q and k have
+    rows of one length, k and v have the same number of rows, and no extent is 0;
+    (C3) `maskDimensions` has one entry per dimension of the mask, strictly
+    increasing, and the extent of each is that of the named dimension; (C4) `causal`
+    needs at least as many keys as queries; (C5) `scale` is finite; (C6) q, k and v
+    have one element type, and the result has it too or a wider one; `logSumExp` has
+    the type of sums (f32 for 16-bit floats), and the mask has one of the two types.
     sums are taken (f32 for 16-bit floats), the mask one of the two.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
@@ -82,7 +85,8 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     `->` type($result) `,` type($logSumExp)
   }];
   let extraClassDeclaration = extraDeclaration # [{
-    /// Of InferTypeOpInterface: the result may be wider.
+    /// Overrides InferTypeOpInterface: the result may have a wider type than
+    /// inferred.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }
@@ -90,19 +94,21 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
 def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
   let summary = "Gradients of q, k and v of nn.attention";
   let description = [{
-    With p = e^(s - `logSumExp`) recomputed from s as `nn.attention` has it and
-    divided by its sum over the keys, g the gradient of the result and `delta`_i =
-    sum of g_i result_i less the gradient of `logSumExp`_i: ds = p (g v^T - delta),
-    and dq = scale ds k, dk = scale ds^T q, dv = p^T g. With `guarded`, p is 0 where
-    it would be NaN. Source: Dao, "FlashAttention-2: Faster Attention with Better
-    Parallelism and Work Partitioning", 2023.
+    The probabilities are recomputed as p = e^(s - `logSumExp`), with s as in
+    `nn.attention`, and divided by their sum over the keys. Let g be the gradient of
+    the result, and `delta`_i = the sum of g_i result_i less the gradient of
+    `logSumExp`_i. Then ds = p (g v^T - delta), dq = scale ds k, dk = scale ds^T q,
+    and dv = p^T g. With `guarded`, a p that would be NaN is 0. Source: Dao,
+    "FlashAttention-2: Faster Attention with Better Parallelism and Work
+    Partitioning", 2023.
 
-    The sum is 1, unless `logSumExp` is so large that it lost the logarithm of the
-    number of keys: where a finite number masks all keys of a row.
+    The sum over the keys is 1, unless `logSumExp` is so large that rounding dropped
+    the logarithm of the number of keys. That happens if a finite number masks all
+    keys of a row.
 
-    Made by the gradient of `nn.attention`; decomposed at `placed` where anything
-    but the batch is cut (dq has a row a query, dk and dv sum over the queries);
-    else one kernel.
+    Made by the gradient of `nn.attention`. Decomposed at `placed` if any dimension
+    other than the batch is cut (dq has one row per query, while dk and dv are sums
+    over the queries). Otherwise it is one kernel.
 
     ```mlir
     func.func @example(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %l: tensor<4xf32>, %delta: tensor<4xf32>, %g: tensor<4x2xf32>) {
@@ -112,16 +118,18 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
       return
     }
     ```
-    Where q, k and v are 16-bit floats, what lies between is f32, but in core ops
-    the probabilities and ds as factors of a product.
+    If q, k and v are 16-bit floats, intermediate values are f32. In the
+    decomposition, the probabilities and ds are rounded, because they are factors of
+    a product.
 
-    `resultGrad` is rounded to the type of q, k and v. `delta` is that of the rounded
-    one and of a result that need not be: where p (g v^T - delta) did not add up to
-    zero, all keys would pull a query the same way.
+    `resultGrad` is rounded to the type of q, k and v. `delta` is computed from the
+    rounded gradient and from a result that need not be rounded. If p (g v^T - delta)
+    did not add up to zero over the keys, all keys would pull a query in the same
+    direction.
 
     Constraints: (C1) to (C6) of `nn.attention`; (C7) `logSumExp` and `delta` have
-    the type of its second result, `resultGrad` that of its first, with the elements
-    of q.
+    the type of its second result; `resultGrad` has the type of its first result,
+    with the element type of q.
   }];
   let arguments = (ins NN_AttentionTensor:$q, NN_AttentionTensor:$k, NN_AttentionTensor:$v,
                        NN_AttentionSums:$logSumExp, NN_AttentionSums:$delta,

@@ -17,14 +17,15 @@ public:
                      bool guarded)
       : shape(shape), index(index), scale(scale), guarded(guarded) {}
 
-  /// First element of row `row` of a tensor with `rowCount` rows of `elements`.
+  /// The offset of the first element of row `row` in a tensor with `rowCount` rows
+  /// of `elements`.
   int64_t rowAt(int64_t rowCount, int64_t elements, int64_t row) const {
     SmallVector<int64_t> at(index);
     at.insert(at.begin() + shape.rows, row);
     at.push_back(0);
     return linearize(at, rowMajorStrides(shape.operand(rowCount, elements)));
   }
-  /// Number of a query among all of the batch.
+  /// The linear number of a query in the complete batch.
   int64_t queryAt(int64_t query) const {
     return linearize(index, rowMajorStrides(shape.batch)) * shape.queries + query;
   }

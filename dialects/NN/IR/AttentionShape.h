@@ -6,20 +6,21 @@
 
 namespace dpc::nn {
 
-/// The extents of an attention. Its scores have dimensions [batch, queries,
-/// keys]; q, k, v and the result have the batch around dimension `rows`, and
-/// the elements of a row last.
+/// The extents of an attention. Its scores have dimensions [batch, queries, keys].
+/// In q, k, v and the result, `rows` is a dimension among the batch dimensions, and
+/// the elements of a row are the last dimension.
 struct AttentionShape {
   llvm::SmallVector<int64_t> batch;
-  int64_t rows;              // dimension
+  int64_t rows;              // the dimension that counts rows
   int64_t queries, keys;     // extents
-  int64_t depth, valueDepth; // elements of rows of q and k, of v
+  int64_t depth, valueDepth; // elements in a row of q and k, and of v
   bool causal;
 
   AttentionShape(mlir::RankedTensorType q, mlir::RankedTensorType k, mlir::RankedTensorType v,
                  int64_t rows, bool causal);
 
-  /// A batch dimension, by its place in `batch`, as a dimension of an operand.
+  /// The dimension of an operand for the batch dimension with index `batchDim` in
+  /// `batch`.
   int64_t operandDim(int64_t batchDim) const { return batchDim < rows ? batchDim : batchDim + 1; }
   /// The batch dimensions of an operand.
   llvm::SmallVector<int64_t> operandBatch() const;
@@ -29,9 +30,10 @@ struct AttentionShape {
   llvm::SmallVector<int64_t> logSumExp() const;
   /// The shape of an operand or of the result.
   llvm::SmallVector<int64_t> operand(int64_t rowCount, int64_t elements) const;
-  /// Query i sees key j where j <= i + offset.
+  /// Query i sees key j if j <= i + offset.
   int64_t offset() const { return keys - queries; }
-  /// Pairs of a query and a key that it sees, in all of the batch.
+  /// The number of pairs of a query and a key that it sees, over the complete
+  /// batch.
   int64_t visiblePairs() const;
 };
 

@@ -1,5 +1,5 @@
-// nn.attention and nn.attention_grad in core ops, and the gradient of the
-// first.
+// Decomposition of nn.attention and nn.attention_grad into core ops, and the
+// gradient of nn.attention.
 
 #include "dialects/NN/IR/Attention.h"
 
@@ -16,14 +16,14 @@ using namespace dpc;
 using namespace dpc::nn;
 
 namespace {
-/// Parts of an attention as core ops. Scores and what has their shape have
-/// dimensions [batch, queries, keys], and the type in which sums are taken.
+/// Builds parts of an attention from core ops. Scores and values of their shape
+/// have dimensions [batch, queries, keys] and the type of sums.
 template <typename Op> struct AttentionExpressions {
   Expressions e;
   Op op;
   AttentionShape shape = op.getAttentionShape();
   int64_t batches = shape.batch.size();
-  /// Of the operands, and of what is summed up of them.
+  /// The element types of the operands, and of sums of them.
   Type element = typeOf(op.getQ()).getElementType(), sum = accumulatorType(element);
 
   SmallVector<int64_t> scoreBatch() const {
@@ -36,8 +36,9 @@ template <typename Op> struct AttentionExpressions {
     return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last}, {last}, sum);
   }
 
-  /// Rows of `x` summed with weights, along dimension `contracted` of these,
-  /// as an operand lies, times `scale`; elements of `type`.
+  /// Sums the rows of `x` with weights along dimension `contracted` of the weights,
+  /// times `scale`. The result has the dimensions of an operand and elements of
+  /// `type`.
   Value weighted(Value weights, int64_t contracted, Value x, Type type, double scale = 1) {
     Value sums = e.dot(e.convert(weights, element), x, scoreBatch(), shape.operandBatch(),
                        {contracted}, {shape.rows}, sum);
@@ -62,7 +63,7 @@ template <typename Op> struct AttentionExpressions {
     return e.select(visible, scores, e.splatLike(scores, -std::numeric_limits<double>::infinity()));
   }
 
-  /// A value a row of the scores, repeated along them.
+  /// One value per row of the scores, broadcast along the keys.
   Value alongKeys(Value rows) { return e.broadcastAlong(rows, shape.scores(), {batches + 1}); }
 
   Value guard(Value probabilities) {
@@ -114,7 +115,7 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   Value g = resultGrads[0], delta;
   if (g) {
     g = e.convert(g, a.element);
-    // Of dimensions [batch, queries], in the order of the operands.
+    // Permute [batch, queries] to the order of dimensions in the operands.
     Value wide = e.convert(g, a.sum), result = e.convert(getResult(), a.sum);
     Value sums = e.sum(e.mul(wide, result), {a.shape.rank() - 1});
     SmallVector<int64_t> permutation = a.shape.operandBatch();

@@ -29,13 +29,13 @@ LogicalResult BatchNormOp::verify() {
 
 int64_t BatchNormOp::getFlops() { return 9 * typeOf(getInput()).getNumElements(); }
 
-/// What turns a population variance over `count` values into the one the
-/// running variance moves by.
+/// The factor from a population variance over `count` values to the variance with
+/// which the running variance is updated.
 static double runningVarianceFactor(bool unbiased, int64_t count) {
   return unbiased ? double(count) / std::max<int64_t>(count - 1, 1) : 1.0;
 }
 
-/// Dimensions of a `rank`-dimensional tensor but `kept`.
+/// The dimensions of a tensor of rank `rank`, without those in `kept`.
 static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
   SmallVector<int64_t> dimensions;
   for (int64_t d = 0; d < rank; ++d)
@@ -46,16 +46,16 @@ static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
 
 //===-- Uses of one module ------------------------------------------------===//
 
-/// The use whose moved statistic (result 1 or 2) the op moves on; null for the
-/// first use.
+/// The previous use of the module: the op whose updated statistic (result 1 or 2)
+/// this op reads; null for the first use.
 static BatchNormOp previousUse(BatchNormOp op, unsigned statistic) {
   Value old = getSource(op->getOperand(statistic + 2));
   auto maker = old.getDefiningOp<BatchNormOp>();
   return maker && old == maker->getResult(statistic) ? maker : BatchNormOp();
 }
 
-/// The uses that move the statistic on; `outOthers`: whether anything else reads
-/// it, the end of the step excepted.
+/// The next uses, which update the statistic further. `outOthers`: whether an op
+/// other than these and the end of the step reads the statistic.
 static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, bool &outOthers) {
   SmallVector<BatchNormOp> next;
   SmallVector<Value> values = {op->getResult(statistic)};
@@ -73,11 +73,11 @@ static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, boo
 }
 
 namespace {
-/// How one use of a module moves a statistic. G groups pass all n uses, group by
-/// group: r' = m_u r + (1 - m_u) stat_(g,u). With M = m_1 .. m_n that is a step for
-/// each use, in order:
+/// How one use of a module updates a statistic. G groups pass through all n uses,
+/// group by group: r' = m_u r + (1 - m_u) stat_(g,u). With M = m_1 .. m_n this equals
+/// one update per use, in order:
 ///   r' = keep r + sum over g of (1 - m_u) M^(G-1-g) stat_(g,u),
-///   keep = m_u, and M^(G-1) more at the first use.
+///   keep = m_u, times M^(G-1) for the first use.
 struct StatisticMove {
   double momentum; ///< m_u
   double cycle;    ///< M
@@ -106,8 +106,9 @@ static FailureOr<StatisticMove> findMove(BatchNormOp op, unsigned statistic, int
   return move;
 }
 
-/// `old` moved by the statistics of the groups (dimension 0 of `stat`, where it
-/// has two). The weights come from an iota, so that the group dimension may be cut.
+/// `old` updated by the statistics of the groups, which are dimension 0 of `stat`
+/// if it has rank 2. The weights are computed from an iota, so that the group
+/// dimension may be cut.
 static Value moveStatistic(Expressions e, Value old, Value stat, const StatisticMove &move,
                            double factor) {
   RankedTensorType type = typeOf(stat);

@@ -49,7 +49,7 @@ std::optional<int64_t> dpc::nn::strideAlong(Value tensor, ArrayRef<int64_t> dime
   return innermost.value_or(1);
 }
 
-/// Dimensions of `rank` in neither list, increasing.
+/// The dimensions of a tensor of rank `rank` that are in neither list, increasing.
 static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> batch,
                                       ArrayRef<int64_t> contract) {
   SmallVector<int64_t> free;
@@ -150,8 +150,8 @@ ShardingRule DotOp::getShardingRule() {
   return rule;
 }
 
-/// `tensor` with dimensions in the order first, second, third, as row-major
-/// elements of type T.
+/// The elements of `tensor`, of type T, in row-major order of the dimensions first,
+/// second, third.
 template <typename T>
 static std::vector<T> gathered(const HostTensor &tensor, const std::vector<T> &elements,
                                ArrayRef<int64_t> first, ArrayRef<int64_t> second,
@@ -206,8 +206,9 @@ LogicalResult DotOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *
   return success();
 }
 
-/// Positions, in a result whose last dimensions are the dimensions `contract`
-/// of an operand in increasing order, of each of `contract`'s entries.
+/// For each entry of `contract`: its position among the entries in increasing
+/// order. These are the positions of the contracted dimensions in a result that has
+/// them last, in increasing order.
 static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   SmallVector<int64_t> sorted(contract);
   llvm::sort(sorted);
@@ -217,10 +218,10 @@ static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   return ranks;
 }
 
-// With result dimensions (batch, M, N): dlhs contracts N of g with N of rhs,
-// drhs contracts M of lhs with M of g; a transpose puts the dimensions back
-// in the operand's order. Of a result wider than the factors g is rounded to
-// their type: the gradients are products as the op itself is.
+// With result dimensions (batch, M, N), dlhs contracts N of g with N of rhs, and
+// drhs contracts M of lhs with M of g. A transpose restores the order of the
+// operand's dimensions. If the result is wider than the factors, g is rounded to
+// their type, because the gradients are products of the same kind as the op.
 LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                               ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
@@ -267,8 +268,8 @@ static SmallVector<int64_t> mapped(ArrayRef<int64_t> dimensions, ArrayRef<int64_
 
 namespace {
 
-/// A product reads an operand as it was before a transposition, where that
-/// keeps the order of the operand's other dimensions.
+/// Replaces a transposed operand of a product by the input of the transpose, if
+/// that keeps the order of the operand's other dimensions.
 struct ReadThroughTranspose : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -299,8 +300,8 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
   }
 };
 
-/// A transposition of a product that reorders its batch dimensions or puts the
-/// dimensions of `rhs` before those of `lhs` is another product.
+/// Replaces a transpose of a product by another product, if the transpose reorders
+/// batch dimensions or moves the dimensions of `rhs` before those of `lhs`.
 struct ProduceTransposed : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -10,12 +10,12 @@
 
 namespace dpc::nn {
 
-/// The extents of some dimensions of `tensor`, such as those that are contracted.
+/// The extents of the listed dimensions of `tensor`, such as the contracted ones.
 llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
-/// The distance in memory, in elements, of neighbours when `dimensions` of
-/// `tensor`, which is dense and row-major, are counted as one; nullopt when there
-/// is no one distance.
+/// The distance in memory, in elements, between neighbours if `dimensions` of
+/// `tensor`, which is dense and row-major, are treated as one dimension; nullopt if
+/// that distance is not constant.
 std::optional<int64_t> strideAlong(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace dpc::nn

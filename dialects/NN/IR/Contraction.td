@@ -10,18 +10,18 @@ def NN_DotOp : NN_Op<"dot", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{
-    A matrix product generalised: dimensions pair up as batch (in both operands
+    A generalized matrix product. Pairs of dimensions are batch (in both operands
     and the result) or contracted (in both operands, summed). The result has the
-    batch dimensions in the order given, then the other dimensions of `lhs`, then
-    those of `rhs`, in their order.
+    batch dimensions in the given order, then the other dimensions of `lhs` and then
+    those of `rhs`, each in their order.
 
     Every contraction of ONNX (MatMul, Gemm, Einsum) and each of its gradients is
-    one `nn.dot`, at most with transposes around it. Canonicalization takes the
-    transposes in: an operand's, where the order of its other dimensions stays,
-    and the result's, where it exchanges those of `lhs` and `rhs`.
+    one `nn.dot`, with transposes around it if necessary. Canonicalization absorbs
+    transposes: one of an operand if the order of its other dimensions stays, and
+    one of the result if it exchanges the dimensions of `lhs` and `rhs`.
 
-    A result wider than the factors, such as f32 of bf16 factors, holds the sums
-    as they were taken: in f32 for 16-bit floats, and rounded once.
+    A result that is wider than the factors, such as f32 for bf16 factors, has the
+    unrounded sums: sums of 16-bit floats are f32, and are otherwise rounded once.
 
     ```mlir
     func.func @example(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>, %k: tensor<4x12x8xf32>) {
@@ -31,10 +31,10 @@ def NN_DotOp : NN_Op<"dot", [
       return
     }
     ```
-    Constraints: (C1) the two lists of a pair have one length, entries inside the
-    rank, no dimension twice; (C2) paired extents are equal; (C3) the
-    operands have one element type, and the result has it too, or of a float type
-    a wider one.
+    Constraints: (C1) the two lists of a pair have the same length, entries are
+    inside the rank, and no dimension is listed twice; (C2) paired extents are
+    equal; (C3) the operands have one element type; the result has it too or, for
+    floats, a wider float type.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lhsBatch,
@@ -52,7 +52,8 @@ def NN_DotOp : NN_Op<"dot", [
     ::llvm::SmallVector<int64_t> getRhsFree();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
-    /// Of InferTypeOpInterface: the result may be wider.
+    /// Overrides InferTypeOpInterface: the result may have a wider type than
+    /// inferred.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }

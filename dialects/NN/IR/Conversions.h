@@ -7,20 +7,22 @@
 
 namespace dpc::nn {
 
-// Under mixed precision products read a conversion of a weight, and give one of a
-// gradient. A pass that asks where a value comes from, or what reads it, asks here.
+// Under mixed precision, products read a conversion of a weight and give a
+// conversion of a gradient. A pass that looks for the origin or the readers of a
+// value uses these functions.
 
-/// Whether `op` gives the floats that it reads in another float type.
+/// Whether `op` converts floats to another float type.
 bool isConversion(mlir::Operation *op);
 
-/// What `value` is a conversion of, through any number of them; itself if it is none.
+/// The value from which `value` was converted, through any number of conversions;
+/// `value` itself if it is not a conversion.
 mlir::Value getSource(mlir::Value value);
 
-/// `value`, then its conversions, and theirs.
+/// `value`, followed by all its direct and indirect conversions.
 llvm::SmallVector<mlir::Value> getForms(mlir::Value value);
 
-/// Whether something reads `value` or a conversion of it, and `isReader` is true of all that
-/// do; conversions are not asked about.
+/// Whether `value` or a conversion of it has readers, and `isReader` is true for all of
+/// them. Conversions themselves do not count as readers.
 bool isReadOnlyBy(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> isReader);
 
 } // namespace dpc::nn

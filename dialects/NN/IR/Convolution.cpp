@@ -1,6 +1,7 @@
-// The three ops of a convolution y = conv(x, w). The map is bilinear, so each
-// makes one of (x, w, y) from the other two, and their gradients are each
-// other: one geometry, one loop nest and one set of loops serve all three.
+// The three ops of a convolution y = conv(x, w). The map is bilinear, so each op
+// computes one of (x, w, y) from the other two, and the gradients of each op are
+// the other two ops. All three share one geometry, one loop nest and one set of
+// loops.
 
 #include "dialects/NN/IR/Convolution.h"
 
@@ -25,7 +26,7 @@ void NNDialect::registerConvolutionOps() {
 // Geometry
 //===----------------------------------------------------------------------===//
 
-/// `op` is one of the three, or the adaptor of one.
+/// The convolution of `op`, which is one of the three ops or an adaptor of one.
 template <typename Op>
 static Convolution convolutionOf(Op op, RankedTensorType x, RankedTensorType w,
                                  RankedTensorType y) {
@@ -67,7 +68,7 @@ Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
   return shape;
 }
 
-/// Whether the operands of one of the three ops have one type; an error if not.
+/// Checks that the operands of one of the three ops have the same element type.
 static LogicalResult checkFactors(Value first, Value second,
                                   function_ref<InFlightDiagnostic()> emitError) {
   Type left = typeOf(first).getElementType(), right = typeOf(second).getElementType();
@@ -137,19 +138,19 @@ int64_t ConvWeightGradOp::getFlops() { return getConvolution().getFlops(); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The loops of a convolution, and the dimensions of its tensors made of them.
+/// The loops of a convolution, and the dimensions of its tensors as these loops.
 struct ConvolutionLoops {
   ShardingRule rule; // the loops only
   ShardingRule::ValueLoops x, w, y;
 
-  /// What is summed over is the loop that the result lacks: each kind says
-  /// whether the batch, output channel or input channel loop is such a one.
+  /// The result lacks the loops that are summed over. The arguments give the kinds
+  /// of the batch, output channel and input channel loops.
   ConvolutionLoops(const Convolution &convolution, LoopKind batch, LoopKind outputChannels,
                    LoopKind inputChannels) {
     int64_t groups = convolution.groups;
     ArrayRef<int64_t> xs = convolution.x.getShape(), ws = convolution.w.getShape(),
                       ys = convolution.y.getShape();
-    // A cut inside a group would mix with the cut of the groups.
+    // With groups, a cut inside a group would interleave with a cut of the groups.
     if (groups > 1)
       outputChannels = inputChannels = LoopKind::whole;
     unsigned n = rule.addLoop(xs[0], batch);
@@ -198,8 +199,8 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
 // Interpreter rules
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(x, w, y)` with pointers to the planes of each (batch, group,
-/// output channel, input channel): the elements over the spatial dimensions.
+/// Calls `visit(x, w, y)` with pointers to the planes (the elements over the
+/// spatial dimensions) of each (batch, group, output channel, input channel).
 template <typename X, typename W, typename Y, typename Visit>
 static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit visit) {
   auto planeOf = [](RankedTensorType type) {
@@ -221,8 +222,8 @@ static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit
       }
 }
 
-/// Adds `step(x, w, y)` up over every product of the convolution: x, w and y
-/// are references to the elements that meet.
+/// Calls `step(x, w, y)` for every product of the convolution. x, w and y are
+/// references to the elements of the product and of its sum.
 template <typename X, typename W, typename Y, typename Step>
 static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Step step) {
   std::vector<Window::Run> runs = convolution.window.getRuns(
@@ -235,7 +236,7 @@ static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Ste
   });
 }
 
-/// Calls `run` with the member that holds the elements of `tensor`.
+/// Calls `run` with the member of HostTensor that holds the elements of `tensor`.
 template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);
@@ -278,8 +279,8 @@ template <typename Op> struct Siblings {
   Expressions e;
   Op op;
 
-  /// A gradient of the result as a factor beside the operands: of a result wider
-  /// than these it is rounded to their type.
+  /// The gradient of the result, converted to be a factor next to the operands: if
+  /// the result is wider than the operands, the gradient is rounded to their type.
   Value asFactor(Value grad) { return e.convert(grad, typeOf(op->getOperand(0)).getElementType()); }
 
   Value conv(Value x, Value w) { return make<ConvOp>(x, w); }
@@ -309,8 +310,8 @@ LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
   return success();
 }
 
-// The result is x-shaped and linear in y and w: its gradient g takes the place
-// of x.
+// The result has the shape of x and is linear in y and w, so its gradient g takes
+// the place of x.
 LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                         ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvInputGradOp> make{{builder, getLoc()}, *this};
@@ -322,8 +323,8 @@ LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resu
   return success();
 }
 
-// The result is w-shaped and linear in x and y: its gradient g takes the place
-// of w.
+// The result has the shape of w and is linear in x and y, so its gradient g takes
+// the place of w.
 LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                          ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvWeightGradOp> make{{builder, getLoc()}, *this};

@@ -12,12 +12,13 @@ struct Convolution {
   Window window;
   int64_t groups;
 
-  /// The shape of y that x, w and the geometry give; an error, begun by
-  /// `emitError`, when they break a constraint of nn.conv.
+  /// The shape of y for x, w and the geometry. If they break a constraint of
+  /// nn.conv, reports an error that `emitError` begins.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   inferOutput(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
 
-  /// Multiplications and additions of each of the three ops, padding included.
+  /// The multiplications and additions of each of the three ops, including those on
+  /// padding.
   int64_t getFlops() const;
 };
 

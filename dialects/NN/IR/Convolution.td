@@ -3,13 +3,13 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-/// One of the three ops of a convolution y = conv(x, w): each makes one of the
+/// One of the three ops of a convolution y = conv(x, w). Each computes one of the
 /// three tensors, or its gradient, from the other two.
 class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
         PrecisionOpInterface], traits)> {
-  // The text all three share.
+  // The description that all three share.
   string constraints = [{
     Layouts: x is batch, input channels, spatial; w is output channels, input
     channels of a group, spatial; y is batch, output channels, spatial. Input
@@ -35,7 +35,7 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
     `strides` $strides `padLow` $padLow `padHigh` $padHigh `dilations` $dilations
     `groups` $groups attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";
   string convolutionDeclaration = [{
-    /// The types and geometry of the whole convolution.
+    /// The types and geometry of the convolution, for any of the three ops.
     ::dpc::nn::Convolution getConvolution();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
@@ -47,10 +47,10 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Convolution over one to three spatial dimensions";
   let description = [{
-    Each output is the sum, over the input channels of its group and the kernel,
-    of kernel element times the input element at
-    o * stride + k * dilation - padLow (zero where that is padding; the kernel is
-    not reversed: a cross-correlation). Negative padding cuts elements off.
+    Each output is the sum, over the input channels of its group and the elements of
+    the kernel, of the kernel element times the input element at o * stride + k *
+    dilation - padLow, which is zero in the padding. The kernel is not reversed
+    (cross-correlation). Negative padding crops elements.
 
     Made by the frontends; becomes one kernel.
 
@@ -63,7 +63,8 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     ```
   }] # constraints;
   let extraClassDeclaration = convolutionDeclaration # [{
-    /// Of InferTypeOpInterface: the result may be wider.
+    /// Overrides InferTypeOpInterface: the result may have a wider type than
+    /// inferred.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }
@@ -71,10 +72,11 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
 def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
   let summary = "Gradient of a convolution's input; a transposed convolution";
   let description = [{
-    The transpose, as a linear map of y, of the convolution with this kernel and
-    geometry: from y (the gradient, or the input of a transposed convolution) to
-    the tensor of x's type. The type of x says what the extents alone do not: up
-    to stride - 1 of its last elements meet no output.
+    The transpose, as a linear map, of the convolution with this kernel and
+    geometry: from y (the gradient, or the input of a transposed convolution) to a
+    tensor of x's type. The type of x is needed because the extents of y do not
+    determine it: up to stride - 1 of the last elements of x contribute to no
+    output.
 
     Made by the VJP of `nn.conv` and, for ConvTranspose, by the frontends.
 
@@ -92,8 +94,9 @@ def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
 def NN_ConvWeightGradOp : NN_ConvolutionOp<"conv_weight_grad", "input", "grad"> {
   let summary = "Gradient of a convolution's kernel";
   let description = [{
-    For each kernel element the sum, over the batch and the outputs, of gradient
-    times the input element that the convolution multiplies it with.
+    Each kernel element is the sum, over the batch and the outputs, of the gradient
+    times the input element that the convolution multiplies with that kernel
+    element.
 
     Made by the VJP of `nn.conv`.
 

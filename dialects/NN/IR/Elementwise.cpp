@@ -22,7 +22,7 @@ void CompareOp::build(OpBuilder &builder, OperationState &state, Comparison comp
   build(builder, state, type, comparison, lhs, rhs);
 }
 
-/// Whether every number of float type `narrow` is one of float type `wide`.
+/// Whether float type `wide` represents every number of float type `narrow`.
 static bool holdsAll(Type wide, Type narrow) {
   if (!isa<FloatType>(wide) || !isa<FloatType>(narrow))
     return false;
@@ -33,7 +33,8 @@ static bool holdsAll(Type wide, Type narrow) {
          APFloat::semanticsMinExponent(outer) <= APFloat::semanticsMinExponent(inner);
 }
 
-// To a type that holds all numbers, and back.
+// Folds a conversion to a type that represents all numbers of the original type,
+// and back.
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
   if (getInput().getType() == getType())
     return getInput();

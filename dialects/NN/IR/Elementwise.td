@@ -3,9 +3,9 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// Every op of this file: element i of the result depends on element i of the
-// operands, which all have the result's shape.
-// `additive` lists the operand sets in which the op is additive (ShardingRule).
+// In every op of this file, element i of the result depends on element i of the
+// operands, which all have the result's shape. `additive` lists the operand sets in
+// which the op is additive (ShardingRule).
 class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive = "{}", bit monotone = 0>
     : NN_Op<mnemonic, !listconcat([
         Pure, SameOperandsAndResultShape, NN_Interpretable, ShardableOpInterface,
@@ -23,7 +23,8 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive
   }];
 }
 
-/// Same type in and out. `formula` is what the op computes, `vjp` its gradient.
+/// Operand and result have the same type. `formula` is the formula of the op, `vjp`
+/// its gradient.
 class NN_UnaryOp<string mnemonic, Type type, string formula, string vjp, list<Trait> traits = [],
                  string additive = "{}", bit monotone = 0>
     : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive, monotone> {
@@ -95,7 +96,7 @@ def NN_FloorOp : NN_FloatUnaryOp<"floor", "the largest integer <= x", "0">;
 def NN_CeilOp : NN_FloatUnaryOp<"ceil", "the smallest integer >= x", "0">;
 def NN_RoundOp : NN_FloatUnaryOp<"round", "the nearest integer, halves to even", "0">;
 
-// Differs from its operand in the gradient alone.
+// An op that differs from the identity only in its gradient.
 class NN_GradientFormOp<string mnemonic, string formula, string vjp>
     : NN_UnaryOp<mnemonic, NN_FloatTensor, formula, vjp, [
         NN_Differentiable, PrecisionOpInterface,
@@ -110,9 +111,10 @@ def NN_StopGradientOp : NN_GradientFormOp<"stop_gradient", "x, without a gradien
 def NN_GeluOp : NN_ElementwiseOp<"gelu", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "Gaussian error linear unit";
   let description = [{
-    x Phi(x): with `none`, Phi by erf; with `tanh`, the approximation
-    0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of Hendrycks and Gimpel
-    (arXiv 1606.08415). Kept whole because one kernel computes it at once.
+    x Phi(x). With `none`, Phi is computed by erf. With `tanh`, the op is the
+    approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of Hendrycks and
+    Gimpel (arXiv 1606.08415). It stays one op because a single kernel computes it
+    well.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -172,8 +174,8 @@ def NN_ShiftRightOp : NN_BinaryOp<"shift_right", NN_IntTensor, "x >> y, filled w
 def NN_CompareOp : NN_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> {
   let summary = "Compares two tensors";
   let description = [{
-    True where the comparison holds. With a NaN every comparison but `ne` is
-    false. Unsigned integers compare as unsigned.
+    True for elements for which the comparison holds. With a NaN every comparison
+    except `ne` is false. Unsigned integers are compared as unsigned.
 
     ```mlir
     func.func @example(%a: tensor<4xf32>, %b: tensor<4xf32>) {
@@ -195,9 +197,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
     NN_Differentiable, PrecisionOpInterface, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
   let summary = "condition ? x : y";
   let description = [{
-    Element by element. Gradients: g where the condition holds to `onTrue`, g
-    elsewhere to `onFalse`, zero in the other places (selected, not multiplied,
-    so that a NaN on the side not taken does not spread).
+    Element by element. Gradients: g goes to `onTrue` if the condition holds,
+    otherwise to `onFalse`; the other operand gets zero. The gradient is selected,
+    not multiplied, so that a NaN on the side that is not taken does not spread.
 
     ```mlir
     func.func @example(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
@@ -214,8 +216,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
 def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "min(max(x, low), high)";
   let description = [{
-    Gradient: g to `input` where low < x < high (neither end, as PyTorch 2.15
-    has it for clamp, relu6, hardtanh and hardswish); the bounds get none.
+    Gradient: g goes to `input` if low < x < high; it is 0 at both bounds, as in
+    PyTorch 2.15 for clamp, relu6, hardtanh and hardswish. The bounds get no
+    gradient.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>, %low: tensor<4xf32>, %high: tensor<4xf32>) {
@@ -233,9 +236,9 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [NN_Differentiable],
     "::dpc::additiveIfFloats(*this)"> {
   let summary = "Converts the element type";
   let description = [{
-    Floats round to nearest even; floats to integers truncate towards zero;
-    integers wrap; to i1 is "not zero". Gradient: g converted back, where both
-    types are floats.
+    Floats are rounded to nearest even; floats to integers are truncated towards
+    zero; integers wrap; a conversion to i1 is "not zero". Gradient: g, converted
+    back, if both types are floats.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>) {

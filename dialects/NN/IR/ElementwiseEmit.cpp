@@ -1,5 +1,5 @@
-// Scalar and vector code of the elementwise ops, in the arith and math
-// dialects. A later pass replaces math ops by our own vector polynomials.
+// Scalar and vector code of the elementwise ops, in the arith and math dialects. A
+// later pass replaces math ops by polynomials on vectors.
 
 #include "dialects/NN/IR/Elementwise.h"
 
@@ -80,7 +80,7 @@ EMIT(RsqrtOp) {
 }
 
 EMIT(SigmoidOp) {
-  // e^-x may be infinite: 1 / inf is the right 0.
+  // e^-x may be infinite; 1 / inf is 0, which is the right result.
   Emitter e{b, loc};
   Value decay = e.make<math::ExpOp>(e.make<arith::NegFOp>(in[0]));
   return e.div(e.like(in[0], 1), e.add(e.like(in[0], 1), decay));
@@ -121,7 +121,7 @@ EMIT(SignOp) {
   Emitter e{b, loc};
   Value zero = e.like(in[0], 0), one = e.like(in[0], 1);
   if (isFloat(in[0])) {
-    // Ordered comparisons are false for NaN, which then passes through.
+    // Ordered comparisons are false for NaN, so a NaN passes through.
     Value low = e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], zero), e.like(in[0], -1), in[0]);
     return e.select(e.cmp(arith::CmpFPredicate::OGT, in[0], zero), one, low);
   }
@@ -169,8 +169,8 @@ ARITH_EMIT(AddOp, AddFOp, AddIOp)
 ARITH_EMIT(SubOp, SubFOp, SubIOp)
 ARITH_EMIT(MulOp, MulFOp, MulIOp)
 
-/// 1 in the place of divisors that trap: 0, met in padding only, and -1, by
-/// which the least integer cannot be divided (the remainder is 0 as by 1).
+/// Replaces divisors that trap by 1: 0, which occurs only in padding, and -1, by
+/// which the least integer cannot be divided (the remainder by -1 is 0, as by 1).
 static Value divisorOf(Emitter e, Value y, bool isUnsigned) {
   auto is = [&](double value) {
     return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, e.like(y, value));
@@ -200,11 +200,11 @@ EMIT(PowOp) {
   return e.make<math::IPowIOp>(in[0], in[1]);
 }
 
-/// One of x and y by `takeX`; a NaN in either wins.
+/// Selects x or y by `takeX`; a NaN in either operand wins.
 static Value emitExtreme(Emitter e, Value x, Value y, arith::CmpFPredicate takeX) {
   Value pick = e.select(e.cmp(takeX, x, y), x, y);
   Value xIsNan = e.cmp(arith::CmpFPredicate::UNO, x, x);
-  return e.select(xIsNan, x, pick); // an unordered y was picked already
+  return e.select(xIsNan, x, pick); // a NaN in y makes the comparison false and was picked already
 }
 
 EMIT(MaxOp) {
@@ -262,7 +262,7 @@ BITS_EMIT(AndOp, AndIOp)
 BITS_EMIT(OrOp, OrIOp)
 BITS_EMIT(XorOp, XOrIOp)
 
-/// Shifts by the width or more give 0, where LLVM's shifts give poison.
+/// Shifts by the bit width or more give 0; LLVM's shifts would give poison.
 template <typename Shift> static Value emitShift(Emitter e, Value x, Value y) {
   double width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
   Value inRange = e.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, e.like(y, width));
@@ -299,7 +299,7 @@ EMIT(ClampOp) {
 
 EMIT(ConvertOp) {
   Emitter e{b, loc};
-  // Signedness stays with the tensor type: registers are signless.
+  // The tensor type has the signedness; register types are signless.
   Type element = typeOf(getResult()).getElementType();
   if (auto integer = dyn_cast<IntegerType>(element))
     element = IntegerType::get(getContext(), integer.getWidth());
@@ -315,7 +315,8 @@ EMIT(ConvertOp) {
     if (isa<FloatType>(element)) {
       if (fromWidth < toWidth)
         return e.make<arith::ExtFOp>(to, x);
-      // Neither of f16 and bf16 holds the other's numbers: f32 holds both's.
+      // f16 and bf16 cannot represent each other's numbers, but f32 represents
+      // both.
       if (fromWidth == toWidth) {
         Type wide = b.getF32Type();
         if (auto vector = dyn_cast<VectorType>(to))

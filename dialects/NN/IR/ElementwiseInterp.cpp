@@ -75,11 +75,11 @@ FLOAT_RULE(GeluOp, getApproximation() == GeluApproximation::none
     return success();                                                                              \
   }
 
-// Negation goes through unsigned: the smallest integer wraps.
+// Negation is computed on unsigned integers, so that the smallest integer wraps.
 UNARY_RULE(NegOp, -x, -static_cast<uint64_t>(x))
 UNARY_RULE(AbsOp, std::abs(x), x < 0 ? -static_cast<uint64_t>(x) : x)
 UNARY_RULE(SignOp, std::isnan(x) ? x : (x > 0) - (x < 0), (x > 0) - (x < 0))
-// Written so that NaN passes through.
+// The comparison is chosen so that NaN passes through.
 UNARY_RULE(ReluOp, x < 0 ? 0 : x, x < 0 ? 0 : x)
 #undef UNARY_RULE
 
@@ -125,8 +125,8 @@ BINARY_RULE(SubOp, x - y, x - y)
 BINARY_RULE(MulOp, x *y, x *y)
 #undef BINARY_RULE
 
-/// Runs an integer rule that depends on signedness: `isUnsigned` of the
-/// element type, and may refuse a pair by returning nullopt.
+/// Runs an integer rule that depends on signedness. `fn` gets `isUnsigned` of the
+/// element type, and may reject a pair of operands by returning nullopt.
 template <typename Fn>
 static LogicalResult zipSigned(Operation *op, Operands in, Results out, Fn fn) {
   bool isUnsigned = out[0].getType().getElementType().isUnsignedInteger();
@@ -182,7 +182,8 @@ LogicalResult ModOp::interpret(InterpreterContext &, Operands in, Results out) {
   });
 }
 
-/// x^y for integers by squaring; negative exponents give 0, or +-1 for +-1.
+/// x^y for integers by squaring. A negative exponent gives 0, except for the bases
+/// 1 and -1.
 static int64_t powInt(int64_t x, int64_t y) {
   if (y < 0)
     return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
@@ -304,7 +305,7 @@ LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in, Results ou
         out[0].floats[i] = x;
       else if (toBool)
         out[0].ints[i] = x != 0;
-      else // what a cvttsd2si gives for values an int64_t cannot hold
+      else // the result of cvttsd2si for values that an int64_t cannot hold
         out[0].ints[i] = std::abs(x) < 0x1p63 ? static_cast<int64_t>(x) : INT64_MIN;
       continue;
     }

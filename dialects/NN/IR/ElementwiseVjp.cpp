@@ -12,7 +12,8 @@ using namespace dpc::nn;
   LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,                      \
                              ArrayRef<bool> wanted, MutableArrayRef<Value> grads)
 
-/// A unary op: `EXPRESSION` from g (gradient), x (operand), y (result).
+/// Defines the VJP of a unary op: `EXPRESSION` in g (gradient), x (operand) and y
+/// (result).
 #define UNARY_VJP(OP, EXPRESSION)                                                                  \
   VJP(OP) {                                                                                        \
     Expressions e{builder, getLoc()};                                                              \
@@ -46,12 +47,13 @@ UNARY_VJP(AtanhOp, e.div(g, e.sub(e.splatLike(x, 1), e.mul(x, x))))
 UNARY_VJP(ErfOp, e.mul(g, e.mul(e.exp(e.neg(e.mul(x, x))), M_2_SQRTPI)))
 UNARY_VJP(SigmoidOp, e.mul(g, e.mul(y, e.sub(e.splatLike(y, 1), y))))
 UNARY_VJP(SoftplusOp, e.mul(g, e.make<SigmoidOp>(x)))
-// Piecewise constant: the gradient is zero wherever it exists.
+// These are piecewise constant: the gradient is zero at every point where it
+// exists.
 UNARY_VJP(SignOp, Value())
 UNARY_VJP(FloorOp, Value())
 UNARY_VJP(CeilOp, Value())
 UNARY_VJP(RoundOp, Value())
-// Says so itself.
+// The op exists to stop gradients.
 UNARY_VJP(StopGradientOp, Value())
 
 VJP(GeluOp) {
@@ -66,7 +68,7 @@ VJP(GeluOp) {
     grads[0] = e.mul(g, e.add(cdf, e.mul(x, phi)));
     return success();
   }
-  // t = tanh(u), u = c (x + a x^3): 0.5 (1 + t) + 0.5 x (1 - t^2) c (1 + 3 a
+  // With t = tanh(u), u = c (x + a x^3): 0.5 (1 + t) + 0.5 x (1 - t^2) c (1 + 3 a
   // x^2)
   const double c = std::sqrt(M_2_PI), a = 0.044715;
   Value square = e.mul(x, x);
@@ -118,7 +120,7 @@ VJP(PowOp) {
     grads[0] = e.mul(g, e.select(e.compare(Comparison::eq, y, 0.0), e.splatLike(y, 0), slope));
   }
   if (wanted[1]) {
-    // 0^y is flat in y for y >= 0, though ln 0 is infinite.
+    // 0^y is constant in y for y >= 0, although ln 0 is infinite.
     Value flat =
         e.make<AndOp>(e.compare(Comparison::eq, x, 0.0), e.compare(Comparison::ge, y, 0.0));
     Value slope = e.mul(getResult(), e.log(x));
@@ -127,7 +129,8 @@ VJP(PowOp) {
   return success();
 }
 
-/// Gradients of max (or min): all of g where `wins`, half where equal.
+/// Gradients of max (or min): all of g to the operand for which `wins` holds, half
+/// of it to each if both are equal.
 static void splitBetween(Expressions e, Value g, Value x, Value y, Comparison wins,
                          ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Value zero = e.splatLike(g, 0), half = e.mul(g, 0.5);
@@ -150,7 +153,7 @@ VJP(MinOp) {
   return success();
 }
 
-/// d(x - y q)/dy = -q, where q = (x - r) / y is the whole-number quotient.
+/// d(x - y q)/dy = -q, with the integer quotient q = (x - r) / y.
 static Value remainderSlope(Expressions e, Value g, Value x, Value y, Value remainder) {
   Value quotient = e.make<RoundOp>(e.div(e.sub(x, remainder), y));
   return e.neg(e.mul(g, quotient));

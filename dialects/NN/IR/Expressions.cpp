@@ -1,5 +1,5 @@
-// Expressions of nn ops; reshapes, transpositions and broadcasts that would
-// change nothing are not made.
+// Builds expressions of nn ops. Reshapes, transposes and broadcasts that would
+// change nothing are not created.
 
 #include "dialects/NN/IR/Expressions.h"
 
@@ -21,7 +21,7 @@ Value Expressions::reshape(Value x, ArrayRef<int64_t> shape) {
 }
 
 Value Expressions::transpose(Value x, ArrayRef<int64_t> permutation) {
-  // Elements keep their order where dimensions of one index alone move.
+  // The elements keep their order if only dimensions of extent 1 move.
   ArrayRef<int64_t> shape = typeOf(x).getShape();
   SmallVector<int64_t> permuted, moved;
   for (int64_t dimension : permutation) {

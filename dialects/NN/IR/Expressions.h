@@ -9,8 +9,8 @@
 
 namespace dpc::nn {
 
-/// Writes nn arithmetic as one-line expressions: for VJPs, expansions of
-/// composites and frontends. All ops get one location.
+/// Builds nn arithmetic as one-line expressions, for VJPs, decompositions of
+/// composites and frontends. All ops get the same location.
 struct Expressions {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -19,7 +19,7 @@ struct Expressions {
     return builder.create<Op>(loc, std::forward<Args>(args)...);
   }
 
-  /// A splat of `like`'s type.
+  /// A splat of type `type`.
   mlir::Value splat(mlir::Type type, double value) { return make<ConstantOp>(type, value); }
   mlir::Value splatLike(mlir::Value like, double value) { return splat(like.getType(), value); }
   mlir::Value neg(mlir::Value x) { return make<NegOp>(x); }
@@ -45,29 +45,31 @@ struct Expressions {
   }
   mlir::Value convert(mlir::Value x, mlir::Type elementType);
 
-  /// `x` under another shape; `x` itself when it has it already.
+  /// `x` reshaped to `shape`; `x` itself if it has this shape already.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// `x` with its dimensions permuted: reshaped, where only dimensions of
-  /// extent 1 move, and `x` itself for the identity.
+  /// `x` with its dimensions permuted: a reshape if only dimensions of extent 1
+  /// move, and `x` itself for the identity.
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-  /// `x` repeated to `shape`; its dimension i is dimension `dimensions[i]`.
+  /// `x` broadcast to `shape`; dimension i of `x` is dimension `dimensions[i]` of
+  /// the result.
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<int64_t> dimensions);
-  /// A rank-0 tensor repeated to `shape`.
+  /// A rank-0 tensor broadcast to `shape`.
   mlir::Value broadcastScalar(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
     return broadcast(x, shape, {});
   }
-  /// `x` (whose shape is `shape` without `missing`) repeated along `missing`.
+  /// `x` (whose shape is `shape` without `missing`) broadcast along `missing`.
   mlir::Value broadcastAlong(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> missing);
-  /// Sum (or another reduction) over `dimensions`, which disappear; `x` itself
-  /// when there are none. `first`: see nn.reduce.
+  /// Sum (or another reduction) over `dimensions`, which are dropped; `x` itself if
+  /// the list is empty. `first`: see nn.reduce.
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dimensions,
                      bool first = false);
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
     return reduce(ReduceKind::sum, x, dimensions);
   }
-  /// A product whose elements have the factors' type, or a wider `elementType`.
+  /// A product whose elements have the type of the factors or, if given, the wider
+  /// `elementType`.
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> lhsBatch,
                   llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContract,
                   llvm::ArrayRef<int64_t> rhsContract, mlir::Type elementType = {});

@@ -1,5 +1,4 @@
-// Reads and writes the module's list of where variables were in their ONNX
-// file.
+// Reads and writes the attribute with the places of variables in their ONNX file.
 
 #include "dialects/NN/IR/FileTensors.h"
 
@@ -10,7 +9,7 @@ using namespace mlir;
 
 namespace dpc::nn {
 
-/// FileTensor::Holds in the attribute.
+/// The spelling of each FileTensor::Holds in the attribute.
 constexpr llvm::StringLiteral kHolds[] = {"all", "part", "nothing", "tied"};
 
 void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
@@ -34,7 +33,7 @@ void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
   variable->setAttr(kFileTensorsAttrName, builder.getArrayAttr(entries));
 }
 
-/// One entry; nullopt where it has another form.
+/// Parses one entry; nullopt if it has another form.
 static std::optional<FileTensor> readEntry(Attribute attribute, ArrayRef<int64_t> variable) {
   auto entry = dyn_cast<DictionaryAttr>(attribute);
   auto name = entry ? entry.getAs<StringAttr>("name") : StringAttr();

@@ -1,4 +1,4 @@
-// Where a variable was in its ONNX file.
+// The places of variables in the ONNX file.
 
 #ifndef DPC_DIALECTS_NN_IR_FILETENSORS_H
 #define DPC_DIALECTS_NN_IR_FILETENSORS_H
@@ -14,56 +14,60 @@
 
 namespace dpc::nn {
 
-/// Another name of a variable, in options and in files of parameters: that of a
-/// tensor of the ONNX file that it stands for where import put a parameter of
-/// the module back, or one of the module.
+/// Another name of a variable, in options and in files of parameters. It is either
+/// the name of a tensor of the ONNX file that represents the variable, if import
+/// restored a parameter of the module, or another name that the module has for the
+/// variable.
 struct FileTensor {
   enum class Holds {
-    /// All of the variable.
+    /// The tensor has all elements of the variable.
     all,
-    /// Only some rows of it, or repeated ones: it cannot be read from there.
+    /// The tensor has only some rows of the variable, or rows repeated, so the
+    /// variable cannot be read from it.
     part,
-    /// Nothing: the exporter dropped the variable, which was zero. The name is
+    /// No tensor: the exporter dropped the variable, which was zero. The name is
     /// then the variable's own.
     nothing,
-    /// No tensor of the file, but another name that the module has for the
-    /// variable: tied parameters. Comes after all others.
+    /// No tensor of the file: another name that the module has for the variable
+    /// (tied parameters). Such entries come after all others.
     tied
   };
   std::string name;
   Holds holds = Holds::all;
-  /// Of the tensor; empty where it holds nothing or is tied.
+  /// The shape of the tensor; empty for `nothing` and `tied`.
   llvm::SmallVector<int64_t> shape;
-  /// Where it holds all, one entry a dimension of the variable: the variable's
-  /// element [i, j, ..] is that at i * strides[0] + j * strides[1] + .. of the
-  /// tensor's, row-major.
+  /// For `all`, one entry per dimension of the variable: element [i, j, ..] of the
+  /// variable is the element at i * strides[0] + j * strides[1] + .. of the
+  /// row-major tensor.
   llvm::SmallVector<int64_t> strides;
-  /// The tensor's elements are larger by this.
+  /// The elements of the tensor are larger than those of the variable by this
+  /// number.
   double shift = 0;
 };
 
-/// Attribute of an nn.variable: an array of dictionaries, one a FileTensor.
+/// Attribute of an nn.variable: an array of dictionaries, one per FileTensor.
 constexpr llvm::StringLiteral kFileTensorsAttrName = "nn.file_tensors";
 
-/// Sets the attribute, or removes it if there are none.
+/// Sets the attribute, or removes it if `tensors` is empty.
 void setFileTensors(VariableOp variable, llvm::ArrayRef<FileTensor> tensors);
-/// What the attribute says; none without it. Fails, with a diagnostic, where it
-/// has another form or reaches past a tensor.
+/// The entries of the attribute; none if it is absent. Fails with a diagnostic if
+/// the attribute has another form or its strides reach past a tensor.
 mlir::FailureOr<llvm::SmallVector<FileTensor>> getFileTensors(VariableOp variable);
 
-/// All names of a module's variables. A tensor that stands for several, one of
-/// which has its name, names that one alone.
+/// All names of a module's variables. If a tensor of the file represents several
+/// variables and one of these has the tensor's name, the name denotes only that
+/// variable.
 class VariableNames {
 public:
   explicit VariableNames(mlir::ModuleOp module);
 
-  /// Is `name`, or another name of that variable, spelled so.
+  /// Whether `text` is `name` or another name of that variable.
   bool isSpelled(llvm::StringRef name, llvm::StringRef text) const;
-  /// The same for a glob.
+  /// Whether the glob matches `name` or another name of that variable.
   bool matches(llvm::StringRef name, const llvm::GlobPattern &glob) const;
 
 private:
-  /// The other names.
+  /// The other names of each variable.
   llvm::StringMap<llvm::SmallVector<std::string>> others;
 };
 

@@ -15,8 +15,8 @@ FusionKind dpc::getFusionKind(Operation *op) {
   return FusionKind::alone;
 }
 
-/// Whether some reader of `value`, views of it included, is no part of a kernel
-/// of elementwise ops and reductions.
+/// Whether some reader of `value` or of a view of it cannot be in a kernel of
+/// elementwise ops and reductions.
 static bool isReadFromMemory(Value value) {
   for (Operation *user : value.getUsers()) {
     FusionKind kind = getFusionKind(user);

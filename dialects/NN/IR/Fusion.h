@@ -5,17 +5,18 @@
 
 namespace dpc {
 
-/// What `op` says of itself; ops with regions (updates) and of other dialects
-/// are no kernels to form.
+/// The kind that `op` declares. Ops with regions (updates) and ops of other
+/// dialects are outside of kernel formation.
 FusionKind getFusionKind(mlir::Operation *op);
 
-/// Whether `value` is in memory when it is made or read: others than elementwise ops and
-/// reductions make or read it, which keep what they make for each other in registers.
+/// Whether `value` goes through memory: its producer or a reader is not an elementwise
+/// op or reduction. Elementwise ops and reductions keep the values that they pass to
+/// each other in registers.
 bool passesThroughMemory(mlir::Value value);
 
-/// Bytes that `op` reads and writes, of what would pass through memory in any
-/// case: values that one elementwise op or more make for others of that kind, or
-/// for reductions, stay in registers of their kernel.
+/// Number of bytes that `op` reads and writes, without values that stay in
+/// registers of a kernel: values that elementwise ops pass to other elementwise ops
+/// or to reductions.
 double getFusedBytes(mlir::Operation *op);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Reads and writes the attributes by which the host knows batches, the range of
-// integers and the means of metrics.
+// Reads and writes the attributes that tell the host about batch dimensions, bounds
+// of integers and means of metrics.
 
 #include "dialects/NN/IR/HostFacts.h"
 
@@ -23,7 +23,7 @@ IntegerBounds IntegerBounds::intersect(const IntegerBounds &other) const {
 
 IntegerBounds IntegerBounds::before(int64_t amount) const {
   IntegerBounds result;
-  // What does not fit 64 bits is no bound.
+  // A bound that overflows 64 bits is dropped.
   if (llvm::SubOverflow(low, amount, result.low))
     result.low = std::numeric_limits<int64_t>::min();
   if (llvm::SubOverflow(high, amount, result.high))

@@ -1,5 +1,5 @@
-// Definitions of the ops that read or write where an index tensor says: types,
-// verifiers, costs and sharding rules. Interpreter rules are in
+// Definitions of the ops that read or write at positions from an index tensor:
+// types, verifiers, costs and sharding rules. Interpreter rules are in
 // IndexingInterp.cpp, gradients in IndexingVjp.cpp.
 
 #include "dialects/NN/IR/Indexing.h"
@@ -23,19 +23,21 @@ void NNDialect::registerIndexingOps() {
 using DimLoops = ShardingRule::DimLoops;
 using ValueLoops = ShardingRule::ValueLoops;
 
-/// Adds one loop a dimension of `shape` to `dims`.
+/// Adds one loop per dimension of `shape` to `rule`, and these dimensions to
+/// `dims`.
 static void appendLoops(ShardingRule &rule, ValueLoops &dims, ArrayRef<int64_t> shape,
                         LoopKind kind) {
   for (int64_t extent : shape)
     dims.push_back(ShardingRule::dim(rule.addLoop(extent, kind)));
 }
 
-/// Bytes of a gather: what is taken is read and written, and its indices read.
+/// Bytes of a gather: the gathered elements are read and written, and the indices
+/// are read.
 static int64_t gatherBytes(Value indices, Value result) {
   return 2 * tensorBytes(result.getType()) + tensorBytes(indices.getType());
 }
 
-/// Fails with an error naming `op` unless `dimension` is inside `rank`.
+/// Fails with an error that names `op` unless `dimension` is inside `rank`.
 static LogicalResult checkDimension(std::optional<Location> loc, StringRef op, int64_t dimension,
                                     int64_t rank) {
   if (dimension < 0 || dimension >= rank)
@@ -43,8 +45,8 @@ static LogicalResult checkDimension(std::optional<Location> loc, StringRef op, i
   return success();
 }
 
-/// Additive in the input and the updates together, where an update adds or
-/// replaces.
+/// The scatter is additive in the input and the updates together if an update adds
+/// or replaces.
 static SmallVector<SmallVector<unsigned, 2>> scatterAdditive(ScatterKind kind) {
   if (kind == ScatterKind::none || kind == ScatterKind::add)
     return {{0, 2}};
@@ -55,7 +57,7 @@ static SmallVector<SmallVector<unsigned, 2>> scatterAdditive(ScatterKind kind) {
 // nn.gather, nn.scatter_add
 //===----------------------------------------------------------------------===//
 
-/// `table` with the extents of `indices` in the place of `dimension`.
+/// The shape of `table` with the extents of `indices` in place of `dimension`.
 static SmallVector<int64_t> gatheredShape(ArrayRef<int64_t> table, ArrayRef<int64_t> indices,
                                           int64_t dimension) {
   SmallVector<int64_t> shape(table.take_front(dimension));
@@ -136,8 +138,8 @@ ShardingRule ScatterAddOp::getShardingRule() {
 // nn.gather_elements, nn.scatter_elements
 //===----------------------------------------------------------------------===//
 
-/// Fails with an error naming `op` unless `indices` fits into `input` along
-/// every dimension but `dimension`.
+/// Fails with an error that names `op` unless `indices` fits `input` along every
+/// dimension except `dimension`.
 static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef op,
                                          RankedTensorType input, RankedTensorType indices,
                                          int64_t dimension) {
@@ -152,8 +154,8 @@ static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef 
   return success();
 }
 
-/// Loops of `input` and of `indices`, which covers the first elements of each
-/// dimension but `dimension`; both are whole along that one.
+/// Adds the loops of `input` and of `indices`. `indices` covers the first elements
+/// of each dimension except `dimension`, along which neither may be cut.
 static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                             int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {
@@ -226,8 +228,8 @@ ShardingRule ScatterElementsOp::getShardingRule() {
 // nn.gather_nd, nn.scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Constraints gather_nd_c1 to gather_nd_c3, then the shape that the tuples of
-/// `indices` take from `input`.
+/// Checks constraints gather_nd_c1 to gather_nd_c3. Returns the shape of the gather
+/// of `input` by the tuples of `indices`.
 static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location> loc, StringRef op,
                                                           RankedTensorType input,
                                                           RankedTensorType indices,
@@ -248,9 +250,9 @@ static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location
   return shape;
 }
 
-/// Loops of an input, of the index tuples and of the slices they take. Batch
-/// and slice dimensions run together; the dimensions the tuples point into are
-/// whole; those that count tuples are of kind `tuples`.
+/// Adds the loops of an input, of the index tuples and of the slices that they
+/// select. Input and slices share batch and slice loops. The dimensions that tuples
+/// index may not be cut. The loops over tuples have kind `tuples`.
 static void addTupleLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                           int64_t batchDims, LoopKind tuples, ValueLoops &inputDims,
                           ValueLoops &indexDims, ValueLoops &sliceDims) {

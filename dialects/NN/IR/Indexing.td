@@ -3,24 +3,25 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// Ops that read or write where an index tensor says. Indices are in [0, extent):
-// frontends wrap negative ones; another index is an error of the interpreter.
+// Ops that read or write at positions from an index tensor. Indices are in [0,
+// extent): frontends wrap negative ones, and the interpreter rejects any other
+// index.
 class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Differentiable], traits)>;
 
-/// Reads as many bytes of the table as it writes.
+/// Reads as many bytes of the table as it writes to the result.
 def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
 
 def NN_GatherOp : NN_IndexingOp<"gather",
     [NN_Gathers, PrecisionOpInterface, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes whole slices of a table";
   let description = [{
-    Dimension `dimension` of the table is replaced by the dimensions of `indices`:
+    The dimensions of `indices` replace dimension `dimension` of the table:
     result[a, i, b] = table[a, indices[i], b]. Gradient: `nn.scatter_add`. A table
-    cut along `dimension` gives partial sums (rows that lie elsewhere count as 0).
-    What is read at an index equal to `padding`, if it is given, has no gradient
-    (PyTorch's padding_idx).
+    that is cut along `dimension` gives partial sums (rows on other devices count as
+    0). If `padding` is given, rows that are read at an index equal to `padding`
+    have no gradient (PyTorch's padding_idx).
 
     Made by the frontends (Gather, Embedding); becomes one kernel.
 
@@ -53,7 +54,7 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
   let description = [{
     The transpose of `nn.gather`: result[a, j, b] is the sum of updates[a, i, b]
     over all i with indices[i] = j, added in row-major order of i, so that the bits
-    do not depend on how the op is run. Gradient: `nn.gather`.
+    do not depend on the target or layout. Gradient: `nn.gather`.
 
     Made by the gradient of `nn.gather`; becomes one kernel.
 
@@ -64,8 +65,8 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
     }
     ```
     Constraints: (C1) `dimension` is inside the rank of the result; (C2) `updates`
-    is what `nn.gather` would take from the result: its shape with the dimensions
-    of `indices` in the place of `dimension`, and its element type.
+    has the type of the `nn.gather` of the result at `indices`: the result's shape
+    with the dimensions of `indices` in place of `dimension`, and its element type.
   }];
   let arguments = (ins NN_Tensor:$updates, NN_IndexTensor:$indices, I64Attr:$dimension);
   let results = (outs NN_Tensor:$result);
@@ -79,8 +80,8 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
 def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes one element for each index";
   let description = [{
-    result[a, i, b] = input[a, indices[a, i, b], b], i along `dimension`. Gradient:
-    `nn.scatter_elements add` on zeros.
+    result[a, i, b] = input[a, indices[a, i, b], b], with i along `dimension`.
+    Gradient: `nn.scatter_elements add` into zeros.
 
     Made by the frontends (GatherElements); becomes one kernel.
 
@@ -104,11 +105,12 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
 def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Combines one element for each index into a copy";
   let description = [{
-    The result is `input` with result[a, indices[a, i, b], b] combined with
-    updates[a, i, b], in row-major order. `kind` says how: `none` replaces (indices
-    are distinct, else which update stays is not specified), the others add,
-    multiply, or take the larger or smaller. Gradients: none and add as written, max
-    and min spread evenly over the equal ones; `mul` has none.
+    The result is `input`, with result[a, indices[a, i, b], b] combined with
+    updates[a, i, b], in row-major order. `kind` tells how: `none` replaces (indices
+    must be distinct; otherwise it is unspecified which update stays), the others
+    add, multiply, or take the larger or smaller value. Gradients: `none` and `add`
+    as follows from the definition; `max` and `min` divide the gradient evenly among
+    equal elements; `mul` has none.
 
     Made by the frontends (ScatterElements) and by gradients; becomes one kernel.
 
@@ -135,9 +137,9 @@ def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["in
 def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes slices at index tuples";
   let description = [{
-    The last dimension of `indices` holds tuples: result[b, i, s] =
-    input[b, indices[b, i, :]..., s], b over the first `batchDims` dimensions.
-    Gradient: `nn.scatter_nd add` on zeros.
+    The last dimension of `indices` holds tuples: result[b, i, s] = input[b,
+    indices[b, i, :]..., s], with b over the first `batchDims` dimensions. Gradient:
+    `nn.scatter_nd add` into zeros.
 
     Made by the frontends (GatherND); becomes one kernel.
 
@@ -149,8 +151,8 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
     }
     ```
     Constraints: (C1) 0 <= `batchDims` < rank of `indices`, and <= rank of `input`;
-    (C2) batch extents agree; (C3) a tuple is not longer than the dimensions of
-    `input` after the batch.
+    (C2) the batch extents agree; (C3) a tuple has at most as many components as
+    `input` has dimensions after the batch.
   }];
   let arguments = (ins NN_Tensor:$input, NN_IndexTensor:$indices,
                        DefaultValuedAttr<I64Attr, "0">:$batchDims);
@@ -163,8 +165,8 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
 def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Combines slices at index tuples into a copy";
   let description = [{
-    The result is `input` with result[b, indices[b, i, :]..., s] combined with
-    updates[b, i, s], in row-major order, as `nn.scatter_elements` does by `kind`.
+    The result is `input`, with result[b, indices[b, i, :]..., s] combined with
+    updates[b, i, s], in row-major order, by `kind` as for `nn.scatter_elements`.
 
     Made by the frontends (ScatterND) and by gradients; becomes one kernel.
 
@@ -174,8 +176,8 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "resul
       return
     }
     ```
-    Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` is what
-    `nn.gather_nd` would take from `input`.
+    Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` has the type of the
+    `nn.gather_nd` of `input`.
   }];
   let arguments = (ins NN_ScatterKind:$kind, NN_Tensor:$input, NN_IndexTensor:$indices,
                        NN_Tensor:$updates, DefaultValuedAttr<I64Attr, "0">:$batchDims);
@@ -190,10 +192,10 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "resul
 def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "The k largest or smallest elements along one dimension";
   let description = [{
-    Values and where they lie along `dimension`, best first; of equal ones the
-    lower index first; NaN counts as larger than every number. Without `sorted` whoever
-    made the op does not need that order; it is kept all the same. Gradient: g scattered to
-    where the values came from.
+    The values and their indices along `dimension`, best first. Among equal values the
+    lower index is first, and NaN counts as larger than every number. Without `sorted` the
+    program does not need this order, but the result has it all the same. Gradient: g,
+    scattered to the positions of the values.
 
     Made by the frontends (TopK) and for accuracy metrics; becomes one kernel.
 

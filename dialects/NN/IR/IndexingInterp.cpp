@@ -1,4 +1,5 @@
-// Interpreter rules of the ops that read or write where an index tensor says.
+// Interpreter rules of the ops that read or write at positions from an index
+// tensor.
 
 #include "dialects/NN/IR/Indexing.h"
 
@@ -14,7 +15,7 @@ using namespace dpc::nn;
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-/// Calls `fn(element of the result, element of the slices)`.
+/// A callback `fn(element of the result, element of the slices)`.
 using PairFn = function_ref<void(int64_t, int64_t)>;
 
 static LogicalResult indexError(Operation *op, int64_t index, int64_t extent, int64_t dimension) {
@@ -66,8 +67,8 @@ static void combineElement(ScatterKind kind, const HostTensor &updates, int64_t 
                         : combineValues<int64_t>(kind, old, now);
 }
 
-/// Pairs each element of a table with the element of the slices that
-/// `indices` put there, in row-major order of the slices.
+/// Pairs each element of the slices with the element of the table that `indices`
+/// select for it, in row-major order of the slices.
 static LogicalResult forEachSlicePair(Operation *op, ArrayRef<int64_t> table,
                                       const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = table[dimension], count = indices.size();
@@ -128,7 +129,7 @@ LogicalResult ScatterElementsOp::interpret(InterpreterContext &, Operands in, Re
       [&](int64_t to, int64_t from) { combineElement(getKind(), *in[2], from, out[0], to); });
 }
 
-/// Pairs elements of `input` and of the slices that index tuples take.
+/// Pairs elements of `input` with elements of the slices that index tuples select.
 static LogicalResult forEachTuplePair(Operation *op, ArrayRef<int64_t> input,
                                       const HostTensor &indices, int64_t batchDims, PairFn fn) {
   ArrayRef<int64_t> shape = indices.getShape();

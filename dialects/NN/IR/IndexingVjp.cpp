@@ -1,5 +1,5 @@
-// Vector-Jacobian products of the ops that read or write where an index tensor
-// says: a gather and a scatter are each other's transposes.
+// Vector-Jacobian products of the ops that read or write at positions from an index
+// tensor. A gather and a scatter are each other's transposes.
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Indexing.h"
@@ -38,21 +38,21 @@ VJP(ScatterAddOp) {
 }
 
 namespace {
-/// Reads at the indices of an op, or combines there into a tensor.
+/// Builds a gather with the indices of an op, or a scatter into a tensor.
 struct IndexedAccess {
   function_ref<Value(Value)> gather;
   function_ref<Value(ScatterKind, Value, Value)> scatter;
 };
 } // namespace
 
-/// Gradients of a scatter of `updates` into `input`, written once for both ways
-/// of indexing.
+/// Builds the gradients of a scatter of `updates` into `input`, for either way of
+/// indexing.
 static LogicalResult buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
                                      Value updates, Value g, IndexedAccess access,
                                      ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   switch (kind) {
   case ScatterKind::none:
-    // What was replaced gets nothing.
+    // Replaced elements of the input get no gradient.
     if (wanted[0])
       grads[0] = access.scatter(ScatterKind::none, g, e.splatLike(updates, 0));
     if (wanted[2])
@@ -127,7 +127,7 @@ VJP(ScatterNDOp) {
 
 VJP(TopKOp) {
   Expressions e{builder, getLoc()};
-  // No gradient flows through the indices.
+  // The indices have no gradient.
   if (wanted[0] && resultGrads[0])
     grads[0] = e.make<ScatterElementsOp>(ScatterKind::add, e.splatLike(getInput(), 0), getIndices(),
                                          resultGrads[0], getDimension());

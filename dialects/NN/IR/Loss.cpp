@@ -107,11 +107,11 @@ LogicalResult CrossEntropyOp::interpret(InterpreterContext &, ArrayRef<const Hos
 }
 
 namespace {
-/// What the gradient and the decomposition share.
+/// The masks that the gradient and the decomposition share.
 struct LabelMasks {
-  /// Of the logits' shape: true at each row's label.
+  /// In the logits' shape: true at the label of each row.
   Value oneHot;
-  /// Of the labels' shape: true where a row does not count.
+  /// In the labels' shape: true for rows that are ignored.
   Value ignored;
 };
 } // namespace
@@ -123,7 +123,8 @@ static LabelMasks buildMasks(Expressions e, CrossEntropyOp op) {
   int64_t dimension = op.getDimension();
   Value classes = e.make<IotaOp>(withShape(type, shape), dimension);
   Value spread = e.broadcastAlong(labels, shape, {dimension});
-  // A 64-bit ignoreIndex must not go through the double of a splat.
+  // Built as an integer: a splat from a double could not hold every 64-bit
+  // ignoreIndex.
   Attribute ignore = IntegerAttr::get(type.getElementType(), int64_t(op.getIgnoreIndex()));
   Value ignoreIndex =
       e.make<ConstantOp>(type, cast<ElementsAttr>(DenseElementsAttr::get(type, ignore)));
@@ -168,7 +169,7 @@ LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
     Value target = e.select(masks.oneHot, e.splatLike(x, 1 - smoothing + smoothing / classes),
                             e.splatLike(x, smoothing / classes));
     Value product = e.mul(e.sub(softmax, target), spread(g));
-    // Selected, not multiplied: an ignored row may hold infinities.
+    // Select instead of multiplying, because an ignored row may have infinities.
     total = e.select(spread(masks.ignored), e.splatLike(x, 0), product);
   }
   if (Value g = resultGrads[1]) {

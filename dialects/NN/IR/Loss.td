@@ -10,15 +10,16 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
   let description = [{
     With C classes along `dimension` of the logits x, p = softmax(x) and s =
     `labelSmoothing`: a loss is (1 - s) (-ln p_label) + s/C sum_c (-ln p_c), and 0
-    where the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c), kept for the
-    gradient: g (p - (1 - s) onehot(label) - s/C), 0 where ignored; a gradient of
-    `logSumExp` adds p times it. Taking the mean is left to the maker.
+    if the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c), kept for the
+    gradient, which is g (p - (1 - s) onehot(label) - s/C), and 0 for ignored
+    labels. A gradient of `logSumExp` adds p times it. The op takes no mean; its
+    user does.
 
-    A label outside [0, C) that is not `ignoreIndex` is an error of the
-    interpreter; the runtime checks labels against the bounds the compiler
-    records, when they are read.
+    A label outside of [0, C) that is not `ignoreIndex` is an error of the
+    interpreter. In programs, the runtime checks labels when it reads them, against
+    the bounds that the compiler records.
 
-    Made by the frontends and from `--loss`; decomposed at `placed` where the class
+    Made by the frontends and from `--loss`; decomposed at `placed` if the class
     dimension is cut.
 
     ```mlir

@@ -5,15 +5,16 @@
 
 namespace dpc::nn {
 
-/// State of a step whose gradients are made of a scaled loss, so that those of
-/// few bits (f16) do not vanish: the factor, the good steps since it changed, and
-/// the steps that were skipped. It is `optimizer` state of no parameter.
+/// State of a step whose gradients are computed from a scaled loss, so that small
+/// gradients do not underflow in f16: the scale, the number of good steps since it
+/// changed, and the number of skipped steps. It is `optimizer` state that belongs
+/// to no parameter.
 constexpr llvm::StringLiteral kLossScaleName = "loss_scale",
                               kGoodStepsName = "loss_scale|good_steps",
                               kStepsSkippedName = "loss_scale|steps_skipped";
 
-/// The argument of `function` that is the optimizer's state `name`; null if it
-/// has none.
+/// The argument of `function` that is the optimizer state `name`; null if there is
+/// none.
 inline mlir::Value findOptimizerState(mlir::FunctionOpInterface function, llvm::StringRef name) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (ArgAttr arg = getArg(function, i))

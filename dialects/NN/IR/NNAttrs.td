@@ -7,8 +7,8 @@ include "mlir/IR/EnumAttr.td"
 
 def NN_ArgKind : I32EnumAttr<"ArgKind", "What a function argument is", [
   I32EnumAttrCase<"parameter", 0>, // trained
-  I32EnumAttrCase<"buffer", 1>,    // state the step updates without a gradient: running statistics
-  I32EnumAttrCase<"constant", 2>,  // frozen values too large to fold
+  I32EnumAttrCase<"buffer", 1>,    // updated by a step without a gradient: running statistics
+  I32EnumAttrCase<"constant", 2>,  // constants that are too large for the program text
   I32EnumAttrCase<"optimizer", 3>, // moments of a parameter
   I32EnumAttrCase<"input", 4>,     // a graph input
   I32EnumAttrCase<"label", 5>,     // the label of a loss that is not in the graph
@@ -40,18 +40,18 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
     * `parameter`: trained;
     * `buffer`: state that a step updates without a gradient, such as running
       statistics;
-    * `constant`: a frozen value that is too large to stand in the program;
-    * `optimizer`: a moment that the optimizer keeps of the parameter `of`, or
-      state of its own;
+    * `constant`: a constant that is too large for the program text;
+    * `optimizer`: a moment that the optimizer keeps for the parameter `of`, or state
+      that belongs to no parameter;
     * `input`: an input of the graph;
     * `label`: the label of a loss that is not in the graph;
     * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`
       or `valid_rows`.
 
-    The first four are state. `name` is the ONNX name for graph inputs and
-    initializers, and the name of the `nn.variable` that holds the first value of
-    a piece of state. `batch` is the dimension that counts samples, -1 for an input
-    that is one array, used at every step.
+    The first four kinds are state. `name` is the ONNX name for graph inputs and
+    initializers, and the name of the `nn.variable` with the initial value for
+    state. `batch` is the dimension that counts samples, or -1 for an input that is
+    one array for all steps.
 
     ```mlir
     func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
@@ -74,8 +74,8 @@ def NN_ResultAttr : NN_Attr<"Result", "result"> {
 
     * `output`: an output of the graph;
     * `state`: the new value of the state argument of the same name;
-    * `metric`: a scalar that the log shows, such as `loss` or `accuracy`;
-    * `gradient`: the gradient of the parameter of the same name. None is left at
+    * `gradient`: the gradient of the parameter of the same name. Level `step` has no
+      such results.
       level `step`.
 
     ```mlir
@@ -101,13 +101,13 @@ def NN_DecayKind : I32EnumAttr<"DecayKind", "How the learning rate falls after t
 def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   let summary = "The learning rate as a function of the step";
   let description = [{
-    With s steps done before: base * s / warmup while s < warmup, then from
-    `base` down to `minimum` at step `total` (linearly or along half a cosine),
-    `minimum` afterwards; `base` for ever with `constant`. A `total` of 0 stands
-    for the last step of the run, which the host knows. Where `warmup_ppm` is
-    given, it stands for the warm-up: so many millionths of the total, rounded up
-    to whole steps. The host computes the rate each step and passes it in the
-    control `learning_rate`.
+    After s steps, the rate is base * s / warmup while s < warmup. Then it falls
+    from `base` to `minimum` at step `total` (linearly or along half a cosine) and
+    stays there; with `constant` it stays at `base`. A `total` of 0 stands for the
+    number of steps of the run, which the host knows. If `warmup_ppm` is given, it
+    replaces `warmup`: the warm-up takes so many millionths of the total, rounded up
+    to a complete step. The host computes the rate for each step and passes it in
+    the control `learning_rate`.
 
     ```mlir
     module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = cosine,
@@ -124,10 +124,10 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
 def NN_LossAttr : NN_Attr<"Loss", "loss"> {
   let summary = "What a training program's loss is";
   let description = [{
-    The kind of loss, or `in graph`; the graph output that it is of, with its
-    type; and the axis of that output along which the classes of a cross-entropy
-    lie. Made with the loss; the host is told by it which labels would fit, and
-    reports are made of it.
+    The kind of loss, or `in graph`; the graph output from which it is computed,
+    with its type; and the dimension of that output that has the classes of a
+    cross-entropy. Made together with the loss. The host derives from it which
+    labels would fit, and reports use it.
 
     ```mlir
     module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>} {}
@@ -142,9 +142,9 @@ def NN_LossAttr : NN_Attr<"Loss", "loss"> {
 def NN_OptimizerAttr : NN_Attr<"Optimizer", "optimizer"> {
   let summary = "The optimizer of a training program";
   let description = [{
-    `options` has a number for each option, given or not; `groups` one line for
-    each group of parameters with options of their own. Made with the updates,
-    for reports.
+    `options` has a number for each option, whether given or default; `groups` has
+    one line per parameter group with its own options. Made together with the
+    updates, for reports.
 
     ```mlir
     module attributes {nn.optimizer = #nn.optimizer<"sgd", options = {lr = 0.1}, groups = []>} {}
@@ -166,7 +166,7 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements
 ]> { let cppNamespace = "::dpc::nn"; }
 
 def NN_ScatterKind : I32EnumAttr<"ScatterKind", "How a scatter combines an update with what is there", [
-  I32EnumAttrCase<"none", 0>, // replaces it
+  I32EnumAttrCase<"none", 0>, // replaces the element
   I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"max", 3>,
   I32EnumAttrCase<"min", 4>,
 ]> { let cppNamespace = "::dpc::nn"; }

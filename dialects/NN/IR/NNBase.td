@@ -15,7 +15,7 @@ include "dialects/NN/IR/NNAttrs.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Of static shape, with elements that can be counted (kMaxElements).
+/// Tensors of static shape whose number of elements is at most kMaxElements.
 class NN_TensorOf<list<Type> elements, string summary> : Type<
     And<[StaticShapeTensorOf<elements>.predicate,
          CPred<"::dpc::hasCountableElements($_self)">]>,
@@ -35,9 +35,9 @@ def NN_Decomposable : DeclareOpInterfaceMethods<DecomposableOpInterface>;
 def NN_Shardable : DeclareOpInterfaceMethods<ShardableOpInterface>;
 def NN_Fusable : DeclareOpInterfaceMethods<FusableOpInterface>;
 def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
-/// Default bytes, zero flops.
+/// Costs of an op that moves data: default bytes, zero flops.
 def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;
-/// Default bytes, own flops.
+/// Costs of an op that computes: default bytes, flops of its own.
 def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
 class NN_Op<string mnemonic, list<Trait> traits = []>

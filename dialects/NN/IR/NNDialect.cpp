@@ -1,5 +1,5 @@
-// The `nn` dialect: its attributes, and which of them may stand on arguments
-// and results.
+// The `nn` dialect: its attributes, and their verification on arguments and
+// results.
 
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/HostFacts.h"

@@ -28,7 +28,7 @@ ArgAttr getArg(mlir::FunctionOpInterface function, unsigned index);
 /// The `#nn.result` of function result `index`, or null.
 ResultAttr getResult(mlir::FunctionOpInterface function, unsigned index);
 
-/// Whether an argument of this kind lives from one step to the next: parameters,
+/// Whether an argument of this kind persists from one step to the next: parameters,
 /// buffers, constants and the state of optimizers.
 bool isState(ArgKind kind);
 
@@ -43,8 +43,8 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Fails with an error on `op` unless `dimensions` are strictly increasing
-/// and inside `rank`. `what` names the list in the message.
+/// Fails with an error on `op` unless `dimensions` are strictly increasing and
+/// inside `rank`. `what` names the list in the message.
 mlir::LogicalResult verifyIncreasing(mlir::Operation *op, llvm::ArrayRef<int64_t> dimensions,
                                      int64_t rank, llvm::StringRef what);
 

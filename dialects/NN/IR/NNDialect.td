@@ -8,14 +8,14 @@ def NN_Dialect : Dialect {
   let cppNamespace = "::dpc::nn";
   let summary = "Tensor programs: models, their gradients and their training step";
   let description = [{
-    Pure ops over tensors of static shape. Operands never broadcast by
-    themselves: `nn.broadcast` does, so that an elementwise op has one shape and
-    one sharding rule. A scalar is a rank-0 tensor; a constant that is equal
-    everywhere is a splat `nn.constant` of the full shape.
+    Pure ops over tensors of static shape. Operands are never broadcast implicitly,
+    only by `nn.broadcast`, so that an elementwise op has one shape and one sharding
+    rule. A scalar is a rank-0 tensor. A constant whose elements are all equal is a
+    splat `nn.constant` of the full shape.
 
-    A module holds `nn.variable` ops (the state, with initial values) and
-    functions whose arguments carry `#nn.arg` and whose results carry
-    `#nn.result`, so that every value at the boundary has its ONNX name.
+    A module has `nn.variable` ops (the state, with initial values) and functions.
+    Function arguments carry `#nn.arg` and results carry `#nn.result`, so that every
+    value at the boundary has its ONNX name.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -36,7 +36,7 @@ def NN_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kLossAttrName = "nn.loss";
 
   private:
-    // One function an op family, defined in the family's .cpp.
+    // One function per op family, defined in the family's .cpp.
     void registerAttentionOps();
     void registerContractionOps();
     void registerConvolutionOps();

@@ -33,7 +33,7 @@ static LogicalResult verifyRow(Operation *op, int64_t dimension, int64_t rank) {
   return success();
 }
 
-/// The row's loop must be whole: sharding decomposes the op to cut it.
+/// The row's loop may not be cut; sharding decomposes the op to cut it.
 static ShardingRule rowShardingRule(Operation *op, int64_t dimension) {
   ShardingRule rule = elementwiseShardingRule(op);
   rule.loops[dimension].kind = LoopKind::whole;
@@ -52,7 +52,7 @@ static void forEachRow(ArrayRef<int64_t> shape, int64_t dimension,
   });
 }
 
-/// Largest element of a row and the sum of e^(x - largest).
+/// The largest element of a row, and the sum of e^(x - largest).
 static std::pair<double, double> rowMaxAndSum(const std::vector<double> &x, int64_t base,
                                               int64_t stride, int64_t extent) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -63,7 +63,7 @@ static std::pair<double, double> rowMaxAndSum(const std::vector<double> &x, int6
   return {largest, sum};
 }
 
-/// x minus the largest of its row.
+/// x minus the largest element of its row.
 static Value shifted(Expressions e, Value x, int64_t dimension) {
   Value largest = e.reduce(ReduceKind::max, x, {dimension});
   return e.sub(x, e.broadcastAlong(largest, typeOf(x).getShape(), {dimension}));
@@ -206,7 +206,7 @@ ShardingRule NormalizeOp::getShardingRule() {
 
 LogicalResult NormalizeOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
-  // Steps that take an operand index to the offset of its statistics.
+  // Strides that map an index of the operand to the offset of its statistics.
   SmallVector<int64_t> strides = rowMajorStrides(out[1].getShape());
   SmallVector<int64_t> steps(in[0]->getRank(), 0);
   for (int64_t d = 0, next = 0; d < in[0]->getRank(); ++d)

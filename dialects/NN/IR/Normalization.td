@@ -15,11 +15,11 @@ class NN_SoftmaxLikeOp<string mnemonic> : NN_Op<mnemonic, [
 def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
   let summary = "Exponentials along one dimension, divided by their sum";
   let description = [{
-    y = e^(x - m) / sum e^(x - m) with m the largest x along `dimension`, so that
-    nothing overflows. Gradient: y (g - sum(g y)).
+    y = e^(x - m) / sum e^(x - m), with m the largest x along `dimension`, so that
+    no exponential overflows. Gradient: y (g - sum(g y)).
 
-    Made by the frontends; kept whole because one kernel keeps the row in
-    registers; decomposed at `placed` where the row is cut.
+    Made by the frontends; stays one op because a single kernel keeps the row in
+    registers; decomposed at `placed` if the row is cut.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -34,10 +34,10 @@ def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
 def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> {
   let summary = "Logarithm of softmax, without the quotient";
   let description = [{
-    y = (x - m) - ln sum e^(x - m) with m the largest x along `dimension`.
+    y = (x - m) - ln sum e^(x - m), with m the largest x along `dimension`.
     Gradient: g - e^y sum(g).
 
-    Made by the frontends; decomposed at `placed` where the row is cut.
+    Made by the frontends; decomposed at `placed` if the row is cut.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -55,18 +55,19 @@ def NN_NormalizeOp : NN_Op<"normalize", [
   let summary = "Shifts and scales to mean 0 and variance 1";
   let description = [{
     Over the N elements along `dimensions`: `mean` is their mean, `variance` the
-    mean of (x - mean)^2 (population variance, taken in a second pass), and
+    mean of (x - mean)^2 (population variance, computed in a second pass), and
     result = (x - mean) / sqrt(variance + epsilon). With `uncentered` the mean is
-    not subtracted and `variance` is the mean of x^2 (RMS norm); `mean` is still
-    the mean. There is no affine part: layer, RMS, instance, group and batch
-    normalisation multiply and add around this op.
+    not subtracted, and `variance` is the mean of x^2 (RMS norm); `mean` is still
+    the mean. The op has no scale and bias: layer, RMS, instance, group and batch
+    normalisation multiply and add around it.
 
     Gradient, with r = 1 / sqrt(variance + epsilon) and y the result:
-    r (g - mean(g) - y mean(g y)), without mean(g) when uncentered; a gradient of
-    `mean` adds its N-th part everywhere, one of `variance` 2/N (x - mean).
+    r (g - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient of
+    `mean` adds 1/N of it to every element, a gradient of `variance` adds
+    2/N (x - mean) times it.
 
-    Made by the frontends and by the training form of `nn.batch_norm`; decomposed
-    at `placed` where a reduced dimension is cut.
+    Made by the frontends and by the training form of `nn.batch_norm`; decomposed at
+    `placed` if a reduced dimension is cut.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -75,8 +76,8 @@ def NN_NormalizeOp : NN_Op<"normalize", [
       return
     }
     ```
-    Constraints: (C1) `dimensions` are inside the rank, strictly increasing, and
-    not empty extents; (C2) `epsilon` is a number >= 0.
+    Constraints: (C1) `dimensions` are inside the rank and strictly increasing, and
+    their extents are not 0; (C2) `epsilon` is a number >= 0.
   }];
   let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$dimensions,
                        F64Attr:$epsilon, UnitAttr:$uncentered);
@@ -86,7 +87,7 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     `:` type($input) `->` type($result) `,` type($mean) `,` type($variance)
   }];
   let extraClassDeclaration = [{
-    /// Number of elements that one mean is taken over.
+    /// The number of elements over which one mean is taken.
     int64_t getReducedCount();
   }];
 }
@@ -97,21 +98,21 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     NN_Interpretable, NN_TrainingMode, NN_Computes]> {
   let summary = "Batch normalisation with running statistics";
   let description = [{
-    Training: each channel (dimension 1) is normalised over the samples and the
+    Training: each channel (dimension 1) is normalised over the samples and
     positions, result = (x - batch mean) / sqrt(batch variance + epsilon) scale +
-    bias, and the running statistics move to momentum * old + (1 - momentum) *
-    batch (ONNX's momentum, 1 - PyTorch's). The batch variance is the population
-    variance; `unbiased` moves the running variance by N / (N - 1) of it, as
-    PyTorch does (N / 1 where N is 1).
-    With G groups the statistics are taken over G equal runs of samples, and the
-    running ones move G times, in order. An op whose running statistics are those
-    that another op gives is another use of the same module: each group then moves
-    them once a use, in the order of the uses.
-    Evaluation: normalised by the running statistics, which stay.
+    bias. The running statistics become momentum * old + (1 - momentum) * batch
+    (ONNX's momentum, which is 1 - PyTorch's). The batch variance is the population
+    variance; with `unbiased` the running variance is updated with N / (N - 1) times
+    it, as in PyTorch (N / 1 if N is 1).
+    With G groups, the statistics are taken over G equal, consecutive runs of
+    samples, and the running ones are updated G times, in order. If an op reads the
+    running statistics that another op returns, both are uses of the same module:
+    each group then updates them once per use, in the order of the uses.
+    Evaluation: x is normalised by the running statistics, which do not change.
 
-    Made by the frontends at level `import`; building the step replaces it, so it
-    has neither gradient nor sharding rule. An interpreter computes the training
-    form with one group.
+    Made by the frontends at level `import`. Building the step replaces it, so it
+    needs neither a gradient nor a sharding rule. The interpreter computes the
+    training form with one group.
 
     ```mlir
     func.func @example(%x: tensor<8x3x4x4xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
@@ -121,9 +122,9 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
       return
     }
     ```
-    Constraints: (C1) `input` has at least 2 dimensions, none empty; (C2) scale,
-    bias, mean and variance (of one type) have one element a channel, of the
-    element type of `input`; (C3) `epsilon` is a number >= 0 and `momentum` lies in [0, 1].
+    Constraints: (C1) `input` has at least 2 dimensions, and no extent is 0; (C2) scale,
+    bias, mean and variance (of one type) have one element per channel, with the element
+    type of `input`; (C3) `epsilon` is a number >= 0, and `momentum` is in [0, 1].
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, NN_FloatTensor:$bias,
                        NN_FloatTensor:$mean, NN_FloatTensor:$variance,

@@ -6,8 +6,8 @@
 
 namespace dpc::nn {
 
-/// Philox 4x32-10, counter to random words: Salmon, Moraes, Dror, Shaw,
-/// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// Philox 4x32-10, which maps a counter to random words: Salmon, Moraes, Dror,
+/// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
                                           std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -21,8 +21,8 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
   return counter;
 }
 
-/// Output number `ordinal` (from 0) of SplitMix64 from state `seed`: the key
-/// of the random op with that import ordinal.
+/// Output number `ordinal` (from 0) of SplitMix64 with the initial state `seed`:
+/// the key of the random op with that import ordinal.
 inline uint64_t randomKey(uint64_t seed, uint64_t ordinal) {
   uint64_t z = seed + (ordinal + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -30,7 +30,7 @@ inline uint64_t randomKey(uint64_t seed, uint64_t ordinal) {
   return z ^ (z >> 31);
 }
 
-/// The number in [0, 1) that `nn.random_uniform` gives.
+/// The number in [0, 1) that `nn.random_uniform` computes.
 inline double randomUniform(uint64_t seed, uint64_t step, uint64_t ordinal, uint64_t index) {
   uint64_t key = randomKey(seed, ordinal);
   std::array<uint32_t, 4> words =

@@ -26,8 +26,8 @@ void NNDialect::registerPoolingOps() {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// The type that pooling `x` gives; an error, begun by `emitError`, when x and
-/// the window break a constraint.
+/// The type of the pooled `x`. If x and the window break a constraint, reports an
+/// error that `emitError` begins.
 static FailureOr<RankedTensorType> inferPooled(RankedTensorType x, const Window &window,
                                                function_ref<InFlightDiagnostic()> emitError) {
   if (x.getRank() < 3 || x.getRank() > 5) // pool_c1
@@ -65,8 +65,8 @@ INFER_POOLED(MaxPoolOp)
 INFER_POOLED(SumPoolOp)
 #undef INFER_POOLED
 
-/// Verifies an op from the gradient of what pooling gives to that of x, its
-/// result.
+/// Verifies an op that maps the gradient of the pooled tensor to the gradient of x,
+/// which is its result.
 template <typename Op> static LogicalResult verifyGradient(Op op) {
   RankedTensorType x = typeOf(op.getResult()), y = typeOf(op.getGrad());
   FailureOr<RankedTensorType> pooled =
@@ -86,7 +86,7 @@ LogicalResult SumPoolGradOp::verify() { return verifyGradient(*this); }
 // Cost and sharding
 //===----------------------------------------------------------------------===//
 
-/// One operation an element of every window.
+/// One operation per element of every window.
 static int64_t poolingFlops(Value pooled, const Window &window) {
   return typeOf(pooled).getNumElements() * window.getTaps();
 }
@@ -97,7 +97,7 @@ int64_t SumPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
 int64_t SumPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 
 namespace {
-/// Batch and channels parallel, spatial dimensions whole.
+/// Batch and channels are parallel; spatial dimensions may not be cut.
 struct PoolingLoops {
   ShardingRule rule; // the loops only
   ShardingRule::ValueLoops x, y;
@@ -150,7 +150,7 @@ ShardingRule SumPoolGradOp::getShardingRule() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The windows over one (batch, channel) plane, and how many planes there are.
+/// The windows over one (batch, channel) plane, and the number of planes.
 struct Planes {
   int64_t count, xSize, ySize, stride;
   std::vector<Window::Run> runs;
@@ -164,9 +164,9 @@ struct Planes {
       ySize *= extent;
   }
 
-  /// Calls `visit(x, y)` with the offsets in x and y of every element that
-  /// meets a window and of what that window makes, plane by plane, the elements
-  /// of a window in the kernel's row-major order.
+  /// Calls `visit(x, y)` with the offsets of every element in x and of every window
+  /// in y that contains it, plane by plane. The elements of a window are visited in
+  /// the kernel's row-major order.
   template <typename Visit> void forEach(Visit visit) const {
     for (int64_t plane = 0; plane < count; ++plane)
       for (const Window::Run &run : runs)
@@ -176,8 +176,8 @@ struct Planes {
 };
 } // namespace
 
-/// Offset in x of the first largest element of each window, -1 where a window
-/// is padding alone.
+/// The offset in x of the first largest element of each window; -1 if a window has
+/// only padding.
 static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &planes) {
   std::vector<int64_t> largest(planes.count * planes.ySize, -1);
   auto intType = dyn_cast<IntegerType>(x.getType().getElementType());
@@ -196,7 +196,7 @@ static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &plane
   return largest;
 }
 
-/// The least value of an integer type, as HostTensor holds it.
+/// The least value of an integer type, in HostTensor's representation.
 static int64_t leastInt(IntegerType type) {
   if (type.isUnsigned() || type.getWidth() == 1)
     return 0;
@@ -217,7 +217,7 @@ LogicalResult MaxPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTens
   return success();
 }
 
-/// Calls `run` with the member that holds the elements of `tensor`.
+/// Calls `run` with the member of HostTensor that holds the elements of `tensor`.
 template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);

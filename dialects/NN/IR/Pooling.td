@@ -7,7 +7,7 @@ include "dialects/NN/IR/NNBase.td"
 class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Computes], traits)> {
-  // The text all four share.
+  // The constraints that all four share.
   string constraints = [{
     Constraints (pool_c1 to pool_c5, the same for the four ops): (C1) x has rank
     3 to 5; (C2) `kernel`, `strides`, `padLow`, `padHigh` and `dilations` have
@@ -39,10 +39,10 @@ class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
 def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Largest element of each window";
   let description = [{
-    The largest element of x among those at o * stride + k * dilation - padLow
-    for k in `kernel`; NaN if one of them is. Padding never wins; a window of
-    padding alone gives the least value of the type. What frontends call ceil
-    mode is a larger `padHigh`. Gradient: `nn.max_pool_grad`.
+    The largest element of x among those at o * stride + k * dilation - padLow for k
+    in `kernel`; NaN if one of them is NaN. Padding never wins; a window of only
+    padding gives the least value of the type. The ceil mode of frontends is a
+    larger `padHigh`. Gradient: `nn.max_pool_grad`.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32x32xf32>) {
@@ -57,10 +57,10 @@ def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, Decla
 def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllTypesMatch<["input", "result"]>]> {
   let summary = "Gradient of max pooling's input";
   let description = [{
-    Adds each element of `grad` to the place of the first largest element of its
-    window of `input` in row-major order of the kernel, as PyTorch does (the
-    first NaN where there is one). Made by the VJP of `nn.max_pool`; not
-    differentiable again.
+    Adds each element of `grad` at the position of the first largest element in its
+    window of `input`, in row-major order of the kernel, as PyTorch does (the first
+    NaN if there is one). Made by the VJP of `nn.max_pool`; it has no gradient
+    itself.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32xf32>, %g: tensor<8x16x16xf32>) {
@@ -77,8 +77,8 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, Decla
   let summary = "Sum of each window";
   let description = [{
     The sum of the elements of x at o * stride + k * dilation - padLow for k in
-    `kernel`; padding counts as zero. Average pooling is this times 1 / kernel
-    elements, or divided by the counts that the same pooling makes of ones.
+    `kernel`; padding counts as zero. Average pooling is this sum divided by the
+    number of kernel elements, or by the counts that the same pooling of ones gives.
     Gradient: `nn.sum_pool_grad`.
 
     ```mlir
@@ -94,9 +94,9 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, Decla
 def NN_SumPoolGradOp : NN_PoolingOp<"sum_pool_grad", ["grad"], [NN_Differentiable]> {
   let summary = "Gradient of sum pooling's input";
   let description = [{
-    Adds each element of `grad` to every place of its window in a tensor of x's
-    type, the result: the transpose of `nn.sum_pool`, which in turn is its
-    gradient.
+    Adds each element of `grad` at every position of its window in the result, a
+    tensor of x's type. It is the transpose of `nn.sum_pool`, and the gradient of
+    each is the other.
 
     ```mlir
     func.func @example(%g: tensor<8x16x16xf32>) {

@@ -68,7 +68,7 @@ LogicalResult ConstantOp::interpret(InterpreterContext &, ArrayRef<const HostTen
 }
 
 ShardingRule ConstantOp::getShardingRule() {
-  // A splat may be cut at will; other values stay whole.
+  // A splat may be cut in any way; other values may not be cut.
   ShardingRule rule = elementwiseShardingRule(*this);
   auto dense = dyn_cast<DenseElementsAttr>(getValue());
   if (!dense || !dense.isSplat())

@@ -12,7 +12,7 @@
 
 namespace dpc::nn {
 
-/// The variables of a module by the tensors that they hold, as they are when the object is
+/// The variables of a module by the names of their tensors, at the time when the object is
 /// made.
 class Variables {
 public:

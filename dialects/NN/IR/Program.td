@@ -7,11 +7,10 @@ include "mlir/IR/SymbolInterfaces.td"
 def NN_VariableOp : NN_Op<"variable"> {
   let summary = "One piece of state and its initial value";
   let description = [{
-    The name is the one that arguments (`#nn.arg`) and files use: the ONNX
-    initializer's, or `SLOT|PARAMETER` for optimizer state. It is no symbol: a
-    module may call a tensor `step`, as dpc calls a function. Functions take the
-    variable's value as an argument; the op itself only says where training
-    starts.
+    The name is that of arguments (`#nn.arg`) and files: the name of the ONNX
+    initializer, or `SLOT|PARAMETER` for optimizer state. It is no symbol, because a
+    model may name a tensor `step`, which is also the name of a function. Functions
+    take the variable's value as an argument; the op only gives the initial value.
 
     Made by the frontends and by `dpc-apply-optimizer`; stays on the module until
     the program's initial values are written from it.
@@ -39,8 +38,8 @@ def NN_ConstantOp : NN_Op<"constant", [
     NN_Interpretable, NN_Shardable, NN_Moves, NN_Fusable]> {
   let summary = "A tensor known at compile time";
   let description = [{
-    Equal elements are kept as a splat of the full shape. Larger values that are
-    neither trained nor equal everywhere are `nn.variable`s of kind `constant`
+    If all elements are equal, the value is a splat of the full shape. A larger
+    value that is neither trained nor a splat is an `nn.variable` of kind `constant`
     instead.
 
     ```mlir
@@ -59,11 +58,10 @@ def NN_UpdateOp : NN_Op<"update", [
     NN_Interpretable, NN_Shardable, NN_Computes]> {
   let summary = "An elementwise update of state, with named scalars";
   let description = [{
-    Element i of each result is what the region computes from element i of each
-    of the `tensors` and from the `scalars`. The region works on rank-0 tensors
-    with elementwise ops only, so an update runs on whatever layout or flat
-    storage its tensors share, and two updates with equal regions can be joined
-    into one.
+    The region computes element i of each result from element i of each of the
+    `tensors` and from the `scalars`. It works on rank-0 tensors with elementwise
+    ops only. So an update runs on any layout or flat storage that its tensors
+    share, and two updates with equal regions can be joined into one.
 
     Made by `dpc-apply-optimizer`; joined by bucketing; becomes one loop.
 
@@ -84,7 +82,7 @@ def NN_UpdateOp : NN_Op<"update", [
     * (C1) All `tensors` and all results have one shape.
     * (C2) Region arguments are rank-0 tensors of the element types of `tensors`
       and then `scalars`.
-    * (C3) The region yields one rank-0 tensor a result, of its element type.
+    * (C3) The region yields one rank-0 tensor per result, of its element type.
     * (C4) Region ops are elementwise or constants.
   }];
   let arguments = (ins Variadic<NN_Tensor>:$tensors,
@@ -107,10 +105,10 @@ def NN_KernelOp : NN_Op<"kernel", [
     DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>]> {
   let summary = "A group of ops that becomes one piece of generated code";
   let description = [{
-    The region computes the results from its arguments, which stand for the
-    operands. Operands and results are buffers in memory; values inside live in
-    registers, or in scratch memory where one is read in another order than it
-    is made.
+    The region computes the results from its arguments, which represent the
+    operands. Operands and results are buffers in memory. Values inside are in
+    registers, or in scratch memory if they are read in another order than they are
+    computed.
 
     Made by kernel formation at level `local`; becomes one function of generated
     code, shared by all kernels with equal regions.
@@ -149,11 +147,12 @@ def NN_AfterOp : NN_Op<"after", [
     Pure, AllTypesMatch<["input", "result"]>, NN_Interpretable, NN_Fusable]> {
   let summary = "A value that nobody reads before another one is there";
   let description = [{
-    The result is `input`; it moves no data. What reads it is computed after `trigger`,
-    in every order that respects operands, and never in the kernel that made `input`.
+    The result is `input`; no data is moved. Readers of the result are computed after
+    `trigger`, in every order that respects operands, and never in the kernel that
+    computes `input`.
 
-    Made by `dpc-remat`, so that what is computed again is computed when it is needed;
-    becomes a view of a buffer.
+    Made by `dpc-remat`, so that rematerialized values are computed only when they are
+    needed; becomes a view of a buffer.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>, %gradient: tensor<4xf32>) {

@@ -50,10 +50,10 @@ LogicalResult RandomUniformOp::interpret(InterpreterContext &, ArrayRef<const Ho
 }
 
 //===----------------------------------------------------------------------===//
-// What training draws
+// Draws of the training forms
 //===----------------------------------------------------------------------===//
 
-/// Each element's row-major number in the whole tensor.
+/// The row-major number of each element in the logical tensor.
 static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
   SmallVector<int64_t> strides = rowMajorStrides(shape);
@@ -67,15 +67,16 @@ static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
   return number ? number : e.splat(type, 0);
 }
 
-/// A number in [0, 1) for each of `numbers`. In f32 whatever is made of it: 24
-/// bits are exact, and every precision draws the same.
+/// A number in [0, 1) for each of `numbers`. It is f32 for any element type: 24
+/// bits are exact, and every precision draws the same numbers.
 static Value draw(Expressions &e, const TrainingContext &context, uint64_t ordinal, Value numbers) {
   return e.make<RandomUniformOp>(
       RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()), context.seed,
       context.step, numbers, ordinal);
 }
 
-/// Says of a draw that something reads what evaluation makes of it.
+/// Emits a remark if the result of a draw is used, because evaluation replaces it
+/// by the mean.
 static void noteMean(Operation *draw) {
   if (!draw->use_empty())
     draw->emitRemark("evaluation takes the mean of what is drawn here");
@@ -105,7 +106,7 @@ SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder, const Trainin
   auto uniform = [&](Value numbers) {
     return e.convert(draw(e, context, getOrdinal(), numbers), type.getElementType());
   };
-  // 1 - u lies in (0, 1]: its logarithm is finite.
+  // 1 - u is in (0, 1], so its logarithm is finite.
   Value distance = e.log(e.add(e.neg(uniform(even)), 1.0)),
         angle = e.mul(uniform(e.add(even, 1.0)), 2 * llvm::numbers::pi);
   return {e.mul(e.sqrt(e.mul(distance, -2.0)), e.make<CosOp>(angle))};
@@ -135,13 +136,13 @@ SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingCo
   double ratio = getRatio().convertToDouble();
   Value uniform = draw(e, context, getOrdinal(), elementNumbers(e, typeOf(x).getShape()));
   Value mask = e.compare(Comparison::ge, uniform, ratio);
-  // With ratio 1 nothing is kept; a factor of 0 keeps infinity out.
+  // With ratio 1 no element is kept; the factor 0 avoids an infinite one.
   double factor = ratio < 1 ? 1 / (1 - ratio) : 0;
   return {e.select(mask, e.mul(x, factor), e.splatLike(x, 0)), mask};
 }
 
 SmallVector<Value> DropoutOp::buildInference(OpBuilder &builder) {
-  // A mask of ones that something reads without its scale.
+  // A drawn mask that is used without its scale.
   if (getInput().getDefiningOp<ConstantOp>() && !getMask().use_empty())
     emitRemark("evaluation takes all of what is drawn here as kept");
   Expressions e{builder, getLoc()};

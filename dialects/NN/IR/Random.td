@@ -13,8 +13,8 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
   let summary = "Uniform random numbers in [0, 1), one an index";
   let description = [{
     Philox 4x32-10 (Salmon et al., SC 2011), a pure function of (seed, step,
-    ordinal, index): `index` is the element's number in the whole tensor, so no
-    layout changes a number, and recomputation repeats it.
+    ordinal, index). `index` is the number of the element in the logical tensor, so
+    no layout changes a random number, and recomputation gives the same one.
 
     * counter words 0, 1: low and high half of the index; 2, 3: of the step;
     * key words 0, 1: low and high half of SplitMix64's output number `ordinal`
@@ -23,7 +23,7 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
       0x94D049BB133111EB, key = z ^ z >> 31;
     * result = (output word 0 >> 8) / 2^24: 24 bits, exact in f32 and f64.
 
-    `ordinal` is the import ordinal of the op that asks. Made by the training form
+    `ordinal` is the import ordinal of the op that draws. Made by the training form
     of `nn.dropout`; fused with its consumers.
 
     ```mlir
@@ -50,9 +50,10 @@ def NN_DropoutOp : NN_Op<"dropout", [
         "::llvm::cast<::mlir::ShapedType>($_self).clone(::mlir::IntegerType::get($_self.getContext(), 1))">]> {
   let summary = "Sets random elements to zero";
   let description = [{
-    Training: an element is kept where `mask` holds, with probability 1 - `ratio`,
-    and divided by 1 - `ratio`; else it is 0. The mask is `nn.random_uniform` of the
-    element's global row-major number >= ratio. Evaluation: the operand, and true.
+    Training: an element is kept if its `mask` is true, which has probability 1 -
+    `ratio`, and is divided by 1 - `ratio`; otherwise it becomes 0. The mask is
+    `nn.random_uniform` of the element's global row-major number >= ratio.
+    Evaluation: the operand, and a mask of true.
 
     Made by the frontends at level `import`; building the step replaces it.
 

@@ -24,7 +24,7 @@ void NNDialect::registerReductionOps() {
       >();
 }
 
-/// Steps that take an operand index to the offset in a result without
+/// Strides that map an index of the operand to an offset in a result without the
 /// `dropped` dimensions.
 static SmallVector<int64_t> stepsWithout(ArrayRef<int64_t> operandShape,
                                          ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dropped) {
@@ -120,7 +120,7 @@ static int64_t combine(ReduceKind kind, int64_t x, int64_t y, bool isUnsigned) {
   return x;
 }
 
-/// The integer that changes nothing under max or min.
+/// The neutral integer for max or min.
 static int64_t extremeInt(ReduceKind kind, IntegerType type) {
   unsigned width = type.getWidth();
   bool isUnsigned = type.isUnsigned() || width == 1;
@@ -158,10 +158,10 @@ LogicalResult ReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTenso
   return success();
 }
 
-/// Where the first true element along `dimensions` lies, in their row-major
-/// order; nowhere if none is true. Positions are those of the whole tensor, and
-/// the least one is a reduction: parts of a dimension that lie on several devices
-/// agree on it.
+/// A mask of the first true element along `dimensions`, in their row-major order;
+/// all false if no element is true. Positions are those in the logical tensor, and
+/// the first one is found by a reduction, so parts of a dimension on several
+/// devices agree on it.
 static Value isFirst(Expressions e, Value hit, ArrayRef<int64_t> dimensions) {
   ArrayRef<int64_t> shape = typeOf(hit).getShape();
   int64_t count = 1;
@@ -207,8 +207,8 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
     return success();
   }
   case ReduceKind::prod: {
-    // Product of the others: from the left times from the right, so that a
-    // zero among the factors does no harm. One reduced dimension at a time.
+    // The product of the other elements, computed without division, so that a zero
+    // among the factors does no harm. The reduced dimensions are treated as one.
     SmallVector<int64_t> order, inverse(shape.size());
     for (int64_t d = 0; d < int64_t(shape.size()); ++d)
       if (!llvm::is_contained(getDimensions(), d))
@@ -225,7 +225,7 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
     Value g2 = e.reshape(g, {rows});
     Value others = e.splat(flat.getType(), 1);
     for (int64_t shift = 1; shift < columns; ++shift) {
-      // Column j times column (j + shift) mod columns.
+      // Multiply by column (j + shift) mod columns.
       auto part = [&](int64_t from, int64_t to) -> Value {
         return e.make<SliceOp>(flat, ArrayRef<int64_t>{0, from}, ArrayRef<int64_t>{rows, to},
                                ArrayRef<int64_t>{1, 1});

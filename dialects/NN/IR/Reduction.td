@@ -9,12 +9,12 @@ def NN_ReduceOp : NN_Op<"reduce", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Combines the elements along some dimensions";
   let description = [{
-    The reduced dimensions disappear. Over an empty dimension the result is the
+    The reduced dimensions are dropped. The result over an empty dimension is the
     identity: 0, -inf, +inf, 1. `max` and `min` give NaN if any element is NaN.
-    Gradients: sum g; max and min g spread evenly over the elements equal to the
-    result (PyTorch's amax), or with `first` all of g to the first of them in
-    row-major order (PyTorch's max along a dimension); prod the product of the
-    others times g.
+    Gradients: `sum` gives g to every element; `max` and `min` divide g evenly among
+    the elements that equal the result (PyTorch's amax), or, with `first`, give all
+    of g to the first of them in row-major order (PyTorch's max along a dimension);
+    `prod` gives g times the product of the other elements.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>) {
@@ -36,9 +36,9 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [
     Pure, NN_Interpretable, NN_Shardable, NN_Moves]> {
   let summary = "Where the largest or smallest element lies";
   let description = [{
-    The index along `dimension` (which disappears) of the largest (`max`) or
-    smallest (`min`) element; of equal ones the first, or the last with
-    `selectLast`.
+    The index along `dimension` (which is dropped) of the largest (`max`) or
+    smallest (`min`) element. Among equal elements it is the first one, or the last
+    one with `selectLast`.
 
     ```mlir
     func.func @example(%x: tensor<4x5xf32>) {
@@ -61,8 +61,9 @@ def NN_CumSumOp : NN_Op<"cumsum", [
     NN_Differentiable, NN_Computes]> {
   let summary = "Running sum along one dimension";
   let description = [{
-    Element i is the sum of elements 0..i (0..i-1 with `exclusive`), from the end
-    with `reverse`. Gradient: the running sum of g in the other direction.
+    Element i is the sum of elements 0..i (0..i-1 with `exclusive`); with `reverse`
+    the sums start at the end. Gradient: the running sum of g in the other
+    direction.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {

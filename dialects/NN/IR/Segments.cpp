@@ -1,4 +1,4 @@
-// Sums over, and values for, the tensors that lie end to end in flat storage.
+// Sums over the tensors in flat storage, and values for each of these tensors.
 
 #include "dialects/NN/IR/Segments.h"
 
@@ -16,7 +16,8 @@ void NNDialect::registerSegmentsOps() {
       >();
 }
 
-/// Whether `values` has an element for each of `bounds`, of the type of `flat`.
+/// Verifies that `values` has one element for each of `bounds`, with the element
+/// type of `flat`.
 static LogicalResult verifyValues(Operation *op, Value flat, Value values, Value bounds) {
   RankedTensorType type = typeOf(values);
   if (type.getElementType() != typeOf(flat).getElementType() ||
@@ -26,7 +27,7 @@ static LogicalResult verifyValues(Operation *op, Value flat, Value values, Value
   return success();
 }
 
-/// Calls `visit(segment, element)` for each element of `flat` that lies in a segment.
+/// Calls `visit(segment, element)` for each element of `flat` that is in a segment.
 static void forEachElement(const HostTensor &begins, const HostTensor &ends, int64_t size,
                            llvm::function_ref<void(int64_t, int64_t)> visit) {
   for (int64_t segment = 0; segment < begins.size(); ++segment)

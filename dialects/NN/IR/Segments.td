@@ -11,12 +11,12 @@ def NN_SegmentBounds : 1DTensorOf<[I64]>;
 def NN_SegmentSumOp : NN_SegmentOp<"segment_sum"> {
   let summary = "Sums of the segments of a flat tensor";
   let description = [{
-    Element k is the sum of elements `begins[k]`, .., `ends[k]` - 1 of the operand. What
-    lies outside the operand is left out, so that a shard of flat storage can be
-    summed by the bounds of all members, taken from where it starts; the shards'
-    sums add up to those of the whole.
+    Element k is the sum of elements `begins[k]`, .., `ends[k]` - 1 of the operand.
+    Bounds are clamped to the operand. So a shard of flat storage can be summed with the
+    bounds of all members, relative to the start of the shard, and the sums of all
+    shards add up to those of the complete storage.
 
-    Made by `dpc-divide-updates` for the norms of tensors that lie in flat storage.
+    Made by `dpc-divide-updates` for the norms of tensors in flat storage.
 
     ```mlir
     func.func @example(%x: tensor<8xf32>, %b: tensor<2xi64>, %e: tensor<2xi64>) {
@@ -24,7 +24,7 @@ def NN_SegmentSumOp : NN_SegmentOp<"segment_sum"> {
       return
     }
     ```
-    Constraints: (C1) the result has an element a segment, of the operand's type.
+    Constraints: (C1) the result has one element per segment, of the operand's type.
   }];
   let arguments = (ins NN_FlatTensor:$input, NN_SegmentBounds:$begins, NN_SegmentBounds:$ends);
   let results = (outs NN_FlatTensor:$result);
@@ -37,12 +37,12 @@ def NN_SegmentSumOp : NN_SegmentOp<"segment_sum"> {
 def NN_SegmentFillOp : NN_SegmentOp<"segment_fill"> {
   let summary = "A flat tensor of segments of equal elements";
   let description = [{
-    Elements `begins[k]`, .., `ends[k]` - 1 are element k of the operand; those of no
-    segment are 0. Segments do not overlap. What of one lies outside the result is
-    left out, as in `nn.segment_sum`.
+    Elements `begins[k]`, .., `ends[k]` - 1 are element k of the operand; elements in
+    no segment are 0. Segments do not overlap. Bounds are clamped to the result, as
+    in `nn.segment_sum`.
 
-    Made by `dpc-divide-updates` for factors that each tensor in flat storage has of
-    its own.
+    Made by `dpc-divide-updates` for factors of which each tensor in flat storage
+    has its own.
 
     ```mlir
     func.func @example(%x: tensor<2xf32>, %b: tensor<2xi64>, %e: tensor<2xi64>) {
@@ -50,7 +50,7 @@ def NN_SegmentFillOp : NN_SegmentOp<"segment_fill"> {
       return
     }
     ```
-    Constraints: (C1) the operand has an element a segment, of the result's type.
+    Constraints: (C1) the operand has one element per segment, of the result's type.
   }];
   let arguments = (ins NN_FlatTensor:$input, NN_SegmentBounds:$begins, NN_SegmentBounds:$ends);
   let results = (outs NN_FlatTensor:$result);

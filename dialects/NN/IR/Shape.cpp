@@ -23,7 +23,7 @@ void NNDialect::registerShapeOps() {
       >();
 }
 
-/// Parallel loops, one a dimension of `shape`.
+/// Adds one loop per dimension of `shape`, parallel by default.
 static ShardingRule::ValueLoops addDims(ShardingRule &rule, ArrayRef<int64_t> shape,
                                         LoopKind kind = LoopKind::parallel) {
   ShardingRule::ValueLoops dims;
@@ -32,14 +32,14 @@ static ShardingRule::ValueLoops addDims(ShardingRule &rule, ArrayRef<int64_t> sh
   return dims;
 }
 
-/// Marks a rule as that of a pure movement of operand 0's elements.
+/// Completes the rule of an op that only moves the elements of operand 0.
 static ShardingRule movement(ShardingRule rule) {
   rule.additiveSets = {{0}};
   rule.monotone = true;
   return rule;
 }
 
-/// The splat a shape op makes of a splat operand, or null.
+/// The splat that a shape op makes of a splat operand, or null.
 static OpFoldResult foldSplat(Attribute operand, Type result) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(operand);
   if (!dense || !dense.isSplat())
@@ -79,10 +79,10 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 
 FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
 
-/// Splits two shapes of equal element count into groups of dimensions that
-/// cover the same elements, then each group into common loops, major to minor.
-/// A group whose dimensions have no common factorisation (2 x 3 against 3 x 2)
-/// keeps loops of its own on each side, which may not be cut.
+/// Splits two shapes with equal element counts into groups of dimensions that cover
+/// the same elements, and each group into common loops, major to minor. If a
+/// group's dimensions have no common factorisation (2 x 3 against 3 x 2), each side
+/// keeps its own loops, which may not be cut.
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = typeOf(getInput()).getShape();
@@ -97,7 +97,7 @@ ShardingRule ReshapeOp::getShardingRule() {
   }
   size_t i = 0, o = 0;
   while (i < from.size() || o < to.size()) {
-    // One group: [iBegin, i) and [oBegin, o) with equal products.
+    // One group: dimensions [iBegin, i) and [oBegin, o) with equal products.
     size_t iBegin = i, oBegin = o;
     int64_t left = i < from.size() ? from[i++] : 1;
     int64_t right = o < to.size() ? to[o++] : 1;
@@ -107,7 +107,7 @@ ShardingRule ReshapeOp::getShardingRule() {
       else
         right *= to[o++];
     }
-    // Walk both sides from the minor end, taking off common loops.
+    // Go through both sides from the minor end, and split off common loops.
     SmallVector<SmallVector<unsigned, 2>> inLoops(i - iBegin), outLoops(o - oBegin);
     SmallVector<ShardingRule::Loop> saved(rule.loops);
     bool common = true;
@@ -361,7 +361,7 @@ ShardingRule PadOp::getShardingRule() {
     rule.operands[0].push_back(ShardingRule::dim(loop));
     rule.results[0].push_back(segments);
   }
-  // Additive in the operand alone only where it pads with zero.
+  // Additive in the operand alone only if the padding is zero.
   auto value = getValue().getDefiningOp<ConstantOp>();
   auto dense = value ? dyn_cast<DenseElementsAttr>(value.getValue()) : nullptr;
   bool zero = false;
@@ -411,7 +411,7 @@ ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   int64_t dimension = getDimension();
   ShardingRule::ValueLoops result = addDims(rule, typeOf(getResult()).getShape());
-  // The joined dimension's own loop gives way to one segment an operand.
+  // Replace the loop of the joined dimension by one segment per operand.
   rule.loops[result[dimension][0][0]] = {1, LoopKind::whole};
   result[dimension].clear();
   rule.additiveSets.emplace_back();

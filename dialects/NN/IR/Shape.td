@@ -3,7 +3,7 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// Ops that move elements and compute none.
+// Ops that move elements without computing any.
 class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Moves], traits)>;
@@ -52,9 +52,9 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
     NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["keepsRows"]>]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
-    Operand dimension i is result dimension `dimensions[i]`; the result is
-    constant along the others. Extents are equal: a dimension of extent 1 that
-    is to be repeated is dropped by `nn.reshape` first.
+    Operand dimension i is result dimension `dimensions[i]`; the result is constant
+    along the others. Extents are equal: if a dimension of extent 1 is to be
+    repeated, `nn.reshape` drops it first.
 
     ```mlir
     func.func @example(%b: tensor<16xf32>) {
@@ -62,8 +62,9 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
       return
     }
     ```
-    Constraints: (C1) `dimensions` has one entry an operand dimension, strictly
-    increasing and inside the result; (C2) extents and element types agree.
+    Constraints: (C1) `dimensions` has one entry per operand dimension, strictly
+    increasing and inside the rank of the result; (C2) extents and element types
+    agree.
   }];
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$dimensions);
   let results = (outs NN_Tensor:$result);
@@ -76,7 +77,7 @@ def NN_SliceOp : NN_ShapeOp<"slice", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Every stride-th element of a box";
   let description = [{
-    Along dimension i, elements start, start + stride, ... below limit.
+    Along dimension i, takes elements start, start + stride, ... below limit.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {
@@ -84,8 +85,8 @@ def NN_SliceOp : NN_ShapeOp<"slice", [PrecisionOpInterface,
       return
     }
     ```
-    Constraints: (C1) one start, limit and stride a dimension; (C2)
-    0 <= start <= limit <= extent and stride >= 1.
+    Constraints: (C1) one start, limit and stride per dimension; (C2) 0 <= start <=
+    limit <= extent and stride >= 1.
   }];
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$starts,
                        DenseI64ArrayAttr:$limits, DenseI64ArrayAttr:$strides);
@@ -101,9 +102,9 @@ def NN_PadOp : NN_ShapeOp<"pad", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Puts a value around and between the elements";
   let description = [{
-    `low` and `high` elements of `value` before and after, `interior` between
-    two neighbours. Negative `low` and `high` cut elements off (after the
-    interior ones were put in).
+    Inserts `low` elements of `value` before, `high` after, and `interior` between
+    two neighbours. Negative `low` and `high` crop elements, after the interior ones
+    have been inserted.
 
     ```mlir
     func.func @example(%x: tensor<3xf32>, %v: tensor<f32>) {
@@ -111,8 +112,8 @@ def NN_PadOp : NN_ShapeOp<"pad", [PrecisionOpInterface,
       return
     }
     ```
-    Constraints: (C1) one entry a dimension; (C2) `interior` >= 0 and no
-    negative extent; (C3) `value` has the element type of the operand.
+    Constraints: (C1) one entry per dimension; (C2) `interior` >= 0 and no negative
+    extent; (C3) `value` has the element type of the operand.
   }];
   let arguments = (ins NN_Tensor:$input, 0DTensorOf<[AnyFloat, AnyInteger]>:$value,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
@@ -163,7 +164,7 @@ def NN_ReverseOp : NN_ShapeOp<"reverse", [PrecisionOpInterface,
 def NN_IotaOp : NN_ShapeOp<"iota", [NN_Fusable]> {
   let summary = "Each element's own index along one dimension";
   let description = [{
-    The global index, also when the tensor is cut over devices.
+    The index is global, even if the tensor is cut over devices.
 
     ```mlir
     %i = nn.iota dim 1 : tensor<4x8xi64>

@@ -19,8 +19,8 @@ static void copyElement(const HostTensor &from, int64_t fromOffset, HostTensor &
     to.ints[toOffset] = from.ints[fromOffset];
 }
 
-/// Copies operand element `base + sum index[d] * step[d]` to each result
-/// element: what every strided view is.
+/// Copies operand element `base + sum index[d] * step[d]` to each result element.
+/// Every strided view is such a copy.
 static void copyStrided(const HostTensor &from, HostTensor &to, int64_t base,
                         ArrayRef<int64_t> steps) {
   int64_t offset = 0;

@@ -1,5 +1,5 @@
-// Vector-Jacobian products of the ops that move elements: the adjoint
-// movement of the gradient.
+// Vector-Jacobian products of the ops that move elements: the gradient is moved by
+// the adjoint op.
 
 #include "dialects/NN/IR/Expressions.h"
 
@@ -57,7 +57,7 @@ VJP(SliceOp) {
 VJP(PadOp) {
   Expressions e{builder, getLoc()};
   Value g = resultGrads[0];
-  // Undo the cut-off (negative padding), then take every kept element.
+  // Undo the cropping (negative padding), then take the elements of the operand.
   SmallVector<int64_t> restoreLow, restoreHigh, none, starts, limits, strides;
   for (auto [extent, low, high, interior] :
        llvm::zip_equal(typeOf(getInput()).getShape(), getLow(), getHigh(), getInterior())) {
@@ -78,7 +78,8 @@ VJP(PadOp) {
   if (wanted[0])
     grads[0] = inner;
   if (wanted[1]) {
-    // The padding value gets what the operand does not.
+    // The padding value gets the part of the gradient that the operand does not
+    // get.
     SmallVector<int64_t> all;
     for (int64_t d = 0; d < typeOf(g).getRank(); ++d)
       all.push_back(d);

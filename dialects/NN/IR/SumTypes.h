@@ -5,15 +5,14 @@
 
 namespace dpc::nn {
 
-/// The type in which sums of elements of `type` are taken: f32 for the 16-bit
-/// floats.
+/// The type of sums of elements of `type`: f32 for the 16-bit floats, else `type`.
 mlir::Type accumulatorType(mlir::Type type);
 
-/// Whether an op that sums products of elements of type `factor` may have a
-/// result of type `sum`: the same type, or of a float type a wider one.
+/// Whether an op that sums products of elements of type `factor` may have a result
+/// of type `sum`: the same type or, for floats, a wider float type.
 bool holdsSums(mlir::Type sum, mlir::Type factor);
-/// The same for tensors of equal shapes: one that an op of sums may have as its
-/// result where its operands alone say that it is `inferred`.
+/// The same for tensor types of equal shapes: whether an op of sums may have
+/// `results` if `inferred` follows from its operands.
 bool areCompatibleSums(mlir::TypeRange inferred, mlir::TypeRange results);
 
 } // namespace dpc::nn

@@ -1,4 +1,4 @@
-// Checks of a sliding window, and the extents that it gives.
+// Checks of a sliding window, and the extents of its output.
 
 #include "dialects/NN/IR/Window.h"
 
@@ -19,7 +19,7 @@ Window::getOutput(ArrayRef<int64_t> input, function_ref<InFlightDiagnostic()> em
     ArrayRef<int64_t> entries;
     int64_t least;
   };
-  // Small enough that no product of two and no sum of three overflows.
+  // With this limit, no product of two entries and no sum of three overflows.
   const int64_t most = std::numeric_limits<int32_t>::max();
   for (const Part &part : {Part{"kernel", kernel, 1}, Part{"strides", strides, 1},
                            Part{"padLow", padLow, -most}, Part{"padHigh", padHigh, -most},
@@ -59,7 +59,7 @@ std::vector<Window::Run> Window::getRuns(ArrayRef<int64_t> input, ArrayRef<int64
   int64_t tap = -1;
   forEachIndex(kernel, [&](ArrayRef<int64_t> k) {
     ++tap;
-    // In the last dimension, the outputs whose input is inside.
+    // The outputs along the last dimension whose input is not padding.
     int64_t shift = k[last] * dilations[last] - padLow[last];
     int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(-shift, strides[last]));
     int64_t end = std::min<int64_t>(

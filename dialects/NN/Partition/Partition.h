@@ -6,7 +6,7 @@
 
 namespace dpc {
 
-/// What building one device's part of an op needs.
+/// The context for building one device's part of an op.
 struct PartitionContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -14,22 +14,22 @@ struct PartitionContext {
 
   nn::Expressions expressions() { return {builder, loc}; }
 
-  /// Rank-0 i64: this device's coordinate.
+  /// Rank-0 i64: this device's coordinate on `axis`.
   mlir::Value axisIndex(llvm::StringRef axis);
 
-  /// For each local index of a dimension, i64 [local extent]: its global
-  /// index, an index inside the tensor where it is padding.
+  /// For each local index of a dimension, i64 [local extent]: its global index. For
+  /// padding, some index inside the tensor.
   mlir::Value globalIndices(const dist::DimLayout &dim);
-  /// For each local index of a dimension, i1 [local extent]: whether it is no
-  /// padding. Null when there is none on any device.
+  /// For each local index of a dimension, i1 [local extent]: whether it is not
+  /// padding. Null if no device has padding.
   mlir::Value insideMask(const dist::DimLayout &dim);
 
-  /// Where this device holds each of the global `indices` (i64 or i32, any
-  /// shape) of a dimension: the local index, 0 where it holds none, and
-  /// whether it holds it (i1). Indices are inside the dimension.
+  /// For each of the global `indices` (i64 or i32, any shape) of a dimension: its
+  /// local index on this device, or 0 if another device has it, and whether this
+  /// device has it (i1). Indices are inside the dimension.
   std::pair<mlir::Value, mlir::Value> localIndices(mlir::Value indices, const dist::DimLayout &dim);
 
-  /// `local` with `identity` where it is padding along `dimensions`.
+  /// `local` with padding along `dimensions` replaced by `identity`.
   mlir::Value mask(mlir::Value local, const dist::Layout &layout,
                    llvm::ArrayRef<unsigned> dimensions, double identity);
 

@@ -1,4 +1,4 @@
-// Index arithmetic of layouts, as nn ops on one-dimensional tensors.
+// Index arithmetic of layouts, built as nn ops on one-dimensional tensors.
 
 #include "dialects/NN/Partition/Partition.h"
 
@@ -16,9 +16,9 @@ Value PartitionContext::axisIndex(StringRef axis) {
   return builder.create<AxisIndexOp>(loc, type, axis);
 }
 
-/// Global index = sum over factors of (offset of this device + local index
-/// within the factor) * (size of what follows); nested cuts add their offsets,
-/// each a multiple of its chunk.
+/// Global index = sum over factors of (offset of this device + local index within
+/// the factor) * (product of the sizes of later factors). Nested cuts add their
+/// offsets, each a multiple of its chunk.
 PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) {
   Expressions e = expressions();
   SmallVector<Value> globals, insides;
@@ -36,14 +36,14 @@ PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) 
     int64_t localStride = 1;
     for (const Factor &factor : llvm::reverse(segment.factors)) {
       int64_t extent = localSize(factor, mesh);
-      // Index inside this factor.
+      // The local index within this factor.
       Value index = flat;
       if (localStride != 1)
         index = e.div(index, e.splat(type, localStride));
       if (extent != local / localStride)
         index = e.make<RemOp>(index, e.splat(type, extent));
-      // Outermost cut first: an index is inside if it is below what each cut
-      // left, measured from that cut's own start.
+      // Cuts are applied outermost first. An index is inside if it is below the
+      // extent that each cut left, relative to the start of that cut.
       SmallVector<int64_t> chunks;
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes)
@@ -84,8 +84,8 @@ Value PartitionContext::globalIndices(const DimLayout &dim) {
 
 Value PartitionContext::insideMask(const DimLayout &dim) { return dimIndices(dim).inside; }
 
-/// The inverse of dimIndices: an index is taken apart into one a factor, and
-/// each of those goes through the factor's cuts, outermost first.
+/// The inverse of dimIndices: splits an index into one per factor, and passes each
+/// through the factor's cuts, outermost first.
 std::pair<Value, Value> PartitionContext::localIndices(Value indices, const DimLayout &dim) {
   Expressions e = expressions();
   RankedTensorType type = typeOf(indices);
@@ -115,7 +115,7 @@ std::pair<Value, Value> PartitionContext::localIndices(Value indices, const DimL
         own = e.div(index, e.splatLike(index, rest));
         index = e.make<RemOp>(index, e.splatLike(index, rest));
       } else {
-        index = e.splatLike(index, 0); // only factors of size 1 follow
+        index = e.splatLike(index, 0); // all remaining factors have size 1
       }
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes) {

@@ -1,4 +1,4 @@
-// Ops whose attributes or indices are global.
+// Partition models of ops whose attributes or indices are global.
 
 #include "dialects/NN/Partition/Partition.h"
 
@@ -32,7 +32,7 @@ struct ConstantModel : ModelOf<ConstantModel, ConstantOp> {
     auto constant = cast<ConstantOp>(op);
     RankedTensorType type = localType(constant, results[0], context.mesh);
     ElementsAttr value = constant.getValue();
-    if (type != value.getType()) // only splats are cut
+    if (type != value.getType()) // only splats can be cut
       value = cast<DenseElementsAttr>(value).resizeSplat(type);
     return SmallVector<Value>{context.builder.create<ConstantOp>(context.loc, type, value)};
   }
@@ -50,8 +50,8 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
   }
 };
 
-/// Local extent of the first `size` indices of `dim`; they end where a segment
-/// or an uncut part ends, so it exists.
+/// The local extent of the first `size` indices of `dim`. It exists because they
+/// end at the end of a segment or of an uncut part.
 static int64_t localPrefix(const DimLayout &dim, int64_t size, const MeshShape &mesh) {
   if (size == 0)
     return 0;
@@ -65,7 +65,7 @@ struct SliceModel : ModelOf<SliceModel, SliceOp> {
     auto slice = cast<SliceOp>(op);
     SmallVector<int64_t> starts, limits;
     for (auto [d, stride] : llvm::enumerate(slice.getStrides())) {
-      if (stride != 1) { // replicated
+      if (stride != 1) { // a strided dimension is replicated
         starts.push_back(slice.getStarts()[d]);
         limits.push_back(slice.getLimits()[d]);
         continue;
@@ -105,15 +105,15 @@ struct PadModel : ModelOf<PadModel, PadOp> {
   }
 };
 
-/// `indices` with 0 where they are padding: what is computed there may point
-/// outside the table.
+/// `indices` with 0 in padding, because values computed from padding may be outside
+/// of the table.
 static Value maskIndices(PartitionContext &context, Value indices, const Layout &layout) {
   auto dims = llvm::to_vector(llvm::seq<unsigned>(0, typeOf(indices).getRank()));
   return context.mask(indices, layout, dims, 0);
 }
 
-/// `inside`, of the shape of the indices, repeated to the shape that has them
-/// at `position`.
+/// `inside`, which has the shape of the indices, broadcast to the shape that has
+/// these dimensions at `position`.
 static Value spreadOver(PartitionContext &context, Value inside, ArrayRef<int64_t> shape,
                         int64_t position) {
   SmallVector<int64_t> dims;
@@ -148,7 +148,7 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
     RankedTensorType type = localType(scatter, results[0], context.mesh);
     const DimLayout &dim = results[0].dims[d];
     Value updates = operands[0], indices = operands[1];
-    // Updates of padding must not arrive anywhere.
+    // Updates in padding must not change the result.
     SmallVector<unsigned> padded;
     for (unsigned i = 0; i < unsigned(typeOf(indices).getRank()); ++i)
       padded.push_back(d + i);
@@ -164,8 +164,8 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
   }
 };
 
-/// An op that reads operand `Indices` as indices or labels along whole
-/// dimensions: itself, with indices that are valid in padding too.
+/// An op that reads operand `Indices` as indices or labels along unsharded
+/// dimensions. The same op, with valid indices in padding too.
 template <typename Op, unsigned Indices>
 struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
   Values partition(Operation *op, PartitionContext &context, ValueRange operands,
@@ -184,8 +184,8 @@ struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
   }
 };
 
-/// A convolution with the local number of groups: a device that holds some of
-/// the groups has fewer.
+/// A convolution with the local number of groups, which is smaller if the groups
+/// are cut over devices.
 template <typename Op>
 static Values partitionConvolution(Op op, PartitionContext &context, ValueRange operands,
                                    const Layout &result, bool inputIsResult, bool kernelIsResult) {

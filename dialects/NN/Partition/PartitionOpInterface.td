@@ -6,9 +6,9 @@ include "mlir/IR/OpBase.td"
 def PartitionOpInterface : OpInterface<"PartitionOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    What one device computes of an op whose attributes or indices are global. An
-    op without this interface is cloned on the local shards. Attached to ops from
-    outside (external models), so that op definitions know nothing of layouts.
+    The computation of one device for an op whose attributes or indices are global.
+    An op without this interface is cloned on the local shards. Attached to ops from
+    outside (external models), so that op definitions do not depend on layouts.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -1,4 +1,4 @@
-// Which integers nn ops give. Ops without a model can give any.
+// Range models of nn ops. An op without a model may give any integer.
 
 #include "dialects/NN/Ranges/Ranges.h"
 
@@ -21,7 +21,7 @@ static unsigned widthOf(Value value) {
   return ConstantIntRanges::getStorageBitwidth(getElementTypeOrSelf(value));
 }
 
-/// [low, high] as integers of the type of `value`, both of which must fit.
+/// The range [low, high] in the type of `value`; both must fit the type.
 static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
   bool isSigned = !isOrderedUnsigned(value.getType());
   unsigned width = widthOf(value);
@@ -29,10 +29,10 @@ static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
                                   isSigned);
 }
 
-/// The indices of a dimension of `extent`, in the type of `value`.
+/// The range of indices into a dimension of `extent`, in the type of `value`.
 static ConstantIntRanges indexOf(Value value, int64_t extent) {
   unsigned width = widthOf(value);
-  // Wrapped, or not an integer at all.
+  // Indices would wrap in this type, or it is no integer type.
   if (extent < 1 || width < 8 || (width < 64 && (extent - 1) >> (width - 1)))
     return anyInteger(value);
   return between(value, 0, extent - 1);
@@ -40,7 +40,7 @@ static ConstantIntRanges indexOf(Value value, int64_t extent) {
 
 namespace {
 
-/// A model says in `infer` what all its integer results are.
+/// Base of the models: `infer` of a model gives the range of its integer results.
 template <typename Model, typename Op>
 struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
   void inferResultRanges(Operation *op, Ranges operands, SetIntRangeFn set) const {
@@ -53,7 +53,7 @@ struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
   }
 };
 
-/// The result holds elements of operands, the first `dataOperands` of them.
+/// The result has elements of the first `dataOperands` operands.
 template <typename Op, unsigned dataOperands = ~0u>
 struct MoveModel : RangeModel<MoveModel<Op, dataOperands>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value) const {
@@ -66,7 +66,7 @@ struct MoveModel : RangeModel<MoveModel<Op, dataOperands>, Op> {
 
 using InferFn = ConstantIntRanges (*)(Ranges);
 
-/// An elementwise op, with the rule for signed and for unsigned integers.
+/// An elementwise op, with one rule for signed and one for unsigned integers.
 template <typename Op, InferFn ofSigned, InferFn ofUnsigned = ofSigned>
 struct ArithmeticModel : RangeModel<ArithmeticModel<Op, ofSigned, ofUnsigned>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value result) const {
@@ -84,7 +84,8 @@ ConstantIntRanges inferClampU(Ranges operands) {
   return intrange::inferMinU({intrange::inferMaxU({operands[0], operands[1]}), operands[2]});
 }
 
-/// The remainder with the sign of a divisor that is known to be positive.
+/// The remainder with the sign of the divisor, for a divisor that is known to be
+/// positive.
 ConstantIntRanges inferModS(Ranges operands) {
   APInt least = operands[1].smin(), most = operands[1].smax();
   if (!least.isStrictlyPositive())
@@ -146,7 +147,7 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
     case ReduceKind::min:
       return operands[0];
     case ReduceKind::sum: {
-      // One more: a count is a number, not an index.
+      // count + 1, because a count may equal the extent, and an index may not.
       ConstantIntRanges counts = indexOf(result, count + 1);
       if (counts.smax() != count)
         return anyInteger(result);
@@ -201,7 +202,7 @@ private:
 struct ConvertModel : RangeModel<ConvertModel, ConvertOp> {
   ConstantIntRanges infer(ConvertOp op, Ranges operands, Value result) const {
     unsigned from = widthOf(op.getInput()), to = widthOf(result);
-    if (!from || to <= 1) // of a float, or to "is not 0"
+    if (!from || to <= 1) // a float source has no range; a conversion to i1 gives any
       return anyInteger(result);
     if (from > to)
       return intrange::truncRange(operands[0], to);

@@ -9,26 +9,27 @@
 
 namespace dpc {
 
-/// Attaches mlir::InferIntRangeInterface to nn ops: which integers the elements
-/// of their results can be, given those of their operands. A range is about all
-/// elements of a tensor.
+/// Attaches mlir::InferIntRangeInterface to nn ops: the range of the integers in
+/// their results, given the ranges of their operands. One range covers all elements
+/// of a tensor.
 void registerRangeModels(mlir::DialectRegistry &registry);
 
-/// Whether integers of `type` are ordered as unsigned: so are booleans.
+/// Whether integers of `type` are ordered as unsigned, as booleans are.
 bool isOrderedUnsigned(mlir::Type type);
-/// All integers of the type of `value`'s elements.
+/// The range of all integers of `value`'s element type.
 mlir::ConstantIntRanges anyInteger(mlir::Value value);
 
-/// Which integers the values of a program can be, by the ops that make them.
-/// Function arguments can be anything. Values are remembered: none may be
-/// erased in the lifetime of this.
+/// The ranges of the integer values of a program, derived from the ops that compute
+/// them. The range of a function argument is unrestricted. Ranges are cached by
+/// value, so no value may be erased while the object lives.
 class IntegerRanges {
 public:
   /// The range of the elements of `value`; of width 0 for floats.
   mlir::ConstantIntRanges get(mlir::Value value);
-  /// Whether low <= x <= high is known of every element x of `value`.
+  /// Whether low <= x <= high is known for every element x of `value`.
   bool isWithin(mlir::Value value, int64_t low, int64_t high);
-  /// What all elements of the boolean tensor `value` are, if that is known.
+  /// The truth of all elements of the boolean tensor `value`, if it is known and
+  /// equal.
   std::optional<bool> getTruth(mlir::Value value);
 
 private:
