@@ -65,7 +65,7 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
     }
     OpPassManager passes(ModuleOp::getOperationName());
     // On the host, memory that ranks of one machine share has small pages, unless the system is set
-    // otherwise. Those cost more time than the bytes are worth (docs/performance.md).
+    // otherwise. Those cost more time than the bytes are worth (docs/performance/memory.md).
     const bool oneRegion = isOnDevice;
     if (level == "placed")
       addPlacingPasses(passes, *plan, explain);
