@@ -91,14 +91,18 @@ struct KernelLaunch {
   bool isLone = false;
 };
 
-/// The facts about one kernel's generated code that its callers need.
-struct KernelCode {
-  /// Bytes of scratch memory that the function needs, 64-byte aligned.
+/// The facts about a kernel that the buffers of its caller depend on.
+struct KernelNeeds {
+  /// Bytes of scratch memory that the kernel needs, 64-byte aligned.
   int64_t scratchBytes = 0;
   /// For each result, the operands whose buffer it may share: element i of the
   /// operand is not read after element i of the result is written. A result may
   /// share one of them, and two results must not share the same one.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
+};
+
+/// The facts about one kernel's generated code that its callers need.
+struct KernelCode : KernelNeeds {
   /// If kernels are grids of threads: the launches of the kernel, in order.
   std::vector<KernelLaunch> launches;
 };
@@ -171,6 +175,10 @@ public:
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
                                                  mlir::ModuleOp code,
                                                  const CodeOptions &options) const = 0;
+
+  /// Returns the needs of `op` as emitKernel would. The default writes the code and drops it.
+  virtual mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
+                                                      const CodeOptions &options) const;
 
   /// Compiles each module nested in `kernels`, and lowers it in place. Each module
   /// is named after its kernel and contains the function that `emitKernel` made.

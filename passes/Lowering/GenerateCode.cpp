@@ -4,6 +4,7 @@
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
+#include "passes/Lowering/KernelNeeds.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Machine/MachineTarget.h"
 
@@ -68,12 +69,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
     const Target *target = getTarget(module);
     if (!target)
       return signalPassFailure();
-    CodeOptions options;
-    options.processor = dist::getMachine(module)->processor;
-    options.recompute = recompute;
-    options.orderedSums = orderedSums;
-    options.tf32 = tf32;
-    options.products = products;
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto code = builder.create<ModuleOp>(module.getLoc(), ExecDialect::kCodeModuleName);
     for (auto kernel : module.getOps<func::FuncOp>()) {
@@ -86,14 +82,11 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
           target->emitKernel(getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))
         return signalPassFailure();
-      SmallVector<Attribute> aliases;
-      for (const auto &operands : facts->mayAlias) {
-        SmallVector<int64_t> numbers(operands.begin(), operands.end());
-        aliases.push_back(builder.getDenseI64ArrayAttr(numbers));
+      if (!hasNeeds(kernel, *facts)) {
+        kernel.emitError("its code needs other memory than the kernel was described with "
+                         "(dpc-describe-kernels)");
+        return signalPassFailure();
       }
-      kernel->setAttr(ExecDialect::kMayAliasAttrName, builder.getArrayAttr(aliases));
-      kernel->setAttr(ExecDialect::kScratchBytesAttrName,
-                      builder.getI64IntegerAttr(facts->scratchBytes));
       SmallVector<Attribute> launches;
       for (const KernelLaunch &launch : facts->launches) {
         SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());

@@ -22,12 +22,49 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+// How a target generates kernels: for the description of a kernel and its code.
+defvar kernelOptions = [
+  Option<"recompute", "recompute", "bool", "true",
+         "Short computations are repeated by each reader; false: kept in memory">,
+  Option<"orderedSums", "ordered-sums", "bool", "false",
+         "Every sum adds its terms in their order">,
+  Option<"tf32", "tf32", "bool", "false",
+         "Products of f32 may round their factors to tf32">,
+  Option<"products", "products", "::dpc::ProductMaker", "::dpc::ProductMaker::bySize",
+         "Who multiplies matrices on a device that may have a library for it",
+         [{::llvm::cl::values(
+             clEnumValN(::dpc::ProductMaker::bySize, "auto", "The library, where they are large"),
+             clEnumValN(::dpc::ProductMaker::generated, "generated", "The kernels themselves"),
+             clEnumValN(::dpc::ProductMaker::library, "library",
+                        "The library, wherever it can"))}]>,
+];
+
+def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
+  let summary = "Records the memory that each kernel needs";
+  let description = [{
+    Asks the target for the facts about each kernel that buffers depend on: the bytes of scratch
+    memory (`exec.scratch_bytes`), and for each result the operands whose buffer it may share
+    (`exec.may_alias`). The target answers from its plan of the kernel's loops, without code.
+
+    Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
+
+    ```mlir sketch
+    func.func private @kernel.0(%a: tensor<4xf32>) -> tensor<4xf32> {...}
+    // becomes
+    func.func private @kernel.0(%a: tensor<4xf32>) -> tensor<4xf32>
+        attributes {exec.may_alias = [array<i64: 0>], exec.scratch_bytes = 0 : i64} {...}
+    ```
+  }];
+  let dependentDialects = ["::dpc::exec::ExecDialect"];
+  let options = kernelOptions;
+}
+
 def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
-    Adds the code to a nested module @code, which has one module per kernel. Records on
-    each kernel the facts that its callers need: the scratch bytes, and the results that
-    may alias operands.
+    Adds the code to a nested module @code, which has one module per kernel. On a target whose
+    kernels are grids of threads, records the launches of each kernel (`exec.launches`). Code that
+    needs other memory than `dpc-describe-kernels` recorded is an error.
 
     For equal operands, an op has the same result bits in every kernel. A product and a
     sum of different ops are never contracted to a fused multiply-add. A sum that is
@@ -36,24 +73,10 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
     is set. With `ordered-sums`, the bits also do not depend on how ops are grouped into
     kernels.
 
-    Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
+    Needs: `dpc-describe-kernels` with the same options. Keeps: everything else.
   }];
   let dependentDialects = ["::dpc::exec::ExecDialect"];
-  let options = [
-    Option<"recompute", "recompute", "bool", "true",
-           "Short computations are repeated by each reader; false: kept in memory">,
-    Option<"orderedSums", "ordered-sums", "bool", "false",
-           "Every sum adds its terms in their order">,
-    Option<"tf32", "tf32", "bool", "false",
-           "Products of f32 may round their factors to tf32">,
-    Option<"products", "products", "::dpc::ProductMaker", "::dpc::ProductMaker::bySize",
-           "Who multiplies matrices on a device that may have a library for it",
-           [{::llvm::cl::values(
-               clEnumValN(::dpc::ProductMaker::bySize, "auto", "The library, where they are large"),
-               clEnumValN(::dpc::ProductMaker::generated, "generated", "The kernels themselves"),
-               clEnumValN(::dpc::ProductMaker::library, "library",
-                          "The library, wherever it can"))}]>,
-  ];
+  let options = kernelOptions;
 }
 
 def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {

@@ -38,19 +38,12 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
   using FollowPlanBase::FollowPlanBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    // Of passes that only some plans ask for, too.
-    ProgramPlan plan;
-    plan.layouts = {"*=-"};
-    plan.remat.savedBytes = RematChoice::all;
-    OpPassManager passes(ModuleOp::getOperationName());
-    addPlacingPasses(passes, plan, /*explain=*/false);
-    addSchedulingPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
-    passes.getDependentDialects(registry);
+    addDialectsOfPlans(registry);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (level != "placed" && level != "scheduled") {
+    if (level != "placed" && level != "ordered" && level != "scheduled") {
       module.emitError("no plan chooses the passes of level '") << level << "'";
       return signalPassFailure();
     }
@@ -64,13 +57,14 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
       return signalPassFailure();
     }
     OpPassManager passes(ModuleOp::getOperationName());
-    // On the host, memory that ranks of one machine share has small pages, unless the system is set
-    // otherwise. Those cost more time than the bytes are worth (docs/performance/memory.md).
-    const bool oneRegion = isOnDevice;
-    if (level == "placed")
+    if (level == "placed") {
       addPlacingPasses(passes, *plan, explain);
-    else
-      addSchedulingPasses(passes, *plan, oneRegion, explain);
+    } else if (level == "ordered") {
+      addOrderingPasses(passes, *plan, explain);
+    } else {
+      addMemoryPasses(passes, *plan, usesOneRegion(*target), explain);
+      addCodePasses(passes, *plan);
+    }
     if (failed(runPipeline(passes, module)))
       signalPassFailure();
   }

@@ -28,13 +28,16 @@ std::optional<Level> dpc::parseLevel(StringRef name) {
       .Case("step", Level::step)
       .Case("placed", Level::placed)
       .Case("local", Level::local)
+      .Case("ordered", Level::ordered)
       .Case("scheduled", Level::scheduled)
       .Case("exec", Level::exec)
       .Case("object", Level::object)
       .Default(std::nullopt);
 }
 
-StringRef dpc::levelNames() { return "import, step, placed, local, scheduled, exec, object"; }
+StringRef dpc::levelNames() {
+  return "import, step, placed, local, ordered, scheduled, exec, object";
+}
 
 void dpc::addContractCheck(OpPassManager &manager, Level level) {
   switch (level) {
@@ -46,6 +49,8 @@ void dpc::addContractCheck(OpPassManager &manager, Level level) {
     return manager.addPass(createVerifyPlaced());
   case Level::local:
     return manager.addPass(createVerifyLocal());
+  case Level::ordered:
+    return manager.addPass(createVerifyOrdered());
   case Level::scheduled:
     return manager.addPass(createVerifyScheduled());
   case Level::exec:
@@ -188,6 +193,11 @@ void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options
   addCheck(manager, Level::local, options);
 }
 
+void dpc::buildOrderedPipeline(OpPassManager &manager, const OrderedOptions &options) {
+  addPlanned(manager, "ordered", options);
+  addCheck(manager, Level::ordered, options);
+}
+
 void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions &options) {
   addPlanned(manager, "scheduled", options);
   addCheck(manager, Level::scheduled, options);
@@ -219,7 +229,9 @@ void dpc::registerAllPasses() {
                                           buildPlacedPipeline);
   PassPipelineRegistration<LocalOptions>("dpc-local-pipeline", "placed -> local",
                                          buildLocalPipeline);
-  PassPipelineRegistration<ScheduledOptions>("dpc-scheduled-pipeline", "local -> scheduled",
+  PassPipelineRegistration<OrderedOptions>("dpc-ordered-pipeline", "local -> ordered",
+                                           buildOrderedPipeline);
+  PassPipelineRegistration<ScheduledOptions>("dpc-scheduled-pipeline", "ordered -> scheduled",
                                              buildScheduledPipeline);
   PassPipelineRegistration<ExecOptions>("dpc-exec-pipeline", "scheduled -> exec",
                                         buildExecPipeline);

@@ -12,7 +12,7 @@ namespace dpc {
 
 /// The levels of the IR, in the order programs pass them. See
 /// docs/contracts.md for what holds at each.
-enum class Level { import, step, placed, local, scheduled, exec, object };
+enum class Level { import, step, placed, local, ordered, scheduled, exec, object };
 
 /// The level of that name, or nullopt.
 std::optional<Level> parseLevel(llvm::StringRef name);
@@ -95,10 +95,15 @@ struct LocalOptions : LevelOptions<LocalOptions> {};
 /// placed -> local: per-device shapes, collectives, microbatch loops.
 void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
+struct OrderedOptions : ExplainedOptions<OrderedOptions> {};
+
+/// local -> ordered: kernels, buckets of collectives and an order, on tensors, by the module's
+/// plan.
+void buildOrderedPipeline(mlir::OpPassManager &manager, const OrderedOptions &options);
+
 struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {};
 
-/// local -> scheduled: kernels and their code, buffers with offsets, an order, by the module's plan
-/// (`dist.plan`).
+/// ordered -> scheduled: buffers with offsets, and the code of kernels, by the module's plan.
 void buildScheduledPipeline(mlir::OpPassManager &manager, const ScheduledOptions &options);
 
 struct ExecOptions : LevelOptions<ExecOptions> {};

@@ -44,8 +44,7 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   manager.addPass(createAssignLayouts(assign));
 }
 
-void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
-                              bool explain) {
+void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
   // Before the passes that look at how long values live.
   manager.addNestedPass<func::FuncOp>(createAdvanceSums());
   // Before the rest, so that repeated ops read parameters as the backward pass does (stage 3
@@ -89,16 +88,28 @@ void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, b
   manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   if (plan.overlap)
     manager.addPass(createOrderComputation());
+}
 
-  // Code comes before memory, because it says how much scratch memory a kernel needs and which of
-  // its results may share the buffer of an operand.
+/// How kernels are generated; the memory plan and the code must agree on it.
+template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
+  Options options;
+  options.recompute = kernels.recompute;
+  options.tf32 = kernels.tf32;
+  options.products = kernels.products;
+  options.orderedSums = kernels.orderedSums;
+  return options;
+}
+
+bool dpc::usesOneRegion(const Target &target) {
+  return target.getFunctionForm() == FunctionForm::gridTable;
+}
+
+void dpc::addMemoryPasses(OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
+                          bool explain) {
   manager.addPass(createOutlineKernels());
-  GenerateCodeOptions code;
-  code.recompute = plan.kernels.recompute;
-  code.tf32 = plan.kernels.tf32;
-  code.products = plan.kernels.products;
-  code.orderedSums = plan.kernels.orderedSums;
-  manager.addPass(createGenerateCode(code));
+  // Before buffers: says how much scratch memory a kernel needs, and which of its results may
+  // share the buffer of an operand.
+  manager.addPass(createDescribeKernels(kernelOptions<DescribeKernelsOptions>(plan.kernels)));
   manager.addPass(createLowerToExec());
   manager.addPass(createComputeInPlace());
   // After buffers are shared: a wait must stand before the next use of the collective's buffers.
@@ -110,4 +121,21 @@ void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, b
   memory.oneRegion = oneRegion;
   memory.explain = explain;
   manager.addPass(createAssignOffsets(memory));
+}
+
+void dpc::addCodePasses(OpPassManager &manager, const ProgramPlan &plan) {
+  manager.addPass(createGenerateCode(kernelOptions<GenerateCodeOptions>(plan.kernels)));
+}
+
+void dpc::addDialectsOfPlans(DialectRegistry &registry) {
+  // A plan that asks for every pass.
+  ProgramPlan plan;
+  plan.layouts = {"*=-"};
+  plan.remat.savedBytes = RematChoice::all;
+  OpPassManager passes(ModuleOp::getOperationName());
+  addPlacingPasses(passes, plan, /*explain=*/false);
+  addOrderingPasses(passes, plan, /*explain=*/false);
+  addMemoryPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
+  addCodePasses(passes, plan);
+  passes.getDependentDialects(registry);
 }

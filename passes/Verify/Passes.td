@@ -124,6 +124,30 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
   }];
 }
 
+def VerifyOrdered : Pass<"dpc-verify-ordered", "mlir::ModuleOp"> {
+  let summary = "Checks the contract of level `ordered`";
+  let description = [{
+    The program of a rank as kernels, collectives and moves of data, on tensors, in the order in
+    which they run.
+
+    * (L1) Every computation is in a kernel (`nn.kernel`, `nn.update`). Outside of kernels there are
+      only views of other tensors, packs, coordinates (`dist.axis_index`), collectives and loops
+      over microbatches (`dist.micro`).
+    * (L2) A kernel contains `nn` ops only, and no kernel.
+    * (L3) Every argument has an `#nn.arg` or is flat storage (`#dist.storage`), and every result
+      has an `#nn.result` or is flat storage.
+
+    ```mlir
+    dist.mesh @mesh axes ["data"] sizes [2]
+    func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">}) {
+      %0 = nn.exp %x : tensor<4xf32>
+      return
+    }
+    // error: level 'ordered': 'nn.exp' is in no kernel
+    ```
+  }];
+}
+
 def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `scheduled`";
   let description = [{

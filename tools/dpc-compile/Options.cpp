@@ -15,6 +15,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 
@@ -174,8 +175,9 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
     usageError("--cache= needs a folder or off");
   if (options.cacheFolder == "off")
     options.cacheFolder.clear();
-  options.step.verify = options.placed.verify = options.local.verify = options.scheduled.verify =
-      options.exec.verify = parseSwitch(args, OPT_verify_plan, "--verify-plan");
+  options.step.verify = options.placed.verify = options.local.verify = options.ordered.verify =
+      options.scheduled.verify = options.exec.verify =
+          parseSwitch(args, OPT_verify_plan, "--verify-plan");
   options.params = args.getLastArgValue(OPT_params, "embed").str();
   if (options.params.empty())
     usageError("--params= needs embed, none or a file");
@@ -367,7 +369,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   if (const Arg *arg = args.getLastArg(OPT_fail_on_reshard))
     options.mostReshardBytes = parseBytes(*arg);
   options.placed.explain = options.explain == Explain::all;
-  options.scheduled.explain = options.explain == Explain::all;
+  options.ordered.explain = options.scheduled.explain = options.placed.explain;
   options.step.batchGroups = parseBatchGroups(args, options.plan);
   checkFiles(options);
 }

@@ -25,6 +25,7 @@ struct CompileOptions {
   StepOptions step;
   PlacedOptions placed;
   LocalOptions local;
+  OrderedOptions ordered;
   ScheduledOptions scheduled;
   ExecOptions exec;
   /// The plan that the command line asks for; after scheduling, the one that was followed.

@@ -73,7 +73,7 @@ def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their or
 def products : Value<"products", "WHO", "Who multiplies matrices for --target=cuda: auto (default: cuBLASLt where they are large), library (wherever it can) or generated (kernels)", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
 def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Flags<[NotYetAvailable, HelpHidden]>;
-def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, scheduled, exec (default: none)", output>;
+def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, ordered, scheduled, exec (default: none)", output>;
 def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, reshards, communication, memory">, Group<output>;
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
 def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;

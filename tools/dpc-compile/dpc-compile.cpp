@@ -9,6 +9,7 @@
 #include "dialects/NN/Ranges/Ranges.h"
 #include "frontends/onnx/Model/Load.h"
 #include "passes/Explain/ProgramReport.h"
+#include "passes/Pipelines/Passes.h"
 #include "targets/CPU/CPUTarget.h"
 #include "targets/CUDA/CUDATarget.h"
 #include "targets/Scalar/ScalarTarget.h"
@@ -18,7 +19,6 @@
 #include "tools/common/PrefixStream.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/FileLayouts.h"
-#include "tools/dpc-compile/FitMemory.h"
 #include "tools/dpc-compile/WorkFolder.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -145,6 +145,22 @@ static int finish(int code, const std::optional<std::string> &loss) {
   return code;
 }
 
+/// Adds the search for a plan that fits into the memory of a device.
+static void addFitting(OpPassManager &manager, const CompileOptions &options) {
+  FitMemoryOptions fit;
+  fit.mayRecompute = options.mayRecompute;
+  fit.axesToDivide = options.axesToDivide;
+  fit.mayShrinkBuckets = options.mayShrinkBuckets;
+  manager.addPass(createFitMemory(fit));
+}
+
+/// Takes over the plan that the search has found. Its limit of memory is that of the command line.
+static void adoptPlan(ModuleOp module, ProgramPlan &plan) {
+  const int64_t deviceBytes = plan.deviceBytes;
+  plan = *dist::getPlan(module);
+  plan.deviceBytes = deviceBytes;
+}
+
 int main(int argc, char **argv) {
   FatalErrors::install("dpc-compile", removeWorkFolders);
   cleanUpOnInterrupt();
@@ -188,7 +204,13 @@ int main(int argc, char **argv) {
       {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
       {Level::placed, [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
       {Level::local, [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
-      {Level::scheduled, {}}, // see scheduleToFit
+      {Level::ordered,
+       [&](auto &manager) {
+         addFitting(manager, options);
+         buildOrderedPipeline(manager, options.ordered);
+       }},
+      {Level::scheduled,
+       [&](auto &manager) { buildScheduledPipeline(manager, options.scheduled); }},
       {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
   };
   std::optional<std::string> loss;
@@ -197,11 +219,6 @@ int main(int argc, char **argv) {
   for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
-    if (level == Level::scheduled) {
-      if (failed(scheduleToFit(module, options)))
-        return exitInvalid;
-      continue;
-    }
     PassManager manager(&context);
     manager.addInstrumentation(std::make_unique<NamePasses>());
     build(manager);
@@ -212,7 +229,9 @@ int main(int argc, char **argv) {
         return exitInvalid;
       plan = collectPlan(*module);
     }
-    // Of functions on tensors.
+    if (level == Level::ordered)
+      adoptPlan(*module, options.plan);
+    // Functions on the host's tensors.
     if (level <= Level::local)
       loss = describeLoss(*module);
   }

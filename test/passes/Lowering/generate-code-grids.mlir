@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s
 
 // A thread an element. The last block has threads to spare.
 // CHECK-LABEL: func.func private @kernel.0

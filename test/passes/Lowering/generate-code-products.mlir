@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-generate-code=products=library | FileCheck %s
+// RUN: dpc-opt %s --split-input-file --dpc-describe-machine=target=cuda --dpc-outline-kernels --dpc-describe-kernels=products=library --dpc-generate-code=products=library | FileCheck %s
 
 // Where a library makes the product, in scratch memory, a launch follows it. The
 // library's own memory is behind that.

@@ -1,6 +1,6 @@
-// RUN: dpc-opt %s --dpc-describe-machine=target=scalar --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=SCALAR
-// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=CPU
-// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-generate-code | FileCheck %s --check-prefix=ROWS
+// RUN: dpc-opt %s --dpc-describe-machine=target=scalar --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s --check-prefix=SCALAR
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s --check-prefix=CPU
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s --check-prefix=ROWS
 
 // A product in tiles of vectors, and as plain loops.
 // CPU: vector<8xf32>

@@ -1,4 +1,4 @@
-// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-generate-code | FileCheck %s
+// RUN: dpc-opt %s --dpc-describe-machine=processor=x86-64-v3 --dpc-outline-kernels --dpc-describe-kernels --dpc-generate-code | FileCheck %s
 
 // Every kernel gets a body in @code, in a module of its own name.
 // CHECK: func.func private @kernel.0

@@ -1,5 +1,5 @@
 // RUN: dpc-opt %s --split-input-file --dpc-describe-machine --dpc-follow-plan=level=placed | FileCheck %s
-// RUN: dpc-opt %s --split-input-file --dpc-placed-pipeline --dpc-local-pipeline --dpc-scheduled-pipeline | FileCheck %s --check-prefix=SCHEDULED
+// RUN: dpc-opt %s --split-input-file --dpc-placed-pipeline --dpc-local-pipeline --dpc-ordered-pipeline --dpc-scheduled-pipeline | FileCheck %s --check-prefix=SCHEDULED
 
 // The plan says how the mesh cuts the program, and the levels after keep it.
 // CHECK: module attributes {{.*}}dist.plan = #dist.plan<mesh = ["data" = 2 batch], zeroStage = 0>

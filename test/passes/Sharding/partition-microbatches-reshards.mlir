@@ -1,6 +1,6 @@
 // RUN: dpc-opt %s --dpc-verify-placed --dpc-partition --canonicalize --cse --dpc-verify-local -o %t
 // RUN: FileCheck %s < %t
-// RUN: dpc-opt %t --dpc-scheduled-pipeline | FileCheck %s --check-prefix=SCHEDULED
+// RUN: dpc-opt %t --dpc-ordered-pipeline --dpc-scheduled-pipeline | FileCheck %s --check-prefix=SCHEDULED
 
 // Reshards that change nothing about microbatches stand in their loop, and so do
 // the collectives of the rank's program.

@@ -8,6 +8,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-step-pipeline
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-placed-pipeline
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-local-pipeline
+// RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-ordered-pipeline
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-scheduled-pipeline
 
 // No pass sees a function without a body.

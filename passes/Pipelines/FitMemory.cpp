@@ -1,0 +1,120 @@
+// Tries plans on copies of a module until one fits into the memory of a device.
+
+#include "passes/Pipelines/Passes.h"
+
+#include "passes/Pipelines/PlannedPasses.h"
+
+#include "dialects/Dist/IR/PlanAttr.h"
+#include "dialects/Exec/IR/ExecDialect.h"
+#include "passes/Machine/MachineTarget.h"
+#include "passes/Memory/LargestTensors.h"
+#include "planning/FitMemory.h"
+#include "planning/PlanError.h"
+#include "planning/SizeText.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_FITMEMORY
+#include "passes/Pipelines/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using exec::ExecDialect;
+
+namespace {
+
+struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
+  using FitMemoryBase::FitMemoryBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    addDialectsOfPlans(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<ProgramPlan> plan = dist::getPlan(module);
+    const Target *target = getTarget(module);
+    if (failed(plan) || !target)
+      return signalPassFailure();
+    if (plan->deviceBytes == 0)
+      return;
+    FitProblem problem;
+    problem.asked = *plan;
+    problem.asked.deviceBytes = 0;
+    problem.capacity = plan->deviceBytes;
+    problem.trains = module.lookupSymbol("step") != nullptr;
+    problem.mayRecompute = mayRecompute;
+    problem.axesToDivide = {axesToDivide.begin(), axesToDivide.end()};
+    problem.mayShrinkBuckets = mayShrinkBuckets;
+    if (llvm::Error error = problem.check()) {
+      module.emitError("its plan: ") << llvm::toString(std::move(error));
+      return signalPassFailure();
+    }
+    int64_t least = 0;
+    std::string largest;
+    llvm::Expected<FitAnswer> answer =
+        fitMemory(problem, [&](const ProgramPlan &tried) -> llvm::Expected<MemoryNeed> {
+          OwningOpRef<ModuleOp> trial = module.clone();
+          dist::setPlan(*trial, tried);
+          if (failed(planMemory(*trial, tried, *target)))
+            return planError("a pass has failed");
+          const MemoryNeed need = needOf(*trial);
+          if (least == 0 || need.peak < least) {
+            least = need.peak;
+            largest = describeLargest(*trial);
+          }
+          return need;
+        });
+    if (!answer) {
+      // The pass has said why.
+      llvm::consumeError(answer.takeError());
+      return signalPassFailure();
+    }
+    if (llvm::Error error = answer->verify(problem)) {
+      module.emitError("the plan that was found: ") << llvm::toString(std::move(error));
+      return signalPassFailure();
+    }
+    if (!answer->fits) {
+      refuse(problem, *answer, largest);
+      return signalPassFailure();
+    }
+    dist::setPlan(module, answer->plan);
+    if (const std::string how = answer->describeChanges(problem.asked); !how.empty())
+      module.emitRemark("needs ") << exactBytesText(answer->need.peak) << " a rank, of "
+                                  << exactBytesText(problem.capacity) << " allowed, with " << how
+                                  << "; " << exactBytesText(answer->asAsked.peak) << " without";
+  }
+
+private:
+  /// Takes `module` from level `local` to a memory plan.
+  static LogicalResult planMemory(ModuleOp module, const ProgramPlan &plan, const Target &target) {
+    PassManager manager(module.getContext());
+    addOrderingPasses(manager, plan, /*explain=*/false);
+    addMemoryPasses(manager, plan, usesOneRegion(target), /*explain=*/false);
+    return manager.run(module);
+  }
+
+  static MemoryNeed needOf(ModuleOp module) {
+    auto use = module->getAttrOfType<exec::MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
+    auto memory = module->getAttrOfType<exec::MemoryAttr>(ExecDialect::kMemoryAttrName);
+    return {memory.getPeak(),
+            use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData()};
+  }
+
+  void refuse(const FitProblem &problem, const FitAnswer &answer, const std::string &largest) {
+    const std::string how = answer.describeChanges(problem.asked);
+    std::string text = "--device-memory: needs " + exactBytesText(answer.need.peak) + " a rank";
+    if (!how.empty())
+      text += " with " + how + ", and " + exactBytesText(answer.asAsked.peak) + " without";
+    text += ", but " + exactBytesText(problem.capacity) + " are allowed; ";
+    if (problem.axesToDivide.empty() && problem.asked.zero.stage != ZeroStage::parameters)
+      text += "state of many ranks takes less with --zero=3, ";
+    text += "activations with --microbatches or more ranks; " + largest;
+    getOperation().emitError(text);
+  }
+};
+
+} // namespace
