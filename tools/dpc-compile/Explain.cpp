@@ -22,7 +22,7 @@ static void addModel(Report &report, const CompileOptions &options,
     section.addRow({what, countText(count->tensors), countText(count->elements)});
 }
 
-/// What the exporter did to the module's parameters, and import took back.
+/// Adds a row for each parameter that the exporter changed and the importer restored.
 static void addRestored(Report &report, const onnx::ImportSummary &summary) {
   if (summary.restored.empty())
     return;

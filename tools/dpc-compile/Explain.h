@@ -6,8 +6,9 @@
 
 namespace dpc {
 
-/// Writes the page that --explain asks for: what the file holds, then what
-/// passes left in `module`, and the reshards that there were at level `placed`.
+/// Writes the page of --explain: the contents of the file and its restored
+/// parameters, the plan, and the decisions that passes recorded in `module`.
+/// `reshards` were collected at level `placed`; later levels have none.
 void explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                     mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
                     llvm::raw_ostream &os);

@@ -1,5 +1,5 @@
-// Layouts that travel in ONNX files: what a file asks for, and the plan that a saved
-// one states.
+// Layouts in ONNX files: reads the layouts that a model's file requests, and collects the
+// layouts that a saved model states.
 
 #include "tools/dpc-compile/FileLayouts.h"
 
@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// The text of a request (see dpc-annotate-layouts): a layout in full where a
-/// dimension is a product, of which a request would leave open which factor is cut.
+/// The text of a request (see dpc-annotate-layouts), such as "-;data". If a dimension is a
+/// product, returns the full layout instead: a request does not say which factor is cut.
 static std::string requestOf(const onnx::SpecLayout &layout) {
   Layout full;
   bool isProduct = false;
@@ -56,7 +56,8 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan
   return llvm::Error::success();
 }
 
-/// `dim` as one product. Axes that a loop walks are none of the devices'.
+/// The factors of `dim` if it is state and one product, else one factor of the dimension's
+/// extent with all axes that cut the dimension.
 static std::vector<onnx::SpecFactor> factorsOf(DimLayout dim, bool isState) {
   std::vector<onnx::SpecFactor> factors;
   if (isState && dim.segments.size() == 1)
@@ -85,6 +86,7 @@ onnx::SpecPlan dpc::collectPlan(ModuleOp module) {
       onnx::SpecLayout dims;
       for (const DimLayout &dim : normalize(layout.getLayout()).dims) {
         dims.push_back(factorsOf(dim, nn::isState(arg.getKind())));
+        // A sequential axis is walked by a loop, so it does not cut the tensor over devices.
         for (onnx::SpecFactor &factor : dims.back())
           llvm::erase_if(factor.axes, [&](StringRef axis) {
             return llvm::none_of(plan.mesh, [&](const auto &each) { return each.name == axis; });

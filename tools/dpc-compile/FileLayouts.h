@@ -8,13 +8,14 @@
 
 namespace dpc {
 
-/// Makes requests of the sharding specs of `source`, and of the names of values that
-/// --shard has the names of the nodes that make them.
+/// Adds the sharding specs of `source` to `plan.fileLayouts`. Also renames the requests of
+/// --shard: the name of a node's first output becomes the name of the node, since the IR
+/// knows a value by its node.
 llvm::Error addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                            llvm::raw_ostream &notes);
 
-/// The layouts of state and inputs of a module at level `placed`, for the model that
-/// the program saves; of no devices but one, nothing.
+/// Returns the layouts of state and inputs in a module at level `placed`. The program
+/// writes them into the model that it saves. Empty if the mesh has one device.
 onnx::SpecPlan collectPlan(mlir::ModuleOp module);
 
 } // namespace dpc

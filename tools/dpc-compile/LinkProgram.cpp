@@ -18,12 +18,12 @@ static int failToLink(const Twine &message, int code) {
   return code;
 }
 
-/// The directory with the runtime's libraries.
+/// The directory that has the runtime's libraries (libdpc_runtime.a).
 static std::string runtimeDirectory(const char *argv0) {
   static char anchor;
   std::string executable = sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
   SmallString<128> path;
-  // As in the build, or as installed.
+  // The first place is that of a build, the second one that of an installation.
   for (StringRef place : {"../lib", DPC_INSTALLED_LIBRARIES}) {
     path = sys::path::parent_path(executable);
     sys::path::append(path, place);
@@ -34,7 +34,8 @@ static std::string runtimeDirectory(const char *argv0) {
   return path.str().str();
 }
 
-/// Runs the linker driver.
+/// Runs the linker driver, the C++ compiler that built dpc. Reports the first line of its output
+/// if it fails.
 static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporaries,
                      StringRef output, StringRef place) {
   std::string linker = DPC_LINKER;
@@ -56,7 +57,7 @@ static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporar
   if (message.empty())
     message = code < 0 ? "'" + linker + "' was killed"
                        : "'" + linker + "' exits with " + std::to_string(code);
-  // It writes to a file beside the program's place, whose name says nothing.
+  // The linker writes a temporary file beside the program's place. The user knows only the place.
   if (const size_t at = message.find(output.str()); at != std::string::npos)
     message.replace(at, output.size(), place.str());
   return failToLink("cannot link " + place + ": " + message, exitIO);
@@ -66,7 +67,7 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
                      StringRef output, StringRef place, const WorkFolder &temporaries,
                      const char *argv0) {
   std::vector<std::string> arguments(objects.begin(), objects.end());
-  // A build id would be a hash over all parameters.
+  // The linker would compute a build id as a hash over the file, including all parameters.
   arguments.insert(arguments.end(), {"-Wl,--whole-archive", archive.str(), "-Wl,--no-whole-archive",
                                      "-Wl,--build-id=none", "-o", output.str()});
   std::string libraries = runtimeDirectory(argv0);
@@ -81,7 +82,7 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
     }
     for (StringRef library : llvm::split(DPC_RUNTIME_LIBRARIES, ' '))
       arguments.push_back(library.str());
-    // It maps its output, where GNU's other linker copies parameters twice.
+    // gold maps its output file into memory; GNU ld would copy the parameters twice.
     if (sys::findProgramByName("ld.gold"))
       arguments.push_back("-fuse-ld=gold");
     break;

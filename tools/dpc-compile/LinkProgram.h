@@ -5,20 +5,21 @@
 
 namespace dpc {
 
-/// What a compile writes.
+/// The kind of file that a compile writes (--emit).
 enum class Emission {
   /// An executable: record, code and runtime.
   exe,
-  /// A shared library with record and code; its user brings the runtime.
+  /// A shared library with record and code. The program that embeds the library
+  /// links the runtime.
   shared,
-  /// The same as one relocatable object.
+  /// One relocatable object with record and code, also without the runtime.
   object
 };
 
-/// Links object files and all of an archive into `output`, with the linker's
-/// own files in `temporaries`. `place` is the name of the output in messages.
-/// `argv0` is how the tool was called: the runtime lies beside it, in ../lib.
-/// Returns 0, or the exit code after one line on stderr.
+/// Links `objects` and all members of `archive` into `output`. The linker's own
+/// temporary files go to `temporaries`. Messages call the output `place`.
+/// `argv0` is main's: the runtime's libraries are found relative to the tool, in
+/// ../lib. Returns 0, or the exit code after one line on stderr.
 int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive, Emission emission,
                 llvm::StringRef output, llvm::StringRef place, const WorkFolder &temporaries,
                 const char *argv0);

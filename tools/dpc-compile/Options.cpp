@@ -23,7 +23,7 @@ using namespace llvm;
 using namespace llvm::opt;
 using namespace dpc;
 
-/// DxDx.. as extents; `option` names it in messages.
+/// Parses DxDx.. as extents of at least 1. Messages call the option `option`.
 static std::vector<int64_t> parseShape(StringRef text, StringRef option) {
   std::vector<int64_t> shape;
   if (text.empty())
@@ -39,7 +39,7 @@ static std::vector<int64_t> parseShape(StringRef text, StringRef option) {
   return shape;
 }
 
-/// cross-entropy[,label-smoothing=X,ignore-index=N] and its kin.
+/// Parses --loss: KIND[,KEY=VALUE..], such as cross-entropy,label-smoothing=0.1,of=logits.
 static void parseLoss(StringRef text, StepOptions &step) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');
@@ -72,7 +72,7 @@ static void parseLoss(StringRef text, StepOptions &step) {
   }
 }
 
-/// NAME[,NAME..]: what evaluation reports beside the loss.
+/// Parses --metric: NAME[,NAME..], the values that evaluation reports in addition to the loss.
 static void parseMetrics(StringRef text, StepOptions &step) {
   if (step.loss.empty())
     usageError("--metric needs --loss: a program that infers evaluates nothing");
@@ -87,7 +87,8 @@ static void parseMetrics(StringRef text, StepOptions &step) {
   }
 }
 
-/// The devices of --cuda-arch, each once; PTX is for the oldest.
+/// Parses --cuda-arch. `assembled` gets each device once. The processor is the oldest device,
+/// because later devices also run its PTX.
 static void parseDevices(const InputArgList &args, ArrayRef<StringRef> known,
                          CompileOptions &options) {
   SmallVector<StringRef> names(known);
@@ -104,7 +105,8 @@ static void parseDevices(const InputArgList &args, ArrayRef<StringRef> known,
   options.placed.processor = *min_element(options.assembled);
 }
 
-/// NVIDIA's assembler, if there is one; whoever names one must have it.
+/// Finds NVIDIA's assembler (ptxas). A path that --ptxas names must be executable. Without the
+/// option, a missing assembler is only a note: the driver can compile PTX too.
 static void findAssembler(const InputArgList &args, CompileOptions &options) {
   if (const Arg *arg = args.getLastArg(OPT_ptxas)) {
     const StringRef given = arg->getValue();
@@ -129,7 +131,7 @@ static void findAssembler(const InputArgList &args, CompileOptions &options) {
               "compiles when it starts (--ptxas)\n";
 }
 
-/// Fills in what runs the kernels.
+/// Parses the target and the processor that run the kernels. Refuses options of other targets.
 static void parseTarget(const InputArgList &args, CompileOptions &options) {
   PlacedOptions &machine = options.placed;
   machine.target = args.getLastArgValue(OPT_target, machine.target).str();
@@ -167,7 +169,8 @@ static Explain parseExplain(const InputArgList &args) {
   return args.hasArg(OPT_explain) ? Explain::page : Explain::none;
 }
 
-/// What is written.
+/// Parses the options about the output: its kind, the initial values, the cache of kernels, the
+/// checks, and the level to stop after.
 static void parseOutput(const InputArgList &args, CompileOptions &options) {
   options.needsCache = args.hasArg(OPT_cache);
   options.cacheFolder = args.getLastArgValue(OPT_cache, ObjectCache::defaultFolder()).str();
@@ -198,13 +201,13 @@ static void parseOutput(const InputArgList &args, CompileOptions &options) {
   }
 }
 
-/// Whether the loss is of an output and labels that the data brings.
+/// Whether the loss compares an output with labels from the data. A loss output:NAME does not.
 static bool readsLabels(const InputArgList &args) {
   const StringRef loss = args.getLastArgValue(OPT_loss);
   return !loss.empty() && !loss.starts_with("output:");
 }
 
-/// How the model is read, and what of it is trained.
+/// Parses the options about the import: shapes, batch dimensions, and the initializers to train.
 static void parseImport(const InputArgList &args, CompileOptions &options) {
   for (const std::string &text : args.getAllArgValues(OPT_shape))
     if (const std::string defect = onnx::parseShapeOption(text, options.import); !defect.empty())
@@ -231,7 +234,7 @@ static void parseImport(const InputArgList &args, CompileOptions &options) {
     options.import.training.push_back({arg->getOption().matches(OPT_trainable), arg->getValue()});
 }
 
-/// What gradients are rounded to before ranks sum them.
+/// Parses --grad-reduce, the type to which gradients are rounded before ranks sum them.
 static void parseGradReduce(const InputArgList &args, CompileOptions &options) {
   const Arg *arg = args.getLastArg(OPT_grad_reduce);
   if (!arg)
@@ -250,12 +253,12 @@ static void parsePrecision(const InputArgList &args, StepOptions &step) {
   type = args.getLastArgValue(OPT_precision, "f32").str();
   if (!llvm::is_contained({"f32", "f64", "tf32", "bf16", "f16"}, StringRef(type)))
     usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32, bf16, f16");
-  // tf32 is f32 that products read in another way (parsePlan).
+  // With tf32 all values are f32; only products round their factors (a choice of parsePlan).
   if (type == "tf32")
     type = "f32";
 }
 
-/// Loss and optimizer.
+/// Parses the options about the training step: loss, labels, metrics, optimizer and clipping.
 static void parseStep(const InputArgList &args, StepOptions &step) {
   if (const Arg *arg = args.getLastArg(OPT_loss))
     parseLoss(arg->getValue(), step);
@@ -278,7 +281,8 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
     step.schedule = arg->getValue();
 }
 
-/// Groups of samples that batch normalisation treats apart on the mesh.
+/// The number of sample groups for which batch normalisation computes separate statistics: one
+/// per microbatch, and with --batch-norm=local one per microbatch and shard of the batch.
 static int64_t parseBatchGroups(const InputArgList &args, const ProgramPlan &plan) {
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
   if (mode != "global" && mode != "local")
@@ -290,7 +294,7 @@ static int64_t parseBatchGroups(const InputArgList &args, const ProgramPlan &pla
   return groups;
 }
 
-/// Whether two paths are one file, or would be.
+/// Whether two paths name the same file, also if the files do not exist yet.
 static bool isSameFile(StringRef a, StringRef b) {
   bool same = false;
   if (!sys::fs::equivalent(a, b, same))
@@ -307,8 +311,8 @@ static bool isSameFile(StringRef a, StringRef b) {
   return resolve(a) == resolve(b);
 }
 
-/// What is written must not take the place of the model, nor of something else
-/// that is written.
+/// Refuses outputs that would replace the model, and two outputs with the same
+/// path.
 static void checkFiles(const CompileOptions &options) {
   SmallVector<std::pair<StringRef, StringRef>> written;
   if (options.output != "-")
@@ -361,8 +365,8 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseGradReduce(args, options);
   options.import.trains = !options.step.loss.empty();
   options.import.skipsValues = options.params == "none";
-  // A program that infers, or trains the graph as it is, has the file's types unless others
-  // are asked for.
+  // Without --precision, a program for inference and a program of --as-exported keep the types
+  // of the file.
   options.import.widensHalves =
       args.hasArg(OPT_precision) || (options.import.trains && !options.import.asExported);
   parsePlan(args, options);

@@ -8,10 +8,10 @@
 
 namespace dpc {
 
-/// How much is said about the program.
+/// How much dpc-compile reports about the program (--explain).
 enum class Explain {
   none,
-  /// What was decided, in a few tables.
+  /// The decisions, in a few tables.
   page,
   /// The page, and a line for each decision.
   all
@@ -28,35 +28,36 @@ struct CompileOptions {
   OrderedOptions ordered;
   ScheduledOptions scheduled;
   ExecOptions exec;
-  /// The plan that the command line asks for; after scheduling, the one that was followed.
+  /// The plan that the command line requests; after scheduling, the plan that was followed.
   ProgramPlan plan;
   Emission emission = Emission::exe;
-  /// embed, none or the file that initial values go to.
+  /// "embed", "none", or the path of the file that gets the initial values.
   std::string params = "embed";
-  /// Where kernels are kept between compiles, or "", and whether the command
-  /// line said so.
+  /// The folder that keeps compiled kernels between compiles, or "" for none.
+  /// `needsCache`: --cache names it, so a folder that cannot be used is an error.
   std::string cacheFolder;
   bool needsCache = false;
-  /// The command line, for the program's messages.
+  /// The command line; the program shows it in its messages.
   std::string command;
-  /// NVIDIA's assembler, or "", and the devices that it makes machine code for.
+  /// The path of NVIDIA's assembler (ptxas), or "", and the devices for which it makes
+  /// machine code, such as sm_90.
   std::string assembler;
   std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
-  /// The most bytes that one row of the table of reshards may move.
+  /// The most bytes that the reshards of one row of the table may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
-  /// Choices that the command line leaves open, for a program that needs more memory than
-  /// `plan.deviceBytes`: parts of the forward pass may be computed again, state may be divided
-  /// over these axes, buckets may be made smaller.
+  /// Choices that the command line leaves open. If a program needs more memory than
+  /// `plan.deviceBytes`, dpc-compile may recompute parts of the forward pass, divide state over
+  /// the axes `axesToDivide`, and make buckets smaller.
   bool mayRecompute = false;
   std::vector<std::string> axesToDivide;
   bool mayShrinkBuckets = false;
 };
 
-/// Reads the command line into `options`. Exits with 0 after --help and with 2,
-/// after one line that names the option, for anything it does not understand or
-/// that this version does not offer.
+/// Reads the command line into `options`. Exits with 0 after --help. Exits with 2,
+/// after one line that names the option, for an option or a value that dpc-compile
+/// does not know or that this version does not offer.
 void parseOptions(int argc, char **argv, CompileOptions &options);
 
 } // namespace dpc

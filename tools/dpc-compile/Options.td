@@ -14,7 +14,8 @@ def output : OptionGroup<"output">, HelpText<"CODE AND REPORTS">;
 class Repeated<string name, string meta, string help, OptionGroup group = ?>
     : Value<name, meta, help # " (repeatable)", group>, Flags<[Repeatable]>;
 
-/// A name that is kept for what is not done yet.
+/// An option that is reserved for a later version. The tool refuses it by name, and --help does
+/// not list it.
 class Planned<string name, string meta, string help>
     : Value<name, meta, help, ?>, Flags<[NotYetAvailable, HelpHidden]>;
 

@@ -4,9 +4,9 @@
 
 using namespace llvm;
 
-/// Options of produced programs (runtime/src/train/Options.cpp) and of dpc-run
-/// (runtime/src/launch/LaunchOptions.cpp) that dpc-compile does not have. test/jobs compares
-/// them with what --help of both lists.
+/// The options that dpc-compile does not have, but produced programs
+/// (runtime/src/train/Options.cpp) or dpc-run (runtime/src/launch/LaunchOptions.cpp) do.
+/// test/jobs compares this list with the --help of both.
 static constexpr StringLiteral kOfPrograms[] = {
     "--best",      "--checkpoint",  "--checkpoint-every",
     "--comm",      "--cuda-graph",  "--data",
@@ -19,7 +19,8 @@ static constexpr StringLiteral kOfPrograms[] = {
     "--steps",     "--timeout",     "--trace",
     "--tune",      "--verify"};
 
-/// What dpc-compile calls a thing of which these options have the name.
+/// Options of programs whose names suggest something that dpc-compile has too, and the option
+/// of dpc-compile for it.
 static constexpr struct {
   StringLiteral name, here;
 } kNamesakes[] = {{"--lr", "--optimizer=NAME,lr=X is the rate that is compiled in"},

@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// For an argument that dpc-compile does not know: says that the produced program, or
-/// dpc-run, takes it, and how it is given there. Empty if neither does.
+/// Explains an argument that dpc-compile does not know but that the produced program or
+/// dpc-run takes: how to pass it when the program runs. Empty for all other arguments.
 std::string explainProgramOption(llvm::StringRef argument);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Folders of temporary files that go when a compile ends, however it ends.
+// Temporary folders that are removed when a compile ends, also after an interrupt or a kill.
 
 #include "tools/dpc-compile/WorkFolder.h"
 
@@ -28,17 +28,18 @@ using namespace dpc;
 
 namespace {
 
-/// What an interrupt must end and remove. Whoever changes it, or the folders'
-/// contents in a way that must be seen whole, holds the lock; the thread that
-/// cleans up takes it and keeps it.
+/// The child and the folders that an interrupt must kill and remove. A thread
+/// holds the mutex while it changes them, or while it moves several files that
+/// an interrupt must not separate. The thread that cleans up locks the mutex and
+/// never unlocks it.
 struct Work {
   std::mutex mutex;
   std::vector<std::string> folders;
-  pid_t child = 0; ///< leader of a process group; 0: none
+  pid_t child = 0; ///< the leader of the child's process group; 0 for none
 };
 
-/// Outlives the end of main, and needs no memory when it is first asked for:
-/// that may be when there is none.
+/// The one Work object. It outlives main, and its first use allocates nothing,
+/// because that use may come when no memory is left.
 Work &work() {
   alignas(Work) static char storage[sizeof(Work)];
   static Work &it = *new (storage) Work;
@@ -47,14 +48,15 @@ Work &work() {
 
 std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
 
-/// Whether `path` is still the folder that is open as `descriptor`.
+/// Whether `path` still names the folder that is open as `descriptor`.
 bool isSame(int descriptor, const char *path) {
   struct stat open, there;
   return ::fstat(descriptor, &open) == 0 && ::lstat(path, &there) == 0 &&
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
-/// Removes the folders of dead makers among parent/prefix*.
+/// Removes the folders parent/prefix* of this user that no living process has
+/// locked.
 void removeLeftOvers(StringRef parent, StringRef prefix) {
   std::vector<std::string> found;
   std::error_code error;
@@ -75,7 +77,7 @@ void removeLeftOvers(StringRef parent, StringRef prefix) {
   }
 }
 
-/// Kills what runs, and returns when all of it has ended.
+/// Kills the processes of `group` and waits until all of them have ended.
 void killChild(pid_t group) {
   if (group == 0)
     return;
@@ -84,8 +86,8 @@ void killChild(pid_t group) {
     ;
 }
 
-/// The signals that are waited for: SIGINT, SIGTERM and SIGHUP, but for those
-/// that the process was started to ignore (nohup).
+/// The signals to wait for: SIGINT, SIGTERM and SIGHUP, without the ones that
+/// the process was started to ignore, as with nohup.
 sigset_t interrupts() {
   sigset_t out;
   sigemptyset(&out);
@@ -97,7 +99,7 @@ sigset_t interrupts() {
   return out;
 }
 
-/// Body of the thread that cleans up; it ends the process.
+/// The thread that cleans up after an interrupt and then ends the process.
 void *awaitInterrupt(void *) {
   const sigset_t signals = interrupts();
   int signal = SIGTERM;
@@ -107,14 +109,14 @@ void *awaitInterrupt(void *) {
   killChild(work().child);
   for (const std::string &folder : work().folders)
     sys::fs::remove_directories(folder);
-  sys::RunInterruptHandlers(); // files that LLVM itself removes
+  sys::RunInterruptHandlers(); // removes files that LLVM has registered
   ::signal(signal, SIG_DFL);
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   ::raise(signal);
   ::_exit(128 + signal);
 }
 
-/// The environment, with the folder for temporary files.
+/// The environment of this process, with TMPDIR set to `folder`.
 std::vector<std::string> environmentWith(StringRef folder) {
   std::vector<std::string> out;
   for (char **entry = environ; *entry; ++entry)
@@ -135,14 +137,14 @@ std::vector<char *> pointersTo(std::vector<std::string> &texts) {
 } // namespace
 
 void dpc::cleanUpOnInterrupt() {
-  // What a killed child leaves running becomes this process's to wait for.
+  // The processes of a killed child become children of this process, so that it can wait for them.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t signals = interrupts();
   sigset_t before;
   ::pthread_sigmask(SIG_BLOCK, &signals, &before);
   pthread_t thread;
-  // Without the memory for a thread, an interrupt just ends the process; the
-  // next compile removes what it leaves.
+  // If there is no memory for a thread, an interrupt ends the process at once.
+  // The next compile then removes its folders.
   if (::pthread_create(&thread, nullptr, awaitInterrupt, nullptr) == 0)
     ::pthread_detach(thread);
   else
@@ -161,15 +163,15 @@ std::error_code WorkFolder::create(StringRef parent, StringRef prefix) {
     path = pattern.str().str();
     lock = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock < 0) {
-      if (errno == ENOENT) // taken for a dead one's before it was opened
+      if (errno == ENOENT) // another compile removed the folder before it was opened
         continue;
       return lastError();
     }
-    // Where locks are not to be had nobody takes the folder for a dead one's.
+    // On a file system without locks this fails, but then no compile removes the folder either.
     ::flock(lock, LOCK_EX);
     if (isSame(lock, path.c_str()))
       break;
-    ::close(lock); // taken for a dead one's before it was locked
+    ::close(lock); // another compile removed the folder before it was locked
   }
   work().folders.push_back(path);
   return {};
@@ -186,7 +188,7 @@ WorkFolder::~WorkFolder() {
 }
 
 void dpc::removeWorkFolders() {
-  // Walking a folder takes memory; another process has some.
+  // Walking a folder allocates memory. This process has none left, but a new process has some.
   for (const std::string &folder : work().folders) {
     const char *const argv[] = {"/bin/rm", "-rf", "--", folder.c_str(), nullptr};
     if (const pid_t child = startChild(const_cast<char *const *>(argv), environ, nullptr);

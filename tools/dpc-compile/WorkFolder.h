@@ -1,6 +1,6 @@
-// Where a compile keeps what it makes on the way, so that none of it stays:
-// neither after an error, nor after an interrupt, nor, once another compile has
-// run, after a kill.
+// Folders for the temporary files of a compile. They are removed after an error
+// and after an interrupt. If the compiler is killed, the next compile removes
+// them.
 #ifndef DPC_TOOLS_DPC_COMPILE_WORKFOLDER_H
 #define DPC_TOOLS_DPC_COMPILE_WORKFOLDER_H
 
@@ -13,13 +13,13 @@
 
 namespace dpc {
 
-/// From here on SIGINT, SIGTERM and SIGHUP end the process only after what it
-/// runs has been killed and its work folders have been removed. Called before
-/// the first other thread is made.
+/// From this call on, SIGINT, SIGTERM and SIGHUP first kill the program that the
+/// process runs and remove the work folders; then they end the process. Must be
+/// called before the process starts another thread.
 void cleanUpOnInterrupt();
 
-/// A folder that is removed with what is in it when the object goes out of
-/// scope.
+/// A temporary folder. The destructor removes the folder with all files in
+/// it.
 class WorkFolder {
 public:
   WorkFolder() = default;
@@ -27,10 +27,11 @@ public:
   WorkFolder &operator=(const WorkFolder &) = delete;
   ~WorkFolder();
 
-  /// Makes `parent`/`prefix`XXXXXX, and removes its like at this place whose
-  /// makers are dead: each holds a lock on its folder as long as it lives.
+  /// Makes the folder `parent`/`prefix`XXXXXX. First removes folders of the same
+  /// pattern whose processes have ended: a process holds a lock on its folder as
+  /// long as it lives.
   std::error_code create(llvm::StringRef parent, llvm::StringRef prefix);
-  /// Path of a file in it.
+  /// The path of the file `name` in this folder.
   std::string file(llvm::StringRef name) const;
   llvm::StringRef getPath() const { return path; }
 
@@ -39,17 +40,19 @@ private:
   int lock = -1;
 };
 
-/// Removes the folders of this process, which ends: it has no memory left.
+/// Removes all work folders of this process. For a process that ends because it
+/// has no memory left: allocates none.
 void removeWorkFolders();
 
-/// Renames finished files, (from, to) each, to their places: an interrupt comes
-/// before all or after all. Stops at the first that fails, which is `failed`.
+/// Renames finished files, pairs (from, to), to their final places. An interrupt
+/// takes effect before the first or after the last of them. Stops at the first
+/// file that cannot be renamed, and sets `failed` to its final place.
 std::error_code moveIntoPlace(llvm::ArrayRef<std::pair<std::string, std::string>> files,
                               std::string &failed);
 
-/// Runs a program to its end, with both outputs in the file `log` and its own
-/// temporary files in `folder`. Its exit code; -1 if it could not run or was
-/// killed.
+/// Runs a program to its end. Both of its outputs go to the file `log`, its
+/// temporary files to `folder` (TMPDIR). Returns its exit code; -1 if it could
+/// not be started or was killed.
 int runInFolder(llvm::ArrayRef<std::string> command, const WorkFolder &folder, llvm::StringRef log);
 
 } // namespace dpc

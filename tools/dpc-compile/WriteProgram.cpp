@@ -1,5 +1,5 @@
-// Writes what the command line asks for from a module at level `exec`: objects,
-// program, values.
+// Writes a program from a module at level `exec`: its object files, the linked
+// program, and the file of its initial values.
 
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -29,7 +29,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Kernels that are kept between compiles take up to this many bytes.
+/// The most bytes that the cache of compiled kernels may take.
 constexpr uint64_t kMaxCacheBytes = uint64_t(1) << 30;
 
 static int fail(const Twine &message, int code) {
@@ -37,7 +37,8 @@ static int fail(const Twine &message, int code) {
   return code;
 }
 
-/// Opens a temporary object file and lets `write` fill it.
+/// Opens the file `path` and lets `write` fill it. Returns the exit code; `write` reports its own
+/// errors.
 static int writeFile(const std::string &path,
                      llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
   std::error_code code;
@@ -56,7 +57,7 @@ static int writeFile(const std::string &path,
   return fail(path + ": " + message, exitIO);
 }
 
-/// DPC_ISA_* that the code for --target and --cpu needs.
+/// The DPC_ISA_* of the host instructions that the code for --target and --cpu needs.
 static unsigned isaOf(const PlacedOptions &machine) {
   CodeOptions code;
   code.processor = machine.processor;
@@ -71,7 +72,7 @@ static unsigned isaOf(const PlacedOptions &machine) {
   llvm_unreachable("a level that has no name");
 }
 
-/// DPC_F32, ... of elements in an ONNX file.
+/// The runtime's constant (DPC_F32, ..) for the type of elements in an ONNX file.
 static uint32_t dtypeOf(onnx::ElementType type) {
   switch (type) {
   case onnx::ElementType::F32:
@@ -104,7 +105,8 @@ static uint32_t dtypeOf(onnx::ElementType type) {
   return DPC_DTYPE_INVALID;
 }
 
-/// What --save-onnx needs: the model with a hole for each piece of state.
+/// Adds the template that --save-onnx fills: the model with a hole for each tensor of state. A
+/// model that is too large for one ONNX file gets no template; the program only knows its size.
 static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const onnx::SpecPlan &plan,
                                ProgramOptions &program) {
   llvm::StringSet<> states;
@@ -126,7 +128,8 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const o
   return llvm::Error::success();
 }
 
-/// Where kernels are kept between compiles, if anywhere.
+/// Opens the cache that keeps kernels between compiles; nullopt without one. Sets `code` to the
+/// exit code.
 static std::optional<ObjectCache> openCache(const CompileOptions &options, int &code) {
   code = exitDone;
   if (options.cacheFolder.empty())
@@ -135,7 +138,7 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options, int &
   if (cache)
     return std::move(*cache);
   std::string why = llvm::toString(cache.takeError());
-  // Whoever did not ask for a folder need not have one.
+  // Without --cache the folder is a default, and a compile works without it.
   if (options.needsCache)
     code = fail("--cache: " + why, exitIO);
   else if (options.explain == Explain::all)
@@ -143,8 +146,9 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options, int &
   return std::nullopt;
 }
 
-/// Compiles the kernels of `module` into one archive and has the functions of
-/// `record` call them by the names they have there.
+/// Compiles the kernels of `module` into one archive, and renames the calls in
+/// `record` to the symbols of the archive. Equal kernels share one symbol. For a
+/// target with grids, the archive is empty and `record` gets the code as data.
 static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Module &record,
                         StringRef archive) {
   int code;
@@ -158,7 +162,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   native.processor = options.placed.processor;
   native.assembler = options.assembler;
   native.assembled = options.assembled;
-  // Each thread's heap reserves addresses by the hundred MiB.
+  // Threads only without a limit of addresses: the heap of each thread reserves hundreds of MiB.
   struct rlimit addresses;
   if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
     module.getContext()->enableMultithreading();
@@ -171,7 +175,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   std::vector<llvm::NewArchiveMember> members;
   llvm::StringSet<> symbols;
   for (const KernelObject &object : *objects) {
-    // What a profiler shows, for whoever looks for the kernel's ops.
+    // A profiler shows the symbol; this line leads from it to the kernel.
     if (options.explain == Explain::all)
       llvm::errs() << "dpc-compile: note: kernel " << object.kernel << " is function "
                    << object.symbol << "\n";
@@ -200,7 +204,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   });
 }
 
-/// Proves the plan on the record as it was written into `object`.
+/// Checks the plan on the program record that was written into the file `object`, as the runtime
+/// would load it.
 static int proveRecord(const std::string &object, const CompileOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
@@ -217,7 +222,7 @@ static int proveRecord(const std::string &object, const CompileOptions &options)
   return exitDone;
 }
 
-/// Generates code and links it into `output`.
+/// Generates the objects of record, kernels and initial values, and links them into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
                            const ProgramOptions &program, StringRef output, const char *argv0) {
   llvm::LLVMContext context;
@@ -255,10 +260,11 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
                      temporaries, argv0);
 }
 
-/// Initial values up to this many bytes travel inside the program.
+/// The most bytes of initial values that are embedded in the program by default.
 constexpr uint64_t kMaxEmbeddedBytes = uint64_t(1) << 30;
 
-/// Pieces of state whose initial value is an array, not one number.
+/// Collects the tensors of state whose initial value is an array, and the sum of their bytes.
+/// State that is initialized with one number needs no array.
 static LogicalResult collectValues(ModuleOp module,
                                    std::vector<std::pair<dpc_array_t, InitialValue>> &values,
                                    uint64_t &bytes) {
@@ -285,17 +291,17 @@ static LogicalResult collectValues(ModuleOp module,
 }
 
 namespace {
-/// A file that is made in a folder beside its place, and moved there when
-/// everything is done: a compile that fails leaves what was there.
+/// A file that is written in a temporary folder beside its final place. It is
+/// moved when all files are complete, so a failed compile leaves the old file.
 struct Staged {
   WorkFolder folder;
-  std::string place; ///< empty: there is no such file
+  std::string place; ///< the final path; empty if this file is not written
 
   int create(StringRef path) {
     place = path.str();
     llvm::sys::fs::file_status before;
     llvm::sys::fs::status(place, before);
-    // A device, a pipe or a folder is not to be replaced by a file.
+    // A rename would replace a device or a pipe by a file.
     if (llvm::sys::fs::exists(before) && !llvm::sys::fs::is_regular_file(before))
       return fail(place + ": not a regular file", exitIO);
     if (std::error_code error = folder.create(llvm::sys::path::parent_path(place), ".dpc-compile-"))
@@ -306,7 +312,8 @@ struct Staged {
 };
 } // namespace
 
-/// Decides where initial values are, and writes their file if they get one.
+/// Decides where initial values are stored: in the program, in a file, which it writes, or
+/// nowhere (--params=none).
 static int placeValues(ModuleOp module, const CompileOptions &options, ProgramOptions &program,
                        Staged &written) {
   if (options.params == "none") {

@@ -12,11 +12,11 @@ struct OnnxModel;
 struct SpecPlan;
 } // namespace onnx
 
-/// From level `exec` to the program that the command line asks for, and the
-/// file of its initial values if they do not travel inside. `source` is the
-/// model it was made from, `plan` the layouts that a saved one states; `argv0`
-/// is how the tool was called. Returns 0, or the exit code after one line on
-/// stderr; nothing is left behind then.
+/// Writes the program of a module at level `exec` in the form that the command
+/// line requests, and a file with its initial values unless they are embedded.
+/// `source` is the imported model. `plan` has the layouts that a saved model
+/// states. `argv0` is main's. Returns 0, or the exit code after one line on
+/// stderr; in this case it leaves no files.
 int writeProgram(mlir::ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
                  const onnx::SpecPlan &plan, const char *argv0);
 

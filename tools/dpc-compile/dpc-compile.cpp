@@ -1,4 +1,4 @@
-// dpc-compile: from an ONNX file to a program that trains it.
+// dpc-compile: compiles an ONNX file to a program that trains the model or runs inference.
 
 #include "dialects/Dist/IR/PlanAttr.h"
 #include "dialects/Exec/IR/ExecDialect.h"
@@ -34,15 +34,15 @@
 using namespace mlir;
 using namespace dpc;
 
-/// One line a diagnostic: what went wrong, and at which node. What comes after
-/// the first error is its consequence. A warning is given once, however often
-/// the program is made until it fits.
+/// Prints a diagnostic as one line with its ONNX node. Prints nothing after the
+/// first error, since later diagnostics are its consequences. Prints each
+/// warning once, also if the program is scheduled several times to fit memory.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   static bool hasFailed = false;
   static llvm::StringSet<> warnings;
   if (hasFailed)
     return success();
-  // The importer's own messages begin with the node and its operator.
+  // Messages of the importer already begin with the node and its operator.
   std::string message = diagnostic.str();
   StringRef node;
   if (!StringRef(message).starts_with("node '"))
@@ -62,7 +62,7 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   return success();
 }
 
-/// Prints `module` to `path` ("" or "-": standard output).
+/// Prints `module` to the file `path`, or to standard output if `path` is "" or "-".
 static int printModule(ModuleOp module, StringRef path) {
   std::string error;
   std::error_code code;
@@ -87,8 +87,9 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
-/// The page that --explain asks for. It goes to standard output, unless the
-/// program does. Returns the exit code.
+/// Prints the page of --explain, if it is requested: to standard error if the
+/// program goes to standard output, else to standard output. Returns the exit
+/// code.
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
   if (options.explain == Explain::none)
@@ -96,7 +97,7 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
   bool isTaken = options.output.empty() || options.output == "-";
   llvm::raw_fd_ostream &page = isTaken ? llvm::errs() : llvm::outs();
   explainProgram(options, summary, module, reshards, page);
-  // Where both go to one file, notes come after the page and not within it.
+  // If standard output and error go to one file, the notes must follow the complete page.
   page.flush();
   if (!page.has_error())
     return exitDone;
@@ -106,8 +107,8 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
   return exitIO;
 }
 
-/// Collects the reshards of a module at level `placed` where somebody wants to know
-/// them. Returns false, after one line, where one is larger than allowed.
+/// Collects the reshards of a module at level `placed` if --explain or --fail-on-reshard
+/// needs them. Returns false, after one line, if a row sends more than --fail-on-reshard allows.
 static bool examineReshards(const CompileOptions &options, ModuleOp module,
                             std::optional<ReshardTable> &reshards) {
   if (options.explain == Explain::none && !options.mostReshardBytes)
@@ -121,7 +122,7 @@ static bool examineReshards(const CompileOptions &options, ModuleOp module,
   return !defect;
 }
 
-/// Says what becomes of floats of 16 bits in the file.
+/// Prints a note about 16-bit floats in the file, which become f32 or f64 in the program.
 static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::raw_ostream &notes) {
   if (halves.types.empty())
     return;
@@ -138,7 +139,8 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
           << "; --save-onnx rounds to the file's type, --as-exported keeps it\n";
 }
 
-/// What was chosen without being asked, once the program is there.
+/// Prints a note about the loss if the compile succeeded, because the compiler may have chosen
+/// its output, its axis of classes or its labels. Returns `code`.
 static int finish(int code, const std::optional<std::string> &loss) {
   if (code == exitDone && loss)
     llvm::errs() << "dpc-compile: note: " << *loss << "\n";
@@ -179,7 +181,7 @@ int main(int argc, char **argv) {
   context.getDiagEngine().registerHandler(printDiagnostic);
   context.loadAllAvailableDialects();
 
-  // What an export lost matters to training.
+  // Notes about information that the export lost matter only for training.
   bool trains = !options.step.loss.empty() || options.explain != Explain::none ||
                 options.stopAfter == Level::import;
   PrefixStream notes("dpc-compile: ");
@@ -198,7 +200,7 @@ int main(int argc, char **argv) {
       return exitInvalid;
     }
   dist::setPlan(*module, options.plan);
-  // Each level is made from the one before, and checked.
+  // Each pipeline makes its level from the previous one, and checks the contract of its level.
   const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
       {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
       {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
@@ -231,14 +233,14 @@ int main(int argc, char **argv) {
     }
     if (level == Level::ordered)
       adoptPlan(*module, options.plan);
-    // Functions on the host's tensors.
+    // describeLoss reads functions on the host's tensors, which later levels do not have.
     if (level <= Level::local)
       loss = describeLoss(*module);
   }
   if (int code = explain(options, summary, *module, reshards))
     return code;
   if (options.stopAfter != Level::object) {
-    // The loops of the kernels say nothing that the kernels do not.
+    // The generated loops of the kernels only repeat the ops of the kernels: do not print them.
     if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
       code.erase();
     return finish(printModule(*module, options.output), loss);
