@@ -1,7 +1,7 @@
-// Computes when every task of a timeline happens.
+// Computes when every task of a timeline starts and ends.
 //
-// Longest path by Kahn's topological order (Kahn 1962) over dependencies and
-// stream successions.
+// Algorithm: longest paths in the graph of dependencies and stream orders, in
+// Kahn's topological order (Kahn, "Topological sorting of large networks", 1962).
 
 #include "planning/EventSimulator.h"
 #include "planning/PlanError.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Interval = std::pair<int64_t, int64_t>; // [start, end)
 
-/// Sorts intervals and joins those that touch.
+/// Sorts the intervals and merges those that overlap or touch.
 std::vector<Interval> unite(std::vector<Interval> intervals) {
   llvm::sort(intervals);
   std::vector<Interval> united;
@@ -31,7 +31,7 @@ std::vector<Interval> unite(std::vector<Interval> intervals) {
   return united;
 }
 
-/// Returns the length of `interval` outside `busy`, which is united.
+/// Returns the length of the parts of `interval` outside of `busy`, a result of unite().
 int64_t timeOutside(Interval interval, llvm::ArrayRef<Interval> busy) {
   int64_t outside = interval.second - interval.first;
   auto first = llvm::partition_point(busy, [&](Interval b) { return b.second <= interval.first; });

@@ -10,32 +10,33 @@
 
 namespace dpc {
 
-/// What computes: one device, in round numbers. Decisions compare times, nobody
-/// reads them off a clock.
+/// The speed of one device, in round numbers: decisions only compare the times
+/// of choices, so the times need not be exact.
 struct Device {
   double flopsPerSecond;
   double memoryBytesPerSecond;
 };
 
-/// What joins devices: one device's way to the others of its group.
+/// The connection of one device to the other devices of its group.
 struct Link {
   double bytesPerSecond;
   double latencySeconds;
 };
 
-/// What a program is planned for. Whoever decides by time asks the one machine
-/// that the program names (`#dist.machine`).
+/// The machine for which a program is planned. All decisions that depend on time
+/// use the machine in the program's attribute `#dist.machine`.
 struct Machine {
-  /// A registered target (targets/Target.h), and a processor that it knows.
+  /// A registered target (targets/Target.h), and one of its processors, such as
+  /// "cuda" and "sm_90".
   std::string target, processor;
   Device device;
-  /// The link of mesh axes that are not named below.
+  /// The link along the mesh axes that `axisLinks` does not list.
   Link link;
-  /// The links between devices that differ along a mesh axis.
+  /// The links between devices that differ along one mesh axis, by its name.
   std::vector<std::pair<std::string, Link>> axisLinks;
 
-  /// The link of a collective over `axes`: as slow as the slowest, which all of
-  /// its bytes pass.
+  /// The link of a collective over `axes`: the lowest bandwidth and the highest
+  /// latency of these axes, since all bytes pass the slowest link.
   template <typename Names> Link linkOver(const Names &axes) const {
     bool isFirst = true;
     Link slowest = link;

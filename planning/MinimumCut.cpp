@@ -1,4 +1,5 @@
-// Maximum flow by shortest augmenting paths in layers (Dinic, 1970), and the cut that it leaves.
+// Computes a maximum flow by shortest augmenting paths in layers (Dinic, 1970). The nodes that
+// the source then reaches along edges with rest capacity are its side of the minimum cut.
 
 #include "planning/MinimumCut.h"
 
@@ -19,8 +20,8 @@ void MinimumCut::addEdge(int64_t from, int64_t to, int64_t capacity) {
   edges.push_back({from, 0});
 }
 
-/// How far each node is from the source along edges that have room; -1 for those behind the
-/// cut. Whether the sink can be reached.
+/// Sets `level` to the distance of each node from the source along edges with rest capacity; -1
+/// for nodes that the source does not reach. Returns whether it reaches the sink.
 bool MinimumCut::findLevels() {
   level.assign(edgesOf.size(), -1);
   level[source] = 0;
@@ -34,7 +35,8 @@ bool MinimumCut::findLevels() {
   return level[sink] >= 0;
 }
 
-/// Pushes along one shortest path as much as it takes; 0 where none is left.
+/// Pushes as much flow as possible along one shortest path and returns the amount; 0 if no
+/// path of this length is left.
 int64_t MinimumCut::push() {
   std::vector<int64_t> path;
   int64_t node = source;

@@ -1,7 +1,7 @@
 // A minimum cut of a directed graph.
 //
 // Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
-// estimation", 1970: flow along shortest paths, all of one length at once.
+// estimation", 1970: pushes flow along shortest paths, in phases of equal path length.
 
 #ifndef DPC_PLANNING_MINIMUMCUT_H
 #define DPC_PLANNING_MINIMUMCUT_H
@@ -12,11 +12,11 @@
 
 namespace dpc {
 
-/// Separates a source from a sink where that costs the least. Capacities must be such that
-/// what leaves the source has less than 63 bits together.
+/// Separates a source from a sink by the edges with the smallest sum of capacities. The
+/// capacities of the edges that leave the source must add up to less than 2^63.
 class MinimumCut {
 public:
-  /// What may never be cut.
+  /// The capacity of an edge that must not be cut.
   static constexpr int64_t kNever = int64_t(1) << 61;
 
   static constexpr int64_t source = 0, sink = 1;
@@ -26,10 +26,11 @@ public:
   int64_t addNode();
   void addEdge(int64_t from, int64_t to, int64_t capacity);
 
-  /// Finds the cut and returns what it costs; `kNever` or more where there is none. To be
-  /// called once.
+  /// Finds the minimum cut and returns the sum of its capacities. If every cut contains an edge
+  /// of capacity kNever, returns `kNever` or more. May be called once.
   int64_t run();
-  /// Whether `node` is on the source's side, which is the smallest one of all such cuts.
+  /// Whether `node` is on the source's side of the cut. If several cuts are minimal, run() finds
+  /// the cut with the smallest source side.
   bool isOnSourceSide(int64_t node) const { return level[node] >= 0; }
 
 private:
@@ -40,7 +41,7 @@ private:
   bool findLevels();
   int64_t push();
 
-  /// Edge i ^ 1 leads back.
+  /// Edge i ^ 1 is the reverse of edge i.
   std::vector<Edge> edges;
   std::vector<std::vector<int64_t>> edgesOf;
   std::vector<int64_t> level;

@@ -1,7 +1,7 @@
 // Errors of plan objects.
 //
-// How check() and verify() of every plan object word a refusal: one line, lower
-// case, naming the thing and both values.
+// The check() and verify() of every plan object return such errors: one line in
+// lower case that names the object and both values, as "stream 0 runs task 5 of 3".
 
 #ifndef DPC_PLANNING_PLANERROR_H
 #define DPC_PLANNING_PLANERROR_H

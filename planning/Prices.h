@@ -1,7 +1,7 @@
-// What work and messages cost on a machine, from plain numbers.
+// The prices of work and messages on a machine, computed from plain numbers.
 //
-// Every decision that weighs times asks here: layouts, recomputation, divided updates and
-// the order of a step. passes/Prices reads the numbers off ops.
+// All decisions that compare times use these prices: layouts, recomputation, divided updates
+// and the order of a step. passes/Prices computes the numbers for ops.
 
 #ifndef DPC_PLANNING_PRICES_H
 #define DPC_PLANNING_PRICES_H
@@ -22,7 +22,7 @@ double reorderSeconds(const Device &device, double bytes);
 /// How the members of a group exchange data.
 enum class CollectiveKind { allReduce, allGather, reduceScatter, allToAll };
 
-/// What a collective costs each member.
+/// The price of a collective for each member.
 struct Price {
   double seconds = 0;
   /// Bytes that the member sends.
@@ -30,12 +30,12 @@ struct Price {
 };
 
 /// The price of a collective among `members` devices, each of which sends through `link`.
-/// `bytes` are those of the larger of a member's two buffers: of an all-gather the result, of a
-/// reduce-scatter the operand.
+/// `bytes` is the size of the larger of a member's two buffers: the result of an all-gather, or
+/// the operand of a reduce-scatter.
 ///
-/// An all-reduce is a reduce-scatter and an all-gather, each of members - 1 steps that send a
-/// member's part (Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication
-/// Operations in MPICH", 2005).
+/// An all-reduce is a reduce-scatter followed by an all-gather. Each of them takes members - 1
+/// steps, and each step sends one member's part (Thakur, Rabenseifner and Gropp, "Optimization
+/// of Collective Communication Operations in MPICH", 2005).
 Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link);
 
 } // namespace dpc

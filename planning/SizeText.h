@@ -6,11 +6,12 @@
 
 namespace dpc {
 
-/// "1.5 MiB", "12 bytes": three digits at least where they say something.
+/// The size in the largest fitting unit, with at least three digits from 1 KiB on: "1.50 MiB",
+/// "12 bytes".
 std::string bytesText(int64_t bytes);
-/// "1572864 bytes (1.50 MiB)", "12 bytes": for a number that is compared with another.
+/// The exact size, for messages that compare two sizes: "1572864 bytes (1.50 MiB)", "12 bytes".
 std::string exactBytesText(int64_t bytes);
-/// "1,234,567".
+/// The number with a comma every three digits: "1,234,567".
 std::string countText(int64_t count);
 
 } // namespace dpc
