@@ -1,4 +1,4 @@
-// The order of the passes, and why each stands where it stands.
+// The order of the passes, and the reason for the place of each.
 
 #include "passes/Pipelines/Pipelines.h"
 
@@ -60,20 +60,20 @@ void dpc::addContractCheck(OpPassManager &manager, Level level) {
   }
 }
 
-/// Every pipeline ends with what its level promises.
+/// Ends a pipeline with the check of its level's contract, unless `verify` is off.
 template <typename Options>
 static void addCheck(OpPassManager &manager, Level level, const Options &options) {
   if (options.verify)
     addContractCheck(manager, level);
 }
 
-/// The values of a list option, as passes take them.
+/// The values of a pipeline's list option, in the type of the passes' list options.
 template <typename T, typename List> static ArrayRef<T> listOf(const List &list) {
   return ArrayRef<T>(list);
 }
 
-/// Products become narrow once attention is formed, of products and a softmax in
-/// one type, and before gradients, which then have the types of what they are of.
+/// Runs after attention formation, which matches only products and softmax of one
+/// type, and before differentiation, so that every gradient has the type of its value.
 static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
   if (options.precision != "bf16" && options.precision != "f16")
     return;
@@ -82,31 +82,33 @@ static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
   manager.addPass(createNarrowFloats(narrow));
 }
 
-/// Ahead of gradients: what a loss reads of a product is f32, since most of a loss's error would
-/// come from its rounding. And behind them: those of weights are f32 sums.
+/// Runs before differentiation, so that a product that the loss reads gives f32: rounding this
+/// product would cause most of the loss's error. Runs again after differentiation, so that
+/// gradients of weights are f32 sums.
 static void addWideSums(OpPassManager &manager, const StepOptions &options) {
   if (options.precision == "bf16" || options.precision == "f16")
     manager.addNestedPass<func::FuncOp>(createWidenSums());
 }
 
-/// Behind gradients, which see rows as they are.
+/// Runs after differentiation, so that the gradient of a row of a table is not rounded.
 static void addRoundedLookups(OpPassManager &manager, const StepOptions &options) {
   if (options.precision == "bf16" || options.precision == "f16")
     manager.addNestedPass<func::FuncOp>(createRoundLookups());
 }
 
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  // Precision first: every later pass then creates values of the final type.
+  // First the precision, so that every later pass creates values of the final type.
   if (options.precision == "f64")
     manager.addPass(createWidenFloats());
 
-  // Before differentiation the program is simplified once, so that gradients
-  // are built of what is left (and a convert between equal types is gone).
+  // Simplify before differentiation, so that no gradients are built for ops that
+  // disappear, such as a convert between equal types.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
-  // Of the program as it was written: gradients of what this forms are cut by
-  // the batch too, and masks that were looked up can be seen by attention.
+  // Before differentiation, so that the gradients of batch gathers can be sharded
+  // along the batch too. Before attention formation, which matches masks that are
+  // broadcast, but not masks that are looked up.
   manager.addPass(createFormBatchGathers());
 
   if (options.loss.empty()) {
@@ -134,14 +136,15 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
 
-  // After the choice of training forms: dropout of probabilities is in the way
-  // of @step but not of @eval. Before differentiation: the gradient has a
-  // kernel of its own.
+  // After dpc-add-loss, which replaces the training forms: dropout between softmax
+  // and product prevents attention in @step, but not in @eval. Before
+  // differentiation: the gradient of attention is an op with its own kernel.
   manager.addPass(createFormAttention());
   addNarrowing(manager, options);
   addWideSums(manager, options);
   DifferentiateOptions differentiate;
-  // Gradients below 2^-24 are zero in f16. The scale soon finds its own value.
+  // f16 has no positive number below 2^-24, so the loss is scaled up. This is only the first
+  // scale; the optimizer adapts it.
   differentiate.lossScale = options.precision == "f16" ? 65536 : 0;
   manager.addPass(createDifferentiate(differentiate));
   addWideSums(manager, options);
@@ -156,17 +159,17 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   optimizer.gradientType = options.gradientType;
   manager.addPass(createApplyOptimizer(optimizer));
 
-  // Masks, zeros and bias corrections that several gradients or updates asked
-  // for become one; what no result needs goes.
+  // Merge masks, zeros and bias corrections that several gradients or updates
+  // use, and erase ops without uses.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
-  // Before layouts: bounds are about the whole tensor.
+  // Before layouts are assigned: bounds are for the whole tensor, not for a shard.
   manager.addNestedPass<func::FuncOp>(createRecordBounds());
   addCheck(manager, Level::step, options);
 }
 
-/// The passes of a level that the module's plan chooses.
+/// Adds the pass that runs the passes which the module's plan chooses for `level`.
 template <typename Options>
 static void addPlanned(OpPassManager &manager, StringRef level, const Options &options) {
   FollowPlanOptions follow;
@@ -176,7 +179,7 @@ static void addPlanned(OpPassManager &manager, StringRef level, const Options &o
 }
 
 void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &options) {
-  // Before the passes that decide by it.
+  // Before the passes whose decisions depend on the machine.
   DescribeMachineOptions describe;
   describe.target = options.target;
   describe.processor = options.processor;
@@ -187,7 +190,7 @@ void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &optio
 
 void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options) {
   manager.addPass(createPartition());
-  // Index arithmetic that several ops asked for becomes one.
+  // Merge the index arithmetic that partitioning makes for several ops.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   addCheck(manager, Level::local, options);
@@ -204,7 +207,7 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
 }
 
 void dpc::buildExecPipeline(OpPassManager &manager, const ExecOptions &options) {
-  // Last, so that buffers can be named again inside the functions.
+  // Last, because each function repeats the definitions of the buffers that it uses.
   manager.addPass(createFormFunctions());
   addCheck(manager, Level::exec, options);
 }

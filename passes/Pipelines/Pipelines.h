@@ -10,20 +10,20 @@
 
 namespace dpc {
 
-/// The levels of the IR, in the order programs pass them. See
-/// docs/contracts.md for what holds at each.
+/// The levels of the IR, in the order in which a program passes them.
+/// docs/contracts.md has the contract of each level.
 enum class Level { import, step, placed, local, ordered, scheduled, exec, object };
 
-/// The level of that name, or nullopt.
+/// The level that is called `name`, or nullopt.
 std::optional<Level> parseLevel(llvm::StringRef name);
-/// Names of all levels, comma-separated, for messages.
+/// The names of all levels, separated by commas, for messages.
 llvm::StringRef levelNames();
 
-/// Adds the pass that checks the contract of `level` (passes/Verify), which
-/// fails with an error on the op that breaks it.
+/// Adds the pass that checks the contract of `level` (passes/Verify). The pass
+/// fails with an error on the op that breaks the contract.
 void addContractCheck(mlir::OpPassManager &manager, Level level);
 
-/// The options that the pipelines of all levels have.
+/// The options that the pipeline of every level has.
 template <typename Options> struct LevelOptions : mlir::PassPipelineOptions<Options> {
   template <typename T> using Option = mlir::detail::PassOptions::Option<T>;
   template <typename T> using ListOption = mlir::detail::PassOptions::ListOption<T>;
@@ -32,13 +32,13 @@ template <typename Options> struct LevelOptions : mlir::PassPipelineOptions<Opti
                       llvm::cl::init(true)};
 };
 
-/// The same of levels at which something is decided that --explain=all tells.
+/// The options of levels whose passes make decisions that --explain=all reports.
 template <typename Options> struct ExplainedOptions : LevelOptions<Options> {
   typename LevelOptions<Options>::template Option<bool> explain{
       *this, "explain", llvm::cl::desc("Say in remarks what was decided"), llvm::cl::init(false)};
 };
 
-/// What level `step` is made by.
+/// The options of the pipeline to level `step`: loss, metrics, optimizer and precision.
 struct StepOptions : LevelOptions<StepOptions> {
   Option<std::string> loss{*this, "loss",
                            llvm::cl::desc("cross-entropy, mse, l1, bce-with-logits or output:NAME; "
@@ -75,43 +75,45 @@ struct StepOptions : LevelOptions<StepOptions> {
                                              "apart")};
 };
 
-/// import -> step: precision, then loss, gradients and optimizer, or the
-/// inference form.
+/// import -> step: sets the precision, then adds loss, gradients and optimizer.
+/// Without a loss, makes the form for inference.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 
-/// What the program is planned for. How it is spread over devices is in its plan.
+/// The machine for which the program is planned. The program's plan (`dist.plan`) says how the
+/// program is distributed over devices.
 struct PlacedOptions : ExplainedOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
   Option<std::string> processor{*this, "processor", llvm::cl::desc("See dpc-describe-machine")};
 };
 
-/// step -> placed: the machine, a layout for every value, explicit reshards, by the module's plan
-/// (`dist.plan`).
+/// step -> placed: adds the machine, a layout for every value, and explicit reshards, as the
+/// module's plan (`dist.plan`) requests.
 void buildPlacedPipeline(mlir::OpPassManager &manager, const PlacedOptions &options);
 
 struct LocalOptions : LevelOptions<LocalOptions> {};
 
-/// placed -> local: per-device shapes, collectives, microbatch loops.
+/// placed -> local: makes shapes per device, collectives, and loops over microbatches.
 void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
 struct OrderedOptions : ExplainedOptions<OrderedOptions> {};
 
-/// local -> ordered: kernels, buckets of collectives and an order, on tensors, by the module's
-/// plan.
+/// local -> ordered: forms kernels and buckets of collectives, and orders the ops, which are still
+/// on tensors, as the module's plan requests.
 void buildOrderedPipeline(mlir::OpPassManager &manager, const OrderedOptions &options);
 
 struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {};
 
-/// ordered -> scheduled: buffers with offsets, and the code of kernels, by the module's plan.
+/// ordered -> scheduled: gives buffers their offsets, and generates the code of kernels, as the
+/// module's plan requests.
 void buildScheduledPipeline(mlir::OpPassManager &manager, const ScheduledOptions &options);
 
 struct ExecOptions : LevelOptions<ExecOptions> {};
 
-/// scheduled -> exec: the functions that the runtime calls.
+/// scheduled -> exec: forms the functions that the runtime calls.
 void buildExecPipeline(mlir::OpPassManager &manager, const ExecOptions &options);
 
-/// Registers every pass and one pipeline a level (`--dpc-<level>-pipeline`).
+/// Registers every pass, and one pipeline per level (`--dpc-<level>-pipeline`).
 void registerAllPasses();
 
 } // namespace dpc
