@@ -1,4 +1,4 @@
-// Reads the numbers that prices are made of from ops.
+// Computes the operations and bytes of ops and collectives, for the formulas of planning/Prices.
 
 #include "passes/Prices/OpPrices.h"
 

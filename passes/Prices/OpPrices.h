@@ -1,4 +1,4 @@
-// What ops cost, before and after they are fused, and what collectives cost.
+// The prices of ops, before and after fusion, and of collectives.
 
 #ifndef DPC_PASSES_PRICES_OPPRICES_H
 #define DPC_PASSES_PRICES_OPPRICES_H
@@ -9,7 +9,7 @@
 
 namespace dpc {
 
-/// What one op costs a device, on the shapes that it has.
+/// The price of one op on a device, for the shapes of its operands and results.
 struct OpPrice {
   /// Floating-point operations, and bytes of memory that it reads and writes.
   double flops = 0, bytes = 0;
@@ -17,16 +17,16 @@ struct OpPrice {
   double secondsOn(const Device &device) const { return computeSeconds(device, flops, bytes); }
 };
 
-/// An op that is not in a kernel yet. Values that stay in registers of the kernel that the op
-/// will be in have no bytes (getFusedBytes), and an op that reads a part of an operand, as a
-/// gather does, has the bytes of that part. An op without CostOpInterface costs nothing.
+/// The price of an op before kernels are formed. Values that will stay in registers of a kernel
+/// count no bytes (getFusedBytes). An op that reads only a part of an operand, such as a gather,
+/// counts the bytes of that part. An op without CostOpInterface costs nothing.
 OpPrice priceBeforeFusion(mlir::Operation *op);
 
-/// A kernel or an update: the operations of all ops in it, and the bytes of its operands and
-/// results, each read or written once.
+/// The price of a kernel or an update: the floating-point operations of all ops in it, and the
+/// bytes of its operands and results, each read or written once.
 OpPrice priceKernel(mlir::Operation *kernel);
 
-/// A collective of the dialect `dist`, over the axes that it names.
+/// The price of a collective of the dialect `dist`, over the mesh axes that the op names.
 Price priceCollective(mlir::Operation *collective, const Machine &machine);
 
 } // namespace dpc
