@@ -1,8 +1,8 @@
-// Times the collectives of the local transport against the memory: what each
-// takes over every rank copying the same bytes at the same time.
+// Measures the collectives of the local transport as multiples of a copy: the
+// time in which all ranks copy the same number of bytes at once.
 //
-//   dpc-bench-collectives RANKS            prints a table; ratios are of
-//                                          interleaved blocks
+//   dpc-bench-collectives RANKS            prints a table; copies and
+//                                          collectives take turns
 //   dpc-bench-collectives RANKS --serve    all-reduce contender of the
 //                                          scoreboard: RUN bytes iters, QUIT
 #include "dpc/action.h"
@@ -33,18 +33,18 @@ double now() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// What one line of the table times. Bytes are those of the whole buffer: the
-/// sum of the parts of a gathered one.
+/// The columns of the table. The bytes of a reduce-scatter or an all-gather are
+/// the bytes of the unsharded buffer, the sum over all parts.
 enum Work { copy, allReduce, reduceScatter, allGather, barrier, workCount };
 const char *const workNames[] = {"copy", "all-reduce", "reduce-scatter", "all-gather", "barrier"};
 
-/// One rank with its buffers: `shared` is the communicator's, the others are
-/// private.
+/// One rank with its buffers. The communicator allocates `shared`; `from` and `to`
+/// are private memory.
 struct Rank {
   dpc_comm_t *comm = nullptr;
   float *shared = nullptr;
   char *from = nullptr, *to = nullptr;
-  uint64_t *command = nullptr; ///< rank 0's: bytes and times of the next run
+  uint64_t *command = nullptr; ///< bytes and repetitions of the next run, from rank 0
 
   dpc_status_t one(Work work, uint64_t bytes) {
     const uint64_t n = comm->world_size, count = bytes / sizeof(float), part = count / n;
@@ -58,7 +58,7 @@ struct Rank {
       return DPC_OK;
     case barrier:
       return dpc_comm_barrier(comm);
-    case reduceScatter: // in place: the part lies in the whole
+    case reduceScatter: // in place: the result is this rank's part of the operand
       op.op = DPC_OP_REDUCE_SCATTER;
       op.count = part, op.in = shared, op.out = own;
       break;
@@ -73,7 +73,7 @@ struct Rank {
     return dpc_comm_run(comm, &op);
   }
 
-  /// Seconds of `times` runs, all ranks at once.
+  /// Measures the seconds of `times` runs on all ranks at once, between two barriers.
   dpc_status_t block(Work work, uint64_t bytes, uint64_t times, double *outSeconds) {
     if (dpc_status_t status = dpc_comm_barrier(comm))
       return status;
@@ -87,7 +87,7 @@ struct Rank {
     return DPC_OK;
   }
 
-  /// Whether an all-reduce of rank + 1 gives the sum everywhere.
+  /// Whether an all-reduce in which each rank contributes rank + 1 gives the right sum.
   bool sums(uint64_t bytes) {
     const uint64_t count = bytes / sizeof(float), n = comm->world_size;
     std::fill(shared, shared + count, float(comm->rank + 1));
@@ -130,7 +130,7 @@ dpc_status_t table(Rank &rank) {
   return DPC_OK;
 }
 
-/// Rank 0 reads the commands and tells the others.
+/// Serves commands until QUIT. Rank 0 reads them and broadcasts them to the other ranks.
 dpc_status_t serve(Rank &rank) {
   const bool first = rank.comm->rank == 0;
   if (first)

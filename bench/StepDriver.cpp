@@ -1,12 +1,12 @@
-// Steps a compiled program on ranks that are processes of this host and answers
-// the scoreboard's line protocol:
+// Runs training steps of a compiled program, with one process per rank on this
+// host, and answers the scoreboard's line protocol:
 //
 //   READY {json}   once the first step is complete
 //   RUN n       -> DONE {"s": seconds of n steps, "loss": of the last}
 //   QUIT        -> BYE {"rss_mb": [..], "pss_mb": [..]}
 //
-// NAME=N: input NAME holds whole numbers from 0 to N - 1. DPC_BENCH_TUNE:
-// the file of --tune, for CUDA devices.
+// An argument NAME=N fills the input NAME with integers from 0 to N - 1. The
+// variable DPC_BENCH_TUNE names the file of --tune, for CUDA devices.
 #include "dpc/dpc.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ double now(clockid_t clock) {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// The value of a line `name: N kB` of a file of /proc/self, in MB.
+/// The value of the line `name: N kB` in a file of /proc/self, in MiB.
 double procMegabytes(const char *file, const char *name) {
   double megabytes = 0;
   if (std::FILE *stream = std::fopen(file, "re")) {
@@ -53,8 +53,8 @@ double procMegabytes(const char *file, const char *name) {
   return megabytes;
 }
 
-/// One whole global batch per input, the same on all ranks: whole numbers
-/// below the input's given count, else normal floats and zero integers.
+/// One global batch per input, the same on all ranks. Inputs with a given count
+/// hold random integers below it; other inputs hold normal floats or zeros.
 class SyntheticBatch {
 public:
   explicit SyntheticBatch(std::map<std::string, int64_t> counts) : counts(std::move(counts)) {}
@@ -65,7 +65,7 @@ public:
     for (uint32_t i = 0; i < program.input_count; ++i) {
       const dpc_input_t &input = program.inputs[i];
       dpc_array_t array = {"", input.dtype, 0, {}, nullptr};
-      // In an array the sample is the first dimension.
+      // An array that is bound has the samples in its first dimension.
       if (input.batch_dim >= 0)
         array.shape[array.dim_count++] = input.shape[input.batch_dim];
       for (uint32_t d = 0; d < input.dim_count; ++d)
@@ -104,16 +104,16 @@ struct Rank {
   const dpc_program_t *program;
   uint32_t rank;
   std::string rendezvous;
-  std::vector<int> commands; ///< rank 0: to the others; else one, to read from
-  std::vector<int> answers;  ///< rank 0: from the others; else one, to write to
+  std::vector<int> commands; ///< pipes: rank 0 writes to all, others read from one
+  std::vector<int> answers;  ///< pipes: rank 0 reads from all, others write to one
   SyntheticBatch batch;
   dpc_session_t *session = nullptr;
 
   dpc_status_t open() {
     cpu_set_t set, one;
-    // A device's driver has threads of its own.
+    // Programs for a device are not pinned: the driver of the device starts threads.
     if (!program->device && sched_getaffinity(0, sizeof set, &set) == 0) {
-      // One core a rank, as the peers have it.
+      // One core per rank, like the other contenders.
       int skip = static_cast<int>(rank % uint32_t(CPU_COUNT(&set))), cpu = 0;
       while (!CPU_ISSET(cpu, &set) || skip-- > 0)
         ++cpu;
@@ -149,7 +149,7 @@ struct Rank {
   }
 };
 
-/// Resident megabytes of one rank.
+/// The resident memory of one rank in MiB: the peak, and now in proportion to its sharing.
 struct Memory {
   double peakResident;
   double proportional;
@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
                          "see bench/README.md\n");
     return DPC_USAGE;
   }
-  // A name without a slash would be searched for in the system's directories.
+  // dlopen would search the system's directories for a name without a slash.
   std::string path = argv[1];
   if (path.find('/') == std::string::npos)
     path = "./" + path;
