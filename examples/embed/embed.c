@@ -4,8 +4,8 @@
  *   embed DATA.npz STEPS         one rank
  *   dpc-run -n 2 ./embed ...     two, of a model compiled with --mesh=data=2
  *
- * The arrays of the file are named as the model's inputs; a target of a loss
- * outside the graph is `label`. */
+ * Each array of the file has the name of an input of the model. The array of the
+ * labels, which the loss compares with the model's output, is called `label`. */
 #include <dpc/dpc.h>
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 /* The compiled model: made by dpc-compile --emit=object or --emit=shared. */
 extern const dpc_program_t dpc_program;
 
-/* Binds every input to its rows of batch `step`; data starts again when fewer
- * rows than a batch are left. */
+/* Binds every input to its rows of batch `step`. The data starts again from the
+ * first row when fewer rows than a batch are left. */
 static dpc_status_t bind_batch(dpc_session_t *session, const dpc_array_file_t *data,
                                uint64_t step) {
   const dpc_program_t *program = dpc_session_program(session);

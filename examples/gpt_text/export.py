@@ -41,7 +41,7 @@ class Gpt(nn.Module):
 
 
 torch.manual_seed(0)
-# optimize=False keeps every parameter under its name: the optimizer would merge equal ones.
+# optimize=False keeps the name of every parameter: the exporter's optimizer would merge equal parameters.
 torch.onnx.export(Gpt(), (torch.zeros(32, LENGTH, dtype=torch.int64),), Path(__file__).with_name("model.onnx"),
                   dynamo=True, external_data=False, optimize=False, input_names=["tokens"],
                   output_names=["logits"], dynamic_shapes=({0: torch.export.Dim("batch")},))

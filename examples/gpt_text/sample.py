@@ -20,7 +20,7 @@ def main(path, prompt, count="80"):
     random = np.random.default_rng(0)
     for _ in range(int(count)):
         window = text[-LENGTH:]
-        # What comes behind the last byte does not count: attention looks back only.
+        # The padding after the last byte has no effect: attention is causal.
         tokens = np.array([window + [0] * (LENGTH - len(window))], np.int64)
         logits = session.run(None, {name: tokens})[0][0, len(window) - 1].astype(np.float64) / TEMPERATURE
         chances = np.exp(logits - logits.max())

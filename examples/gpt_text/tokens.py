@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes train.bin and test.bin, a byte a token, into FOLDER.
+"""Writes train.bin and test.bin, with one byte per token, into FOLDER.
 
     tokens.py FOLDER
 
-The text is the licenses that every Debian machine has; MPL-2.0 is held out.
+The text is the licenses that every Debian machine has. MPL-2.0 is the test text and not in train.bin.
 """
 
 import sys
