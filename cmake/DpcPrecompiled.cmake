@@ -1,7 +1,7 @@
-# MLIR's headers take longer to read than most of our files take to compile (10 s of 13): everything that
-# uses them shares a precompiled header.
+# Most of the compile time of a file that uses MLIR is spent on MLIR's headers (10 s of 13), so all these
+# files share a precompiled header.
 #
-# dpc_precompile(DpcPrecompiled <mlir/IR/Builders.h> ..): a precompiled header of these.
+# dpc_precompile(DpcPrecompiled <mlir/IR/Builders.h> ..): makes a precompiled header of the given headers.
 function(dpc_precompile name)
   set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
   if(NOT EXISTS ${source})
@@ -9,14 +9,14 @@ function(dpc_precompile name)
   endif()
   add_library(${name} OBJECT ${source})
   target_precompile_headers(${name} PRIVATE ${ARGN})
-  # ccache then reads the header's name instead of its text.
+  # With this option the preprocessed source, which ccache reads, has only the name of the precompiled header.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${name} PRIVATE -fpch-preprocess)
   endif()
 endfunction()
 
-# dpc_use_precompiled(DpcPrecompiled dialects passes): for the targets of these directories and those below, which
-# must exist; but not for those that have a precompiled header already.
+# dpc_use_precompiled(DpcPrecompiled dialects passes): lets the targets of these directories and of their
+# subdirectories use the precompiled header, except targets that already use one. The targets must exist.
 function(dpc_use_precompiled name)
   foreach(directory ${ARGN})
     get_filename_component(directory ${directory} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
@@ -29,7 +29,7 @@ function(dpc_use_precompiled name)
         if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
           target_compile_options(${target} PRIVATE -fpch-preprocess)
         endif()
-        # Code for executables would be compiled as -fPIE, with which a header precompiled for libraries does not go.
+        # CMake compiles executables with -fPIE, but the header was precompiled for libraries, with -fPIC.
         if(type STREQUAL "EXECUTABLE")
           set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
           target_compile_options(${target} PRIVATE -fPIC)
