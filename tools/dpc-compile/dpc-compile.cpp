@@ -36,7 +36,8 @@ using namespace dpc;
 
 /// Prints a diagnostic as one line with its ONNX node. Prints nothing after the
 /// first error, since later diagnostics are its consequences. Prints each
-/// warning once, also if the program is scheduled several times to fit memory.
+/// warning once, although the search for a plan that fits into memory runs the
+/// same passes on several copies of the module.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   static bool hasFailed = false;
   static llvm::StringSet<> warnings;
@@ -156,7 +157,8 @@ static void addFitting(OpPassManager &manager, const CompileOptions &options) {
   manager.addPass(createFitMemory(fit));
 }
 
-/// Takes over the plan that the search has found. Its limit of memory is that of the command line.
+/// Adopts the plan that the search found. Keeps the memory limit of the command line, which the
+/// search removes from the module's plan.
 static void adoptPlan(ModuleOp module, ProgramPlan &plan) {
   const int64_t deviceBytes = plan.deviceBytes;
   plan = *dist::getPlan(module);
