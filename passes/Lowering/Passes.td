@@ -43,16 +43,13 @@ def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{
     Asks the target for the facts about each kernel that buffers depend on: the bytes of scratch
-    memory (`exec.scratch_bytes`), and for each result the operands whose buffer it may share
-    (`exec.may_alias`). The target answers from its plan of the kernel's loops, without code.
+    memory, and for each result the operands whose buffer it may share. The target answers from its plan of the kernel's loops, without code.
 
     Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
 
     ```mlir sketch
     func.func private @kernel.0(%a: tensor<4xf32>) -> tensor<4xf32> {...}
-    // becomes
-    func.func private @kernel.0(%a: tensor<4xf32>) -> tensor<4xf32>
-        attributes {exec.may_alias = [array<i64: 0>], exec.scratch_bytes = 0 : i64} {...}
+    // gets: no scratch memory; result 0 may share the buffer of operand 0
     ```
   }];
   let dependentDialects = ["::dpc::exec::ExecDialect"];
@@ -63,7 +60,7 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
     Adds the code to a nested module @code, which has one module per kernel. On a target whose
-    kernels are grids of threads, records the launches of each kernel (`exec.launches`). Code that
+    kernels are grids of threads, records the launches of each kernel. Code that
     needs other memory than `dpc-describe-kernels` recorded is an error.
 
     For equal operands, an op has the same result bits in every kernel. A product and a

@@ -36,11 +36,13 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<ProgramPlan> plan = dist::getPlan(module);
-    const Target *target = getTarget(module);
-    if (failed(plan) || !target)
+    if (failed(plan))
       return signalPassFailure();
     if (plan->deviceBytes == 0)
       return;
+    const Target *target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
     FitProblem problem;
     problem.asked = *plan;
     problem.asked.deviceBytes = 0;

@@ -61,8 +61,9 @@ class CheckProse(trees.OnTrees):
     def test_pages(self):
         self.fails({"docs/page.md": "# What it is\n\n" + ODD}, "docs", "2 of 2",
                    "docs/page.md:1: # What it is", "docs/page.md:3: " + ODD.strip())
-        self.fails({"docs/decisions/1.md": ODD * 2 + PLAIN}, "docs/decisions", "2 of 3",
-                   "docs/decisions/1.md:1: " + ODD.strip(), "docs/decisions/1.md:2: " + ODD.strip())
+        self.fails({"docs/pages/1.md": ODD * 2 + PLAIN}, "docs/pages", "2 of 3",
+                   "docs/pages/1.md:1: " + ODD.strip(), "docs/pages/1.md:2: " + ODD.strip())
+        self.passes({"docs/decisions/1.md": ODD * 2, "docs/reference/passes/1.md": ODD * 2, "planning/A.h": PLAIN})
 
     def test_phrase_on_two_lines(self):
         self.fails({"planning/A.h": "// Moves what\n// it is. Moves\n// whoever waits.\n"}, "planning", "2 of 3",

@@ -1,4 +1,4 @@
-// // Finds the dimension of each input that counts the samples (its batch
+// Finds the dimension of each input that counts the samples (its batch
 // dimension).
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_BATCHDIMS_H

@@ -7,7 +7,7 @@
 #include "runtime/src/base/OperationExtents.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanNames.h"
-#include "runtime/src/plan/TableWalk.h"
+#include "runtime/src/program/TableWalk.h"
 
 #include <deque>
 #include <map>
@@ -87,12 +87,13 @@ private:
     ranks[rank].trace = &known->second;
     if (!isNew)
       return DPC_OK;
-    return walkTable(table, [&](uint64_t index, uint32_t) {
+    auto note = [&](uint64_t index, uint32_t) {
       const uint32_t kind = table.actions[index].kind;
       if (kind == DPC_ACTION_START || kind == DPC_ACTION_WAIT)
         known->second.push_back(index);
       return dpc_status_t(DPC_OK);
-    });
+    };
+    return walkTable(table, note, kMostActions);
   }
 
   dpc_status_t advance(uint32_t r, uint64_t *outStarted) {

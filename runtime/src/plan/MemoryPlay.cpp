@@ -7,7 +7,7 @@
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/Contents.h"
-#include "runtime/src/plan/TableWalk.h"
+#include "runtime/src/program/TableWalk.h"
 
 #include <algorithm>
 
@@ -41,14 +41,14 @@ public:
                        static_cast<uint32_t>(i));
     }
     const dpc_actions_t &table = rank.entries[entry];
-    dpc_status_t status = walkTable(table, [&](uint64_t index, uint32_t micro) {
+    auto play = [&](uint64_t index, uint32_t micro) {
       ++played.actions;
       current = index;
       if (dpc_status_t failed = perform(table.actions[index], micro))
         return failWithin(failed, "%s", describePlace(program, rankIndex, entry, index).c_str());
       return dpc_status_t(DPC_OK);
-    });
-    if (status)
+    };
+    if (dpc_status_t status = walkTable(table, play, kMostActions))
       return status;
     if (dpc_status_t atEnd = finish(results))
       return failWithin(atEnd, "rank %u, end of %s", rankIndex, nameOf(entry));

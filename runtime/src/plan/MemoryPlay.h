@@ -9,6 +9,10 @@
 
 namespace dpc::plan {
 
+/// Most actions that a proof performs in one table, those of loops included. Only
+/// a faulty table has more.
+constexpr uint64_t kMostActions = uint64_t(1) << 26;
+
 /// The results of playing a table.
 struct Played {
   uint64_t actions = 0; ///< performed actions; those in a loop count once per iteration

@@ -5,6 +5,7 @@
 
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/program/TableWalk.h"
 
 #include <ctime>
 
@@ -107,11 +108,6 @@ dpc_status_t Executor::perform(const dpc_action_t &action) {
 }
 
 dpc_status_t Executor::run(uint32_t entry) {
-  struct Loop {
-    uint64_t iteration, count;
-  };
-  Loop loops[kMaxLoopDepth];
-  uint32_t depth = 0;
   if (dpc_status_t status = uploadControls(program, rank, controls, queue))
     return status;
   if (dpc_status_t status = uploadInputs())
@@ -122,28 +118,14 @@ dpc_status_t Executor::run(uint32_t entry) {
   if (isDone)
     return queue.finish();
   const dpc_actions_t &table = program.ranks[rank].entries[entry];
-  for (uint64_t at = 0; at < table.count; ++at) {
-    const dpc_action_t &action = table.actions[at];
-    if (action.kind == DPC_ACTION_LOOP_BEGIN) {
-      if (action.count == 0)
-        at = action.jump;
-      else
-        loops[depth++] = {0, action.count};
-      continue;
-    }
-    if (action.kind == DPC_ACTION_LOOP_END) {
-      if (++loops[depth - 1].iteration < loops[depth - 1].count)
-        at = action.jump;
-      else
-        --depth;
-      continue;
-    }
-    const bool relative = (action.flags & DPC_ACTION_MICRO_RELATIVE) && depth;
-    micro = static_cast<uint32_t>(
-        action.micro + (relative ? static_cast<int64_t>(loops[depth - 1].iteration) : 0));
-    if (dpc_status_t status = perform(action))
-      return explain(status, action);
-  }
+  const dpc_status_t status = walkTable(table, [&](uint64_t index, uint32_t number) {
+    const dpc_action_t &action = table.actions[index];
+    micro = number;
+    const dpc_status_t performed = perform(action);
+    return performed ? explain(performed, action) : DPC_OK;
+  });
+  if (status)
+    return status;
   return queue.finish();
 }
 
