@@ -15,15 +15,16 @@ struct ClassAxis {
   /// The shape of the labels, which is the shape of the logits without `axis`.
   llvm::SmallVector<int64_t> labels;
 
-  /// Chooses the axis from the shape of the logits and, if known, the shape of the labels. A given
-  /// `axis` decides alone; if it is negative, it counts from the end. Otherwise the axis is the one
-  /// without which the logits have the shape `labels`. If `labels` is not known, it is the shape
-  /// without the usual axis, which is the second axis for logits of rank 4 or more (as in PyTorch)
-  /// and the last axis for others. The first axis counts samples, so it is only chosen by `axis`.
+  /// Chooses the axis from the shape of the logits and, if known, the shape of the labels. If
+  /// `axis` is given, that axis is chosen; a negative `axis` counts from the end. If `axis` is not
+  /// given, an axis fits if the shape of the logits without this axis is the shape of the labels.
+  /// If `labels` is not given either, the labels are assumed to have the shape of the logits
+  /// without the usual class axis: the second axis for logits of rank 4 or more (as in PyTorch),
+  /// the last axis for other logits. The first axis counts samples, so only `axis` can choose it.
   ///
-  /// Fails with one line for the user if no axis fits, and if two axes fit and `axis` does not
-  /// choose between them. For logits [N, C, T] with as many classes as time steps, a wrong choice
-  /// would train a wrong model, and no check of data could find that.
+  /// Fails with one line for the user if no axis fits, and if `axis` is not given and two axes fit.
+  /// For logits [N, C, T] with as many classes as time steps, a wrong choice would train a wrong
+  /// model, and no check of data could find that.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

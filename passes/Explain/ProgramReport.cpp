@@ -103,7 +103,7 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
 static void addLayout(Report &report, const dist::MeshShape &mesh,
                       ArrayRef<BoundaryTensor> tensors) {
   struct Group {
-    std::string name; // of the tensor, or the pattern of the names if there are several
+    std::string name; // the tensor's name, or a pattern of the names if count > 1
     std::string kind, type, layout;
     int64_t count = 0, elements = 0, bytes = 0;
   };

@@ -33,7 +33,8 @@ class Optimizer {
 public:
   virtual ~Optimizer() = default;
 
-  /// Returns the names of the state tensors of a parameter, as torch.optim has them.
+  /// Returns the names of a parameter's slots (state tensors). They are the names that torch.optim
+  /// uses, such as `exp_avg` of Adam.
   virtual llvm::ArrayRef<llvm::StringLiteral> getSlots() const = 0;
 
   /// Builds the new parameter and the new slots, in this order. All have the parameter's type.
@@ -50,8 +51,8 @@ public:
   static std::string describeAll();
 };
 
-/// Builds an `nn.update` of `tensors` with named scalars. `body` computes the
-/// results from the rank-0 elements of the tensors and then of the scalars.
+/// Builds an `nn.update` with the operands `tensors` and `scalars`. `body` computes one element of
+/// each result from rank-0 values: one element of each tensor, followed by the scalars.
 llvm::SmallVector<mlir::Value> buildUpdate(
     nn::Expressions e, mlir::ValueRange tensors, mlir::ValueRange scalars,
     llvm::ArrayRef<mlir::Type> resultTypes,

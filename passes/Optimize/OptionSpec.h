@@ -24,11 +24,12 @@ struct OptionInfo {
   bool mayBePercentage = false;
 };
 
-/// A parsed `NAME[,OPTION=VALUE..]`: every option of the table has a value.
+/// A parsed `NAME[,OPTION=VALUE..]`. Every option that was passed to `parse` has a value.
 struct OptionSpec {
   std::string name;
   std::map<std::string, double, std::less<>> values;
-  /// The options that the text contains, without those that have their default.
+  /// The options that the text contains, with the same values as in `values`. An option that the
+  /// text omits has its default, and is in `values` only.
   std::map<std::string, double, std::less<>> given;
   /// The values of options that were given as percentages, in millionths (5% is 50,000). For these
   /// options `values` has the default.

@@ -41,7 +41,7 @@ public:
     /// No request applies.
     byDefault,
     trains,
-    /// A --frozen names it last.
+    /// The last request that names the initializer is a --frozen.
     frozen,
     /// There is a --trainable, and no request names the initializer.
     leftOut
@@ -50,8 +50,9 @@ public:
   /// without requests.
   Verdict judge(const Initializer &initializer, bool trainsByDefault) const;
 
-  /// Fails for the first --trainable that names no initializer that may train.
-  /// `trainsByDefault` has one entry per initializer of `graph`.
+  /// Fails for the first --trainable that applies to no initializer: its glob matches
+  /// only initializers that do not train by default. `trainsByDefault` has one entry per
+  /// initializer of `graph`.
   llvm::Error checkUsed(const Graph &graph, const std::vector<bool> &trainsByDefault) const;
 
 private:

@@ -1,8 +1,10 @@
 // Imports ONNX If, Loop and Scan.
 //
-// Programs have no control flow of their own. Conditions and trip counts are known
-// once shapes are, so the taken branch is imported and loops are unrolled. A
-// condition or trip count that depends on data is an error.
+// The imported program has no control flow. Conditions and trip counts usually depend
+// on shapes only, so they are known at import. An If becomes its taken branch. A Loop
+// with independent iterations becomes one batch (BatchedLoop.h); other loops are
+// unrolled. Outside of batched loops, a condition or trip count that depends on data is
+// an error.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/BatchedLoop.h"
@@ -13,7 +15,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Most nodes that one loop may be unrolled to.
+/// The largest number of nodes that a loop may have after unrolling.
 constexpr int64_t kMaxUnrolledNodes = 100000;
 
 Value boolConstant(Conversion &c, bool value) {
@@ -60,8 +62,9 @@ Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   return parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-/// `before`: the number of converted nodes when the loop began. Nodes of inner loops
-/// count too.
+/// Reports an error if `iterations` of `body` make the loop larger than
+/// kMaxUnrolledNodes, or if one more iteration would. `before` is the number of nodes
+/// that were converted before the loop. The nodes of unrolled inner loops count too.
 LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
                             int64_t iterations) {
   int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
@@ -71,8 +74,8 @@ LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
 
-/// Whether the condition that `body` returns is the one that it took, or true. The
-/// trip count alone then ends the loop.
+/// Whether `body` returns its condition input unchanged, or the constant true. The trip
+/// count alone then ends the loop.
 bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
   ValueId condition = body.outputs[0];
   for (const Node &node : llvm::reverse(body.nodes)) {
@@ -151,8 +154,9 @@ LogicalResult convertLoop(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// The form of a Scan node: its state, the sequences that it scans, each along an
-/// axis, forwards or backwards, and the results, which are stacked likewise.
+/// The form of a Scan node: the numbers of its states, scanned sequences and stacked
+/// results. Each sequence is scanned along its own axis, and each result is stacked
+/// along its own axis, forwards or backwards. `trips` is the extent of the scanned axes.
 struct ScanShape {
   int64_t states, scans, results, trips = -1;
   SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;

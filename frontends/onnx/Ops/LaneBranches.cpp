@@ -1,5 +1,5 @@
-// Evaluates branches in the body of a loop, and a loop inside it, for all
-// iterations.
+// Evaluates If nodes and inner loops in the body of a loop, for all iterations of the
+// outer loop at once.
 
 #include "frontends/onnx/Import/Constants.h"
 #include "frontends/onnx/Ops/LoopLanes.h"
@@ -116,10 +116,11 @@ static std::optional<int64_t> extentAt(LoopLanes &lanes, ArrayRef<Node> nodes, V
   return std::nullopt;
 }
 
-/// Evaluates a loop from one bound to another, both of this iteration, that appends
-/// some of its counter values to a list. The result is a range of rows of the
-/// tensor of all counter values. The body is evaluated for all counter values that
-/// can occur.
+/// Evaluates an inner loop whose counter runs from `begin` to `end` - 1. Both bounds may
+/// differ between iterations of the outer loop. Each counter value may append one item to a
+/// list. The body is evaluated once for all counter values that can occur, which gives a
+/// tensor with one item per counter value. The list of an outer iteration is the range
+/// [begin, end) of this tensor, without the items that the body does not append.
 LogicalResult LoopLanes::evaluateInnerLoop(const Node &node) {
   const Subgraph &body = node.subgraphs.front();
   const Node *enters = makerOf(node.input(1));

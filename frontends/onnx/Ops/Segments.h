@@ -10,9 +10,9 @@ namespace dpc::onnx {
 /// Segment i has the rows begin[i], .., end[i] - 1 of `rows`, except those for
 /// which `kept` is false.
 ///
-/// Bounds that are known at import are in [0, number of rows]. Other bounds are
-/// consecutive elements of one tensor of non-decreasing offsets: element i and
-/// element i + 1.
+/// Bounds that are known at import are in [0, number of rows]. Other bounds come from
+/// one tensor of non-decreasing offsets: segment i begins at element i of the offsets
+/// and ends at element i + 1.
 struct Segments {
   mlir::Value rows;
   /// int64, one element per segment.
@@ -30,24 +30,29 @@ std::optional<std::vector<int64_t>> knownInts(mlir::Value value);
 bool haveEqualElements(mlir::Value left, mlir::Value right);
 
 /// `left` where `mask` is true, else `right`, for integers with one element per
-/// segment. Folds to one of them if the result is known to be the same.
+/// segment. Returns `right` without a select if `left` and `right` are known to be equal
+/// wherever `mask` is true.
 mlir::Value selectBound(Conversion &c, mlir::Value mask, mlir::Value left, mlir::Value right);
 
-/// Elements `first`, .. of `offsets`, a tensor of rank 1, for `count` segments. This is
-/// a gather and not a slice: begin and end are two slices of the offsets, shifted by
-/// one. A layout that cuts both would have to cut the offsets at two different places.
+/// The `count` elements of `offsets`, a tensor of rank 1, from element `first` on: one
+/// bound of `count` segments. The op is a gather, not a slice. The begins and the ends of
+/// segments are ranges of the same offsets, shifted by one. If the ranges were slices, a
+/// layout that shards the begins and the ends would have to shard the offsets at two
+/// different places.
 mlir::Value takeOffsets(Conversion &c, mlir::Value offsets, int64_t first, int64_t count);
 
-/// Whether two objects have the same bounds and leave out the same rows.
+/// Whether `left` and `right` are known to have the same bounds and leave out the same
+/// rows.
 bool haveEqualBounds(const Segments &left, const Segments &right);
 
-/// The number of rows of each segment, int64; null if the bounds are data in
-/// another form.
+/// The number of rows of each segment, int64. Null if `segments.kept` is given and
+/// reduceSegments cannot sum it.
 mlir::Value countRows(Conversion &c, const Segments &segments);
 
-/// The sum or the maximum (`kind`) of each segment, 0 for a segment without rows;
-/// null if the bounds are data in another form. The gradient of a maximum goes to
-/// the first of equal rows.
+/// The sum or the maximum (`kind`) of each segment, 0 for a segment without rows. Null
+/// if the bounds are not known at import and some segment is not known to end where the
+/// next one begins. If several rows of a segment have the maximum of a column, the
+/// gradient goes to the first of these rows.
 mlir::Value reduceSegments(Conversion &c, const Segments &segments, nn::ReduceKind kind);
 
 } // namespace dpc::onnx

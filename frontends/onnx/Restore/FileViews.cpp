@@ -30,8 +30,9 @@ public:
     return true;
   }
 
-  /// Elements keep their places. Only a later transpose needs the new dimensions,
-  /// so a shape that does not fit is no error yet.
+  /// Regroups the dimensions; the elements keep their order in memory. If a new
+  /// dimension does not consist of dimensions of the original tensor, the new dimensions
+  /// are unknown. Only a later transpose needs the dimensions, and then fails.
   void reshape(llvm::ArrayRef<int64_t> shape) {
     Dims flat = order();
     present.clear();

@@ -12,25 +12,27 @@ namespace dpc::onnx {
 
 struct CallNodes;
 
-/// Whether the call of aten's batch norm updates its running statistics: (x,
-/// weight, bias, mean, variance, True, momentum, eps).
+/// Whether `call` is a batch norm of ATen that updates its running statistics: a call
+/// with the arguments (x, weight, bias, mean, variance, True, momentum, eps); the
+/// argument True is `training`.
 bool movesStatistics(const FxCall &call);
 
 /// The names under which calls read running statistics that earlier calls of the
-/// same module have updated (`%getitem_3`). The file has the plain buffer in their
-/// place, because its exporter writes batch norm in inference form, which updates
-/// nothing.
+/// same module have updated (`%getitem_3`). In the ONNX file, such a call reads the
+/// buffer without updates: the exporter writes batch norm in inference form, which
+/// updates nothing.
 class MovedStatistics {
 public:
   /// `calls` are in the order of execution.
   MovedStatistics(const Graph &graph, const GraphSignature &signature,
                   llvm::ArrayRef<CallNodes> calls);
 
-  /// The buffer that has this name after a call has updated it; nullptr for any
-  /// other name.
+  /// The buffer whose value `name` denotes, before or after an update by a tracked call;
+  /// nullptr for any other name.
   const SignatureEntry *find(llvm::StringRef name) const;
-  /// One message for each buffer that is updated more often than the file says, and
-  /// for each whose updated value is read by anything but batch norm.
+  /// Messages about two kinds of loss: updates of a buffer by a call that is not in the
+  /// file, because the exporter merged it with an equal call, and calls other than batch
+  /// norm that read the updated value of a buffer.
   const std::vector<std::string> &getLost() const { return lost; }
 
 private:

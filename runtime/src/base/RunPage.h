@@ -1,6 +1,6 @@
-// Memory that dpc-run shares with the ranks that it starts. It says how many
-// ranks have joined and why the run ends. With it the launcher, a single
-// process, prints the cause in one line, whichever rank noticed it.
+// Memory that dpc-run shares with the ranks that it starts. Ranks record in this
+// page that they have joined and why the run ends. Any rank may report the cause,
+// and the launcher prints it, so that the user sees one line and not one per rank.
 #ifndef DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 #define DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 
@@ -25,14 +25,15 @@ struct Cause {
 struct RunPage {
   uint64_t magic;
   pid_t launcher;
-  uint32_t restarts;              ///< earlier starts of this run that ended by the death of a rank
+  uint32_t restarts;              ///< number of earlier starts, each ended by the death of a rank
   std::atomic<uint32_t> attached; ///< number of ranks that have mapped this page
   std::atomic<uint32_t> joined;   ///< number of ranks that have met all other ranks
-  Cause own;                      ///< a failure of the reporting rank itself, or its note
+  Cause own;                      ///< a failure or an interruption of the reporting rank itself
   Cause peer;                     ///< a failure that a rank reports of another rank: a symptom,
                                   ///< used only if no other cause is known
 
-  /// Records `text` unless its kind (own or peer) already has one.
+  /// Records `status` and `text` in `peer` if `status` is DPC_PEER, else in `own`. Does
+  /// nothing if that cause is already recorded.
   void tell(dpc_status_t status, const char *text);
 };
 

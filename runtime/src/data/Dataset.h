@@ -11,10 +11,11 @@
 
 namespace dpc {
 
-/// Position `index` of the permutation of [0, count) that `key` selects. It is
-/// a 4-round Feistel network on the next even number of bits, applied until the
-/// result is in range (cycle walking). Nothing is stored, so a run can resume
-/// at any step.
+/// The number at position `index` of the permutation of [0, count) that `key`
+/// selects. A Feistel network of 4 rounds permutes the numbers of 2 k bits, for the
+/// smallest k >= 1 with 4^k >= count. The network is applied repeatedly until the
+/// result is below count (cycle walking). Nothing is stored, so a run can resume at any
+/// step.
 uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 
 /// The data of --data or --eval-data: the opened files and their bindings to
@@ -22,10 +23,10 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key);
 class Dataset {
 public:
   /// Opens the files of the specifications (parseDataSpec), which must all have
-  /// one format. Their samples follow each other in the order of the files, for
-  /// npy separately for each input. Collective if `maker` shares memory between
-  /// ranks. DPC_USAGE for a malformed specification, DPC_INVALID if data does
-  /// not fit the program.
+  /// one format. The samples of a file follow those of the file before it. An npy
+  /// file has samples of one input, so each input has its own sequence of npy files.
+  /// The call is collective if `maker` shares memory between ranks. Returns DPC_USAGE
+  /// for a malformed specification, and DPC_INVALID if data does not fit the program.
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 

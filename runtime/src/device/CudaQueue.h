@@ -10,8 +10,9 @@
 namespace dpc {
 
 /// Performs launch tables on a CUDA device, whose memory holds the rank's
-/// spaces. Calls return as soon as their work is in the stream. Only download
-/// and finish wait for the device, and upload if its staging memory is full.
+/// spaces. Calls return as soon as their work is in the stream, with these
+/// exceptions: `download` and `finish` wait for the device, and `upload` waits if
+/// the staging memory is full.
 ///
 /// With `keepsEntries` the first run of an entry is captured as a graph,
 /// including communication. That run and all later ones launch the graph, which
@@ -57,8 +58,9 @@ private:
   /// Per entry: the graph of its work, once captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< the entry that is being captured
-  /// Page-locked memory of the host, through which uploads go. The stream may
-  /// still read its first `staged` bytes.
+  /// Page-locked memory of the host. An upload copies data into this memory, from
+  /// which the stream copies it to the device. The stream may still read the first
+  /// `staged` bytes of this memory.
   char *staging = nullptr;
   uint64_t staged = 0;
   std::vector<cuda::DevicePointer> pointers;

@@ -54,8 +54,9 @@ private:
   double deadline = 0;  ///< when running ranks are killed; 0: never
   double symptomAt = 0; ///< when a rank first reported the failure of another rank; 0: not yet
   int interrupts = 0;
-  /// Exit code of the first rank that ended badly without a reason. Its text is
-  /// in `silent`; `early` describes a rank that ended before it joined.
+  /// Exit code of the first rank that exited with an error, and in `silent` a message
+  /// about this rank. The message is printed if no better reason is known. `early` is a
+  /// message about a rank that exited without an error before it joined.
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };
@@ -105,14 +106,14 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
 
 /// Sets or shortens the deadline of the ranks.
 void Supervisor::limitWaiting() {
-  // A rank that ends before joining is normal if all do so, as for --help.
-  // Otherwise the other ranks wait in vain.
+  // All ranks may end before they join, as for --help. But if one rank ends and another
+  // one wants to join, the other rank waits in vain.
   if (!early.empty() && deadline == 0 && page.attached.load() > 0 && !allJoined())
     endWithin(kGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
-  // A rank reports a cause at once. If none has come within kCauseSeconds, the
-  // symptom is printed.
+  // The rank that has the failure reports the cause at once. If no cause has come
+  // within kCauseSeconds of the symptom, the symptom is printed.
   if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
   const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
@@ -144,9 +145,9 @@ void Supervisor::reap() {
   }
 }
 
-/// `seconds` is time in which this process ran. Time in which it was stopped
-/// itself does not count, because the ranks may have been stopped together with
-/// it.
+/// Ends the run if a rank has been stopped for kFrozenSeconds before all ranks joined.
+/// `seconds` is the time since the last call, without the time in which the launcher
+/// was stopped: a signal may have stopped the ranks together with the launcher.
 void Supervisor::noticeFrozen(double seconds) {
   if (allJoined() || killed)
     return;
@@ -170,8 +171,9 @@ void Supervisor::noticeFrozen(double seconds) {
 
 void Supervisor::noticeCauses() {
   const bool told = page.own.valid();
-  // A death that precedes a rank's report is the cause of the report. So reap()
-  // runs between reading the report and printing it, and prints deaths first.
+  // If one rank dies and another rank then reports a failure, the death is the cause
+  // of the failure. So reap(), which prints deaths, runs after the report is read and
+  // before the report is printed.
   reap();
   if (told)
     print(page.own.status, page.own.text);
@@ -181,7 +183,7 @@ void Supervisor::interrupt() {
   if (++interrupts > 1)
     return kill();
   signalRanks(ranks, SIGINT);
-  if (!allJoined()) // no step runs after which they could stop
+  if (!allJoined()) // ranks stop after a step, but no rank has begun a step yet
     endWithin(kUnjoinedGraceSeconds);
 }
 
@@ -215,7 +217,8 @@ int Supervisor::run() {
     if (signal > 0 && signal != SIGCHLD)
       interrupt();
   }
-  noticeCauses(); // reports between the last look and the last end
+  // A rank may have reported a cause after the last read of the page, and then ended.
+  noticeCauses();
   printWhatIsLeft();
   return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED) : printedStatus;
 }

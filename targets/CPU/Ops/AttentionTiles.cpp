@@ -35,8 +35,9 @@ AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const At
   scoreStride = panels * width + 64 / code.bytes;
   if (!mask)
     return;
-  // The mask is read in place in complete vectors, so its rows must be a multiple
-  // of a panel.
+  // A mask that is in memory can be read in place, without a copy, if its last
+  // dimension is that of the keys and the number of keys is a multiple of a panel's
+  // width. Each load of a vector then stays in one row of the mask.
   bool hasKeys =
       !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (hasKeys && shape.keys % width == 0)

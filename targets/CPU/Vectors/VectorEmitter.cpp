@@ -1,4 +1,5 @@
-// Emits loops that LLVM may vectorize, and the code after each tile of a fill rule.
+// Emits loops that LLVM may vectorize, calls vector fill rules if they pay, and after
+// each tile of a fill rule prefetches the next tile.
 
 #include "targets/CPU/Vectors/VectorEmitter.h"
 
@@ -74,8 +75,8 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef
       int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
       for (int64_t column = 0; column < shape[1]; column += perLine) {
         Index next = number({row + shape[0], constant(column)});
-        // Below the last tile the address is outside of the memory, so it is not
-        // inbounds.
+        // After the last tile, the address is outside of the buffer, so the GEP must
+        // not be marked `inbounds`.
         Value address =
             make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
                               buffer.address, ValueRange(materialize(next)));
