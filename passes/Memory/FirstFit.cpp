@@ -75,7 +75,7 @@ int64_t dpc::maxLoad(ArrayRef<MemoryBlock> blocks) {
     events.emplace_back(block.first, block.size);
     events.emplace_back(block.last, -block.size);
   }
-  llvm::sort(events); // at one step, ends come before starts, because they are negative
+  llvm::sort(events); // at one step, ends come before starts: their changes are negative
   int64_t load = 0, most = 0;
   for (const auto &[step, change] : events) {
     load += change;

@@ -21,7 +21,8 @@ using llvm::Error;
 namespace {
 
 /// Returns, for each buffer, the buffer that is computed in its place (-1: none). If several
-/// buffers could be, the largest wins, and among equal sizes the first.
+/// buffers may be computed in the same place, takes the largest of them; if several of these have
+/// the same size, takes the first.
 std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   std::vector<int64_t> successors(problem.buffers.size(), -1);
   for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
@@ -34,7 +35,7 @@ std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   return successors;
 }
 
-/// Which in-place pairs become one block: all, those of equal size, or none.
+/// Which in-place pairs become one block: all pairs, pairs of buffers with equal sizes, or no pair.
 enum class Join { all, equal, none };
 
 /// The buffers of one region as blocks, and the block of each buffer.
@@ -62,7 +63,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
   for (auto [i, buffer] : llvm::enumerate(problem.buffers))
     if (buffer.region == region && buffer.size)
       order.push_back(i);
-  // A buffer comes before the buffer that is computed in its place, whose block it may define.
+  // A buffer must come before the buffer that is computed in its place, because the second buffer
+  // may join the block of the first one.
   llvm::stable_sort(order, [&](size_t a, size_t b) {
     return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
   });

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The cuts that a function may get in addition to those of its batch, and the bytes of parameters
-/// that a device should then hold.
+/// Finds the cuts that the search for layouts may add to the given cuts, such as cuts of the batch.
+/// Also computes how many bytes of parameters a device holds beyond its share.
 class LayoutCandidates {
 public:
   /// Parameters are to be divided over `axes`. `settled` holds the atoms that the search does not
@@ -16,20 +16,22 @@ public:
                    const dist::MeshShape &mesh, llvm::ArrayRef<std::string> axes,
                    llvm::DenseSet<unsigned> settled);
 
-  /// Requires that each axis of `request` shards an atom of its dimension, in each segment of that
-  /// dimension. The atom may belong to a tensor whose layout is given. If the value is a parameter,
-  /// the search no longer decides about it.
+  /// For each dimension of `request` and each axis that is requested for it, requires that the axis
+  /// shards an atom in each segment of the dimension. The atom may belong to a tensor whose layout
+  /// is given. If the value is a parameter, addParameters() no longer adds cuts for it.
   void addRequest(const LayoutRequest &request, LayoutProblem &problem);
-  /// Adds the cuts with which an op makes its result in the layout of `request`. None of them is
-  /// required, because a reshard brings the result to that layout otherwise.
+  /// Adds the cuts that let an op compute its result directly in the layout of `request`. These
+  /// cuts are optional: without them, a reshard changes the result to that layout.
   void addBrought(const LayoutRequest &request, LayoutProblem &problem);
-  /// Adds the cuts over the axes of all parameters that have no request to `problem`.
+  /// Adds to `problem` the cuts of each parameter that has no request and that a contraction or a
+  /// gather reads.
   void addParameters(LayoutProblem &problem);
-  /// Adds cuts of parameters with a request that the request does not ask for. Ops that read such a
-  /// parameter may be divided along other loops than the parameter is.
+  /// If a parameter has a request, adds the cuts of this parameter that its request does not name.
+  /// Then an op that reads the parameter may shard a loop along which the parameter is not sharded.
   void addBesideRequests(LayoutProblem &problem);
   /// Adds the cuts over `axis` of integer inputs and labels that have no batch dimension. Then the
-  /// values that they index, such as rows picked out of all samples, may be divided too.
+  /// result of a gather with such an input as its indices may be sharded too, for example rows that
+  /// are picked out of all samples.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
 
   /// The bytes of parameters that a device holds under `assignment` beyond its share.
@@ -41,8 +43,8 @@ private:
   unsigned requestedCutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
-  /// Whether the axis can shard the atom at all: the atom has an index for each device, and no
-  /// given cut.
+  /// Whether the axis can shard the atom at all: the atom has at least one index per device along
+  /// the axis, and the atom has no given cut.
   bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
@@ -53,7 +55,8 @@ private:
   std::vector<llvm::SmallVector<unsigned>> classes;
   /// By atom: the number of its class.
   std::vector<unsigned> classOf;
-  /// The values that contractions and gathers read. Looked up by key only: its order never shows.
+  /// The values that contractions and gathers read. No code iterates over this set, so its order
+  /// cannot change the program.
   llvm::DenseSet<mlir::Value> reduced;
   /// The parameters without a request, and the bytes of all parameters.
   llvm::SmallVector<mlir::Value> parameters;

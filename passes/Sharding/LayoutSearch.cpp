@@ -1,5 +1,5 @@
-// Searches locally for the plan of least cost. Each plan is judged as one, with all reshards
-// that it needs.
+// Searches locally for the plan of least cost. The cost of a plan is the cost of the complete
+// program, with all reshards that the plan needs.
 
 #include "passes/Sharding/LayoutSearch.h"
 
@@ -18,14 +18,14 @@ using namespace dpc;
 /// Costs whose relative difference is below this are equal but for rounding.
 static const double kRounding = 1e-9;
 /// The search prices a block of neighbours and takes the best one. The block is large if there
-/// are few cuts, and small if there are many. Many cuts seldom depend on one another: the
-/// sooner the search takes a better plan, the fewer plans it prices.
+/// are few cuts, and small if there are many. If there are many cuts, most of them do not depend
+/// on one another. Then the search prices fewer plans if it takes a better plan early.
 static const size_t kBlock = 64, kSmallBlock = 8;
 /// The largest number of cuts that counts as few.
 static const size_t kFewCuts = 24;
-/// The search swaps the cuts of a choice only if the choice has at most this many. A dimension
-/// of many segments gives its parameter a choice of many cuts, which a group tries together
-/// instead.
+/// The search swaps the cuts of a choice only if the choice has at most this many cuts. If a
+/// dimension has many segments, the choice of its parameter has many cuts. A group then tries
+/// these cuts together instead.
 static const size_t kNarrow = 8;
 /// The number of starts, cheapest first, from which a search with many cuts descends.
 static const size_t kWideDescents = 2;
@@ -138,8 +138,8 @@ public:
     return std::move(answer);
   }
 
-  /// The plan to which moves from `start` lead. The cuts of the problem are chosen anew, and
-  /// everything else in `start` is kept.
+  /// The plan to which moves from `start` lead. Moves may add, remove and replace the cuts of the
+  /// problem. All other cuts of `start` stay.
   AxisPlan improve(const AxisPlan &start) {
     Chosen chosen;
     given = start;
@@ -200,10 +200,10 @@ private:
     return llvm::any_of(choice.cuts, [&](unsigned cut) { return chosen.count(cut) > 0; });
   }
 
-  /// Adds to `chosen`, for each choice, the cut that the fewest other choices have: heads,
-  /// inner dimensions or vocabularies, but not the dimension that runs through the entire
-  /// program. Larger parameters choose first. A cut that makes devices hold or read more bytes
-  /// is not added.
+  /// Adds to `chosen`, for each choice without a cut, the cut that the fewest other choices have:
+  /// heads, inner dimensions or vocabularies, but not the dimension that runs through the entire
+  /// program. Even cuts are preferred to uneven ones. Choices of larger parameters are decided
+  /// first. A cut that makes devices hold or read more bytes is not added.
   Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;
@@ -228,8 +228,9 @@ private:
     return chosen;
   }
 
-  /// Adds to `chosen`, for each parameter without a cut, the cut of its first dimension that
-  /// can be cut, or of the last one. Simple tables of layouts say the same.
+  /// Adds to `chosen`, for each choice without a cut, the cut of the first dimension of the
+  /// parameter that can be cut or, if `last`, of the last such dimension. A simple table that
+  /// gives each parameter a layout by rule would make the same plans.
   Chosen cutAt(Chosen chosen, bool last) const {
     for (const LayoutProblem::Choice &choice : problem.choices)
       if (!hasOne(chosen, choice))
@@ -269,12 +270,14 @@ private:
     return cost->isBetterThan(now) || (next.size() < here.size() && cost->isAsGoodAs(now));
   }
 
-  /// Moves to better neighbours as long as there are any. Differences that rounding hides could
-  /// lead in a circle, so the search never returns to a plan where it has been.
+  /// Moves to better neighbours as long as there are any. Costs that differ only by rounding count
+  /// as equal, so small differences could add up and lead the search in a circle. Therefore the
+  /// search never returns to a plan that it has visited.
   ///
-  /// It takes the best plan of a block of neighbours and goes on at the next move. If there are
-  /// few cuts, all neighbours are one block. If there are many cuts that do not depend on one
-  /// another, one round settles all of them.
+  /// The search prices a block of neighbours, goes to the best plan among them, and prices the next
+  /// block from the move that follows. If no plan of a block is better, the block grows until it
+  /// has a better plan or has tried all moves. If there are many cuts that do not depend on one
+  /// another, one pass through all moves settles all of them.
   Chosen descend(Chosen here) {
     const unsigned moves = problem.cuts.size() + problem.groups.size();
     const size_t block = problem.cuts.size() <= kFewCuts ? kBlock : kSmallBlock;
@@ -299,8 +302,8 @@ private:
     return here;
   }
 
-  /// The plans to which a move leads. Move i below the number of cuts changes cut i; the moves
-  /// after that change the groups.
+  /// The plans to which a move leads. If i is less than the number of cuts, move i changes cut i.
+  /// Each of the moves after these changes one group.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);

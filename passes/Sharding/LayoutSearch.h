@@ -28,8 +28,8 @@ struct PlanCost {
   bool isAsGoodAs(const PlanCost &other) const;
 };
 
-/// A set of cuts that is chosen as one: the axis shards all of the atoms or none. The atoms are
-/// those of repeated layers.
+/// A set of cuts that is chosen as one: the axis shards all of the atoms or none. The atoms belong
+/// to one class (AtomClasses.h): they play the same role, for example in repeated layers.
 struct AtomCut {
   std::string axis;
   llvm::SmallVector<unsigned> atoms;
@@ -37,22 +37,23 @@ struct AtomCut {
   bool isEven = true;
 };
 
-/// The cuts that the search may choose from, and the judgement of a choice.
+/// The cuts that the search may choose from, and the function that computes the cost of a plan.
 struct LayoutProblem {
   /// The cuts that every plan has.
   AxisPlan given;
   std::vector<AtomCut> cuts;
-  /// Alternatives, as numbers of cuts. A plan should have one of them: the cuts of one parameter
-  /// over one axis. `bytes` is the size of the parameter, and weighs the choice.
+  /// The alternative cuts of a parameter over one axis, by their numbers. A plan should have one of
+  /// these cuts. `bytes` is the size of the parameter, or of all parameters with the same cuts. One
+  /// start of the search decides the choices with more bytes first.
   struct Choice {
     llvm::SmallVector<unsigned> cuts;
     double bytes;
   };
   std::vector<Choice> choices;
-  /// Cuts that are worth trying together: the cuts over one axis of all segments of a dimension of
-  /// a parameter.
+  /// Cuts that are worth trying together. If a dimension of a parameter has several segments, a
+  /// group has the cuts of all these segments over one axis.
   std::vector<llvm::SmallVector<unsigned>> groups;
-  /// Choices that the user asks for. Each plan should have one cut of each.
+  /// Choices that the user asks for. A plan should have at least one cut of each required choice.
   std::vector<Choice> required;
   std::function<PlanCost(const AxisPlan &)> price;
   /// The number of plans that a search may price. The limit is a number of plans and not of
@@ -69,8 +70,9 @@ struct LayoutChoice {
   AxisPlan plan;
   PlanCost cost;
   std::vector<PlanCost> starts;
-  /// The plans at which the search began and ended, and the few cheapest plans beside them. They
-  /// are candidates when more is decided later. `plan` is among them.
+  /// The plans at which the search began and ended, and a few of the cheapest other plans. The list
+  /// includes `plan`. The caller keeps these plans as candidates: it divides idle ops later, and
+  /// another plan may then be the fastest.
   std::vector<AxisPlan> plans;
   /// The number of plans that were priced.
   size_t priced = 0;
@@ -82,15 +84,17 @@ struct LayoutChoice {
 };
 
 /// Searches for the plan of least cost. Every start has the cheapest cut of each required choice.
-/// Of the other choices, the starts have: no cut; the first cut; the last cut; the cut that the
-/// fewest other choices have; or, in a walk through the choices, the cut that is cheapest at that
-/// point. From each start, the cheapest one first, the search adds, removes and replaces cuts as
-/// long as the complete plan gets better. With many cuts it begins at the cheapest starts only. The
-/// best end wins. After `budget` plans the search ends with the best plan so far.
+/// The starts differ in the cuts of the other choices: one start has none of these cuts, one has
+/// the first cut of each choice, one has the last cut, and one has the cut that the fewest choices
+/// share. The fifth start takes the choices one after another, and adds the cut that is cheapest
+/// together with the cuts before it. From each start, the cheapest one first, the search adds,
+/// removes and replaces cuts as long as the complete plan gets better. With many cuts, the search
+/// does this from the cheapest starts only. The best end wins. After `budget` plans the search ends
+/// with the best plan so far.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
-/// The plan at which the same moves end if they begin at `start`. This plan may have cuts that
-/// `problem` does not know.
+/// The plan that a search finds if it begins at `start` only, with the moves of searchLayouts.
+/// `start` may have cuts that `problem` does not have; the result keeps these cuts.
 AxisPlan improveLayouts(const LayoutProblem &problem, const AxisPlan &start);
 
 /// The index of the least cost.

@@ -23,14 +23,15 @@ struct ByteRange {
 
 /// Tracks which buffer each byte of each space belongs to while a program is simulated. A write
 /// makes the bytes belong to the written buffer, and a read requires that they belong to the read
-/// buffer. So this finds buffers that share bytes while both are live, reads of bytes that no op
-/// wrote, and accesses to bytes of a collective in flight. It does not use the memory plan.
+/// buffer. In this way the class finds buffers that share bytes while both are live, reads of bytes
+/// that no op wrote, and accesses to bytes of a collective in flight. The class does not use the
+/// memory plan.
 class BufferContents {
 public:
   /// Makes the bytes of `range` belong to `buffer`. The caller chooses the numbers of buffers.
   void write(const ByteRange &range, int64_t buffer);
-  /// The first byte of a range that does not belong to the expected buffer, and the buffer that it
-  /// belongs to (-1: no buffer).
+  /// A byte of a range: the first one that does not belong to the expected buffer. `buffer` is the
+  /// buffer to which this byte belongs (-1: no buffer).
   struct Stranger {
     int64_t byte, buffer;
   };

@@ -21,7 +21,8 @@ def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
     A persistent buffer. It holds a piece of state, an input, a control, a metric or
     an output, as `binding` says, and the host finds it by the name in the binding.
     The host fills inputs, controls and coordinates before an entry begins. `layout`
-    is the layout of the argument; `offset` is in bytes from the start of the space.
+    is the layout of the function argument or result that the buffer holds; `offset`
+    is in bytes from the start of the space.
 
     Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor or
     a control of the program record.
@@ -36,8 +37,8 @@ def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
 
     Constraints: (C1) `binding` is a #nn.arg, a #nn.result that is a metric or an
     output, a #dist.storage or a #exec.coordinate; (C2) a control is one of step,
-    seed, learning_rate, valid_rows; (C3) a control has rank 0 and type
-    i64, i32, f64 or f32, a coordinate type memref<i64>.
+    seed, learning_rate, valid_rows; (C3) a control has rank 0 and element type
+    i64, i32, f64 or f32, and a coordinate has type memref<i64>.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, AnyAttr:$binding, Exec_Space:$space,
                        OptionalAttr<I64Attr>:$offset, TypeAttrOf<Exec_Buffer>:$type,
@@ -84,8 +85,8 @@ def Exec_FunctionOp : Exec_Op<"function", [
     Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Consecutive launches that become one generated function";
   let description = [{
-    The body starts and ends no communication. The function is the callee of COMPUTE
-    in the action table.
+    The body has no start and no wait of a collective. The function is the callee of
+    COMPUTE in the action table.
 
     `entry` is the entry that calls the function. `piece` is its number among the
     functions of that entry, from 0.
@@ -104,8 +105,9 @@ def Exec_FunctionOp : Exec_Op<"function", [
       exec.launch @kernel.0(%w) into (%w) : (memref<4x3xf32>), (memref<4x3xf32>)
     }
     ```
-    Constraints: (C1) only launches, copies, numbers of microbatches and the
-    buffers they use; (C2) `entry` is an exec.entry.
+    Constraints: (C1) the body has only the ops exec.launch, exec.copy and
+    exec.microbatch, and the ops exec.get, exec.buffer and exec.view, which give
+    their operands; (C2) `entry` is an exec.entry.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$piece, FlatSymbolRefAttr:$entry);
   let regions = (region SizedRegion<1>:$body);
@@ -146,9 +148,9 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
     the same time may share bytes. Space `shared` is for buffers that collectives
     access.
 
-    `dpc-form-functions` sets `number`. Functions and entries each have their own op
-    for a buffer that they use; ops with the same number are the same buffer. The
-    program record uses numbers to say which buffers an action accesses.
+    `dpc-form-functions` sets `number`. Each function or entry that uses a buffer has
+    its own `exec.buffer` op for this buffer; ops with the same number are the same
+    buffer. The program record uses numbers to say which buffers an action accesses.
 
     ```mlir
     %0 = exec.buffer arena at 128 : memref<8x3xf32>
@@ -174,9 +176,9 @@ def Exec_ViewOp : Exec_Op<"view", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A part of a buffer, or the same bytes under another shape";
   let description = [{
-    The view starts `offset` bytes after the start of `source`. It is moved by
-    `stride` bytes for each microbatch before the current one or, if `over` names
-    mesh axes, for each member before this rank in its group along them. Reshapes,
+    The view starts `offset` + i * `stride` bytes after the start of `source`. If
+    `over` names mesh axes, i is the index of this rank in its group along these
+    axes. Otherwise i is the number of the current microbatch, from 0. Reshapes,
     members of a bucket, slices of a stacked tensor and a rank's shard of a buffer
     are views.
 
@@ -226,9 +228,10 @@ def Exec_LaunchOp : Exec_Op<"launch", [
       return
     }
     ```
-    Constraints: (C1) the kernel is a func.func of the tensors of the inputs to
-    the tensors of the outputs; (C2) there is a scratch buffer if and only if the
-    kernel asks for scratch bytes, and it is large enough.
+    Constraints: (C1) the kernel is a func.func whose arguments have the shapes and
+    element types of the inputs, and whose results have those of the outputs; (C2)
+    there is a scratch buffer if and only if the kernel asks for scratch bytes, and
+    the buffer is large enough.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs,
                        Variadic<Exec_Buffer>:$outputs, Variadic<Exec_Buffer>:$scratch);
@@ -241,9 +244,9 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
   let summary = "Writes the number of the microbatch at hand into a buffer";
   let description = [{
-    Writes the coordinate (from 0) on the sequential axis of the enclosing loop. It
-    is an op, because the coordinate changes while an entry runs. Coordinates that
-    do not change are persistent buffers that the host fills.
+    Writes the coordinate (from 0) on the sequential axis of the enclosing loop. An
+    op writes this coordinate, because it changes while an entry runs. Coordinates
+    that do not change are persistent buffers that the host fills.
 
     ```mlir
     func.func @example(%0: memref<i64>) {
@@ -289,12 +292,13 @@ def Exec_ZeroOp : Exec_Op<"zero"> {
 def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Starts a collective";
   let description = [{
-    Starts the collective among the ranks that agree on every mesh axis except
-    `axes`. From the start to the wait, no op writes `input` or accesses `output`.
-    `id` names the logical buffer, with the same number on all ranks. A gather in
-    place has as input this rank's shard of the output, and a scatter in place has
-    as output this rank's shard of the input; the shard is a view over `axes`. An
-    all-to-all is never in place.
+    Starts a collective in this rank's group along `axes`: the ranks whose
+    coordinates on all other mesh axes are the same. From the start to the wait, no
+    op writes `input` or accesses `output`. `id` is the number of the logical
+    buffer, and is the same on all ranks. If an all-gather is in place, its input is
+    this rank's shard of the output. If a reduce-scatter is in place, its output is
+    this rank's shard of the input. Such a shard is a view over `axes`. An all-to-all
+    is never in place.
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {
@@ -304,7 +308,8 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
     }
     ```
     Constraints: (C1) input and output have one element type; (C2) they lie in
-    space `shared`; (C3) a view over mesh axes is one over `axes`.
+    space `shared`; (C3) if the input or output is a view over mesh axes, these
+    axes are `axes`.
   }];
   let arguments = (ins Exec_Collective:$kind, Exec_Reduction:$reduction, StrArrayAttr:$axes,
                        Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);

@@ -1,10 +1,9 @@
 // Imports ONNX If, Loop and Scan.
 //
-// The imported program has no control flow. Conditions and trip counts usually depend
-// on shapes only, so they are known at import. An If becomes its taken branch. A Loop
-// with independent iterations becomes one batch (BatchedLoop.h); other loops are
-// unrolled. Outside of batched loops, a condition or trip count that depends on data is
-// an error.
+// Programs have no control flow of their own. Conditions and trip counts become
+// constants when all shapes are known, so the importer converts only the taken
+// branch, and unrolls loops. A condition or trip count that depends on data is an
+// error.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/BatchedLoop.h"
@@ -15,7 +14,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The largest number of nodes that a loop may have after unrolling.
+/// The largest number of nodes that one loop may be unrolled to.
 constexpr int64_t kMaxUnrolledNodes = 100000;
 
 Value boolConstant(Conversion &c, bool value) {
@@ -62,9 +61,9 @@ Value stackAlong(Conversion &c, ArrayRef<Value> elements, int64_t axis) {
   return parts.size() == 1 ? parts[0] : Value(c.e.make<nn::ConcatOp>(parts, axis));
 }
 
-/// Reports an error if `iterations` of `body` make the loop larger than
-/// kMaxUnrolledNodes, or if one more iteration would. `before` is the number of nodes
-/// that were converted before the loop. The nodes of unrolled inner loops count too.
+/// Fails if the loop needs more than kMaxUnrolledNodes nodes. `before` is the number
+/// of converted nodes when the loop began. The limit also counts the nodes of inner
+/// loops.
 LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
                             int64_t iterations) {
   int64_t nodes = std::max<int64_t>(int64_t(body.nodes.size()), 1);
@@ -74,8 +73,8 @@ LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
 
-/// Whether `body` returns its condition input unchanged, or the constant true. The trip
-/// count alone then ends the loop.
+/// Whether `body` returns its condition input, or the constant true, as the next
+/// condition. If so, only the trip count ends the loop.
 bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
   ValueId condition = body.outputs[0];
   for (const Node &node : llvm::reverse(body.nodes)) {
@@ -154,9 +153,9 @@ LogicalResult convertLoop(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// The form of a Scan node: the numbers of its states, scanned sequences and stacked
-/// results. Each sequence is scanned along its own axis, and each result is stacked
-/// along its own axis, forwards or backwards. `trips` is the extent of the scanned axes.
+/// The form of a Scan node: the numbers of its states, of the sequences that it scans
+/// and of its stacked results, and the trip count. Each sequence and each result has
+/// an axis and a direction (forwards or backwards).
 struct ScanShape {
   int64_t states, scans, results, trips = -1;
   SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;
@@ -203,8 +202,8 @@ LogicalResult readScan(Conversion &c, const Subgraph &body, ScanShape &scan) {
   return success();
 }
 
-/// Stacks the elements of result `k`, which are in the order in which iterations
-/// made them.
+/// Stacks the elements of result `k`. `elements` has one element per iteration, in
+/// the order of the iterations.
 LogicalResult stackResult(Conversion &c, const ScanShape &scan, int64_t k,
                           SmallVector<Value> &elements) {
   unsigned result = unsigned(scan.states + k);

@@ -45,7 +45,8 @@ struct Lanes {
   static Lanes eachOf(mlir::Value tensor) { return {Kind::each, tensor}; }
 };
 
-/// The integer that a value is in every iteration, if it is known and the same.
+/// The integer that a value equals in every iteration; nullopt if the integer is not
+/// known or if iterations may have different integers.
 std::optional<int64_t> knownScalar(const Lanes &value);
 /// The integers of a value that has one known element per iteration.
 std::optional<std::vector<int64_t>> knownEach(const Lanes &value, int64_t count);

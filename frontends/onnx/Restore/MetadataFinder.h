@@ -1,4 +1,5 @@
-// Restoration from the metadata of PyTorch's default exporter.
+// Plans the restoration of a module's tensors from the metadata that PyTorch's
+// default exporter writes.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
@@ -27,8 +28,8 @@ struct Identified {
   /// Whether the tensor itself is an argument of the call. False if the call takes
   /// a value that was computed from it.
   bool isArgument;
-  /// The name of the argument that was computed from the tensor ("permute_1"), if
-  /// the file has it.
+  /// The name of the argument that was computed from the tensor ("permute_1"); empty
+  /// if the file does not name the argument, or if `isArgument`.
   std::string argument;
 };
 
@@ -42,16 +43,17 @@ struct CallNodes {
 
 /// The kind of an entry of the signature.
 TensorKind kindOf(const SignatureEntry &entry);
-/// "weight" and "a.norm" of "a.norm.weight", and the inverse.
+/// lastName gives "weight" for the target "a.norm.weight", and ownerOf gives
+/// "a.norm". `within` joins both to the target.
 llvm::StringRef lastName(llvm::StringRef target);
 llvm::StringRef ownerOf(llvm::StringRef target);
 std::string within(llvm::StringRef owner, llvm::StringRef name);
 
-/// Finds the restoration plan of one graph. Its steps share the facts known about
-/// every tensor of the module. They are in FindByMetadata.cpp (identifies
-/// operands), FindFolded.cpp (undoes constant folding), FindRecurrent.cpp
-/// (separates operands of recurrent operators), FindDropped.cpp (finds dropped
-/// operands and nodes) and PlanTensors.cpp.
+/// Finds the restoration plan of one graph, in several steps that share the facts
+/// known about every tensor of the module. The steps are in FindByMetadata.cpp
+/// (identifies operands), FindFolded.cpp (undoes constant folding),
+/// FindRecurrent.cpp (separates operands of recurrent operators), FindDropped.cpp
+/// (finds dropped operands and nodes) and PlanTensors.cpp.
 class MetadataFinder {
 public:
   explicit MetadataFinder(const Graph &graph) : graph(graph), signature(graphSignature(graph)) {
@@ -72,9 +74,9 @@ private:
   }
   std::vector<std::string> parametersOf(const Initializer &initializer) const;
 
-  /// The name of the call's argument that operand `operand` reads. Known if
-  /// argumentOf knows it, or if the call is a single node with all arguments in the
-  /// same order; else empty.
+  /// The name of the call's argument that operand `operand` reads; empty if it is not
+  /// known. argumentOf gives the argument for some calls. Otherwise, a call that is a
+  /// single node with as many operands as arguments has both in the same order.
   std::string argumentName(const CallNodes &group, int32_t node, int32_t operand) const {
     if (std::optional<int> position = argumentOf(group.call, graph.nodes[node], operand))
       return valueArgument(group.call, *position).str();
@@ -83,7 +85,8 @@ private:
                ? names[operand]
                : std::string();
   }
-  /// A parameter that no call names and that no tensor was computed from.
+  /// Whether `entry` is a parameter that the file lacks, that no call names, and from
+  /// which no tensor of the file was computed.
   bool isUnaccounted(const SignatureEntry &entry) const {
     return entry.kind == "PARAMETER" && !inFile(entry.target) && !named.count(entry.placeholder) &&
            !foldedNames.count(entry.target);
@@ -99,8 +102,8 @@ private:
   Reads parametersAt(int32_t node) const;
   int32_t readerOfParameters(int32_t node) const;
 
-  /// The tensor of the module that a call names. The name may be the one that a
-  /// running statistic has after a call has updated it.
+  /// The tensor of the module that a call names. `name` is its placeholder or, for a
+  /// running statistic that an earlier call has updated, the name of the new value.
   const SignatureEntry *entryNamed(llvm::StringRef name) const {
     const SignatureEntry *entry = signature.findPlaceholder(name);
     return entry ? entry : statistics->find(name);
@@ -145,7 +148,8 @@ private:
   std::map<std::string, std::vector<Identified>> identified;
   /// The same operands by node; filled once all are identified.
   std::map<int32_t, Reads> reads;
-  /// Operands that only have the same value as a tensor of the module.
+  /// Operands that have the same value as a tensor of the module, but were not
+  /// computed from this tensor. They read a copy, which is not trained.
   std::vector<Operand> constants;
   /// Biases that the exporter dropped because they were zero.
   struct DroppedBias {

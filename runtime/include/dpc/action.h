@@ -32,9 +32,9 @@ enum {
 /** The bytes of a logical buffer that a function reads or writes. They begin at
  * offset + microbatch * micro_stride + index_in_group * index_stride of the
  * space, where index_in_group is the rank's index in its group of `family` (0
- * without a family). Nothing runs from this table: generated code and launches
- * have their own copy of these numbers. The proof of the plan
- * (runtime/src/plan) reads it. */
+ * without a family). The runtime does not execute accesses: generated code and
+ * launches have their own copy of these numbers. The proof of the plan
+ * (runtime/src/plan) reads the accesses. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
   uint32_t buffer; /**< index into the rank's table of buffers */
@@ -58,7 +58,7 @@ typedef struct dpc_function_t {
   dpc_fn_t fn;                  /**< host code; null in a program for a device, which has a
                        list of launches instead (dpc/device.h) */
   const char *name;             /**< for traces: "step.0", ... */
-  uint32_t entry;               /**< DPC_ENTRY_* of the table that calls it */
+  uint32_t entry;               /**< DPC_ENTRY_* of the action table that calls the function */
   uint32_t piece;               /**< number of this piece of the entry, from 0; an entry is cut into
                                      pieces at each start and wait of communication */
   uint32_t stage;               /**< index into the stage table */
@@ -105,7 +105,7 @@ typedef struct dpc_buffer_t {
  *  | SCATTER        | n * count   | count       | only the root's in is read                               |
  *  | ALL_TO_ALL     | n * count   | n * count   | part j goes to member j; in and out must not overlap     |
  *  | BARRIER        | -           | -           |                                                          |
- *  | SEND / RECV    | count / -   | - / count   | `peer` is the other's index in the group                 |
+ *  | SEND / RECV    | count / -   | - / count   | `peer` is the index of the other rank in the group       |
  *
  * All members of a group start a collective with the same kind, dtype,
  * reduction, count, root and buffer_id, and start their collectives in the same
@@ -169,8 +169,8 @@ typedef struct dpc_action_t {
                            fields that all members must agree on */
   dpc_buffer_t in;
   dpc_buffer_t out;
-  const void *args; /**< COMPUTE: passed to the function: generated data with which one function
-                         body serves many actions */
+  const void *args; /**< COMPUTE: generated data that the runtime passes to the function. With it,
+                         one function body serves many actions */
 } dpc_action_t;
 
 #ifdef __cplusplus

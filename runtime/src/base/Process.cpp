@@ -51,8 +51,8 @@ bool hasEnded(pid_t pid) {
 }
 
 bool hasEndedSince(pid_t pid, const timespec &time) {
-  // Allows for the coarse resolution of both clocks and of the start time in
-  // ticks.
+  // The slack allows for the coarse resolution of both clocks, and of the start
+  // time, which is in clock ticks.
   constexpr double kSlackSeconds = 2;
   char state = 'R';
   unsigned long long start = 0;

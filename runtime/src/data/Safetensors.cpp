@@ -172,7 +172,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   std::memcpy(&headerBytes, mapping.data(), 8);
   const char *header = mapping.data() + 8;
   if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8) {
-    // The header of a truncated file begins like any other.
+    // A truncated file still has the first byte of a header, '{'.
     if (mapping.size() > 8 && *header == '{')
       return fail(DPC_INVALID, "truncated: a header of %llu bytes in a file of %zu",
                   static_cast<unsigned long long>(headerBytes), mapping.size());

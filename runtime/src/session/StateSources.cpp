@@ -1,5 +1,6 @@
-// Decides whether a file of weights has the program's names or those of its
-// ONNX file, and from which tensor, with which strides, each state is read.
+// Decides whether a file of weights uses the names of the program or the names of
+// the ONNX file that the program was compiled from. Then finds, for each state, the
+// tensor to read and the strides with which to read it.
 
 #include "runtime/src/session/StateSources.h"
 
@@ -28,7 +29,8 @@ std::string slotOf(const dpc_state_t &state) {
   return name.substr(0, name.find('|') + 1);
 }
 
-/// Whether the ONNX file has other tensors, or none, for the state.
+/// Whether the exporter replaced the state by other tensors of the ONNX file, or
+/// dropped it.
 bool isReplaced(const dpc_state_t &state) {
   return state.file_tensor_count && state.file_tensors[0].holds != DPC_HOLDS_TIED;
 }
@@ -113,8 +115,8 @@ bool StateSources::decideNames() const {
     if (!replaced.count(state.name) && tensors.count(state.name))
       return false;
   }
-  // If nothing was replaced, but zeros were dropped, all other tensors must be
-  // in the file.
+  // If the exporter replaced no state by other tensors, but dropped states that were
+  // zero, the file uses the names of the ONNX file only if it has all other states.
   return isRestored && (!replaced.empty() || hasOthers);
 }
 

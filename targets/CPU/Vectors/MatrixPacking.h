@@ -32,13 +32,14 @@ struct TileRun {
 };
 
 /// Copies factors of matrix products into tiles. A factor in memory with unit
-/// stride along the lanes is copied in vectors. With unit stride along the depth,
-/// it is transposed in registers, one square of vectors at a time.
+/// stride along the lanes is copied in vectors. A factor in memory with unit stride
+/// along the depth is transposed in registers, one square of vectors at a time,
+/// unless its depth is less than a vector. Other factors are copied by element.
 ///
 /// Factors of a 16-bit type are widened to the type of the sums, or, for bf16, laid
-/// out in pairs. A point then has the 32 bits of two neighbours along the depth,
-/// the first one in the lower half. If the depth is odd, the last point has a zero
-/// in the upper half.
+/// out in pairs. A point of a factor in pairs has the 32 bits of two neighbours
+/// along the depth, with the first one in the lower half. If the depth is odd, the
+/// last point has a zero in the upper half.
 class MatrixPacker {
 public:
   using Index = LoopEmitter::Index;

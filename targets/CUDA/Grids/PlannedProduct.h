@@ -37,10 +37,11 @@ struct PlannedProduct {
   bool isWhole = true;
 };
 
-/// The way in which a library computes `group`, if it can and if that is faster.
-/// The factors must be matrices in memory. The ops after the product must be an
-/// epilogue that the library has, or the product so large that a launch of their
-/// own costs little.
+/// Plans how a library computes `group`. Returns nullopt if a factor is not a matrix
+/// in memory, or if `maker` leaves a product of this size to generated code. If the
+/// ops after the product are not an epilogue that the library has, the library
+/// computes only the product, and a second launch computes these ops.
+/// ProductMaker::bySize allows this second launch only for very large products.
 std::optional<PlannedProduct> planProduct(const KernelGraph &graph, const LoopGroup &group,
                                           ProductMaker maker);
 

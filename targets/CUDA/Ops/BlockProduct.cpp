@@ -28,9 +28,10 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
   return batches * llvm::divideCeil(rows, tileRows) * llvm::divideCeil(columns, tileColumns);
 }
 
-// The more elements a thread sums, the less often a factor is read. But first,
-// every multiprocessor needs a block. To get enough blocks, long sums are split
-// over blocks, and then tiles are made smaller.
+// The more elements of C a thread computes, the less often each factor is read. But
+// it is more important that every multiprocessor has a block. To get enough blocks,
+// long sums are split over blocks. If there are still too few, tiles are made
+// smaller.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileProduct::kSide ? 8 : extent > 2 * TileProduct::kSide ? 4 : 2;

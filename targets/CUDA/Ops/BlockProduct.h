@@ -13,8 +13,9 @@ struct BlockProduct {
 
   mlir::Type elementType;
   int64_t batches, rows, columns, depth; // C is rows x columns for each batch
-  /// For each factor: whether neighbours along the depth are neighbours in memory.
-  /// Neighbouring threads then read these.
+  /// For each factor: whether neighbours along the depth are neighbours in memory. If
+  /// so, neighbouring threads read neighbours along the depth. If not, they read
+  /// neighbours along the rows (of A) or the columns (of B).
   bool depthIsInnerOfA = true, depthIsInnerOfB = false;
 
   /// Whether tiles are faster than the element rule for a product of this size and
@@ -34,8 +35,8 @@ struct BlockProduct {
   void emit(GridEmitter &emitter, LaunchPhase phase, ReadA readA, ReadB readB, Take take) const;
 
 private:
-  /// Sums of a thread along both dimensions of the tile, and the number of parts of
-  /// each sum.
+  /// The number of sums that a thread computes along the rows (`high`) and along the
+  /// columns (`wide`) of the tile, and the number of blocks that share each sum.
   struct Division {
     int64_t high, wide, parts;
   };

@@ -77,8 +77,8 @@ void Mesh::receiveFrom(Connection &connection) {
 }
 
 /// Sends a heartbeat, and looks for frozen ranks and for an overdue answer of
-/// rank 0. `passed` is only time in which this process ran: while it is
-/// stopped, the silence of its peers must not count against them.
+/// rank 0. `passed` is the time since the last call, but at most kTickSeconds: time
+/// during which this process was stopped must not count as silence of its peers.
 void Mesh::tick(double passed) {
   runSeconds += passed;
   if (runSeconds - lastBeat >= kTickSeconds) {
@@ -101,8 +101,8 @@ void Mesh::tick(double passed) {
     settle(*reported);
 }
 
-/// Handles a failure that this rank noticed or was told of. The run ends with
-/// it, or with an earlier failure that rank 0 knows.
+/// Handles a failure that this rank noticed or that another rank reported to it.
+/// The run ends with this failure, unless rank 0 already knows an earlier one.
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;
