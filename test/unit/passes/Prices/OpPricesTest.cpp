@@ -1,4 +1,4 @@
-// What ops of a program cost, by the bytes that they move.
+// Prices of ops, by the bytes that they move.
 
 #include "passes/Prices/OpPrices.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 class OpPricesTest : public testing::Test {
 protected:
-  /// The op that makes the value which `text` returns.
+  /// Returns the op whose result the function in `text` returns.
   Operation *parse(const std::string &text) {
     context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
     module = parseSourceString<ModuleOp>(text, &context);
@@ -34,9 +34,9 @@ TEST_F(OpPricesTest, AGatherHasTheBytesOfTheRowsThatItTakes) {
       %0 = nn.gather %x, %i dim 0 : tensor<1000x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
       return %0 : tensor<2x8xf32>
     })");
-  // Rows read and written, and the indices.
+  // The rows that it reads and writes, and the indices.
   EXPECT_EQ(priceBeforeFusion(gather).bytes, 2 * 64 + 16);
-  // A kernel of it reads the table from memory as far as anybody can tell.
+  // A kernel reads all of its operands: nothing says which rows it takes.
   EXPECT_EQ(priceKernel(gather).bytes, 32000 + 16 + 64);
 }
 
@@ -54,8 +54,8 @@ TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {
 TEST_F(OpPricesTest, CollectivesHaveTheBytesOfTheLargerBuffer) {
   Operation *scatter = parse(R"(
     dist.mesh @mesh axes ["data"] sizes [4]
-    func.func @f(%x: tensor<8x3xf32>) -> tensor<2x3xf32> {
-      %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<8x3xf32> -> tensor<2x3xf32>
+    func.func @f(%x: tensor<4x2x3xf32>) -> tensor<2x3xf32> {
+      %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<4x2x3xf32> -> tensor<2x3xf32>
       return %0 : tensor<2x3xf32>
     })");
   Machine machine;
