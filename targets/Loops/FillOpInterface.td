@@ -21,6 +21,11 @@ def FillOpInterface : OpInterface<"FillOpInterface"> {
       before: one `emitter.forEach` over `parts.count` parts, as getParts gave
       them. A part may read elements that it has stored back with `emitter.load`.
     }], "void", "emitFill", (ins "::dpc::LoopEmitter &":$emitter, "::dpc::FillParts":$parts)>,
+    InterfaceMethod<[{
+      The bytes of each piece of scratch memory that `emitFill` takes for one of
+      these parts, in order. `orderedSums`: sums add their terms in order.
+    }], "::llvm::SmallVector<int64_t>", "getScratch",
+      (ins "::dpc::FillParts":$parts, "bool":$orderedSums), "", [{ return {}; }]>,
   ];
 }
 

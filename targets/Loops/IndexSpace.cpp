@@ -2,6 +2,7 @@
 
 #include "targets/Loops/IndexSpace.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -198,3 +199,26 @@ SmallVector<Index> IndexSpace::delinearize(Index number, ArrayRef<int64_t> shape
   }
   return positions;
 }
+
+bool IndexSpace::isInRange(Index expression, int64_t low, int64_t high) const {
+  Range range = rangeOf(expression);
+  return range.first >= low && range.second < high;
+}
+
+bool IndexSpace::areMet(ArrayRef<IndexBound> bounds) const {
+  return llvm::all_of(
+      bounds, [&](const IndexBound &bound) { return isInRange(bound.position, 0, bound.extent); });
+}
+
+//===----------------------------------------------------------------------===//
+// The structure of reads
+//===----------------------------------------------------------------------===//
+
+void IndexSpace::inLoops(ArrayRef<int64_t> shape, function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<Index> index;
+  for (int64_t extent : shape)
+    index.push_back(variable(0, extent - 1));
+  body(index);
+}
+
+void IndexSpace::inBranch(bool, function_ref<void()> body) { body(); }

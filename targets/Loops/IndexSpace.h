@@ -3,6 +3,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace dpc {
@@ -29,6 +30,12 @@ private:
   llvm::SmallVector<int64_t> shape;
   mutable llvm::SmallVector<mlir::AffineExpr> dims;
   mutable mlir::AffineExpr linear;
+};
+
+/// A condition on an index: 0 <= position < extent.
+struct IndexBound {
+  mlir::AffineExpr position;
+  int64_t extent;
 };
 
 /// Index expressions over integer variables with known ranges. Expressions are
@@ -61,6 +68,28 @@ public:
   /// clamped to the range, so that garbage (in padding) reads no memory outside of
   /// the table.
   virtual Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) = 0;
+  /// The row-major strides of `tensor` at which a loop over its elements has to be
+  /// split into nested loops. A buffer has none. Neither has a value that is
+  /// elementwise over buffers: its element number n depends on their elements
+  /// number n, so one loop over n reads it without computing coordinates. The
+  /// transposition of a 4 x 8 buffer has the stride 4: its elements are at n / 4
+  /// and n mod 4, which nested loops have as their variables.
+  virtual llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) = 0;
+
+  /// Whether the ranges of the variables prove low <= expression < high.
+  bool isInRange(Index expression, int64_t low, int64_t high) const;
+  /// The same for all `bounds`.
+  bool areMet(llvm::ArrayRef<IndexBound> bounds) const;
+
+  //===--------------------------------------------------------------------===//
+  // The structure of the reads that a rule describes (visitReads)
+  //===--------------------------------------------------------------------===//
+
+  /// Describes a reduction over `shape`: `body` gets an index of each loop.
+  virtual void inLoops(llvm::ArrayRef<int64_t> shape,
+                       llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Describes code in a branch, if `isConditional`, or without one.
+  virtual void inBranch(bool isConditional, llvm::function_ref<void()> body);
 
 private:
   /// Joins neighbouring positions that are the quotient and remainder of one

@@ -89,6 +89,13 @@ Value LoopEmitter::inRange(Index expression, int64_t low, int64_t high) {
   return both(above, below);
 }
 
+Value LoopEmitter::allInRange(ArrayRef<IndexBound> bounds) {
+  Value all;
+  for (const IndexBound &bound : bounds)
+    all = both(all, inRange(bound.position, 0, bound.extent));
+  return all;
+}
+
 Value LoopEmitter::both(Value a, Value b) {
   if (!a || !b)
     return a ? a : b;

@@ -41,6 +41,8 @@ public:
   mlir::Value materialize(Index expression);
   /// i1: low <= expression < high; null if that always holds.
   mlir::Value inRange(Index expression, int64_t low, int64_t high);
+  /// i1: all `bounds` are met; null if they always are.
+  mlir::Value allInRange(llvm::ArrayRef<IndexBound> bounds);
   /// The conjunction of two conditions; a null condition always holds.
   mlir::Value both(mlir::Value a, mlir::Value b);
 
@@ -107,13 +109,6 @@ public:
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
   /// Loads such an element.
   virtual mlir::Value load(mlir::Value result, Index number) = 0;
-  /// The row-major strides of `tensor` at which a loop over its elements has to be
-  /// split into nested loops. A buffer has none. Neither has a value that is
-  /// elementwise over buffers: its element number n depends on their elements
-  /// number n, so one loop over n reads it without computing coordinates. The
-  /// transposition of a 4 x 8 buffer has the stride 4: its elements are at n / 4
-  /// and n mod 4, which nested loops have as their variables.
-  virtual llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) = 0;
   /// The address of the first element of a value in memory, for rules that compute
   /// addresses themselves. Null for a value that is not in memory but inlined into
   /// its readers.

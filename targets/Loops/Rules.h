@@ -77,6 +77,8 @@ private:
 ///
 ///   FillParts parts(Op op, int64_t wanted) const
 ///   void fill(Op op, LoopEmitter &e, FillParts parts) const
+///
+/// A rule that takes scratch memory also defines `getScratch` of the interface.
 template <typename Model, typename Op> struct FillRule : FillOpInterface::ExternalModel<Model, Op> {
   FillParts getParts(mlir::Operation *op, int64_t wanted) const {
     return model().parts(llvm::cast<Op>(op), wanted);

@@ -64,7 +64,7 @@ struct ConvolutionGridFill
         [&](Index group, Index k, Index column) {
           ConvolutionTerm read = term(group, e.constant(0), column, k);
           return e.branch(
-              read.counts(e, c, first), [&] { return e.read(op->getOperand(0), read.first); },
+              e.allInRange(read.bounds(e, c, first)), [&] { return e.read(op->getOperand(0), read.first); },
               [&] { return zero; });
         },
         [&](Index group, Index row, Index column, Value value) {

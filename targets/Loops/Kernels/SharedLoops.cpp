@@ -42,6 +42,10 @@ public:
   Index readIndex(Value, const ElementIndex &, int64_t extent) override {
     return variable(0, std::max<int64_t>(0, extent - 1));
   }
+  /// Every dimension has a loop of its own.
+  SmallVector<int64_t> splitStrides(Value tensor) override {
+    return rowMajorStrides(shapeOf(tensor));
+  }
 
 private:
   static ArrayRef<int64_t> shapeOf(Value value) { return nn::typeOf(value).getShape(); }

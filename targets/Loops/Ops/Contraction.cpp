@@ -49,12 +49,11 @@ struct DotRule : ElementRule<DotRule, DotOp> {
 
   void reads(DotOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Places places(op, index);
-    SmallVector<Index> k;
-    for (int64_t extent : extentsOf(op.getLhs(), op.getLhsContract()))
-      k.push_back(space.variable(0, extent - 1));
-    places.setContracted(op, k);
-    read(0, elementOf(space, op.getLhs(), places.left));
-    read(1, elementOf(space, op.getRhs(), places.right));
+    space.inLoops(extentsOf(op.getLhs(), op.getLhsContract()), [&](ArrayRef<Index> k) {
+      places.setContracted(op, k);
+      read(0, elementOf(space, op.getLhs(), places.left));
+      read(1, elementOf(space, op.getRhs(), places.right));
+    });
   }
 
   Value element(DotOp op, LoopEmitter &e, const ElementIndex &index) const {

@@ -25,12 +25,13 @@ struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
 
   void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Convolution c = op.getConvolution();
-    SmallVector<Index> k;
-    for (int64_t extent : Terms::extents(c))
-      k.push_back(space.variable(0, extent - 1));
-    ConvolutionTerm term = Terms::term(c, space, index.positions(), k);
-    read(0, elementOf(space, op->getOperand(0), term.first));
-    read(1, elementOf(space, op->getOperand(1), term.second));
+    space.inLoops(Terms::extents(c), [&](ArrayRef<Index> k) {
+      ConvolutionTerm term = Terms::term(c, space, index.positions(), k);
+      space.inBranch(!space.areMet(term.bounds(space, c, typeOf(op->getOperand(0)))), [&] {
+        read(1, elementOf(space, op->getOperand(1), term.second));
+        read(0, elementOf(space, op->getOperand(0), term.first));
+      });
+    });
   }
 
   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
@@ -44,7 +45,7 @@ struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
               x = combiner.widen(e.read(op->getOperand(0), term.first));
         return combiner.accumulateProduct(carried[0], x, y);
       };
-      return Values{e.branch(term.counts(e, c, typeOf(op->getOperand(0))), product,
+      return Values{e.branch(e.allInRange(term.bounds(e, c, typeOf(op->getOperand(0)))), product,
                              [&] { return Value(carried[0]); })};
     };
     return combiner.narrow(combiner.reduce(Terms::extents(c), add));

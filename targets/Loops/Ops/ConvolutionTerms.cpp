@@ -12,14 +12,15 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-Value ConvolutionTerm::counts(LoopEmitter &e, const Convolution &c, RankedTensorType type) const {
-  Value all;
+SmallVector<IndexBound> ConvolutionTerm::bounds(const IndexSpace &space, const Convolution &c,
+                                                RankedTensorType type) const {
+  SmallVector<IndexBound> bounds;
   for (auto [d, extent] : llvm::enumerate(type.getShape().drop_front(2))) {
     if (!multiples.empty())
-      all = e.both(all, e.inRange(e.mod(multiples[d], c.window.strides[d]), 0, 1));
-    all = e.both(all, e.inRange(first[d + 2], 0, extent));
+      bounds.push_back({space.mod(multiples[d], c.window.strides[d]), 1});
+    bounds.push_back({first[d + 2], extent});
   }
-  return all;
+  return bounds;
 }
 
 /// The number of samples, followed by the spatial extents.

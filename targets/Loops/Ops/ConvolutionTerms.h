@@ -14,8 +14,9 @@ struct ConvolutionTerm {
   llvm::SmallVector<Index> first, second;
   llvm::SmallVector<Index> multiples;
 
-  /// Whether the term counts (null: always), for an operand 0 of type `type`.
-  mlir::Value counts(LoopEmitter &e, const Convolution &c, mlir::RankedTensorType type) const;
+  /// The conditions under which the term counts, for an operand 0 of type `type`.
+  llvm::SmallVector<IndexBound> bounds(const IndexSpace &space, const Convolution &c,
+                                       mlir::RankedTensorType type) const;
 };
 
 // The sums that give the elements of the three ops of a convolution:

@@ -23,6 +23,16 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+/// The integer type of the number of a tap, of which there is a line.
+static IntegerType tapTypeOf(MaxPoolGradOp op) {
+  Type element = registerType(typeOf(op.getInput()).getElementType());
+  return IntegerType::get(op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()));
+}
+
+static int64_t lineBytes(MaxPoolGradOp op) {
+  return typeOf(op.getGrad()).getShape().back() * tapTypeOf(op).getWidth() / 8;
+}
+
 namespace {
 class MaxPoolGradNest {
 public:
@@ -30,8 +40,7 @@ public:
       : e(emitter), op(op), input(typeOf(op.getInput())), grad(typeOf(op.getGrad())),
         window(op.getWindow()), extents(input.getShape().drop_front(2)), last(extents.size() - 1),
         ordering(e, input.getElementType()), combiner(e, ReduceKind::sum, input.getElementType()),
-        element(registerType(input.getElementType())),
-        tapType(IntegerType::get(op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()))) {
+        element(registerType(input.getElementType())), tapType(tapTypeOf(op)) {
     zero = e.constantLike(element, 0);
     // The outputs of a line whose windows are completely inside.
     int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
@@ -57,7 +66,7 @@ public:
     if (!covers || !isUnrolled())
       e.forEach({input.getNumElements()},
                 [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
-    line = e.getScratch(grad.getShape().back() * tapType.getWidth() / 8);
+    line = e.getScratch(lineBytes(op));
     SmallVector<Index> outer;
     lines(outer);
   }
@@ -67,7 +76,7 @@ public:
     return combiner.narrow(combiner.reduce(window.kernel, [&](ArrayRef<Index> k, ValueRange sum) {
       WindowOfInput output(e, window, x.positions(), k);
       return Values{e.branch(
-          output.isThere(e, grad),
+          e.allInRange(output.bounds(e, grad)),
           [&] {
             Value share = shareOf(largestOf(output.at), output.at, k);
             return combiner.combine(sum[0], combiner.widen(share));
@@ -274,6 +283,9 @@ private:
 
 struct MaxPoolGradFill : FillRule<MaxPoolGradFill, MaxPoolGradOp> {
   FillParts parts(MaxPoolGradOp, int64_t) const { return {}; }
+  SmallVector<int64_t> getScratch(Operation *self, FillParts, bool) const {
+    return {lineBytes(cast<MaxPoolGradOp>(self))};
+  }
   void fill(MaxPoolGradOp op, LoopEmitter &e, FillParts) const {
     e.forEach({1}, [&](ArrayRef<Index>) { MaxPoolGradNest(e, op).emit(); });
   }
@@ -296,9 +308,15 @@ struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
 
   void reads(MaxPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    WindowOfInput output(space, window, index.positions(), windowIn(space, window));
-    read(0, elementOf(space, op.getInput(), inputAt(window, output.at, windowIn(space, window))));
-    read(1, elementOf(space, op.getGrad(), output.at));
+    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
+      WindowOfInput output(space, window, index.positions(), k);
+      space.inBranch(!space.areMet(output.bounds(space, typeOf(op.getGrad()))), [&] {
+        space.inLoops(window.kernel, [&](ArrayRef<Index> tap) {
+          read(0, elementOf(space, op.getInput(), inputAt(window, output.at, tap)));
+        });
+        read(1, elementOf(space, op.getGrad(), output.at));
+      });
+    });
   }
 
   Value element(MaxPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {

@@ -9,6 +9,7 @@ void dpc::registerLoopRules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
     attachContractionRules(*context);
     attachConvolutionRules(*context);
+    attachCumSumRule(*context);
     attachIndexingRules(*context);
     attachMaxPoolGradRule(*context);
     attachPoolingRules(*context);

@@ -13,6 +13,7 @@ void registerLoopRules(mlir::DialectRegistry &registry);
 /// Each attaches the rules of one family of ops, which has its own file.
 void attachContractionRules(mlir::MLIRContext &context);
 void attachConvolutionRules(mlir::MLIRContext &context);
+void attachCumSumRule(mlir::MLIRContext &context);
 void attachIndexingRules(mlir::MLIRContext &context);
 void attachMaxPoolGradRule(mlir::MLIRContext &context);
 void attachPoolingRules(mlir::MLIRContext &context);

@@ -17,12 +17,12 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// Whether the spatial positions of `x` are inside (null: always).
-Value areInside(LoopEmitter &e, RankedTensorType type, ArrayRef<Index> x) {
-  Value inside;
+/// The conditions under which `x` is inside the input.
+SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
+  SmallVector<IndexBound> bounds;
   for (int64_t d = 2; d < type.getRank(); ++d)
-    inside = e.both(inside, e.inRange(x[d], 0, type.getDimSize(d)));
-  return inside;
+    bounds.push_back({x[d], type.getDimSize(d)});
+  return bounds;
 }
 
 /// `carried` combined with `element()` if `inside` holds, else `carried`.
@@ -46,8 +46,11 @@ template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<O
 
   void reads(Op op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    read(0, elementOf(space, op.getInput(),
-                      inputAt(window, index.positions(), windowIn(space, window))));
+    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
+      SmallVector<Index> x = inputAt(window, index.positions(), k);
+      space.inBranch(!space.areMet(boundsOf(typeOf(op.getInput()), x)),
+                     [&] { read(0, elementOf(space, op.getInput(), x)); });
+    });
   }
 
   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const {
@@ -56,7 +59,7 @@ template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<O
     Combiner combiner(e, kind, type.getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
       SmallVector<Index> x = inputAt(window, index.positions(), k);
-      return combineWhere(e, combiner, areInside(e, type, x), carried[0],
+      return combineWhere(e, combiner, e.allInRange(boundsOf(type, x)), carried[0],
                           [&] { return e.read(op.getInput(), x); });
     };
     return combiner.narrow(combiner.reduce(window.kernel, add));
@@ -71,8 +74,11 @@ struct SumPoolGradRule : ElementRule<SumPoolGradRule, SumPoolGradOp> {
 
   void reads(SumPoolGradOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     Window window = op.getWindow();
-    WindowOfInput output(space, window, index.positions(), windowIn(space, window));
-    read(0, elementOf(space, op.getGrad(), output.at));
+    space.inLoops(window.kernel, [&](ArrayRef<Index> k) {
+      WindowOfInput output(space, window, index.positions(), k);
+      space.inBranch(!space.areMet(output.bounds(space, typeOf(op.getGrad()))),
+                     [&] { read(0, elementOf(space, op.getGrad(), output.at)); });
+    });
   }
 
   Value element(SumPoolGradOp op, LoopEmitter &e, const ElementIndex &index) const {
@@ -81,7 +87,7 @@ struct SumPoolGradRule : ElementRule<SumPoolGradRule, SumPoolGradOp> {
     Combiner combiner(e, ReduceKind::sum, type.getElementType());
     auto add = [&](ArrayRef<Index> k, ValueRange carried) {
       WindowOfInput output(e, window, index.positions(), k);
-      return combineWhere(e, combiner, output.isThere(e, type), carried[0],
+      return combineWhere(e, combiner, e.allInRange(output.bounds(e, type)), carried[0],
                           [&] { return e.read(op.getGrad(), output.at); });
     };
     return combiner.narrow(combiner.reduce(window.kernel, add));

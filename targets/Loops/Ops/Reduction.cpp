@@ -6,7 +6,6 @@
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -120,42 +119,52 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
     return first;
   }
 
+  /// The loops over the operand elements of one result element, and the steps from one
+  /// element to the next in each of them. Neighbouring reduced dimensions become one loop
+  /// if the operand's strides allow it.
+  struct Loops {
+    SmallVector<int64_t> extents, steps;
+
+    Loops(ReduceOp op, IndexSpace &space) {
+      ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
+      SmallVector<int64_t> strides = rowMajorStrides(shape),
+                           cuts = space.splitStrides(op.getInput());
+      for (int64_t d : op.getDimensions()) {
+        bool joins = d > 0 && isReduced(op, d - 1) && !llvm::is_contained(cuts, strides[d - 1]);
+        if (joins) {
+          extents.back() *= shape[d];
+          steps.back() = strides[d];
+        } else {
+          extents.push_back(shape[d]);
+          steps.push_back(strides[d]);
+        }
+      }
+    }
+
+    ElementIndex at(ReduceOp op, IndexSpace &space, Index first, ArrayRef<Index> ivs) const {
+      for (auto [iv, step] : llvm::zip_equal(ivs, steps))
+        first = first + iv * step;
+      return ElementIndex(space, typeOf(op.getInput()).getShape(), first);
+    }
+  };
+
   void reads(ReduceOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
-    ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
-    SmallVector<int64_t> strides = rowMajorStrides(shape);
-    Index number = firstElement(op, space, index);
-    for (int64_t d : op.getDimensions())
-      number = number + space.variable(0, shape[d] - 1) * strides[d];
-    read(0, ElementIndex(space, shape, number));
+    Loops loops(op, space);
+    Index first = firstElement(op, space, index);
+    space.inLoops(loops.extents,
+                  [&](ArrayRef<Index> ivs) { read(0, loops.at(op, space, first, ivs)); });
   }
 
   Value element(ReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
     RankedTensorType type = typeOf(op.getInput());
-    ArrayRef<int64_t> shape = type.getShape();
-    SmallVector<int64_t> strides = rowMajorStrides(shape), cuts = e.splitStrides(op.getInput());
-    Index base = firstElement(op, e, index);
-    // Neighbouring reduced dimensions become one loop if the operand's strides
-    // allow it.
-    SmallVector<int64_t> extents, steps;
-    for (int64_t d : op.getDimensions()) {
-      bool joins = d > 0 && isReduced(op, d - 1) && !llvm::is_contained(cuts, strides[d - 1]);
-      if (joins) {
-        extents.back() *= shape[d];
-        steps.back() = strides[d];
-      } else {
-        extents.push_back(shape[d]);
-        steps.push_back(strides[d]);
-      }
-    }
+    Loops loops(op, e);
+    Index first = firstElement(op, e, index);
     Combiner combiner(e, op.getKind(), type.getElementType());
     auto element = [&](ArrayRef<Index> ivs) {
-      Index number = base;
-      for (auto [iv, step] : llvm::zip_equal(ivs, steps))
-        number = number + iv * step;
-      return combiner.widen(e.read(op.getInput(), ElementIndex(e, shape, number)));
+      return combiner.widen(e.read(op.getInput(), loops.at(op, e, first, ivs)));
     };
     bool isFloatSum = op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType());
-    return combiner.narrow(BlockedFold(e, combiner, element).run(extents, isFloatSum));
+    return combiner.narrow(BlockedFold(e, combiner, element).run(loops.extents, isFloatSum));
   }
 };
 
@@ -174,8 +183,12 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
 
   void reads(ArgReduceOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     int64_t extent = typeOf(op.getInput()).getDimSize(op.getDimension());
-    Index i = space.variable(0, extent - 1);
-    read(0, elementOf(space, op.getInput(), positions(op, index, i)));
+    auto visit = [&](ArrayRef<Index> i) {
+      read(0, elementOf(space, op.getInput(), positions(op, index, i[0])));
+    };
+    // The first element is read before the loop.
+    visit({space.constant(0)});
+    space.inLoops({extent}, visit);
   }
 
   Value element(ArgReduceOp op, LoopEmitter &e, const ElementIndex &index) const {
@@ -223,83 +236,9 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
   }
 };
 
-/// A part is a line. If there are few lines, pieces of each are first summed side
-/// by side. Then each piece is scanned, starting from the sum of the pieces before
-/// it.
-struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
-  static SmallVector<int64_t> linesOf(CumSumOp op) {
-    SmallVector<int64_t> lines(typeOf(op.getInput()).getShape());
-    lines[op.getDimension()] = 1;
-    return lines;
-  }
-
-  FillParts parts(CumSumOp op, int64_t wanted) const {
-    const int64_t shortPiece = 16, mostPieces = 256;
-    int64_t lines = ShapedType::getNumElements(linesOf(op)),
-            extent = typeOf(op.getInput()).getDimSize(op.getDimension());
-    return {lines, lines >= wanted ? 1 : std::clamp<int64_t>(extent / shortPiece, 1, mostPieces)};
-  }
-
-  void fill(CumSumOp op, LoopEmitter &e, FillParts parts) const {
-    RankedTensorType type = typeOf(op.getInput());
-    ArrayRef<int64_t> shape = type.getShape();
-    int64_t dimension = op.getDimension(), extent = shape[dimension],
-            length = llvm::divideCeil(extent, parts.width);
-    Combiner combiner(e, ReduceKind::sum, type.getElementType());
-    Type sumType = combiner.identity().getType();
-    e.forEach(linesOf(op), [&](ArrayRef<Index> line) {
-      auto placeOf = [&](Index i) {
-        SmallVector<Index> positions(line);
-        positions[dimension] = op.getReverse() ? e.constant(extent - 1) - i : i;
-        return ElementIndex(e, shape, positions);
-      };
-      auto add = [&](Value sum, const ElementIndex &index) {
-        return combiner.combine(sum, combiner.widen(e.read(op.getInput(), index)));
-      };
-      auto run = [&](Index i, ValueRange carried) {
-        ElementIndex index = placeOf(i);
-        Value sum = add(carried[0], index);
-        e.store(op.getResult(), combiner.narrow(op.getExclusive() ? carried[0] : sum),
-                index.number());
-        return Values{sum};
-      };
-      if (parts.width == 1 || e.orderedSums) {
-        e.loop(extent, combiner.identity(), run);
-        return;
-      }
-      Value sums = e.getScratch(parts.width * sumType.getIntOrFloatBitWidth() / 8);
-      auto overPiece = [&](Index piece, Value initial,
-                           function_ref<Values(Index, ValueRange)> body) {
-        Value first = e.materialize(piece * length),
-              end = e.make<arith::MinSIOp>(e.materialize(piece * length + length),
-                                           e.materialize(e.constant(extent)));
-        // Pieces past the last element are empty.
-        Value begin = e.make<arith::MinSIOp>(first, end);
-        return e.loopBetween(begin, end, extent, initial, body)[0];
-      };
-      e.forEach({parts.width}, [&](ArrayRef<Index> piece) {
-        Value sum = overPiece(piece[0], combiner.identity(), [&](Index i, ValueRange carried) {
-          return Values{add(carried[0], placeOf(i))};
-        });
-        e.storeAt(sums, sum, piece[0]);
-      });
-      e.meet();
-      e.forEach({parts.width}, [&](ArrayRef<Index> piece) {
-        Value none = e.materialize(e.constant(0)), own = e.materialize(piece[0]);
-        Value before = e.loopBetween(
-            none, own, parts.width, combiner.identity(), [&](Index i, ValueRange carried) {
-              return Values{combiner.combine(carried[0], e.loadAt(sums, sumType, i))};
-            })[0];
-        overPiece(piece[0], before, run);
-      });
-    });
-  }
-};
-
 } // namespace
 
 void dpc::attachReductionRules(MLIRContext &context) {
   ReduceOp::attachInterface<ReduceRule>(context);
   ArgReduceOp::attachInterface<ArgReduceRule>(context);
-  CumSumOp::attachInterface<CumSumRule>(context);
 }

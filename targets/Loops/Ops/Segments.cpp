@@ -60,6 +60,15 @@ struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
                    wanted);
   }
 
+  /// The bytes of the sums of the pieces of a segment.
+  static int64_t sumBytes(FillParts parts) { return parts.width * int64_t(sizeof(double)); }
+
+  SmallVector<int64_t> getScratch(Operation *, FillParts parts, bool) const {
+    if (parts.width == 1)
+      return {};
+    return {sumBytes(parts)};
+  }
+
   void fill(SegmentSumOp op, LoopEmitter &e, FillParts parts) const {
     const int64_t size = typeOf(op.getInput()).getNumElements();
     Type type = typeOf(op.getInput()).getElementType(), wide = e.builder.getF64Type();
@@ -71,7 +80,7 @@ struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
       Range range = getSegment(e, op.getBegins(), op.getEnds(), segment[0], size);
       if (parts.width == 1)
         return store(sumBlocks(op, e, range, size), segment[0]);
-      Value sums = e.getScratch(parts.width * int64_t(sizeof(double)));
+      Value sums = e.getScratch(sumBytes(parts));
       e.forEach({parts.width}, [&](ArrayRef<Index> piece) {
         Range own = getPiece(e, range, piece[0], parts.width, size);
         e.storeAt(sums, addUp(op, e, own.begin, own.end, total.identity()), piece[0]);

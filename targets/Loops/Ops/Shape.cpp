@@ -71,22 +71,32 @@ struct PadRule : ElementRule<PadRule, PadOp> {
     return positions;
   }
 
+  /// The conditions under which an element is one of the input, at `at`.
+  static SmallVector<IndexBound> bounds(PadOp op, IndexSpace &space, const ElementIndex &index,
+                                        ArrayRef<Index> at) {
+    SmallVector<IndexBound> bounds;
+    for (auto [d, extent] : llvm::enumerate(typeOf(op.getInput()).getShape())) {
+      Index place = index[d] - op.getLow()[d];
+      bounds.push_back({space.mod(place, op.getInterior()[d] + 1), 1});
+      bounds.push_back({at[d], extent});
+    }
+    return bounds;
+  }
+
   void reads(PadOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
-    if (!isEmpty(op))
-      read(0, elementOf(space, op.getInput(), positions(op, space, index)));
     read(1, elementOf(space, op.getValue(), {}));
+    if (isEmpty(op))
+      return;
+    SmallVector<Index> at = positions(op, space, index);
+    space.inBranch(!space.areMet(bounds(op, space, index, at)),
+                   [&] { read(0, elementOf(space, op.getInput(), at)); });
   }
 
   Value element(PadOp op, LoopEmitter &e, const ElementIndex &index) const {
     if (isEmpty(op))
       return e.read(op.getValue(), ArrayRef<Index>());
     SmallVector<Index> at = positions(op, e, index);
-    Value inside;
-    for (auto [d, extent] : llvm::enumerate(typeOf(op.getInput()).getShape())) {
-      Index place = index[d] - op.getLow()[d];
-      inside = e.both(inside, e.inRange(e.mod(place, op.getInterior()[d] + 1), 0, 1));
-      inside = e.both(inside, e.inRange(at[d], 0, extent));
-    }
+    Value inside = e.allInRange(bounds(op, e, index, at));
     // Read outside of the branch, because it is the same for all elements.
     Value padding = e.read(op.getValue(), ArrayRef<Index>());
     return e.branch(inside, [&] { return e.read(op.getInput(), at); }, [&] { return padding; });
@@ -101,11 +111,23 @@ struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
     return positions;
   }
 
+  // An operand without elements is read only if it is the last one, and no operand is
+  // read after one that contains all indices.
   void reads(ConcatOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     int64_t start = 0;
+    bool isConditional = false;
     for (auto [operand, input] : llvm::enumerate(op.getInputs())) {
-      read(operand, elementOf(space, input, positions(op, index, start)));
-      start += typeOf(input).getDimSize(op.getDimension());
+      int64_t extent = typeOf(input).getDimSize(op.getDimension());
+      bool isLast = operand + 1 == op.getInputs().size();
+      if (extent == 0 && !isLast)
+        continue;
+      bool endsHere = isLast || space.rangeOf(index[op.getDimension()]).second < start + extent;
+      isConditional |= !endsHere;
+      ElementIndex at = elementOf(space, input, positions(op, index, start));
+      space.inBranch(isConditional, [&, number = operand] { read(number, at); });
+      if (endsHere)
+        return;
+      start += extent;
     }
   }
 

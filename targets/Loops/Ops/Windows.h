@@ -17,14 +17,6 @@ inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
   return x;
 }
 
-/// Index variables for the elements of a window.
-inline llvm::SmallVector<LoopEmitter::Index> windowIn(IndexSpace &space, const nn::Window &window) {
-  llvm::SmallVector<LoopEmitter::Index> k;
-  for (int64_t extent : window.kernel)
-    k.push_back(space.variable(0, extent - 1));
-  return k;
-}
-
 /// The output whose window has input `x` as its element `k`, if such an output
 /// exists.
 struct WindowOfInput {
@@ -37,14 +29,15 @@ struct WindowOfInput {
     }
   }
 
-  /// Whether the output exists among `outputs` (null: always).
-  mlir::Value isThere(LoopEmitter &e, mlir::RankedTensorType outputs) {
-    mlir::Value inside;
+  /// The conditions under which the output exists among `outputs`.
+  llvm::SmallVector<IndexBound> bounds(const IndexSpace &space,
+                                       mlir::RankedTensorType outputs) const {
+    llvm::SmallVector<IndexBound> bounds;
     for (size_t d = 0; d < shifted.size(); ++d) {
-      inside = e.both(inside, e.inRange(e.mod(shifted[d], window.strides[d]), 0, 1));
-      inside = e.both(inside, e.inRange(at[d + 2], 0, outputs.getDimSize(d + 2)));
+      bounds.push_back({space.mod(shifted[d], window.strides[d]), 1});
+      bounds.push_back({at[d + 2], outputs.getDimSize(d + 2)});
     }
-    return inside;
+    return bounds;
   }
 
   llvm::SmallVector<LoopEmitter::Index> at;
