@@ -29,12 +29,3 @@ std::vector<const Target *> dpc::getTargets() {
     targets.push_back(target.get());
   return targets;
 }
-
-mlir::FailureOr<KernelNeeds> Target::describeKernel(mlir::Operation *op,
-                                                    const CodeOptions &options) const {
-  mlir::OwningOpRef<mlir::ModuleOp> code = mlir::ModuleOp::create(op->getLoc());
-  mlir::FailureOr<KernelCode> kernel = emitKernel(op, "kernel", *code, options);
-  if (mlir::failed(kernel))
-    return mlir::failure();
-  return KernelNeeds(*kernel);
-}

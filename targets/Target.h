@@ -91,7 +91,8 @@ struct KernelLaunch {
   bool isLone = false;
 };
 
-/// The facts about a kernel that the buffers of its caller depend on.
+/// The facts about a kernel that the buffers of its caller depend on. They follow from
+/// the kernel's plan of loops, without code.
 struct KernelNeeds {
   /// Bytes of scratch memory that the kernel needs, 64-byte aligned.
   int64_t scratchBytes = 0;
@@ -99,10 +100,15 @@ struct KernelNeeds {
   /// operand is not read after element i of the result is written. A result may
   /// share one of them, and two results must not share the same one.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
+
+  bool operator==(const KernelNeeds &other) const {
+    return scratchBytes == other.scratchBytes && mayAlias == other.mayAlias;
+  }
 };
 
 /// The facts about one kernel's generated code that its callers need.
-struct KernelCode : KernelNeeds {
+struct KernelCode {
+  KernelNeeds needs;
   /// If kernels are grids of threads: the launches of the kernel, in order.
   std::vector<KernelLaunch> launches;
 };
@@ -166,19 +172,21 @@ public:
   /// may become one.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
+  /// Computes the needs of the code that `emitKernel` writes for `op` with `options`.
+  /// Writes no code. Fails as `emitKernel` does.
+  virtual mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
+                                                      const CodeOptions &options) const = 0;
+
   /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
   /// `nn.update`, in C `void symbol(char *const *buffers)`, or the functions of its
   /// launches. `buffers` points to the buffers of the operands (scalars too), then
   /// of the results, then one of scratch memory. Buffers are dense and row-major,
   /// and i1 takes one byte. No two of them overlap except as `mayAlias` allows.
-  /// Fails with an error on an op that has no rule.
+  /// Fails with an error on an op that has no rule, and on an op whose code needs
+  /// something else than `describeKernel` tells.
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
                                                  mlir::ModuleOp code,
                                                  const CodeOptions &options) const = 0;
-
-  /// Returns the needs of `op` as emitKernel would. The default writes the code and drops it.
-  virtual mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
-                                                      const CodeOptions &options) const;
 
   /// Compiles each module nested in `kernels`, and lowers it in place. Each module
   /// is named after its kernel and contains the function that `emitKernel` made.

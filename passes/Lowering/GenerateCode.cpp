@@ -82,7 +82,7 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
           target->emitKernel(getKernelBody(kernel), kernel.getSymName(), own, options);
       if (failed(facts))
         return signalPassFailure();
-      if (!hasNeeds(kernel, *facts)) {
+      if (!hasNeeds(kernel, facts->needs)) {
         kernel.emitError("its code needs other memory than the kernel was described with "
                          "(dpc-describe-kernels)");
         return signalPassFailure();

@@ -31,10 +31,11 @@ static unsigned vectorBytesOf(const CodeOptions &options) {
   return processorOf(options) == "x86-64-v4" ? 64 : 32;
 }
 
-/// Whether the processor is this machine's and has AVX512_BF16, which no level of
-/// x86-64 includes.
-static bool multipliesBf16(const CodeOptions &options) {
-  return processorOf(options) == "native" && vectorBytesOf(options) == 64 && hostHas("avx512bf16");
+/// The vectors of the processor. No level of x86-64 includes AVX512_BF16, but this machine's
+/// processor may have it.
+static VectorUnit unitOf(const CodeOptions &options) {
+  unsigned bytes = vectorBytesOf(options);
+  return {bytes, processorOf(options) == "native" && bytes == 64 && hostHas("avx512bf16")};
 }
 
 namespace {
@@ -79,8 +80,21 @@ protected:
   std::unique_ptr<KernelEmitter> createEmitter(OpBuilder &builder, Location loc,
                                                const KernelGraph &graph,
                                                const CodeOptions &options) const override {
-    return std::make_unique<VectorEmitter>(builder, loc, graph, vectorBytesOf(options),
-                                           multipliesBf16(options));
+    return std::make_unique<VectorEmitter>(builder, loc, graph, unitOf(options));
+  }
+
+  std::unique_ptr<AccessWalk> createWalk(const KernelGraph &graph, const KernelPlaces &places,
+                                         const CodeOptions &options) const override {
+    return std::make_unique<VectorWalk>(graph, places, options.orderedSums, unitOf(options));
+  }
+
+  SmallVector<int64_t> getScratch(Operation *op, const KernelPlaces &places,
+                                  const CodeOptions &options) const override {
+    auto rule = dyn_cast<VectorFillOpInterface>(op);
+    if (!rule || !rule.pays())
+      return HostLoopTarget::getScratch(op, places, options);
+    auto isInMemory = [&](Value value) { return places.isInMemory(value); };
+    return rule.getScratch({unitOf(options), isInMemory});
   }
 
   SmallVector<Attribute> getAttributes(Builder &builder,

@@ -73,15 +73,30 @@ public:
   }
 
 protected:
+  FailureOr<KernelNeeds> describeGraph(const KernelGraph &graph, Location loc,
+                                       const CodeOptions &options) const override {
+    FailureOr<GridPlan> plan = planGrids(graph, loc, launchOptions(options));
+    if (failed(plan))
+      return failure();
+    return plan->needs;
+  }
+
   FailureOr<KernelCode> emitGraph(const KernelGraph &graph, Location loc, StringRef symbol,
                                   ModuleOp code, const CodeOptions &options) const override {
+    FailureOr<GridPlan> plan = planGrids(graph, loc, launchOptions(options));
+    if (failed(plan))
+      return failure();
     OpBuilder builder(code.getContext());
     GridEmitter emitter(builder, loc, graph, code);
     emitter.usesTf32 = options.tf32;
     if (options.orderedSums)
       emitter.keepOrder();
-    return GridFunction(graph, emitter, code, symbol, {options.products, options.orderedSums})
-        .emit();
+    return GridFunction(graph, *plan, emitter, code, symbol).emit();
+  }
+
+private:
+  static LaunchOptions launchOptions(const CodeOptions &options) {
+    return {options.products, options.orderedSums};
   }
 };
 

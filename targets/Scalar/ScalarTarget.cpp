@@ -59,6 +59,31 @@ private:
   }
 };
 
+/// The walk over the loops of ScalarEmitter.
+class ScalarWalk : public AccessWalk {
+public:
+  using AccessWalk::AccessWalk;
+
+  void inLoops(ArrayRef<int64_t> shape, Body body) override {
+    if (shape.empty() || shape[0] < 2)
+      return AccessWalk::inLoops(shape, body);
+    int64_t half = shape[0] / 2;
+    auto part = [&](int64_t first, int64_t count) {
+      SmallVector<int64_t> extents(shape);
+      extents[0] = count;
+      loops(extents, [&](ArrayRef<Index> index) {
+        SmallVector<Index> all(index);
+        all[0] = all[0] + first;
+        if (!isa<AffineConstantExpr>(all[0]))
+          all[0] = asVariable(all[0], first, first + count - 1);
+        body(all);
+      });
+    };
+    part(0, half);
+    part(half, shape[0] - half);
+  }
+};
+
 class ScalarTarget : public HostLoopTarget {
 public:
   StringRef getName() const override { return "scalar"; }
@@ -93,6 +118,11 @@ protected:
                                                const KernelGraph &graph,
                                                const CodeOptions &) const override {
     return std::make_unique<ScalarEmitter>(builder, loc, graph);
+  }
+
+  std::unique_ptr<AccessWalk> createWalk(const KernelGraph &graph, const KernelPlaces &places,
+                                         const CodeOptions &options) const override {
+    return std::make_unique<ScalarWalk>(graph, places, options.orderedSums);
   }
 };
 

@@ -32,7 +32,7 @@ public:
     queries = t.makeRows(shape.queries, shape.depth);
     keyPanels = t.makePanels(shape.depth);
     values = t.makeRows(shape.keys, shape.valueDepth);
-    scores = code.scratch(t.blockRows * t.scoreStride);
+    scores = code.scratch(t.countOfScores(t.blockRows));
     largest = code.scratch(t.blockRows);
     sums = code.scratch(t.blockRows);
     e.sequence(shape.batches(), [&](Index batch) {
@@ -169,6 +169,17 @@ private:
 
 struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
   bool pays(Operation *) const { return true; }
+
+  ScratchSizes scratch(AttentionOp op, const VectorSite &site) const {
+    const AttentionShape shape = op.getAttentionShape();
+    AttentionSizes t(site.unit.vectorBytes, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
+                     op.getMaskDimensions(), site.isInMemory);
+    return t.format.bytesOf({t.maskElements, t.countOfRows(shape.queries, shape.depth),
+                             t.countOfPackedPanels(shape.depth),
+                             t.countOfRows(shape.keys, shape.valueDepth),
+                             t.countOfScores(t.blockRows), t.blockRows, t.blockRows});
+  }
+
   void fill(AttentionOp op, VectorEmitter &e) const { AttentionNest(e, op).emit(); }
 };
 } // namespace

@@ -25,14 +25,8 @@ public:
   GradientNest(VectorEmitter &emitter, AttentionGradOp op)
       : op(op), shape(op.getAttentionShape()), e(emitter),
         t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
-        code(t.code), vectors(t.width / code.lanes) {
-    // The probabilities and score gradients of a part fit the second-level cache.
-    int64_t most = (e.vectorBytes == 64 ? 768 : 320) << 10;
-    int64_t rowBytes = 2 * t.scoreStride * code.bytes;
-    int64_t blocks = std::max<int64_t>(1, most / rowBytes / t.blockRows);
-    partRows = std::min(blocks * t.blockRows, int64_t(llvm::alignTo(shape.queries, t.blockRows)));
-    isWhole = partRows >= shape.queries;
-  }
+        code(t.code), vectors(t.width / code.lanes), parts(t), partRows(parts.rows),
+        isWhole(parts.isWhole) {}
 
   void emit() {
     double scale = op.getScale().convertToDouble();
@@ -41,8 +35,8 @@ public:
     grads = t.makeRows(shape.queries, shape.valueDepth);
     keyPanels = t.makePanels(shape.depth);
     valuePanels = t.makePanels(shape.valueDepth);
-    probabilities = code.scratch(partRows * t.scoreStride);
-    scoreGrads = code.scratch(partRows * t.scoreStride);
+    probabilities = code.scratch(t.countOfScores(partRows));
+    scoreGrads = code.scratch(t.countOfScores(partRows));
     logSumExp = code.scratch(shape.queries);
     delta = code.scratch(shape.queries);
     dq = inResult(op.getDq());
@@ -296,8 +290,10 @@ private:
   VectorEmitter &e;
   AttentionTiles t;
   VectorCode &code;
-  int64_t vectors, partRows;
-  bool isWhole; // all queries are one part
+  int64_t vectors;
+  const AttentionParts parts;
+  const int64_t partRows;
+  const bool isWhole;
   AttentionTiles::Rows queries, keys, grads;
   Value keyPanels, valuePanels, probabilities, scoreGrads, logSumExp, delta;
   Place dq, dk, dv;
@@ -305,6 +301,15 @@ private:
 
 struct AttentionGradFill : VectorFillRule<AttentionGradFill, AttentionGradOp> {
   bool pays(Operation *) const { return true; }
+
+  ScratchSizes scratch(AttentionGradOp op, const VectorSite &site) const {
+    const AttentionShape shape = op.getAttentionShape();
+    Type factorType = typeOf(op.getQ()).getElementType();
+    AttentionSizes t(site.unit.vectorBytes, factorType, shape, op.getMask(), op.getMaskDimensions(),
+                     site.isInMemory);
+    return AttentionParts(t).getScratch(t, factorType);
+  }
+
   void fill(AttentionGradOp op, VectorEmitter &e) const { GradientNest(e, op).emit(); }
 };
 } // namespace

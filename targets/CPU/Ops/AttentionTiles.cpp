@@ -23,27 +23,14 @@ using Values = LoopEmitter::Values;
 
 AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const AttentionShape &shape,
                                Value mask, ArrayRef<int64_t> maskDimensions)
-    : e(emitter), factorType(factorType), code(emitter, accumulatorType(factorType)), shape(shape),
-      mask(mask), maskDimensions(maskDimensions) {
-  width = shape.keys <= code.lanes ? code.lanes : 2 * code.lanes;
-  panels = llvm::divideCeil(shape.keys, width);
-  unit = std::min<int64_t>(8, width);
-  tileRows = RegisterTile::packedRowsFor(code, width / code.lanes);
-  // Small blocks skip more unseen keys, which matters if there are few keys. Large
-  // blocks reuse a panel more often.
-  blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
-  scoreStride = panels * width + 64 / code.bytes;
-  if (!mask)
-    return;
-  // A mask that is in memory can be read in place, without a copy, if its last
-  // dimension is that of the keys and the number of keys is a multiple of a panel's
-  // width. Each load of a vector then stays in one row of the mask.
-  bool hasKeys =
-      !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
-  if (hasKeys && shape.keys % width == 0)
+    : AttentionSizes(emitter.vectorBytes, factorType, shape, mask, maskDimensions,
+                     [&](Value value) { return emitter.isInMemory(value); }),
+      e(emitter), factorType(factorType), code(emitter, format.elementType), mask(mask),
+      maskDimensions(maskDimensions) {
+  if (maskElements != VectorFormat::kNone)
+    maskCopy = code.scratch(maskElements);
+  else if (mask)
     maskAddress = e.getBuffer(mask);
-  if (!maskAddress)
-    maskCopy = code.scratch(blockRows * scoreStride);
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,9 +56,8 @@ Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
 }
 
 AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
-  int64_t stride = llvm::alignTo(elements, code.lanes) + 64 / code.bytes;
-  int64_t all = llvm::alignTo(count, width) * stride;
-  Rows rows{code.scratch(all), stride};
+  int64_t all = countOfRows(count, elements);
+  Rows rows{code.scratch(all), rowStride(elements)};
   code.fillZero(rows.address, all);
   return rows;
 }
@@ -103,9 +89,8 @@ void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64
 }
 
 Value AttentionTiles::makePanels(int64_t elements) {
-  int64_t all = panels * width * elements;
-  Value address = code.scratch(all + MatrixPacker(code).getSlack());
-  code.fillZero(address, all);
+  Value address = code.scratch(countOfPackedPanels(elements));
+  code.fillZero(address, countOfPanels(elements));
   return address;
 }
 

@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_CPU_OPS_ATTENTIONTILES_H
 #define DPC_TARGETS_CPU_OPS_ATTENTIONTILES_H
 
-#include "dialects/NN/IR/AttentionShape.h"
+#include "targets/CPU/Ops/AttentionSizes.h"
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
 namespace dpc::nn {
@@ -10,7 +10,7 @@ namespace dpc::nn {
 /// operands, copied into a form that register tiles read fast, and scores for
 /// blocks of queries and panels of keys. Copies of 16-bit operands are f32, and so
 /// are all computed values.
-class AttentionTiles {
+class AttentionTiles : public AttentionSizes {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
@@ -22,16 +22,6 @@ public:
   /// The element type of the operands in memory, and of their gradients.
   mlir::Type factorType;
   VectorCode code;
-  const AttentionShape &shape;
-  /// Number of keys in a panel, and number of panels.
-  int64_t width, panels;
-  /// Number of keys or queries that one step of a sum takes; divides `width` and
-  /// `blockRows`.
-  int64_t unit;
-  /// Largest number of rows in a register tile; number of queries in a block.
-  int64_t tileRows, blockRows;
-  /// Distance in elements from the scores of one query to those of the next.
-  int64_t scoreStride;
 
   /// Selects the batch element that the other methods work on.
   void setBatch(Index number);
@@ -41,8 +31,7 @@ public:
   /// Element (row, element) of such an operand.
   mlir::Value readElement(mlir::Value tensor, Index row, Index element);
 
-  /// Rows in scratch memory. Their distance is not a power of two, which would map
-  /// them all to a few sets of the first-level cache.
+  /// Rows in scratch memory.
   struct Rows {
     mlir::Value address;
     int64_t stride;

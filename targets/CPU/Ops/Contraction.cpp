@@ -28,20 +28,30 @@ static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const Str
   return e.make<arith::TruncFOp>(product.resultType, sum);
 }
 
+namespace {
+/// The strides of the matrix that `tensor` is if it is in memory.
+struct MatrixStrides {
+  std::optional<int64_t> row, column;
+
+  MatrixStrides(Value tensor, ArrayRef<int64_t> rows, ArrayRef<int64_t> columns)
+      : row(strideAlong(tensor, rows)), column(strideAlong(tensor, columns)) {}
+  explicit operator bool() const { return row && column; }
+};
+} // namespace
+
 /// The matrix that `tensor` is in memory; absent if its strides do not fit one. Its
 /// first element has the batch indices `positions` and 0 in the other dimensions.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
                               ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
-  std::optional<int64_t> rowStride = strideAlong(tensor, rows),
-                         columnStride = strideAlong(tensor, columns);
+  MatrixStrides strides(tensor, rows, columns);
   Value address = e.getBuffer(tensor);
-  if (!address || !rowStride || !columnStride)
+  if (!address || !strides)
     return {};
   SmallVector<Index> first(positions);
   for (ArrayRef<int64_t> dims : {rows, columns})
     for (int64_t d : dims)
       first[d] = e.constant(0);
-  return {address, e.linearize(first, typeOf(tensor).getShape()), *rowStride, *columnStride};
+  return {address, e.linearize(first, typeOf(tensor).getShape()), *strides.row, *strides.column};
 }
 
 namespace {
@@ -54,6 +64,29 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
         elementsAlong(op.getLhs(), op.getLhsContract()));
   }
   bool makesTiles(Operation *) const { return true; }
+
+  static ProductBlocks blocksOf(DotOp op, const VectorSite &site) {
+    SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
+    MatrixStrides a(op.getLhs(), lhsFree, op.getLhsContract()),
+        b(op.getRhs(), op.getRhsContract(), rhsFree);
+    bool hasA = a && site.isInMemory(op.getLhs()), hasB = b && site.isInMemory(op.getRhs());
+    ProductShape product{typeOf(op.getLhs()).getElementType(),
+                         typeOf(op.getResult()).getElementType(),
+                         elementsAlong(op.getLhs(), lhsFree),
+                         elementsAlong(op.getRhs(), rhsFree),
+                         elementsAlong(op.getLhs(), op.getLhsContract()),
+                         hasA,
+                         hasB,
+                         hasB && *b.column == 1,
+                         site.isInMemory(op.getResult())};
+    return ProductBlocks(product, site.unit);
+  }
+  ScratchSizes scratch(DotOp op, const VectorSite &site) const {
+    return blocksOf(op, site).getScratch();
+  }
+  int64_t tileKinds(DotOp op, const VectorSite &site) const {
+    return blocksOf(op, site).countTileKinds();
+  }
 
   void fill(DotOp op, VectorEmitter &e) const { tiles(op, e, nullptr); }
 

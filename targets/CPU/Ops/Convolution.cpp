@@ -22,6 +22,18 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
+/// The bytes of the elements of `tensor` in type `elementType`.
+static int64_t bytesOf(Value tensor, Type elementType) {
+  return typeOf(tensor).getNumElements() * elementType.getIntOrFloatBitWidth() / 8;
+}
+
+/// The scratch memory of `getInMemory`.
+static ScratchSizes scratchOf(const VectorSite &site, Value tensor, Type elementType) {
+  if (typeOf(tensor).getElementType() == elementType && site.isInMemory(tensor))
+    return {};
+  return {bytesOf(tensor, elementType)};
+}
+
 /// The address of the elements of `tensor` in type `elementType`, which is the
 /// tensor's own type or a wider one. Copies them to scratch memory if necessary.
 static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
@@ -30,7 +42,7 @@ static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
     if (Value buffer = e.getBuffer(tensor))
       return buffer;
   int64_t count = type.getNumElements();
-  Value scratch = e.getScratch(count * elementType.getIntOrFloatBitWidth() / 8);
+  Value scratch = e.getScratch(bytesOf(tensor, elementType));
   VectorCode code(e, elementType);
   e.forEach({count}, [&](ArrayRef<Index> i) {
     Value element = e.read(tensor, ElementIndex(e, type.getShape(), i[0]));
@@ -54,8 +66,8 @@ static bool paysForAll(Operation *op, const Convolution &c) {
 }
 
 /// Whether `outputs` channels of a group would leave most lanes empty.
-static bool areFew(VectorEmitter &e, Type sumType, int64_t outputs) {
-  return outputs * 2 * sumType.getIntOrFloatBitWidth() / 8 < int64_t(e.vectorBytes);
+static bool areFew(const VectorUnit &unit, Type sumType, int64_t outputs) {
+  return outputs * 2 * sumType.getIntOrFloatBitWidth() / 8 < int64_t(unit.vectorBytes);
 }
 
 static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
@@ -111,20 +123,31 @@ template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<M
 };
 
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
+  /// The product, without addresses. `grid` stays in use.
+  static ConvolutionProduct productOf(ConvOp op, const Convolution &c, const PatchGrid &grid) {
+    return {op.getInput(), c.groups,     inputsOf(c),
+            outputsOf(c),  spatial(c.w), spatial(c.y),
+            grid,          Value(),      elementTypeOf(op.getResult())};
+  }
+
+  ScratchSizes scratch(ConvOp op, const VectorSite &site) const {
+    Convolution c = op.getConvolution();
+    PatchGrid grid = gridOf(c);
+    ConvolutionProduct product = productOf(op, c, grid);
+    ScratchSizes sizes = scratchOf(site, op.getKernel(), sumTypeOf(op));
+    llvm::append_range(sizes, areFew(site.unit, sumTypeOf(op), outputsOf(c))
+                                  ? LineProduct{product, Value(), 0, 0, 0}.getScratch(site)
+                                  : PatchProduct{product, nullptr}.getScratch(site));
+    return sizes;
+  }
+
   void fill(ConvOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
-    int64_t inputs = inputsOf(c), outputs = outputsOf(c),
-            taps = ShapedType::getNumElements(spatial(c.w)), depth = inputs * taps;
+    int64_t outputs = outputsOf(c), taps = ShapedType::getNumElements(spatial(c.w)),
+            depth = inputsOf(c) * taps;
     PatchGrid grid = gridOf(c);
-    ConvolutionProduct product{op.getInput(),
-                               c.groups,
-                               inputs,
-                               outputs,
-                               spatial(c.w),
-                               spatial(c.y),
-                               grid,
-                               e.getBuffer(op.getResult()),
-                               elementTypeOf(op.getResult())};
+    ConvolutionProduct product = productOf(op, c, grid);
+    product.result = e.getBuffer(op.getResult());
     Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
     if (areFew(e, sumTypeOf(op), outputs)) {
       LineProduct{product, kernel, outputs * depth, depth, taps}.emit(e);
@@ -140,10 +163,7 @@ struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
 };
 
 struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
-  void fill(ConvInputGradOp op, VectorEmitter &e) const {
-    Convolution c = op.getConvolution();
-    int64_t inputs = inputsOf(c), outputs = outputsOf(c),
-            taps = ShapedType::getNumElements(spatial(c.w));
+  static SmallVector<PatchGrid> gridsOf(const Convolution &c) {
     SmallVector<PatchGrid> grids;
     forEachIndex(c.window.strides, [&](ArrayRef<int64_t> phase) {
       PatchGrid grid;
@@ -151,15 +171,35 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
         grid.push_back(phaseOf(c, d, phase[d]));
       grids.push_back(grid);
     });
-    ConvolutionProduct product{op.getGrad(),
-                               c.groups,
-                               outputs,
-                               inputs,
-                               spatial(c.w),
-                               spatial(c.x),
-                               grids,
-                               e.getBuffer(op.getResult()),
-                               elementTypeOf(op.getResult())};
+    return grids;
+  }
+
+  /// The product, without addresses. `grids` stay in use.
+  static ConvolutionProduct productOf(ConvInputGradOp op, const Convolution &c,
+                                      ArrayRef<PatchGrid> grids) {
+    return {op.getGrad(), c.groups,     outputsOf(c),
+            inputsOf(c),  spatial(c.w), spatial(c.x),
+            grids,        Value(),      elementTypeOf(op.getResult())};
+  }
+
+  ScratchSizes scratch(ConvInputGradOp op, const VectorSite &site) const {
+    Convolution c = op.getConvolution();
+    SmallVector<PatchGrid> grids = gridsOf(c);
+    ConvolutionProduct product = productOf(op, c, grids);
+    ScratchSizes sizes = scratchOf(site, op.getKernel(), sumTypeOf(op));
+    llvm::append_range(sizes, areFew(site.unit, sumTypeOf(op), inputsOf(c))
+                                  ? LineProduct{product, Value(), 0, 0, 0}.getScratch(site)
+                                  : PatchProduct{product, nullptr}.getScratch(site));
+    return sizes;
+  }
+
+  void fill(ConvInputGradOp op, VectorEmitter &e) const {
+    Convolution c = op.getConvolution();
+    int64_t inputs = inputsOf(c), outputs = outputsOf(c),
+            taps = ShapedType::getNumElements(spatial(c.w));
+    SmallVector<PatchGrid> grids = gridsOf(c);
+    ConvolutionProduct product = productOf(op, c, grids);
+    product.result = e.getBuffer(op.getResult());
     Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
     if (areFew(e, sumTypeOf(op), inputs)) {
       LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}.emit(e);
@@ -182,16 +222,27 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
 };
 
 struct ConvWeightGradFill : ConvolutionFill<ConvWeightGradFill, ConvWeightGradOp> {
+  /// The gradient, without addresses.
+  static ConvolutionGradient gradientOf(ConvWeightGradOp op, const Convolution &c) {
+    return {op.getInput(), c.groups,  inputsOf(c), outputsOf(c),
+            spatial(c.w),  gridOf(c), Value(),     elementTypeOf(op.getResult())};
+  }
+
+  ScratchSizes scratch(ConvWeightGradOp op, const VectorSite &site) const {
+    Convolution c = op.getConvolution();
+    ConvolutionGradient gradient = gradientOf(op, c);
+    if (!areFew(site.unit, sumTypeOf(op), outputsOf(c)))
+      return PatchGradient{gradient, op.getGrad()}.getScratch(site);
+    Type gradType = elementTypeOf(op.getGrad());
+    ScratchSizes sizes = scratchOf(site, op.getGrad(), gradType);
+    llvm::append_range(sizes, LineGradient{gradient, Value(), gradType}.getScratch(site));
+    return sizes;
+  }
+
   void fill(ConvWeightGradOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
-    ConvolutionGradient gradient{op.getInput(),
-                                 c.groups,
-                                 inputsOf(c),
-                                 outputsOf(c),
-                                 spatial(c.w),
-                                 gridOf(c),
-                                 e.getBuffer(op.getResult()),
-                                 elementTypeOf(op.getResult())};
+    ConvolutionGradient gradient = gradientOf(op, c);
+    gradient.result = e.getBuffer(op.getResult());
     Type gradType = elementTypeOf(op.getGrad());
     if (areFew(e, sumTypeOf(op), outputsOf(c)))
       LineGradient{gradient, getInMemory(e, op.getGrad(), gradType), gradType}.emit(e);

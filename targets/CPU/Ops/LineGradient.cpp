@@ -95,22 +95,39 @@ private:
 };
 } // namespace
 
+/// The vectors of a gradient, and number of elements of its sums: one vector per kernel
+/// element.
+static VectorFormat formatOf(const LineGradient &gradient, unsigned vectorBytes) {
+  return formatForLines(vectorBytes, gradient.getSumType(), gradient.grid.back().points);
+}
+static int64_t countOfSums(const LineGradient &gradient, const VectorFormat &format) {
+  return gradient.outputs * gradient.inputs * ShapedType::getNumElements(gradient.kernelShape) *
+         format.lanes;
+}
+
+ScratchSizes LineGradient::getScratch(const VectorSite &site) const {
+  VectorFormat format = formatOf(*this, site.unit.vectorBytes);
+  SplitLayout planes(format, source, inputs, grid);
+  return format.bytesOf({planes.count, countOfSums(*this, format)});
+}
+
 // Each lane is summed separately over all samples; the lanes are added at the end.
 void LineGradient::emit(VectorEmitter &e) const {
-  int64_t last = kernelShape.size() - 1, samples = typeOf(source).getDimSize(0),
-          taps = ShapedType::getNumElements(kernelShape), plane = 1;
+  int64_t samples = typeOf(source).getDimSize(0), taps = ShapedType::getNumElements(kernelShape),
+          plane = 1;
   for (const PatchDimension &dimension : grid)
     plane *= dimension.points;
-  VectorCode code = codeForLines(e, getSumType(), grid[last].points);
+  VectorFormat format = formatOf(*this, e.vectorBytes);
+  VectorCode code(e, format.elementType, format.lanes);
   SplitPlanes planes(code, source, inputs, grid);
-  Value sums = code.scratch(outputs * inputs * taps * code.lanes);
+  Value sums = code.scratch(countOfSums(*this, format));
   TapSums tapSums(e, code, *this, planes);
 
   // Takes as many taps at a time as registers hold sums.
   int64_t most = e.vectorBytes == 64 ? 25 : 12,
           chunk = llvm::divideCeil(taps, llvm::divideCeil(taps, most));
   e.sequence(groups, [&](Index group) {
-    code.fillZero(sums, outputs * inputs * taps * code.lanes);
+    code.fillZero(sums, countOfSums(*this, format));
     e.sequence(samples, [&](Index sample) {
       planes.load(sample, group);
       e.sequence(outputs, [&](Index output) {

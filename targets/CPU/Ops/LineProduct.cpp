@@ -22,25 +22,46 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-class LineNest {
-public:
-  LineNest(VectorEmitter &emitter, const LineProduct &product)
-      : p(product), e(emitter), code(codeForLines(e, p.getSumType(), p.grids[0].back().points)),
-        last(p.resultShape.size() - 1), kernelPitches(rowMajorStrides(p.kernelShape)),
-        planes(code, p.source, p.inputs, p.grids), phases(p.grids[0].back().resultStep),
-        sumsInRegisters(e.vectorBytes == 64 ? 16 : 8),
-        channels(divisorNear(p.outputs, std::min<int64_t>(p.outputs, 4))) {
-    staged = phases > 1 || p.hasEmptyGrid();
+/// Sizes of the results of a product.
+struct LineSizes {
+  LineSizes(const LineProduct &p, unsigned vectorBytes)
+      : format(formatForLines(vectorBytes, p.getSumType(), p.grids[0].back().points)),
+        last(p.resultShape.size() - 1), phases(p.grids[0].back().resultStep),
+        channels(divisorNear(p.outputs, std::min<int64_t>(p.outputs, 4))),
+        staged(phases > 1 || p.hasEmptyGrid()) {
     if (!staged)
       return;
-    phasePitch = llvm::alignTo(llvm::divideCeil(p.resultShape[last], phases), code.lanes);
+    phasePitch = llvm::alignTo(llvm::divideCeil(p.resultShape[last], phases), format.lanes);
     stagedPitches.assign(p.resultShape.begin(), p.resultShape.end());
     stagedPitches[last] = phases * phasePitch;
     stagedPlane = ShapedType::getNumElements(stagedPitches);
     stagedPitches = rowMajorStrides(stagedPitches);
-    staging = code.scratch(channels * stagedPlane);
+  }
+
+  /// Number of elements of the results while their phases are separate.
+  int64_t countOfStaging() const { return staged ? channels * stagedPlane : VectorFormat::kNone; }
+
+  VectorFormat format;
+  size_t last;
+  int64_t phases;
+  /// Number of output channels that are computed together.
+  int64_t channels;
+  bool staged;
+  int64_t phasePitch = 0, stagedPlane = 0;
+  SmallVector<int64_t> stagedPitches;
+};
+
+class LineNest : LineSizes {
+public:
+  LineNest(VectorEmitter &emitter, const LineProduct &product)
+      : LineSizes(product, emitter.vectorBytes), p(product), e(emitter),
+        code(e, format.elementType, format.lanes), kernelPitches(rowMajorStrides(p.kernelShape)),
+        planes(code, p.source, p.inputs, p.grids), sumsInRegisters(e.vectorBytes == 64 ? 16 : 8) {
+    if (!staged)
+      return;
+    staging = code.scratch(countOfStaging());
     if (p.hasEmptyGrid())
-      code.fillZero(staging, channels * stagedPlane);
+      code.fillZero(staging, countOfStaging());
   }
 
   void emit() {
@@ -198,15 +219,17 @@ private:
   const LineProduct &p;
   VectorEmitter &e;
   VectorCode code;
-  size_t last;
   SmallVector<int64_t> kernelPitches;
   SplitPlanes planes;
-  int64_t phases, sumsInRegisters, channels;
-  bool staged = false;
-  int64_t phasePitch = 0, stagedPlane = 0;
-  SmallVector<int64_t> stagedPitches;
+  int64_t sumsInRegisters;
   Value staging;
 };
 } // namespace
+
+ScratchSizes LineProduct::getScratch(const VectorSite &site) const {
+  LineSizes sizes(*this, site.unit.vectorBytes);
+  SplitLayout planes(sizes.format, source, inputs, grids);
+  return sizes.format.bytesOf({planes.count, sizes.countOfStaging()});
+}
 
 void LineProduct::emit(VectorEmitter &emitter) const { LineNest(emitter, *this).emit(); }

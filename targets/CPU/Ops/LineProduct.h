@@ -5,15 +5,25 @@
 
 namespace dpc::nn {
 
-/// The channels of one group of one sample, copied to scratch memory with a border
+/// The memory of the channels of one group of one sample, copied with a border
 /// of zeros. Elements at distance `step` along the last dimension become
 /// neighbours, so that one vector load reads neighbouring patches.
-class SplitPlanes {
+struct SplitLayout {
+  /// All `grids` have the same step and the same first element in the last
+  /// dimension.
+  SplitLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
+              llvm::ArrayRef<PatchGrid> grids);
+
+  int64_t step, phasePitch, channelPitch;
+  llvm::SmallVector<int64_t> pitches, padLow; // pitches: all but the last
+  int64_t count;                              // elements of the copy
+};
+
+/// The channels in this memory.
+class SplitPlanes : public SplitLayout {
 public:
   using Index = LoopEmitter::Index;
 
-  /// All `grids` have the same step and the same first element in the last
-  /// dimension.
   SplitPlanes(VectorCode &code, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids);
   void load(Index sample, Index group);
@@ -23,13 +33,11 @@ public:
   int64_t offsetOf(int64_t position) const;
 
   mlir::Value address;
-  int64_t step, channelPitch;
-  llvm::SmallVector<int64_t> pitches, padLow; // pitches: all but the last
 
 private:
   VectorCode &code;
   mlir::Value tensor;
-  int64_t channels, phasePitch;
+  int64_t channels;
 };
 
 /// A convolution with few output channels per group, such as a depthwise one.
@@ -42,6 +50,7 @@ struct LineProduct : ConvolutionProduct {
   /// the kernel.
   int64_t groupPitch, outputPitch, inputPitch;
 
+  ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 
@@ -50,12 +59,13 @@ struct LineGradient : ConvolutionGradient {
   mlir::Value grad; // address of y's gradient
   mlir::Type gradType;
 
+  ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 
 /// Vectors for lines of `points`: the narrowest ones that hold a line, or the
 /// target's width.
-VectorCode codeForLines(VectorEmitter &emitter, mlir::Type elementType, int64_t points);
+VectorFormat formatForLines(unsigned vectorBytes, mlir::Type elementType, int64_t points);
 
 } // namespace dpc::nn
 

@@ -26,77 +26,24 @@ bool MatrixProduct::pays(Type factorType, Type resultType, int64_t rows, int64_t
 
 Type MatrixProduct::getSumType() const { return accumulatorType(factorType); }
 
+ProductShape MatrixProduct::getShape() const {
+  return {factorType, resultType,          rows,         columns, depth, bool(a),
+          bool(b),    b.columnStride == 1, bool(address)};
+}
+
 namespace {
-/// Block sizes: `rows` rows of A, `depth` points deep, are packed at a time.
-struct Blocking {
-  Panels panels; // of B
-  int64_t tileRows, depth, rows;
-  /// Whether a complete block of B is packed before its tiles are computed, not
-  /// each panel before its own.
-  bool packsAhead;
-  bool packsA, packsB;
-
-  /// `points`: the number of points along the depth of the product.
-  Blocking(const MatrixProduct &product, const VectorCode &code, int64_t points)
-      : panels(code, product.columns) {
-    bool isWide = code.e.vectorBytes == 64;
-    int64_t vectors = panels.width / code.lanes,
-            mostRows = RegisterTile::packedRowsFor(code, vectors);
-    // A panel of B stays in the first-level cache while its tiles are computed. A
-    // deeper panel stays in the second-level cache if one block then covers the
-    // depth and sums need no memory.
-    int64_t deepest = vectors == 1 ? 768 : 384;
-    if (product.resultType != code.elementType && points <= 2 * deepest)
-      deepest = points;
-    depth = blockDepth(points, deepest);
-    // A block of A stays in the second-level cache, together with all of B if B is
-    // small. A larger B is packed panel by panel, again for each block of A.
-    int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * code.bytes;
-    bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
-    int64_t cache = (isWide ? (isSmall ? 512 : 1024) : 224) << 10;
-    int64_t most = std::max(mostRows, cache / (depth * code.bytes));
-    int64_t blocks = llvm::divideCeil(product.rows, most);
-    rows = llvm::divideCeil(product.rows, blocks);
-    tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
-    rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
-    // A B that is computed, such as an unfolded image, is packed only once in any
-    // case.
-    packsAhead = rows < product.rows && (isSmall || !product.b);
-    bool isNarrow = product.factorType != code.elementType;
-    packsA = isNarrow || !product.a || product.columns > 2 * panels.width;
-    packsB = isNarrow || !product.b || product.b.columnStride != 1 || product.rows > tileRows;
-  }
-
-private:
-  /// The largest divisor between half of `most` and `most`, else about equal parts.
-  static int64_t blockDepth(int64_t depth, int64_t most) {
-    if (depth <= most)
-      return depth;
-    for (int64_t block = most; block >= most / 2; --block)
-      if (depth % block == 0)
-        return block;
-    int64_t blocks = llvm::divideCeil(depth, most);
-    return llvm::alignTo(llvm::divideCeil(depth, blocks), 8);
-  }
-};
-
 class Nest {
 public:
   Nest(VectorEmitter &emitter, const MatrixProduct &product)
       : e(emitter), code(emitter, product.getSumType()), p(product),
-        inPairs(product.factorType.isBF16() && emitter.multipliesBf16),
-        isNarrowed(product.resultType != code.elementType),
-        packer(code, product.factorType, inPairs),
-        block(product, code, packer.getPoints(product.depth)) {}
+        block(product.getShape(), emitter), inPairs(block.inPairs), isNarrowed(block.isNarrowed),
+        packer(code, product.factorType, inPairs) {}
 
   void emit() {
-    int64_t height = block.tileRows, width = block.panels.width;
     if (block.packsA)
-      packedA = code.scratch(llvm::divideCeil(block.rows, height) * height * block.depth +
-                             packer.getSlack());
+      packedA = code.scratch(block.countOfA());
     if (block.packsB)
-      packedB =
-          code.scratch((block.packsAhead ? llvm::alignTo(p.columns, width) : width) * block.depth);
+      packedB = code.scratch(block.countOfB());
     placeC();
     inDepthBlocks([&](Index k, int64_t depth, bool isLast) {
       const Index place = placeOf(k);
@@ -153,13 +100,11 @@ private:
   /// one tile, or for all of C if sums of several blocks of the depth are added up.
   void placeC() {
     final = c = {{p.address, p.first, p.rowStride, 1}, p.resultType};
-    bool whole = packer.getPoints(p.depth) > block.depth;
-    if (p.address && (!isNarrowed || !whole))
+    if (!block.keepsSums())
       return;
-    isTileOfC = !whole;
-    int64_t rows = whole ? p.rows : block.tileRows,
-            columns = whole ? p.columns : block.panels.width;
-    c = {{code.scratch(rows * columns), e.constant(0), columns, 1}, code.elementType};
+    isTileOfC = !block.sumsAreWhole();
+    c = {{code.scratch(block.countOfSums()), e.constant(0), block.columnsOfSums(), 1},
+         code.elementType};
     if (!p.address)
       final = c;
   }
@@ -321,10 +266,9 @@ private:
   VectorEmitter &e;
   VectorCode code;
   const MatrixProduct &p;
-  /// Whether factors are packed in pairs, and whether C is narrower than the sums.
-  bool inPairs, isNarrowed;
+  const ProductBlocks block;
+  const bool inPairs, isNarrowed;
   MatrixPacker packer;
-  Blocking block;
   Value packedA, packedB;
   /// The place of the sums, and of C when it is final.
   PlaceOfC c, final;

@@ -1,6 +1,7 @@
 #ifndef DPC_TARGETS_CPU_OPS_MATRIXPRODUCT_H
 #define DPC_TARGETS_CPU_OPS_MATRIXPRODUCT_H
 
+#include "targets/CPU/Ops/ProductBlocks.h"
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
 namespace dpc::nn {
@@ -45,6 +46,7 @@ struct MatrixProduct {
 
   /// The type of the sums.
   mlir::Type getSumType() const;
+  ProductShape getShape() const;
   /// Whether packing is worth its cost for a product of this size and these types.
   static bool pays(mlir::Type factorType, mlir::Type resultType, int64_t rows, int64_t columns,
                    int64_t depth);

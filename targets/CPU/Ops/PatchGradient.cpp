@@ -20,29 +20,52 @@ Type ConvolutionGradient::getSumType() const {
 }
 
 namespace {
-class GradientNest {
-public:
-  GradientNest(VectorEmitter &emitter, const PatchGradient &gradient)
-      : p(gradient), code(emitter, p.getSumType()), e(emitter),
-        samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
-        rows(p.inputs * ShapedType::getNumElements(p.kernelShape)), panels(code, p.outputs),
-        block(samples, gridShape, 1) {
+/// Block sizes of a gradient.
+struct GradientSizes {
+  GradientSizes(const PatchGradient &p, const VectorFormat &format)
+      : samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
+        rows(p.inputs * ShapedType::getNumElements(p.kernelShape)), panels(format, p.outputs),
+        block(samples, gridShape, 1), outputs(p.outputs) {
     blockShape.assign(gridShape.begin(), gridShape.end());
     blockShape[0] = block.rows;
-    accumulates = block.samples < samples || block.rows < gridShape[0];
   }
+
+  /// Numbers of elements of a block of the gradient in the type of the sums, of its
+  /// columns, and of the sums.
+  int64_t countOfPlanes() const { return outputs * countOfBlock(); }
+  int64_t countOfColumns() const { return countOfBlock() * panels.width; }
+  int64_t countOfSums() const { return rows * panels.lanesTotal(); }
+
+  int64_t samples;
+  SmallVector<int64_t> gridShape;
+  int64_t rows;
+  Panels panels;
+  PatchBlock block;
+  SmallVector<int64_t> blockShape;
+
+private:
+  int64_t countOfBlock() const { return block.samples * ShapedType::getNumElements(blockShape); }
+  int64_t outputs;
+};
+
+class GradientNest : GradientSizes {
+public:
+  GradientNest(VectorEmitter &emitter, const PatchGradient &gradient)
+      : GradientSizes(gradient, VectorFormat(emitter.vectorBytes, gradient.getSumType())),
+        p(gradient), code(emitter, p.getSumType()), e(emitter),
+        accumulates(block.samples < samples || block.rows < gridShape[0]) {}
 
   void emit() {
     PatchSource image(code, p.source, p.inputs, block.samples, p.grid);
     source = &image;
     gradBuffer = e.getBuffer(p.grad);
     if (!gradBuffer)
-      gradPlanes = code.scratch(p.outputs * block.samples * ShapedType::getNumElements(blockShape));
-    columns = code.scratch(block.samples * ShapedType::getNumElements(blockShape) * panels.width);
-    sums = code.scratch(rows * panels.lanesTotal());
+      gradPlanes = code.scratch(countOfPlanes());
+    columns = code.scratch(countOfColumns());
+    sums = code.scratch(countOfSums());
     e.sequence(p.groups, [&](Index group) {
       if (accumulates)
-        code.fillZero(sums, rows * panels.lanesTotal());
+        code.fillZero(sums, countOfSums());
       inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
         image.prepare(first, count, group);
         e.sequence(gridShape[0] / block.rows, [&](Index rowBlock) {
@@ -153,16 +176,20 @@ private:
   const PatchGradient &p;
   VectorCode code;
   VectorEmitter &e;
-  int64_t samples;
-  SmallVector<int64_t> gridShape;
-  int64_t rows;
-  Panels panels;
-  PatchBlock block;
-  SmallVector<int64_t> blockShape;
-  bool accumulates;
+  const bool accumulates;
   PatchSource *source = nullptr;
   Value gradBuffer, gradPlanes, columns, sums;
 };
 } // namespace
+
+ScratchSizes PatchGradient::getScratch(const VectorSite &site) const {
+  VectorFormat format(site.unit.vectorBytes, getSumType());
+  GradientSizes sizes(*this, format);
+  PatchLayout image(format, source, inputs, grid, site.isInMemory);
+  bool hasPlanes = !site.isInMemory(grad);
+  return format.bytesOf({image.countOfCopy(sizes.block.samples),
+                         hasPlanes ? sizes.countOfPlanes() : VectorFormat::kNone,
+                         sizes.countOfColumns(), sizes.countOfSums()});
+}
 
 void PatchGradient::emit(VectorEmitter &emitter) const { GradientNest(emitter, *this).emit(); }

@@ -30,13 +30,11 @@ void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body)
 }
 
 namespace {
-class ProductNest {
-public:
-  ProductNest(VectorEmitter &emitter, const PatchProduct &product)
-      : p(product), code(emitter, p.getSumType()), e(emitter), samples(p.getSamples()),
-        kernelPitches(rowMajorStrides(p.kernelShape)),
-        taps(ShapedType::getNumElements(p.kernelShape)), depth(p.inputs * taps),
-        panels(code, p.outputs) {
+/// Block sizes of a product.
+struct ProductSizes {
+  ProductSizes(const PatchProduct &p, const VectorFormat &format)
+      : samples(p.getSamples()), taps(ShapedType::getNumElements(p.kernelShape)),
+        depth(p.inputs * taps), panels(format, p.outputs) {
     int64_t step = 1;
     for (const PatchGrid &grid : p.grids)
       step = std::max(step, grid[0].resultStep);
@@ -46,16 +44,34 @@ public:
     // Each piece of the depth is so short that a panel of its kernels stays in the
     // first-level cache.
     const int64_t most = 24 << 10; // bytes
-    int64_t pieces = llvm::divideCeil(depth * panels.width * code.bytes, most);
+    int64_t pieces = llvm::divideCeil(depth * panels.width * format.bytes, most);
     channelsOfPiece = divisorNear(p.inputs, llvm::divideCeil(p.inputs, pieces));
   }
+
+  /// Numbers of elements of the packed kernels and of a block of sums.
+  int64_t countOfKernels() const { return depth * panels.lanesTotal(); }
+  int64_t countOfSums() const {
+    return block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal();
+  }
+
+  int64_t samples, taps, depth;
+  Panels panels;
+  PatchBlock block;
+  SmallVector<int64_t> blockShape;
+  int64_t channelsOfPiece;
+};
+
+class ProductNest : ProductSizes {
+public:
+  ProductNest(VectorEmitter &emitter, const PatchProduct &product)
+      : ProductSizes(product, VectorFormat(emitter.vectorBytes, product.getSumType())), p(product),
+        code(emitter, p.getSumType()), e(emitter), kernelPitches(rowMajorStrides(p.kernelShape)) {}
 
   void emit() {
     PatchSource image(code, p.source, p.inputs, block.samples, p.grids);
     source = &image;
-    kernels = code.scratch(depth * panels.lanesTotal());
-    sums =
-        code.scratch(block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal());
+    kernels = code.scratch(countOfKernels());
+    sums = code.scratch(countOfSums());
     e.sequence(p.groups, [&](Index group) {
       panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
         p.packKernel(code, group, panel * panels.width, columns, vectors * code.lanes,
@@ -79,8 +95,7 @@ private:
   void oneBlock(Index group, Index first, int64_t count, Index rowBlock) {
     bool accumulates = channelsOfPiece < p.inputs;
     if (accumulates || p.hasEmptyGrid())
-      code.fillZero(sums,
-                    block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal());
+      code.fillZero(sums, countOfSums());
     inBlocks(e, p.inputs, channelsOfPiece, [&](Index channel, int64_t depth) {
       panels.forEach(e, [&](Index panel, int64_t, int64_t vectors) {
         p.forEachGrid([&](const PatchGrid &grid) {
@@ -168,16 +183,18 @@ private:
   const PatchProduct &p;
   VectorCode code;
   VectorEmitter &e;
-  int64_t samples;
   SmallVector<int64_t> kernelPitches;
-  int64_t taps, depth;
-  Panels panels;
-  PatchBlock block;
-  SmallVector<int64_t> blockShape;
-  int64_t channelsOfPiece;
   PatchSource *source = nullptr;
   Value kernels, sums;
 };
 } // namespace
+
+ScratchSizes PatchProduct::getScratch(const VectorSite &site) const {
+  VectorFormat format(site.unit.vectorBytes, getSumType());
+  ProductSizes sizes(*this, format);
+  PatchLayout image(format, source, inputs, grids, site.isInMemory);
+  return format.bytesOf(
+      {image.countOfCopy(sizes.block.samples), sizes.countOfKernels(), sizes.countOfSums()});
+}
 
 void PatchProduct::emit(VectorEmitter &emitter) const { ProductNest(emitter, *this).emit(); }

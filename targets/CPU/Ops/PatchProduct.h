@@ -26,10 +26,27 @@ llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
                                      llvm::ArrayRef<PatchGrid> grids,
                                      llvm::SmallVector<int64_t> &padded);
 
-/// The image from which patches are read: in place, or as a copy of some samples
-/// with a border of zeros, so that no patch needs a bounds check. Copies have the
+/// The memory of the image from which patches are read: in place, or a copy of some
+/// samples with a border of zeros, so that no patch needs a bounds check. Copies have the
 /// type of the sums.
-class PatchSource {
+struct PatchLayout {
+  /// The parameters are those of PatchSource. `format` is that of the sums.
+  PatchLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
+              llvm::ArrayRef<PatchGrid> grids, llvm::function_ref<bool(mlir::Value)> isInMemory);
+
+  /// Number of elements of the copy; kNone if patches are read in place.
+  int64_t countOfCopy(int64_t samples) const {
+    return isCopied ? samples * samplePitch : VectorFormat::kNone;
+  }
+
+  bool isCopied, hasBorder;
+  int64_t samplePitch, channelPitch;  // elements
+  llvm::SmallVector<int64_t> pitches; // of the spatial dimensions
+  llvm::SmallVector<int64_t> padLow;
+};
+
+/// The image from which patches are read.
+class PatchSource : public PatchLayout {
 public:
   using Index = LoopEmitter::Index;
 
@@ -42,10 +59,6 @@ public:
   /// place.
   void prepare(Index first, int64_t samples, Index group);
   mlir::Value getAddress() const { return address; }
-
-  int64_t samplePitch, channelPitch;  // elements
-  llvm::SmallVector<int64_t> pitches; // of the spatial dimensions
-  llvm::SmallVector<int64_t> padLow;
 
 private:
   VectorCode &code;
@@ -86,6 +99,7 @@ struct PatchProduct : ConvolutionProduct {
                           int64_t width, mlir::Value to)>
       packKernel;
 
+  ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 
@@ -106,6 +120,7 @@ struct ConvolutionGradient {
 struct PatchGradient : ConvolutionGradient {
   mlir::Value grad; // y's gradient
 
+  ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 

@@ -40,27 +40,36 @@ SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents, ArrayRef<Patc
   return padLow;
 }
 
-PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels, int64_t samples,
-                         ArrayRef<PatchGrid> grids)
-    : code(code), tensor(tensor), channels(channels) {
+PatchLayout::PatchLayout(const VectorFormat &format, Value tensor, int64_t channels,
+                         ArrayRef<PatchGrid> grids, function_ref<bool(Value)> isInMemory) {
   ArrayRef<int64_t> extents = typeOf(tensor).getShape().drop_front(2);
   SmallVector<int64_t> padded;
   padLow = paddingOf(extents, grids, padded);
-  bool inside = ArrayRef<int64_t>(padded) == extents;
+  hasBorder = ArrayRef<int64_t>(padded) != extents;
   pitches = rowMajorStrides(padded);
   channelPitch = padded[0] * pitches[0];
-  bool badPitch = channels > 16 && channelPitch * code.bytes % badPitchBytes == 0;
-  buffer = code.e.getBuffer(tensor);
-  if (inside && !badPitch && buffer && typeOf(tensor).getElementType() == code.elementType) {
+  bool badPitch = channels > 16 && channelPitch * format.bytes % badPitchBytes == 0;
+  isCopied = hasBorder || badPitch || !isInMemory(tensor) ||
+             typeOf(tensor).getElementType() != format.elementType;
+  if (!isCopied) {
     samplePitch = typeOf(tensor).getDimSize(1) * channelPitch;
     return;
   }
   if (badPitch)
-    channelPitch += 64 / code.bytes;
+    channelPitch += 64 / format.bytes;
   samplePitch = channels * channelPitch;
-  copy = address = code.scratch(samples * samplePitch);
-  if (!inside)
-    code.fillZero(copy, samples * samplePitch);
+}
+
+PatchSource::PatchSource(VectorCode &code, Value tensor, int64_t channels, int64_t samples,
+                         ArrayRef<PatchGrid> grids)
+    : PatchLayout(code, tensor, channels, grids,
+                  [&](Value value) { return code.e.isInMemory(value); }),
+      code(code), tensor(tensor), buffer(code.e.getBuffer(tensor)), channels(channels) {
+  if (!isCopied)
+    return;
+  copy = address = code.scratch(countOfCopy(samples));
+  if (hasBorder)
+    code.fillZero(copy, countOfCopy(samples));
 }
 
 void PatchSource::prepare(Index first, int64_t samples, Index group) {

@@ -29,19 +29,23 @@ public:
   RowReduction(ReduceOp op, VectorEmitter &e)
       : op(op), e(e), type(typeOf(op.getInput())), trailing(trailingKept(op)),
         leading(type.getRank() - trailing), count(typeOf(op.getResult()).getNumElements()),
-        combiner(e, op.getKind(), type.getElementType()),
-        isWide(op.getKind() == ReduceKind::sum && type.getElementType().isF32() &&
-               type.getNumElements() / count > kLong),
+        combiner(e, op.getKind(), type.getElementType()), isWide(isWideSum(op)),
         wide(e.builder.getF64Type()) {}
 
   void emit();
 
-private:
   /// If more rows than this are added, a sum in f32 is accumulated in f64, in
   /// scratch memory. Added row by row in f32, its rounding errors would grow with
   /// the number of rows.
   static constexpr int64_t kLong = 64;
+  static bool isWideSum(ReduceOp op) {
+    RankedTensorType type = typeOf(op.getInput());
+    return op.getKind() == ReduceKind::sum && type.getElementType().isF32() &&
+           type.getNumElements() / typeOf(op.getResult()).getNumElements() > kLong;
+  }
+  static int64_t totalBytes(ReduceOp op) { return typeOf(op.getResult()).getNumElements() * 8; }
 
+private:
   void store(Value value, Index to) {
     isWide ? e.storeAt(totals, value, to) : e.store(op.getResult(), value, to);
   }
@@ -90,7 +94,7 @@ void RowReduction::emit() {
     if (cut < inner)
       innerShape.assign(shape.end() - trailing, shape.end());
   if (isWide)
-    totals = e.getScratch(count * 8);
+    totals = e.getScratch(totalBytes(op));
   e.forEach({count}, [&](ArrayRef<Index> i) {
     store(isWide ? e.constantLike(wide, 0) : combiner.identity(), i[0]);
   });
@@ -147,6 +151,12 @@ struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
     return trailingKept(op) > 0 && !op.getDimensions().empty() && type.getNumElements() > 1 &&
            accumulatorType(type.getElementType()) == type.getElementType() &&
            !type.getElementType().isInteger(1);
+  }
+
+  ScratchSizes scratch(ReduceOp op, const VectorSite &) const {
+    if (!RowReduction::isWideSum(op))
+      return {};
+    return {RowReduction::totalBytes(op)};
   }
 
   void fill(ReduceOp op, VectorEmitter &e) const { RowReduction(op, e).emit(); }

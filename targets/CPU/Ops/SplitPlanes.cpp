@@ -12,16 +12,15 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-VectorCode dpc::nn::codeForLines(VectorEmitter &emitter, Type elementType, int64_t points) {
-  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8, lanes = emitter.vectorBytes / bytes;
+VectorFormat dpc::nn::formatForLines(unsigned vectorBytes, Type elementType, int64_t points) {
+  int64_t bytes = elementType.getIntOrFloatBitWidth() / 8, lanes = vectorBytes / bytes;
   while (lanes > 16 / bytes && lanes / 2 >= points)
     lanes /= 2;
-  return VectorCode(emitter, elementType, lanes);
+  return VectorFormat(vectorBytes, elementType, lanes);
 }
 
-SplitPlanes::SplitPlanes(VectorCode &code, Value tensor, int64_t channels,
-                         ArrayRef<PatchGrid> grids)
-    : code(code), tensor(tensor), channels(channels) {
+SplitLayout::SplitLayout(const VectorFormat &format, Value tensor, int64_t channels,
+                         ArrayRef<PatchGrid> grids) {
   SmallVector<int64_t> padded;
   padLow = paddingOf(typeOf(tensor).getShape().drop_front(2), grids, padded);
   step = grids[0].back().step;
@@ -31,9 +30,14 @@ SplitPlanes::SplitPlanes(VectorCode &code, Value tensor, int64_t channels,
   channelPitch = padded[0] * pitches[0];
   pitches.pop_back();
   // Loads of complete vectors at the end of the last line read past it.
-  int64_t all = channels * channelPitch + 4 * code.lanes;
-  address = code.scratch(all);
-  code.fillZero(address, all);
+  count = channels * channelPitch + 4 * format.lanes;
+}
+
+SplitPlanes::SplitPlanes(VectorCode &code, Value tensor, int64_t channels,
+                         ArrayRef<PatchGrid> grids)
+    : SplitLayout(code, tensor, channels, grids), code(code), tensor(tensor), channels(channels) {
+  address = code.scratch(count);
+  code.fillZero(address, count);
 }
 
 int64_t SplitPlanes::offsetOf(int64_t position) const {

@@ -56,9 +56,12 @@ public:
   /// Writes zeros to lanes [first, first + lanes of a vector) of a tile.
   void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride, int64_t depth);
   /// Number of elements after the last tile that `pack` may overwrite.
-  int64_t getSlack() const { return code.lanes; }
+  static int64_t slackOf(const VectorFormat &format) { return format.lanes; }
   /// Number of points for `depth` elements.
-  int64_t getPoints(int64_t depth) const { return inPairs ? (depth + 1) / 2 : depth; }
+  static int64_t countPoints(int64_t depth, bool inPairs) {
+    return inPairs ? (depth + 1) / 2 : depth;
+  }
+  int64_t getPoints(int64_t depth) const { return countPoints(depth, inPairs); }
 
 private:
   void copy(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from);

@@ -42,9 +42,9 @@ struct RegisterTile {
   /// The number of rows for which accumulators and operands fill the registers: 32
   /// registers with 64-byte vectors, else 16. rowsFor is for rows with separate
   /// addresses, packedRowsFor for rows that are packed side by side.
-  static int64_t rowsFor(const VectorCode &code) { return code.e.vectorBytes == 64 ? 8 : 6; }
-  static int64_t packedRowsFor(const VectorCode &code, int64_t vectors) {
-    return vectors == 1 ? 12 : code.e.vectorBytes == 64 ? 14 : 6;
+  static int64_t rowsFor(const VectorFormat &format) { return format.vectorBytes == 64 ? 8 : 6; }
+  static int64_t packedRowsFor(const VectorFormat &format, int64_t vectors) {
+    return vectors == 1 ? 12 : format.vectorBytes == 64 ? 14 : 6;
   }
 
 private:

@@ -30,7 +30,7 @@ void TileRows::forEach(VectorEmitter &e, function_ref<void(Index, Index, int64_t
   e.sequence(low, [&](Index i) { body(i + tall, i * height + tall * (height + 1), height); });
 }
 
-Panels::Panels(const VectorCode &code, int64_t columns) : lanes(code.lanes) {
+Panels::Panels(const VectorFormat &format, int64_t columns) : lanes(format.lanes) {
   width = columns <= lanes ? lanes : 2 * lanes;
   whole = columns / width;
   rest = columns % width;

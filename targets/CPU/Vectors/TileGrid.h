@@ -17,6 +17,8 @@ struct TileRows {
 
   TileRows(int64_t rows, int64_t most);
   int64_t count() const { return tall + low; }
+  /// Number of heights that occur.
+  int64_t countKinds() const { return (tall > 0) + (low > 0); }
   /// Calls `body(tile, first row, rows)` for the tall tiles in a loop, then for the
   /// low ones.
   void
@@ -29,9 +31,11 @@ struct TileRows {
 struct Panels {
   int64_t width, whole, rest, lanes;
 
-  Panels(const VectorCode &code, int64_t columns);
+  Panels(const VectorFormat &format, int64_t columns);
   /// The number of columns, rounded up to complete vectors.
   int64_t lanesTotal() const;
+  /// Number of widths that occur.
+  int64_t countKinds() const { return (whole > 0) + (rest > 0); }
   void forEach(VectorEmitter &e,
                llvm::function_ref<void(LoopEmitter::Index panel, int64_t columns, int64_t vectors)>
                    body) const;

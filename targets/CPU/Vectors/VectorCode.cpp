@@ -14,8 +14,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 VectorCode::VectorCode(VectorEmitter &emitter, Type elementType, int64_t lanes)
-    : e(emitter), elementType(elementType), bytes(elementType.getIntOrFloatBitWidth() / 8),
-      lanes(lanes ? lanes : emitter.vectorBytes / bytes),
+    : VectorFormat(emitter.vectorBytes, elementType, lanes), e(emitter),
       type(VectorType::get({this->lanes}, elementType)) {}
 
 Value VectorCode::at(Value base, Index number, Type memoryType) {
@@ -25,8 +24,6 @@ Value VectorCode::at(Value base, Index number, Type memoryType) {
   return e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()), memoryType, base,
                              ValueRange(e.materialize(number)), /*inbounds=*/true);
 }
-
-Value VectorCode::scratch(int64_t elements) { return e.getScratch(elements * bytes); }
 
 Value VectorCode::zero() {
   return e.make<arith::ConstantOp>(

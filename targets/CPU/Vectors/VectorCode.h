@@ -7,7 +7,7 @@ namespace dpc::nn {
 
 /// Emits vectors of f32 or f64 and their loads and stores. Fill rules that block
 /// for registers are written with it.
-class VectorCode {
+class VectorCode : public VectorFormat {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
@@ -16,9 +16,6 @@ public:
   VectorCode(VectorEmitter &emitter, mlir::Type elementType, int64_t lanes = 0);
 
   VectorEmitter &e;
-  mlir::Type elementType;
-  int64_t bytes; ///< of an element
-  int64_t lanes; ///< elements of a vector
   mlir::VectorType type;
 
   /// Address of element `number` after `base`.
@@ -26,7 +23,7 @@ public:
   /// The same for elements of type `memoryType`.
   mlir::Value at(mlir::Value base, Index number, mlir::Type memoryType);
   /// Scratch memory for `elements` elements.
-  mlir::Value scratch(int64_t elements);
+  mlir::Value scratch(int64_t elements) { return e.getScratch(elements * bytes); }
   mlir::Value zero();
   /// The first `count` lanes at `address`, zero in the others.
   mlir::Value load(mlir::Value address, int64_t count);

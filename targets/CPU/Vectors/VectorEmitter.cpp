@@ -11,8 +11,8 @@ using namespace dpc;
 #include "targets/CPU/Vectors/VectorFillOpInterface.cpp.inc"
 
 VectorEmitter::VectorEmitter(OpBuilder &builder, Location loc, const KernelGraph &graph,
-                             unsigned vectorBytes, bool multipliesBf16)
-    : KernelEmitter(builder, loc, graph), vectorBytes(vectorBytes), multipliesBf16(multipliesBf16) {
+                             const VectorUnit &unit)
+    : KernelEmitter(builder, loc, graph), VectorUnit(unit) {
   MLIRContext *context = builder.getContext();
   auto accessGroup =
       LLVM::AccessGroupAttr::get(context, DistinctAttr::create(builder.getUnitAttr()));
@@ -45,23 +45,53 @@ static int64_t tileOf(int64_t extent, int64_t most) {
   return 1;
 }
 
-// Tiles the loops of a transposition, so that both sides of a tile stay in the
-// first-level cache.
-void VectorEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
-  if (!nest.strided)
-    return forEach(nest.extents, body);
-  unsigned last = nest.extents.size() - 1;
-  int64_t rows = tileOf(nest.extents[*nest.strided], 16), columns = tileOf(nest.extents[last], 64);
-  SmallVector<int64_t> loops(nest.extents);
-  loops[*nest.strided] /= rows;
-  loops[last] /= columns;
-  loops.append({rows, columns});
-  forEach(loops, [&](ArrayRef<Index> i) {
-    SmallVector<Index> index(i.drop_back(2));
-    index[*nest.strided] = index[*nest.strided] * rows + i[last + 1];
+namespace {
+/// The loops of a nest. Those of a transposition are tiled, so that both sides of a tile
+/// stay in the first-level cache.
+struct TiledLoops {
+  explicit TiledLoops(const LoopNest &nest) : strided(nest.strided), extents(nest.extents) {
+    if (!strided)
+      return;
+    last = nest.extents.size() - 1;
+    rows = tileOf(nest.extents[*strided], 16);
+    columns = tileOf(nest.extents[last], 64);
+    extents[*strided] /= rows;
+    extents[last] /= columns;
+    extents.append({rows, columns});
+  }
+
+  /// The multi-index of the nest from that of the loops.
+  SmallVector<AffineExpr> indexOf(ArrayRef<AffineExpr> i) const {
+    if (!strided)
+      return SmallVector<AffineExpr>(i);
+    SmallVector<AffineExpr> index(i.drop_back(2));
+    index[*strided] = index[*strided] * rows + i[last + 1];
     index[last] = index[last] * columns + i[last + 2];
-    body(index);
-  });
+    return index;
+  }
+
+  std::optional<unsigned> strided;
+  SmallVector<int64_t> extents;
+
+private:
+  unsigned last = 0;
+  int64_t rows = 1, columns = 1;
+};
+} // namespace
+
+void VectorEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
+  TiledLoops loops(nest);
+  forEach(loops.extents, [&](ArrayRef<Index> i) { body(loops.indexOf(i)); });
+}
+
+int64_t VectorWalk::countFinishes(Operation *op) const {
+  auto isInMemory = [&](Value value) { return places.isInMemory(value); };
+  return cast<VectorFillOpInterface>(op).countTileKinds({unit, isInMemory});
+}
+
+void VectorWalk::forEachElement(const LoopNest &nest, Body body) {
+  TiledLoops loops(nest);
+  forEach(loops.extents, [&](ArrayRef<Index> i) { body(loops.indexOf(i)); });
 }
 
 /// Prefetches the memory that the next tile, below this one, will read and write.

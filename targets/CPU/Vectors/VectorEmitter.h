@@ -1,23 +1,18 @@
 #ifndef DPC_TARGETS_CPU_VECTORS_VECTOREMITTER_H
 #define DPC_TARGETS_CPU_VECTORS_VECTOREMITTER_H
 
+#include "targets/CPU/Vectors/VectorFormat.h"
+#include "targets/Loops/Kernels/AccessWalk.h"
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
 namespace dpc {
 
 /// Writes kernels for a processor with vectors and caches: loops that LLVM may
 /// vectorize, and results that vector fill rules fill if they pay.
-class VectorEmitter : public KernelEmitter {
+class VectorEmitter : public KernelEmitter, public VectorUnit {
 public:
-  /// For floating-point vectors of `vectorBytes` bytes, which is 32 or 64.
   VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
-                unsigned vectorBytes, bool multipliesBf16);
-
-  /// Width in bytes of the floating-point vectors for which kernels are blocked.
-  const unsigned vectorBytes;
-  /// Whether the processor has instructions that multiply bf16 and add in f32
-  /// (VectorCode::multiplyAddPairs).
-  const bool multipliesBf16;
+                const VectorUnit &unit);
 
 protected:
   void emitFill(mlir::Operation *op) override;
@@ -27,6 +22,21 @@ protected:
   void endTile(llvm::ArrayRef<int64_t> shape,
                llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                llvm::ArrayRef<Buffer> streams) override;
+};
+
+/// The walk over the loops of VectorEmitter.
+class VectorWalk : public AccessWalk {
+public:
+  VectorWalk(const KernelGraph &graph, const KernelPlaces &places, bool keepsOrder,
+             const VectorUnit &unit)
+      : AccessWalk(graph, places, keepsOrder), unit(unit) {}
+
+protected:
+  int64_t countFinishes(mlir::Operation *op) const override;
+  void forEachElement(const LoopNest &nest, Body body) override;
+
+private:
+  const VectorUnit unit;
 };
 
 } // namespace dpc

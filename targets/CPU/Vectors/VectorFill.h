@@ -15,6 +15,11 @@ namespace dpc {
 /// and, if it makes tiles, `makesTiles` of the interface and
 ///
 ///   void tiles(Op op, VectorEmitter &e, FinishTile finish) const
+///   int64_t tileKinds(Op op, const VectorSite &site) const
+///
+/// and, if it takes scratch memory,
+///
+///   ScratchSizes scratch(Op op, const VectorSite &site) const
 template <typename Model, typename Op>
 struct VectorFillRule : VectorFillOpInterface::ExternalModel<Model, Op> {
   void emitFill(mlir::Operation *op, VectorEmitter &emitter) const {
@@ -23,6 +28,14 @@ struct VectorFillRule : VectorFillOpInterface::ExternalModel<Model, Op> {
   void emitTiles(mlir::Operation *op, VectorEmitter &emitter, FinishTile finish) const {
     model().tiles(llvm::cast<Op>(op), emitter, finish);
   }
+  nn::ScratchSizes getScratch(mlir::Operation *op, const nn::VectorSite &site) const {
+    return model().scratch(llvm::cast<Op>(op), site);
+  }
+  int64_t countTileKinds(mlir::Operation *op, const nn::VectorSite &site) const {
+    return model().tileKinds(llvm::cast<Op>(op), site);
+  }
+  int64_t tileKinds(Op, const nn::VectorSite &) const { return 1; }
+  nn::ScratchSizes scratch(Op, const nn::VectorSite &) const { return {}; }
   void tiles(Op, VectorEmitter &, FinishTile) const { llvm_unreachable("the rule makes no tiles"); }
 
 private:

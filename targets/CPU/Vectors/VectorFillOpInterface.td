@@ -16,6 +16,16 @@ def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
     InterfaceMethod<"Whether there is `emitTiles`.",
       "bool", "makesTiles", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
+      How many kinds of tiles `emitTiles` makes at `site`: the number of its calls of
+      `finish`. Each call writes the code for tiles of one kind.
+    }], "int64_t", "countTileKinds", (ins "const ::dpc::nn::VectorSite &":$site), "",
+      [{ return 1; }]>,
+    InterfaceMethod<[{
+      The bytes of each piece of scratch memory that the rule takes at `site`, in
+      order.
+    }], "::dpc::nn::ScratchSizes", "getScratch", (ins "const ::dpc::nn::VectorSite &":$site), "",
+      [{ return {}; }]>,
+    InterfaceMethod<[{
       Fills the buffers of all results with `emitter.store`, which hold nothing
       before. Elements of the results may be read back with `emitter.load`.
     }], "void", "emitFill", (ins "::dpc::VectorEmitter &":$emitter)>,

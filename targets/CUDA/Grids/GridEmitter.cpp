@@ -18,10 +18,6 @@ using namespace dpc;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Reductions with fewer terms run in each thread, because distributing them costs
-/// more than it saves.
-static const int64_t kShortReduction = 32;
-
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,15 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
       "int64_t", "getScratchBytes", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return 0;">,
     InterfaceMethod<[{
+      How many final elements the code of a launch gives to `emitter.storeFinal`.
+    }], "int64_t", "countFinalElements", (ins "::dpc::LaunchPhase":$phase),
+      /*methodBody=*/"", /*defaultImplementation=*/"return 1;">,
+    InterfaceMethod<[{
+      Whether a launch reads elements of operands. If not, it reads only the values
+      that an earlier launch has handed on.
+    }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
+      /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
+    InterfaceMethod<[{
       The product that the op is, if its factors are matrices wherever they are
       dense and row-major: then a library can make it.
     }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),

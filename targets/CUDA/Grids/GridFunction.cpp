@@ -15,31 +15,22 @@ using namespace mlir;
 using namespace dpc;
 
 FailureOr<KernelCode> GridFunction::emit() {
-  const LoopPlan loops = planLoops(graph);
-  if (llvm::Error error = loops.verify(graph))
-    return emitError(e.loc, "loops: ") << llvm::toString(std::move(error)), failure();
-  const LaunchPlan plan = planLaunches(graph, loops, options);
-  if (llvm::Error error = plan.verify(graph))
-    return emitError(e.loc, "launches: ") << llvm::toString(std::move(error)), failure();
-  if (failed(memory.placeArguments()))
+  if (failed(memory.addArguments()))
     return failure();
-  lastLaunch = findLastReaders(
-      graph, llvm::map_range(plan.launches, [](const Launch &launch) -> const LoopGroup & {
-        return launch.group;
-      }));
-  for (auto [ordinal, launch] : llvm::enumerate(plan.launches))
+  const std::vector<Launch> &launches = plan.plan.launches;
+  for (auto [ordinal, launch] : llvm::enumerate(launches))
     if (failed(emitLaunch(launch, ordinal)))
       return failure();
   for (auto [result, value] : llvm::enumerate(graph.getYielded()))
-    if (!memory.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
-      emitCopy(value, result, plan.launches.size());
-  KernelCode code;
-  memory.findAliases(code);
+    if (!plan.places.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
+      emitCopy(value, result, launches.size());
+  if (failed(memory.checkAliases(plan.needs)))
+    return failure();
+  KernelCode code{plan.needs, {}};
   for (Entry &entry : entries) {
-    memory.declareUnaliased(code, entry.function);
+    memory.declareUnaliased(plan.needs, entry.function);
     code.launches.push_back(finish(entry));
   }
-  code.scratchBytes = memory.getScratchBytes();
   return code;
 }
 
@@ -105,17 +96,12 @@ KernelLaunch GridFunction::finish(Entry &entry) {
 }
 
 LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
-  memory.startGroup(ordinal);
+  const GridPlan::Memory &own = plan.memories[ordinal];
   beginEntry(launch);
-  for (Operation *root : launch.group.getRoots())
-    for (Value value : root->getResults())
-      placeValue(value, launch, ordinal);
-  if (launch.phase.count > 1) {
-    auto rule = cast<GridFillOpInterface>(launch.group.stages[0].roots[0]);
-    if (launch.phase.number == 0)
-      handedOn = memory.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
-    e.phaseScratch = memory.addressOf(handedOn);
-  }
+  for (Value value : own.placed)
+    placeValue(value, launch);
+  if (launch.phase.count > 1)
+    e.phaseScratch = memory.addressOf(own.handedOn);
   // Ops that use the elements of the filled op are emitted in its last launch.
   LoopGroup group = launch.group;
   if (!launch.phase.isLast())
@@ -123,38 +109,23 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
   LogicalResult emitted = e.emitGroup(group, ordinal);
   endEntry();
   if (launch.product)
-    entries.back().product = placeProduct(*launch.product, ordinal);
+    entries.back().product = placeProduct(*launch.product, own.workspace);
   return emitted;
 }
 
-/// Places a value that `launch` makes, if it needs a place and has none yet.
-void GridFunction::placeValue(Value value, const Launch &launch, unsigned ordinal) {
-  if (memory.isResult(value))
-    return;
-  unsigned last = lastLaunch.lookup(value);
-  // For values, the launches of a fill rule count as one.
-  const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
-  int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
-  bool isLocal = last <= end;
-  // A value that is used where it is made stays in registers.
-  if (isLocal && ((rows > 1 && rowElements == 1) ||
-                  (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
-    e.registerValues.insert(value);
-  else if (launch.phase.number > 0)
-    return; // an earlier launch of the rule has placed it
-  else if (llvm::is_contained(launch.shared, value))
-    e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / rows),
-                        KernelMemory::storageType(value), rowElements});
+void GridFunction::placeValue(Value value, const Launch &launch) {
+  const KernelPlaces::Place &place = *plan.places.find(value);
+  if (place.kind == KernelPlaces::Place::Kind::shared)
+    e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / launch.group.rows),
+                        KernelPlaces::storageType(value), place.rowElements});
   else
-    memory.placeInScratch(value, /*rowElements=*/0, std::max(end, last));
+    memory.add(value);
 }
 
 /// Gives the matrices of a product their buffers and offsets. All of them have been
 /// placed.
-LibraryProduct GridFunction::placeProduct(const PlannedProduct &product, unsigned ordinal) {
-  // The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
-  // sum over blocks could not use it. kAlignment is for aligning its address.
-  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
+LibraryProduct GridFunction::placeProduct(const PlannedProduct &product,
+                                          const ScratchPiece &workspace) {
   const MatrixFactors &factors = product.factors;
   auto at = [&](Value value, const TensorMatrix &matrix) {
     KernelMemory::Location place = memory.locate(value);
@@ -177,18 +148,14 @@ LibraryProduct GridFunction::placeProduct(const PlannedProduct &product, unsigne
     made.addend = at(product.addend, dense);
   else if (product.epilogue == LibraryProduct::Epilogue::bias)
     made.addend = at(product.addend, {nullptr, factors.columns, 0, false});
-  made.workspaceBytes =
-      std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;
-  KernelMemory::Location workspace = memory.reserve(made.workspaceBytes, ordinal);
-  made.workspace = {workspace.buffer, workspace.offset};
+  KernelMemory::Location place = memory.locate(workspace);
+  made.workspaceBytes = workspace.bytes;
+  made.workspace = {place.buffer, place.offset};
   return made;
 }
 
 void GridFunction::emitCopy(Value value, unsigned result, unsigned ordinal) {
-  Launch copy;
-  int64_t count = nn::typeOf(value).getNumElements();
-  copy.threads = LaunchPlan::kMaxThreads;
-  copy.blocks = (count + copy.threads - 1) / copy.threads;
+  const Launch copy = copyLaunch(value);
   beginEntry(copy);
   e.emitCopy(value, memory.resultBuffer(result), ordinal);
   endEntry();

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_GRIDS_GRIDFUNCTION_H
 
 #include "targets/CUDA/Grids/GridEmitter.h"
+#include "targets/CUDA/Grids/GridPlan.h"
 #include "targets/Loops/Kernels/KernelMemory.h"
 #include "targets/Target.h"
 
@@ -12,10 +13,10 @@ namespace dpc {
 /// entry are the buffers that it uses.
 class GridFunction {
 public:
-  GridFunction(const KernelGraph &graph, GridEmitter &emitter, mlir::ModuleOp module,
-               llvm::StringRef symbol, const LaunchOptions &options)
-      : graph(graph), e(emitter), module(module), symbol(symbol), options(options),
-        memory(graph, emitter, module, symbol) {}
+  GridFunction(const KernelGraph &graph, const GridPlan &plan, GridEmitter &emitter,
+               mlir::ModuleOp module, llvm::StringRef symbol)
+      : graph(graph), plan(plan), e(emitter), module(module), symbol(symbol),
+        memory(graph, plan.places, emitter, module, symbol) {}
 
   mlir::FailureOr<KernelCode> emit();
 
@@ -30,23 +31,18 @@ private:
   void beginEntry(const Launch &launch);
   void endEntry();
   mlir::LogicalResult emitLaunch(const Launch &launch, unsigned ordinal);
-  void placeValue(mlir::Value value, const Launch &launch, unsigned ordinal);
+  void placeValue(mlir::Value value, const Launch &launch);
   void emitCopy(mlir::Value value, unsigned result, unsigned ordinal);
-  LibraryProduct placeProduct(const PlannedProduct &product, unsigned ordinal);
+  LibraryProduct placeProduct(const PlannedProduct &product, const ScratchPiece &workspace);
   KernelLaunch finish(Entry &entry);
 
   const KernelGraph &graph;
+  const GridPlan &plan;
   GridEmitter &e;
   mlir::ModuleOp module;
   llvm::StringRef symbol;
-  const LaunchOptions options;
   KernelMemory memory;
-  /// For each value, the number of the last launch that reads it.
-  llvm::DenseMap<mlir::Value, unsigned> lastLaunch;
   std::vector<Entry> entries;
-  /// The scratch memory through which the launches of the current fill rule pass
-  /// values.
-  KernelMemory::Location handedOn = {};
 };
 
 } // namespace dpc

@@ -246,6 +246,13 @@ LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan,
   return Planner(graph, plan, options).result;
 }
 
+Launch dpc::copyLaunch(Value value) {
+  Launch copy;
+  copy.threads = LaunchPlan::kMaxThreads;
+  copy.blocks = llvm::divideCeil(nn::typeOf(value).getNumElements(), copy.threads);
+  return copy;
+}
+
 //===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,10 @@ struct Squares {
   int64_t getTotal() const { return mlir::ShapedType::getNumElements(counts); }
 };
 
+/// Reductions with fewer terms run in each thread, because distributing them costs
+/// more than it saves.
+inline constexpr int64_t kShortReduction = 32;
+
 /// The launches of a kernel, in their order.
 struct LaunchPlan {
   /// Threads of a warp, which exchange values by shuffles.
@@ -84,6 +88,9 @@ struct LaunchOptions {
   /// Whether every sum adds its terms in order.
   bool keepsOrder = false;
 };
+
+/// The launch that copies `value`, which is inlined or an operand, into a result.
+Launch copyLaunch(mlir::Value value);
 
 /// Distributes the loops of `plan` over threads. A group without elements gets no
 /// launch. A group of few and long rows is split into one launch per stage. A group

@@ -64,6 +64,11 @@ int64_t BlockProduct::getScratchBytes() const {
          accumulatorType(elementType).getIntOrFloatBitWidth() / 8;
 }
 
+int64_t BlockProduct::countFinalElements(LaunchPhase phase) const {
+  const Division division = divide(phase.count > 1);
+  return phase.number > 0 ? 1 : division.high * division.wide;
+}
+
 void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB readB,
                         Take take) const {
   const Division division = divide(phase.count > 1);

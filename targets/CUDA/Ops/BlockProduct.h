@@ -26,6 +26,10 @@ struct BlockProduct {
   /// Bytes of scratch memory for partial sums; 0 if there is only one launch.
   int64_t getScratchBytes() const;
 
+  /// Number of calls of `take` in the code of a launch: one per sum of a thread, or one
+  /// in the launch that adds partial sums.
+  int64_t countFinalElements(LaunchPhase phase) const;
+
   /// Read an element of a factor. Each element is read once per block, so the read
   /// may be a computation.
   using ReadA = llvm::function_ref<mlir::Value(Index batch, Index row, Index k)>;

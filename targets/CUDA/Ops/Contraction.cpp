@@ -53,6 +53,11 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return productOf(cast<DotOp>(self)).getGrids(mayDivide);
   }
+  int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
+    return productOf(cast<DotOp>(self)).countFinalElements(phase);
+  }
+  // The second launch combines sums that the first one has made.
+  bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return productOf(cast<DotOp>(self)).getScratchBytes();
   }

@@ -40,6 +40,11 @@ struct ConvolutionGridFill
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return productOf(cast<Op>(self)).getGrids(mayDivide);
   }
+  int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
+    return productOf(cast<Op>(self)).countFinalElements(phase);
+  }
+  // The second launch combines sums that the first one has made.
+  bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return productOf(cast<Op>(self)).getScratchBytes();
   }
@@ -64,8 +69,8 @@ struct ConvolutionGridFill
         [&](Index group, Index k, Index column) {
           ConvolutionTerm read = term(group, e.constant(0), column, k);
           return e.branch(
-              e.allInRange(read.bounds(e, c, first)), [&] { return e.read(op->getOperand(0), read.first); },
-              [&] { return zero; });
+              e.allInRange(read.bounds(e, c, first)),
+              [&] { return e.read(op->getOperand(0), read.first); }, [&] { return zero; });
         },
         [&](Index group, Index row, Index column, Value value) {
           ElementIndex place(e, typeOf(op.getResult()).getShape(), element(group, row, column));

@@ -214,6 +214,8 @@ struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, Reduc
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return DividedReduction(cast<ReduceOp>(self)).getGrids(mayDivide);
   }
+  // The second launch combines sums that the first one has made.
+  bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return DividedReduction(cast<ReduceOp>(self)).getScratchBytes();
   }

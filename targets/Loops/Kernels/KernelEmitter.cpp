@@ -7,26 +7,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace dpc;
-
-int64_t ScratchAllocator::allocate(int64_t bytes, unsigned lastGroup) {
-  bytes = llvm::alignTo(std::max<int64_t>(1, bytes), 64);
-  int64_t offset = 0;
-  auto at = pieces.begin();
-  for (; at != pieces.end() && at->offset - offset < bytes; ++at)
-    offset = at->offset + at->bytes;
-  pieces.insert(at, {offset, bytes, lastGroup});
-  peak = std::max(peak, offset + bytes);
-  return offset;
-}
-
-void ScratchAllocator::startGroup(unsigned group) {
-  llvm::erase_if(pieces, [&](const Piece &piece) { return piece.lastGroup < group; });
-}
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -53,7 +37,7 @@ static Value fromStorage(LoopEmitter &e, Value tensor, Value element) {
                                e.constantLike(element.getType(), 0));
 }
 
-KernelEmitter::Access KernelEmitter::here(Index number) {
+KernelAccesses::Access KernelEmitter::here(Index number) {
   return {group, stage, number, row, rows, filling};
 }
 
@@ -64,7 +48,7 @@ void KernelEmitter::store(Value result, Value element, Index number) {
     remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
     return;
   }
-  writes[result].push_back(here(number));
+  accesses.writes[result].push_back(here(number));
   if (finished)
     streams.insert(result);
   storeTo(buffer->second, element, number);
@@ -74,21 +58,39 @@ Value KernelEmitter::load(Value result, Index number) {
   return fromStorage(*this, result, loadFrom(buffers.find(result)->second, number));
 }
 
-Value KernelEmitter::getBuffer(Value value) {
+bool KernelEmitter::isInMemory(Value value) const {
   auto buffer = buffers.find(value);
-  if (buffer == buffers.end() || buffer->second.rowElements)
+  return buffer != buffers.end() && !buffer->second.rowElements;
+}
+
+Value KernelEmitter::getBuffer(Value value) {
+  if (!isInMemory(value))
     return Value();
   // The caller may read or write any element of the buffer, so note both.
-  reads[value].push_back(here(constant(0)));
-  writes[value].push_back(here(constant(0)));
-  return buffer->second.address;
+  accesses.reads[value].push_back(here(constant(0)));
+  accesses.writes[value].push_back(here(constant(0)));
+  return buffers.find(value)->second.address;
 }
 
 Value KernelEmitter::getScratch(int64_t bytes) {
-  int64_t offset = allocator ? allocator->allocate(bytes, group) : 0;
+  size_t number = taken.size();
+  taken.push_back(bytes);
+  int64_t offset = number < pieces.size() ? pieces[number].offset : 0;
   return make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), builder.getI8Type(),
                            scratch, ValueRange(materialize(constant(offset))),
                            /*inbounds=*/true);
+}
+
+/// Checks that the rule of `op` has taken the planned pieces of scratch memory.
+LogicalResult KernelEmitter::checkPieces(Operation *op) {
+  for (size_t i = 0; i < std::max(taken.size(), pieces.size()); ++i) {
+    int64_t used = i < taken.size() ? taken[i] : 0,
+            planned = i < pieces.size() ? pieces[i].bytes : 0;
+    if (used != planned)
+      return op->emitOpError() << "takes " << used << " bytes as piece " << i
+                               << " of its scratch memory where its plan has " << planned;
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,7 +106,7 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   Value element;
   auto buffer = buffers.find(tensor);
   if (buffer != buffers.end()) {
-    reads[tensor].push_back(here(number));
+    accesses.reads[tensor].push_back(here(number));
     if (finished && number == finished)
       streams.insert(tensor);
     element = fromStorage(*this, tensor, loadFrom(buffer->second, number));
@@ -162,6 +164,7 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrd
   stage = 1;
   rows = loops.rows;
   row = constant(0);
+  taken.clear();
   madeInStage.clear();
   if (!loops.isFilled || loops.stages.size() > 1)
     for (auto [number, roots] : llvm::enumerate(loops.stages))
@@ -186,7 +189,7 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrd
   if (missing)
     return missing.getDefiningOp()->emitOpError(
         "is read by a kernel's loops where they have not made it");
-  return success();
+  return checkPieces(loops.stages[0].roots[0]);
 }
 
 void KernelEmitter::emitFilled(const LoopGroup &loops) {

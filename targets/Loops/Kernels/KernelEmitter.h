@@ -1,31 +1,13 @@
 #ifndef DPC_TARGETS_LOOPS_KERNELS_KERNELEMITTER_H
 #define DPC_TARGETS_LOOPS_KERNELS_KERNELEMITTER_H
 
+#include "targets/Loops/Kernels/KernelAccesses.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
 #include "targets/Loops/LoopEmitter.h"
 
 #include "llvm/ADT/SetVector.h"
 
 namespace dpc {
-
-/// Allocates scratch memory while groups are emitted in order.
-class ScratchAllocator {
-public:
-  /// The offset of `bytes` bytes that stay allocated until group `lastGroup` is
-  /// emitted.
-  int64_t allocate(int64_t bytes, unsigned lastGroup);
-  /// Frees the memory that no group from `group` on uses.
-  void startGroup(unsigned group);
-  int64_t getPeak() const { return peak; }
-
-private:
-  struct Piece {
-    int64_t offset, bytes;
-    unsigned lastGroup;
-  };
-  llvm::SmallVector<Piece> pieces; // sorted by offset
-  int64_t peak = 0;
-};
 
 /// Writes the code that uses final elements of a result: those with the row-major
 /// numbers `number(i)`, for all multi-indices i of `shape`.
@@ -53,28 +35,21 @@ public:
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
   /// Makes every sum add its terms in order, even a sum that is computed only once.
   void keepOrder() { keepsOrder = true; }
-  void setScratch(mlir::Value address, ScratchAllocator *allocator) {
-    scratch = address;
-    this->allocator = allocator;
-  }
+  void setScratch(mlir::Value address) { scratch = address; }
+  /// Gives the next group the pieces of scratch memory that its rule takes, in their
+  /// order.
+  void setPieces(llvm::ArrayRef<ScratchPiece> planned) { pieces = planned; }
 
   /// Emits the loops of `group`, which has the number groupOrdinal. All values that
   /// the group makes must have buffers, except those in `registerValues`. Fails
-  /// with an error if a root reads an element that its loops have not made yet.
+  /// with an error if a root reads an element that its loops have not made yet, or
+  /// takes other scratch memory than planned.
   mlir::LogicalResult emitGroup(const LoopGroup &group, unsigned groupOrdinal);
   /// Copies `from` into the buffer of another value.
   void emitCopy(mlir::Value from, Buffer to, unsigned groupOrdinal);
 
-  /// An access to a value in memory: its group and stage, the row-major number of
-  /// the element, and the row in which the loops are.
-  struct Access {
-    unsigned group, stage;
-    Index number, row;
-    int64_t rows;
-    /// The access is by a fill rule, which visits elements in its own order.
-    bool filling;
-  };
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> reads, writes;
+  /// The accesses of the code to values in memory.
+  KernelAccesses accesses;
   /// Values without a buffer: computed once per row and read only in that row.
   llvm::DenseSet<mlir::Value> registerValues;
 
@@ -84,6 +59,8 @@ public:
   mlir::Value load(mlir::Value result, Index number) override;
   llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) override;
   mlir::Value getBuffer(mlir::Value value) override;
+  /// Whether `getBuffer` gives an address.
+  bool isInMemory(mlir::Value value) const;
   mlir::Value getScratch(int64_t bytes) override;
 
 protected:
@@ -116,14 +93,17 @@ private:
   void emitStage(const LoopGroup::Stage &roots);
   void emitFilled(const LoopGroup &loops);
   void emitElements(llvm::ArrayRef<mlir::Operation *> roots, Index number);
-  Access here(Index number);
+  KernelAccesses::Access here(Index number);
+  mlir::LogicalResult checkPieces(mlir::Operation *op);
   Index inBuffer(const Buffer &buffer, Index number);
 
   const KernelGraph &graph;
   bool keepsOrder = false;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   mlir::Value scratch;
-  ScratchAllocator *allocator = nullptr;
+  llvm::ArrayRef<ScratchPiece> pieces;
+  /// The bytes that the rule of the current group has taken.
+  llvm::SmallVector<int64_t> taken;
 
   // The position of emission.
   unsigned group = 0, stage = 0;

@@ -9,17 +9,16 @@ using namespace dpc;
 
 FailureOr<KernelCode> KernelFunction::emit(ArrayRef<Attribute> attributes) {
   LLVM::LLVMFuncOp body = createFunction(attributes);
-  if (failed(memory.placeArguments()))
+  if (failed(memory.addArguments()))
     return failure();
   memory.enter(body);
   if (failed(emitGroups()))
     return failure();
   e.make<LLVM::ReturnOp>(ValueRange());
-  KernelCode code;
-  memory.findAliases(code);
-  memory.declareUnaliased(code, body);
-  code.scratchBytes = memory.getScratchBytes();
-  return code;
+  if (failed(memory.checkAliases(plan.needs)))
+    return failure();
+  memory.declareUnaliased(plan.needs, body);
+  return KernelCode{plan.needs, {}};
 }
 
 // The C function loads the pointers and calls a second function that takes them as
@@ -54,43 +53,16 @@ LLVM::LLVMFuncOp KernelFunction::createFunction(ArrayRef<Attribute> attributes) 
   return body;
 }
 
-/// Gives a value that group `ordinal` computes and group `lastGroup` reads last a
-/// place in scratch memory, if it needs one.
-void KernelFunction::placeValue(Value value, const LoopGroup &group, unsigned ordinal,
-                                unsigned lastGroup) {
-  if (memory.isResult(value))
-    return;
-  int64_t count = nn::typeOf(value).getNumElements(), rowElements = 0;
-  bool isLocal = lastGroup <= ordinal;
-  if (group.rows > 1 && isLocal)
-    rowElements = count / group.rows;
-  // A value that is used in the iteration that computes it stays in registers.
-  if ((group.isFilled && group.stages.size() > 1 && isLocal) || rowElements == 1) {
-    e.registerValues.insert(value);
-    return;
-  }
-  memory.placeInScratch(value, rowElements, std::max(ordinal, lastGroup));
-}
-
 LogicalResult KernelFunction::emitGroups() {
-  const LoopPlan plan = planLoops(graph);
-  if (llvm::Error error = plan.verify(graph))
-    return emitError(e.loc, "loops: ") << llvm::toString(std::move(error));
-  const SmallVector<LoopGroup> &groups = plan.groups;
-  const DenseMap<Value, unsigned> lastGroup = findLastReaders(graph, groups);
-  for (auto [ordinal, group] : llvm::enumerate(groups)) {
-    memory.startGroup(ordinal);
-    bool isEmpty = true;
-    for (Operation *root : group.getRoots())
-      for (Value value : root->getResults())
-        placeValue(value, group, ordinal, lastGroup.lookup(value));
-    for (Value value : group.stages[0].roots[0]->getResults())
-      isEmpty &= nn::typeOf(value).getNumElements() == 0;
-    if (!isEmpty && failed(e.emitGroup(group, ordinal)))
+  for (auto [ordinal, group] : llvm::enumerate(plan.groups)) {
+    for (Value value : group.placed)
+      memory.add(value);
+    e.setPieces(group.pieces);
+    if (!group.isEmpty && failed(e.emitGroup(plan.loops.groups[ordinal], ordinal)))
       return failure();
   }
   for (auto [result, value] : llvm::enumerate(graph.getYielded()))
-    if (!memory.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
-      e.emitCopy(value, memory.resultBuffer(result), groups.size());
+    if (!plan.places.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
+      e.emitCopy(value, memory.resultBuffer(result), plan.groups.size());
   return success();
 }

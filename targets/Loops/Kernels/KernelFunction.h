@@ -1,8 +1,8 @@
 #ifndef DPC_TARGETS_LOOPS_KERNELS_KERNELFUNCTION_H
 #define DPC_TARGETS_LOOPS_KERNELS_KERNELFUNCTION_H
 
+#include "targets/Loops/Kernels/FunctionPlan.h"
 #include "targets/Loops/Kernels/KernelMemory.h"
-#include "targets/Loops/Kernels/LoopPlan.h"
 
 namespace dpc {
 
@@ -10,10 +10,10 @@ namespace dpc {
 /// its groups one after the other.
 class KernelFunction {
 public:
-  KernelFunction(const KernelGraph &graph, KernelEmitter &emitter, mlir::ModuleOp module,
-                 llvm::StringRef symbol)
-      : graph(graph), e(emitter), module(module), symbol(symbol),
-        memory(graph, emitter, module, symbol) {}
+  KernelFunction(const KernelGraph &graph, const FunctionPlan &plan, KernelEmitter &emitter,
+                 mlir::ModuleOp module, llvm::StringRef symbol)
+      : graph(graph), plan(plan), e(emitter), module(module), symbol(symbol),
+        memory(graph, plan.places, emitter, module, symbol) {}
 
   /// `attributes` are put on the function that holds the loops
   /// (HostLoopTarget::getAttributes).
@@ -22,9 +22,9 @@ public:
 private:
   mlir::LLVM::LLVMFuncOp createFunction(llvm::ArrayRef<mlir::Attribute> attributes);
   mlir::LogicalResult emitGroups();
-  void placeValue(mlir::Value value, const LoopGroup &group, unsigned ordinal, unsigned lastGroup);
 
   const KernelGraph &graph;
+  const FunctionPlan &plan;
   KernelEmitter &e;
   mlir::ModuleOp module;
   llvm::StringRef symbol;

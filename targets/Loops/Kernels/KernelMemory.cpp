@@ -1,63 +1,47 @@
-// Places the values of a kernel, and finds which results may share buffers of
-// operands.
+// The addresses of the values of a kernel in its functions.
 
 #include "targets/Loops/Kernels/KernelMemory.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace dpc;
 
-Type KernelMemory::storageType(Value value) {
-  Type type = registerType(nn::typeOf(value).getElementType());
-  if (type.isInteger(1))
-    return IntegerType::get(value.getContext(), 8);
-  return type;
-}
-
-/// Whether all elements of a constant are equal, so that it needs no memory.
-static bool isSplat(nn::ConstantOp constant) {
-  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-  return dense && dense.isSplat();
-}
-
-KernelMemory::KernelMemory(const KernelGraph &graph, KernelEmitter &emitter, ModuleOp module,
-                           StringRef symbol)
-    : graph(graph), e(emitter), module(module), symbol(symbol),
-      operands(graph.getBlock().getNumArguments()), results(graph.getYielded().size()) {}
+KernelMemory::KernelMemory(const KernelGraph &graph, const KernelPlaces &plan,
+                           KernelEmitter &emitter, ModuleOp module, StringRef symbol)
+    : graph(graph), plan(plan), e(emitter), module(module), symbol(symbol),
+      operands(plan.getOperandCount()), results(plan.getResultCount()) {}
 
 //===----------------------------------------------------------------------===//
-// Places
+// Addresses
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelMemory::placeArguments() {
-  Block &block = graph.getBlock();
-  for (BlockArgument argument : block.getArguments())
-    places[argument] = {Place::Kind::argument, argument.getArgNumber(), storageType(argument)};
-  for (auto constant : block.getOps<nn::ConstantOp>())
-    if (!isSplat(constant) && failed(addTable(constant)))
-      return failure();
-  for (auto [result, value] : llvm::enumerate(graph.getYielded()))
-    if (graph.isMaterialised(value) && resultOf.try_emplace(value, result).second)
-      places[value] = {Place::Kind::argument, int64_t(operands + result), storageType(value)};
+LogicalResult KernelMemory::addArguments() {
+  for (const auto &[value, place] : plan.getArguments()) {
+    if (auto constant = value.getDefiningOp<nn::ConstantOp>())
+      if (place.kind == Place::Kind::table && failed(addTable(constant, place.number)))
+        return failure();
+    places[value] = place;
+  }
   return success();
 }
 
 /// Adds a constant that is no splat to the module as a table.
-LogicalResult KernelMemory::addTable(nn::ConstantOp constant) {
+LogicalResult KernelMemory::addTable(nn::ConstantOp constant, int64_t number) {
   std::optional<HostTensor> tensor = HostTensor::fromAttr(constant.getValue());
   if (!tensor)
     return constant.emitOpError("has a value that cannot be read");
-  Type element = storageType(constant.getResult());
+  Type element = KernelPlaces::storageType(constant.getResult());
   auto type = RankedTensorType::get(tensor->getShape(), element);
   DenseElementsAttr value;
   if (tensor->isFloat()) {
     value = tensor->toAttr();
   } else {
     SmallVector<APInt> elements;
-    for (int64_t number : tensor->ints)
-      elements.push_back(APInt(element.getIntOrFloatBitWidth(), number,
+    for (int64_t integer : tensor->ints)
+      elements.push_back(APInt(element.getIntOrFloatBitWidth(), integer,
                                /*isSigned=*/true));
     value = DenseElementsAttr::get(type, elements);
   }
@@ -65,10 +49,9 @@ LogicalResult KernelMemory::addTable(nn::ConstantOp constant) {
   auto flat = RankedTensorType::get({tensor->size()}, element);
   OpBuilder::InsertionGuard guard(e.builder);
   e.builder.setInsertionPointToStart(module.getBody());
-  e.make<LLVM::GlobalOp>(arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, tableName(tables),
+  e.make<LLVM::GlobalOp>(arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, tableName(number),
                          tensor->size() ? Attribute(value.reshape(flat)) : Attribute(),
                          /*alignment=*/64);
-  places[constant.getResult()] = {Place::Kind::table, tables++, element};
   return success();
 }
 
@@ -78,105 +61,83 @@ std::string KernelMemory::tableName(int64_t number) const {
 
 void KernelMemory::enter(LLVM::LLVMFuncOp entered) {
   function = entered;
-  e.setScratch(function.getArguments().back(), &scratch);
+  e.setScratch(function.getArguments().back());
   for (const auto &[value, place] : places)
-    e.setBuffer(value, bufferOf(place));
+    e.setBuffer(value, bufferOf(value, place));
 }
 
-void KernelMemory::placeInScratch(Value value, int64_t rowElements, unsigned lastGroup) {
-  Type type = storageType(value);
-  int64_t elements = rowElements ? rowElements : nn::typeOf(value).getNumElements();
-  int64_t bytes = elements * type.getIntOrFloatBitWidth() / 8;
-  Place place{Place::Kind::scratch, scratch.allocate(bytes, lastGroup), type, rowElements};
+void KernelMemory::add(Value value) {
+  const Place &place = *plan.find(value);
+  if (place.kind == Place::Kind::registers) {
+    e.registerValues.insert(value);
+    return;
+  }
   places[value] = place;
-  e.setBuffer(value, bufferOf(place));
+  e.setBuffer(value, bufferOf(value, place));
 }
 
 KernelMemory::Location KernelMemory::locate(Value value) const {
-  const Place &place = places.find(value)->second;
+  const Place &place = *plan.find(value);
   assert(place.kind != Place::Kind::table && "a table is in no buffer");
   if (place.kind == Place::Kind::scratch)
     return {operands + results, place.number};
   return {static_cast<unsigned>(place.number), 0};
 }
 
-KernelMemory::Location KernelMemory::reserve(int64_t bytes, unsigned ordinal) {
-  return {operands + results, scratch.allocate(bytes, ordinal)};
+Value KernelMemory::addressOf(const ScratchPiece &piece) {
+  return addressOf(Place{Place::Kind::scratch, piece.offset});
 }
 
-Value KernelMemory::addressOf(const Location &place) {
-  return bufferOf({Place::Kind::scratch, place.offset, e.builder.getI8Type()}).address;
-}
-
-KernelEmitter::Buffer KernelMemory::bufferOf(const Place &place) {
+Value KernelMemory::addressOf(const Place &place) {
   auto pointer = LLVM::LLVMPointerType::get(e.builder.getContext());
-  Value address;
   switch (place.kind) {
   case Place::Kind::argument:
-    address = function.getArgument(static_cast<unsigned>(place.number));
-    break;
+    return function.getArgument(static_cast<unsigned>(place.number));
   case Place::Kind::table:
-    address = e.make<LLVM::AddressOfOp>(pointer, tableName(place.number));
-    break;
+    return e.make<LLVM::AddressOfOp>(pointer, tableName(place.number));
   case Place::Kind::scratch:
-    address = e.make<LLVM::GEPOp>(pointer, e.builder.getI8Type(), function.getArguments().back(),
-                                  ValueRange(e.materialize(e.constant(place.number))),
-                                  /*inbounds=*/true);
+    return e.make<LLVM::GEPOp>(pointer, e.builder.getI8Type(), function.getArguments().back(),
+                               ValueRange(e.materialize(e.constant(place.number))),
+                               /*inbounds=*/true);
+  case Place::Kind::shared:
+  case Place::Kind::registers:
     break;
   }
-  return {address, place.type, place.rowElements};
+  llvm_unreachable("the place has no address in all functions");
+}
+
+KernelEmitter::Buffer KernelMemory::bufferOf(Value value, const Place &place) {
+  return {addressOf(place), KernelPlaces::storageType(value), place.rowElements};
 }
 
 KernelEmitter::Buffer KernelMemory::resultBuffer(unsigned result) {
-  return bufferOf(
-      {Place::Kind::argument, int64_t(operands + result), storageType(graph.getYielded()[result])});
-}
-
-bool KernelMemory::isStoredIn(Value value, unsigned result) const {
-  auto made = resultOf.find(value);
-  return made != resultOf.end() && made->second == result;
+  return bufferOf(graph.getYielded()[result], {Place::Kind::argument, int64_t(operands + result)});
 }
 
 //===----------------------------------------------------------------------===//
 // Results that may share buffers of operands
 //===----------------------------------------------------------------------===//
 
-/// Whether `read`, for its element of the row, happens before `write`.
-static bool isBefore(const IndexSpace &space, const KernelEmitter::Access &read,
-                     const KernelEmitter::Access &write, int64_t count) {
-  if (read.group != write.group)
-    return read.group < write.group;
-  if (read.filling || read.stage > write.stage)
-    return false;
-  if (read.stage == write.stage && read.number == write.number)
-    return true;
-  // The read is in an earlier stage, and of the same row.
-  return read.stage < write.stage && read.rows > 1 &&
-         space.floorDiv(read.number, count / read.rows) == read.row;
+LogicalResult KernelMemory::checkAliases(const KernelNeeds &needs) const {
+  auto list = [](ArrayRef<unsigned> operands) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    llvm::interleaveComma(operands, out << "[");
+    out << "]";
+    return text;
+  };
+  SmallVector<SmallVector<unsigned>> found = e.accesses.findAliases(e, graph, plan);
+  for (auto [result, planned] : llvm::enumerate(needs.mayAlias))
+    if (found[result] != planned)
+      return emitError(e.loc) << "result " << result << " may share the buffers of operands "
+                              << list(found[result]) << " in the code of the kernel and "
+                              << list(planned) << " in its plan";
+  return success();
 }
 
-bool KernelMemory::mayAlias(Value result, BlockArgument operand) const {
-  int64_t count = nn::typeOf(result).getNumElements();
-  if (storageType(operand) != storageType(result) || nn::typeOf(operand).getNumElements() != count)
-    return false;
-  for (const auto &read : e.reads.lookup(operand))
-    for (const auto &write : e.writes.lookup(result))
-      if (!isBefore(e, read, write, count))
-        return false;
-  return true;
-}
-
-void KernelMemory::findAliases(KernelCode &code) const {
-  code.mayAlias.resize(results);
-  for (auto [result, value] : llvm::enumerate(graph.getYielded()))
-    for (BlockArgument argument : graph.getBlock().getArguments())
-      if (isStoredIn(value, result) && mayAlias(value, argument))
-        code.mayAlias[result].push_back(argument.getArgNumber());
-}
-
-void KernelMemory::declareUnaliased(const KernelCode &code, LLVM::LLVMFuncOp function) const {
+void KernelMemory::declareUnaliased(const KernelNeeds &needs, LLVM::LLVMFuncOp function) const {
   llvm::BitVector shared(operands + results + 1);
-  for (auto [result, aliases] : llvm::enumerate(code.mayAlias))
+  for (auto [result, aliases] : llvm::enumerate(needs.mayAlias))
     for (unsigned operand : aliases) {
       shared.set(operand);
       shared.set(operands + result);

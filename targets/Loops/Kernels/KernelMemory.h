@@ -10,34 +10,25 @@
 
 namespace dpc {
 
-/// The places of one kernel's values: the buffers of its operands and results,
-/// constant tables, and scratch memory. The buffers are arguments of a function, in
-/// the order of Target::emitKernel. A kernel may consist of several functions, each
+/// The addresses of one kernel's values, in their places (KernelPlaces). The buffers are
+/// arguments of a function, in the order of Target::emitKernel. A kernel may consist of several functions, each
 /// of which calls `enter`.
 class KernelMemory {
 public:
-  KernelMemory(const KernelGraph &graph, KernelEmitter &emitter, mlir::ModuleOp module,
-               llvm::StringRef symbol);
-
-  /// The type in which an element of `value` is stored: a byte for i1, else a
-  /// signless type.
-  static mlir::Type storageType(mlir::Value value);
+  KernelMemory(const KernelGraph &graph, const KernelPlaces &plan, KernelEmitter &emitter,
+               mlir::ModuleOp module, llvm::StringRef symbol);
 
   unsigned getBufferCount() const { return operands + results + 1; }
-  int64_t getScratchBytes() const { return scratch.getPeak(); }
 
-  /// Places the operands, the results, and the constants that are no splats. The
+  /// Adds the operands, the results, and the constants that are no splats. The
   /// latter become tables in the module.
-  mlir::LogicalResult placeArguments();
+  mlir::LogicalResult addArguments();
   /// Gives the emitter the addresses, in `function`, of all values that have a
   /// place. The builder is at the start of the function.
   void enter(mlir::LLVM::LLVMFuncOp function);
 
-  /// Frees the scratch memory that no group from `ordinal` on uses.
-  void startGroup(unsigned ordinal) { scratch.startGroup(ordinal); }
-  /// Gives `value` a place until group `lastGroup` is emitted. The place holds all
-  /// elements, or one row of `rowElements` at a time.
-  void placeInScratch(mlir::Value value, int64_t rowElements, unsigned lastGroup);
+  /// Tells the emitter the planned place of a value, in scratch memory or registers.
+  void add(mlir::Value value);
 
   /// A place in a buffer, `offset` bytes after its start.
   struct Location {
@@ -46,47 +37,34 @@ public:
   };
   /// The place of `value`, which must be in a buffer.
   Location locate(mlir::Value value) const;
-  /// Scratch memory until group `ordinal` is emitted, and its address in the
-  /// entered function.
-  Location reserve(int64_t bytes, unsigned ordinal);
-  mlir::Value addressOf(const Location &scratch);
-
-  /// Whether `value` is stored in the buffer of a result, and whether in that of
-  /// `result`.
-  bool isResult(mlir::Value value) const { return resultOf.contains(value); }
-  bool isStoredIn(mlir::Value value, unsigned result) const;
+  Location locate(const ScratchPiece &piece) const { return {operands + results, piece.offset}; }
+  /// The address of a piece of scratch memory in the entered function.
+  mlir::Value addressOf(const ScratchPiece &piece);
   KernelEmitter::Buffer resultBuffer(unsigned result);
 
-  /// Finds which results may share the buffer of an operand, from the recorded
-  /// reads and writes of the emitter.
-  void findAliases(KernelCode &code) const;
+  /// Checks the accesses of the emitted code: the results may share those buffers of
+  /// operands that `needs` tells.
+  mlir::LogicalResult checkAliases(const KernelNeeds &needs) const;
   /// Tells LLVM which arguments of `function` overlap with no other argument.
-  void declareUnaliased(const KernelCode &code, mlir::LLVM::LLVMFuncOp function) const;
+  void declareUnaliased(const KernelNeeds &needs, mlir::LLVM::LLVMFuncOp function) const;
 
 private:
-  struct Place {
-    enum class Kind { argument, table, scratch } kind;
-    int64_t number; // of the argument or the table, or the offset
-    mlir::Type type;
-    int64_t rowElements = 0;
-  };
+  using Place = KernelPlaces::Place;
 
-  mlir::LogicalResult addTable(nn::ConstantOp constant);
+  mlir::LogicalResult addTable(nn::ConstantOp constant, int64_t number);
   std::string tableName(int64_t number) const;
-  KernelEmitter::Buffer bufferOf(const Place &place);
-  bool mayAlias(mlir::Value result, mlir::BlockArgument operand) const;
+  mlir::Value addressOf(const Place &place);
+  KernelEmitter::Buffer bufferOf(mlir::Value value, const Place &place);
 
   const KernelGraph &graph;
+  const KernelPlaces &plan;
   KernelEmitter &e;
   mlir::ModuleOp module;
   llvm::StringRef symbol;
   unsigned operands, results;
   mlir::LLVM::LLVMFuncOp function;
-  ScratchAllocator scratch;
+  /// The places of the values that have been added.
   llvm::MapVector<mlir::Value, Place> places;
-  /// The number of the result that a value is stored in, if any.
-  llvm::DenseMap<mlir::Value, unsigned> resultOf;
-  int64_t tables = 0;
 };
 
 } // namespace dpc

@@ -121,7 +121,7 @@ TEST_F(Codegen, LossGradientInPlace) {
   ASSERT_TRUE(kernel.op);
   auto compiled = CompiledKernel::create(kernel.op);
   ASSERT_TRUE(compiled);
-  EXPECT_TRUE(llvm::is_contained(compiled->code.mayAlias[1], 0u));
+  EXPECT_TRUE(llvm::is_contained(compiled->code.needs.mayAlias[1], 0u));
   // Not what a sum over other rows still reads.
   opCase.text =
       R"(%l, %s = nn.cross_entropy %a, %b dim 1 : tensor<9x129xf64>, tensor<9xi64> -> tensor<9xf64>, tensor<9xf64>
@@ -133,7 +133,7 @@ TEST_F(Codegen, LossGradientInPlace) {
   ASSERT_TRUE(kernel.op);
   compiled = CompiledKernel::create(kernel.op);
   ASSERT_TRUE(compiled);
-  EXPECT_TRUE(compiled->code.mayAlias[1].empty());
+  EXPECT_TRUE(compiled->code.needs.mayAlias[1].empty());
 }
 
 // Which loops may be shared is decided on indices that are variables; the loops of each

@@ -133,7 +133,7 @@ void KernelTest::check(const OpCase &opCase, StringRef floatType, double toleran
     }
   };
   compare({});
-  for (auto [i, aliases] : llvm::enumerate(compiled->code.mayAlias))
+  for (auto [i, aliases] : llvm::enumerate(compiled->code.needs.mayAlias))
     for (unsigned operand : aliases) {
       SmallVector<int> shared(i + 1, -1);
       shared[i] = operand;

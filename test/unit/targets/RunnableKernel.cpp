@@ -97,7 +97,8 @@ std::vector<HostTensor> RunnableKernel::run(ArrayRef<HostTensor> operands, Array
     else
       add(type);
   }
-  add(RankedTensorType::get({code.scratchBytes}, IntegerType::get(resultTypes[0].getContext(), 8)));
+  add(RankedTensorType::get({code.needs.scratchBytes},
+                            IntegerType::get(resultTypes[0].getContext(), 8)));
   SmallVector<TensorBuffer *> all;
   for (size_t place : places)
     all.push_back(&buffers[place]);

@@ -35,6 +35,10 @@ protected:
                                                const CodeOptions &) const override {
     return nullptr;
   }
+  std::unique_ptr<AccessWalk> createWalk(const KernelGraph &, const KernelPlaces &,
+                                         const CodeOptions &) const override {
+    return nullptr;
+  }
 
 private:
   ElementCosts costs;

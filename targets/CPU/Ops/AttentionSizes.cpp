@@ -1,0 +1,68 @@
+// Block sizes of the kernels of attention and of its gradient.
+
+#include "targets/CPU/Ops/AttentionSizes.h"
+
+#include "dialects/NN/IR/SumTypes.h"
+#include "targets/CPU/Vectors/MatrixPacking.h"
+#include "targets/CPU/Vectors/RegisterTile.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::nn;
+
+AttentionSizes::AttentionSizes(unsigned vectorBytes, Type factorType, const AttentionShape &shape,
+                               Value mask, ArrayRef<int64_t> maskDimensions,
+                               function_ref<bool(Value)> isInMemory)
+    : shape(shape), format(vectorBytes, accumulatorType(factorType)) {
+  width = shape.keys <= format.lanes ? format.lanes : 2 * format.lanes;
+  panels = llvm::divideCeil(shape.keys, width);
+  unit = std::min<int64_t>(8, width);
+  tileRows = RegisterTile::packedRowsFor(format, width / format.lanes);
+  // Small blocks skip more unseen keys, which matters if there are few keys. Large
+  // blocks reuse a panel more often.
+  blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
+  scoreStride = panels * width + 64 / format.bytes;
+  // The mask is read in place in complete vectors, so its rows must be a multiple
+  // of a panel.
+  bool hasKeys =
+      !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
+  if (mask && !(hasKeys && shape.keys % width == 0 && isInMemory(mask)))
+    maskElements = blockRows * scoreStride;
+}
+
+int64_t AttentionSizes::rowStride(int64_t elements) const {
+  return llvm::alignTo(elements, format.lanes) + 64 / format.bytes;
+}
+
+int64_t AttentionSizes::countOfRows(int64_t count, int64_t elements) const {
+  return llvm::alignTo(count, width) * rowStride(elements);
+}
+
+int64_t AttentionSizes::countOfPackedPanels(int64_t elements) const {
+  return countOfPanels(elements) + MatrixPacker::slackOf(format);
+}
+
+// The probabilities and score gradients of a part fit the second-level cache.
+AttentionParts::AttentionParts(const AttentionSizes &sizes) {
+  int64_t most = (sizes.format.vectorBytes == 64 ? 768 : 320) << 10;
+  int64_t rowBytes = 2 * sizes.scoreStride * sizes.format.bytes;
+  int64_t blocks = std::max<int64_t>(1, most / rowBytes / sizes.blockRows);
+  rows = std::min(blocks * sizes.blockRows,
+                  int64_t(llvm::alignTo(sizes.shape.queries, sizes.blockRows)));
+  isWhole = rows >= sizes.shape.queries;
+}
+
+ScratchSizes AttentionParts::getScratch(const AttentionSizes &t, Type factorType) const {
+  const AttentionShape &shape = t.shape;
+  // Sums of parts need a place if the results are narrower.
+  bool hasSums = !isWhole && factorType != t.format.elementType;
+  return t.format.bytesOf(
+      {t.maskElements, t.countOfRows(shape.queries, shape.depth),
+       t.countOfRows(shape.keys, shape.depth), t.countOfRows(shape.queries, shape.valueDepth),
+       t.countOfPackedPanels(shape.depth), t.countOfPackedPanels(shape.valueDepth),
+       t.countOfScores(rows), t.countOfScores(rows), shape.queries, shape.queries,
+       hasSums ? shape.keys * shape.depth : VectorFormat::kNone,
+       hasSums ? shape.keys * shape.valueDepth : VectorFormat::kNone});
+}

@@ -1,0 +1,90 @@
+// Plans the launches of a kernel, the places of its values, and its needs.
+
+#include "targets/CUDA/Grids/GridPlan.h"
+
+#include "targets/CUDA/Grids/GridFill.h"
+#include "targets/CUDA/Grids/GridWalk.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+using Kind = KernelPlaces::Place::Kind;
+
+/// Places a value that launch `ordinal` makes, if it needs a place and has none yet.
+static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned last) {
+  KernelPlaces &places = grids.places;
+  const Launch &launch = grids.plan.launches[ordinal];
+  if (places.isResult(value))
+    return;
+  // For values, the launches of a fill rule count as one.
+  const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
+  int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
+  bool isLocal = last <= end;
+  // A value that is used where it is made stays in registers.
+  if (isLocal && ((rows > 1 && rowElements == 1) ||
+                  (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
+    places.place(value, {Kind::registers});
+  else if (launch.phase.number > 0)
+    return; // an earlier launch of the rule has placed it
+  else if (llvm::is_contained(launch.shared, value))
+    places.place(value, {Kind::shared, 0, rowElements});
+  else
+    places.placeInScratch(value, /*rowElements=*/0, std::max(end, last));
+  grids.memories[ordinal].placed.push_back(value);
+}
+
+/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
+/// sum over blocks could not use it. kAlignment is for aligning its address.
+static int64_t workspaceBytes(const PlannedProduct &product) {
+  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
+  return std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;
+}
+
+static void placeLaunch(GridPlan &grids, unsigned ordinal,
+                        const DenseMap<Value, unsigned> &lastLaunch) {
+  const Launch &launch = grids.plan.launches[ordinal];
+  grids.memories.emplace_back();
+  grids.places.startGroup(ordinal);
+  for (Operation *root : launch.group.getRoots())
+    for (Value value : root->getResults())
+      placeValue(grids, value, ordinal, lastLaunch.lookup(value));
+  GridPlan::Memory &memory = grids.memories.back();
+  if (launch.phase.number > 0) {
+    memory.handedOn = grids.memories[ordinal - 1].handedOn;
+  } else if (launch.phase.count > 1) {
+    auto rule = cast<GridFillOpInterface>(launch.group.stages[0].roots[0]);
+    memory.handedOn =
+        grids.places.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
+  }
+  if (launch.product)
+    memory.workspace = grids.places.reserve(workspaceBytes(*launch.product), ordinal);
+}
+
+FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
+                                   const LaunchOptions &options) {
+  const LoopPlan loops = planLoops(graph);
+  if (llvm::Error error = loops.verify(graph))
+    return emitError(loc, "loops: ") << llvm::toString(std::move(error)), failure();
+  GridPlan grids{planLaunches(graph, loops, options), KernelPlaces(graph), {}, {}};
+  const std::vector<Launch> &launches = grids.plan.launches;
+  if (llvm::Error error = grids.plan.verify(graph))
+    return emitError(loc, "launches: ") << llvm::toString(std::move(error)), failure();
+  const DenseMap<Value, unsigned> lastLaunch = findLastReaders(
+      graph, llvm::map_range(
+                 launches, [](const Launch &launch) -> const LoopGroup & { return launch.group; }));
+  for (unsigned ordinal = 0; ordinal < launches.size(); ++ordinal)
+    placeLaunch(grids, ordinal, lastLaunch);
+
+  GridWalk walk(graph, grids.places, options.keepsOrder);
+  for (auto [ordinal, launch] : llvm::enumerate(launches))
+    walk.visitLaunch(launch, ordinal);
+  for (auto [result, value] : llvm::enumerate(graph.getYielded()))
+    if (!grids.places.isStoredIn(value, result) && nn::typeOf(value).getNumElements() > 0)
+      walk.visitCopyLaunch(value, launches.size());
+  grids.needs.scratchBytes = grids.places.getScratchBytes();
+  grids.needs.mayAlias = walk.findAliases();
+  return grids;
+}

@@ -1,0 +1,151 @@
+// Follows the launches of a kernel as GridEmitter writes them.
+
+#include "targets/CUDA/Grids/GridWalk.h"
+
+#include "targets/CUDA/Grids/GridFill.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace dpc;
+
+using Index = IndexSpace::Index;
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+void GridWalk::inLaunch(const Launch &newLaunch, function_ref<void()> body) {
+  launch = &newLaunch;
+  level = Level::grid;
+  thread = variable(0, launch->threads - 1);
+  block = variable(0, launch->blocks - 1);
+  scoped(body);
+}
+
+void GridWalk::visitLaunch(const Launch &newLaunch, unsigned ordinal) {
+  inLaunch(newLaunch, [&] {
+    // Ops that use the elements of the filled op are in its last launch.
+    LoopGroup group = launch->group;
+    if (!launch->phase.isLast())
+      group.stages.truncate(1);
+    // Fill rules distribute their loops in their own way.
+    if (group.isFilled)
+      level = Level::thread;
+    visitGroup(group, ordinal);
+  });
+}
+
+void GridWalk::visitCopyLaunch(Value value, unsigned ordinal) {
+  const Launch copy = copyLaunch(value);
+  inLaunch(copy, [&] { visitCopy(value, ordinal); });
+}
+
+void GridWalk::visitFill(Operation *op) {
+  GridFillOpInterface tiles = payingGridFill(op);
+  if (!tiles || tiles.readsOperands(launch->phase))
+    visitFillReads(op);
+  if (launch->phase.isLast())
+    visitFillWrites(op);
+}
+
+int64_t GridWalk::countFinishes(Operation *op) const {
+  return cast<GridFillOpInterface>(op).countFinalElements(launch->phase);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<Index> GridWalk::positionsOf(Index number, ArrayRef<int64_t> shape) {
+  SmallVector<Index> positions(shape.size(), constant(0));
+  int64_t outer = ShapedType::getNumElements(shape);
+  for (size_t d = shape.size(); d-- > 0;) {
+    int64_t extent = shape[d];
+    outer /= std::max<int64_t>(1, extent);
+    if (extent == 1)
+      continue;
+    positions[d] = outer == 1 ? number : asVariable(mod(number, extent), 0, extent - 1);
+    if (outer == 1)
+      break;
+    number = asVariable(floorDiv(number, extent), 0, outer - 1);
+  }
+  return positions;
+}
+
+void GridWalk::dealToBlock(int64_t count, function_ref<void(Index)> body) {
+  int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
+  auto iteration = [&](Index round) {
+    Index number = asVariable(round * threads + thread, 0, count - 1);
+    llvm::SaveAndRestore inside(level, Level::thread);
+    body(number);
+  };
+  if (count % threads == 0)
+    loops({rounds}, [&](ArrayRef<Index> round) { iteration(round[0]); });
+  else
+    scoped([&] { iteration(variable(0, std::max<int64_t>(0, rounds - 1))); });
+}
+
+void GridWalk::dealToGrid(int64_t count, function_ref<void(Index)> body) {
+  Index place = block * launch->threads + thread;
+  Index number = asVariable(place, 0, count - 1);
+  inBranch(!isInRange(place, 0, count), [&] {
+    llvm::SaveAndRestore inside(level, Level::thread);
+    body(number);
+  });
+}
+
+void GridWalk::forEach(ArrayRef<int64_t> shape, Body body) {
+  int64_t total = ShapedType::getNumElements(shape);
+  if (total == 0)
+    return;
+  switch (level) {
+  case Level::thread:
+    return loops(shape, body);
+  case Level::block:
+    return dealToBlock(total, [&](Index number) { body(positionsOf(number, shape)); });
+  case Level::grid:
+    if (launch->kind == Launch::Kind::results) {
+      llvm::SaveAndRestore inside(level, Level::block);
+      return body(positionsOf(block, shape));
+    }
+    return dealToGrid(total, [&](Index number) { body(positionsOf(number, shape)); });
+  }
+}
+
+void GridWalk::forEachRow(int64_t rows, function_ref<void(Index)> body) {
+  if (level == Level::thread)
+    return AccessWalk::forEachRow(rows, body);
+  if (rows == 1)
+    return body(constant(0));
+  if (launch->kind == Launch::Kind::elements)
+    return dealToGrid(rows, body);
+  llvm::SaveAndRestore inside(level, Level::block);
+  body(block);
+}
+
+void GridWalk::forEachElement(const LoopNest &nest, Body body) {
+  if (level == Level::block && launch->together[getStage()])
+    return loops(nest.extents, body);
+  if (launch->kind == Launch::Kind::squares)
+    return forEachOfSquare(nest, body);
+  forEach(nest.extents, body);
+}
+
+void GridWalk::forEachOfSquare(const LoopNest &nest, Body body) {
+  SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
+  scoped([&] {
+    llvm::SaveAndRestore inside(level, Level::thread);
+    for (size_t loop : {size_t(*nest.strided), nest.extents.size() - 1})
+      index[loop] = variable(0, nest.extents[loop] - 1);
+    body(index);
+  });
+}
+
+void GridWalk::inLoops(ArrayRef<int64_t> shape, Body body) {
+  int64_t total = ShapedType::getNumElements(shape);
+  if (orderedSums || level != Level::block || total < kShortReduction)
+    return loops(shape, body);
+  dealToBlock(total, [&](Index number) { body(positionsOf(number, shape)); });
+}

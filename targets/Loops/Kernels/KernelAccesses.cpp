@@ -1,0 +1,47 @@
+// Finds which results of a kernel may share buffers of operands.
+
+#include "targets/Loops/Kernels/KernelAccesses.h"
+
+#include "dialects/NN/IR/Shape.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Whether `read`, for its element of the row, happens before `write`.
+static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read,
+                     const KernelAccesses::Access &write, int64_t count) {
+  if (read.group != write.group)
+    return read.group < write.group;
+  if (read.filling || read.stage > write.stage)
+    return false;
+  if (read.stage == write.stage && read.number == write.number)
+    return true;
+  // The read is in an earlier stage, and of the same row.
+  return read.stage < write.stage && read.rows > 1 &&
+         space.floorDiv(read.number, count / read.rows) == read.row;
+}
+
+bool KernelAccesses::mayAlias(const IndexSpace &space, Value result, BlockArgument operand) const {
+  int64_t count = nn::typeOf(result).getNumElements();
+  if (KernelPlaces::storageType(operand) != KernelPlaces::storageType(result) ||
+      nn::typeOf(operand).getNumElements() != count)
+    return false;
+  for (const Access &read : reads.lookup(operand))
+    for (const Access &write : writes.lookup(result))
+      if (!isBefore(space, read, write, count))
+        return false;
+  return true;
+}
+
+SmallVector<SmallVector<unsigned>> KernelAccesses::findAliases(const IndexSpace &space,
+                                                               const KernelGraph &graph,
+                                                               const KernelPlaces &places) const {
+  SmallVector<SmallVector<unsigned>> aliases(places.getResultCount());
+  for (auto [result, value] : llvm::enumerate(graph.getYielded()))
+    for (BlockArgument argument : graph.getBlock().getArguments())
+      if (places.isStoredIn(value, result) && mayAlias(space, value, argument))
+        aliases[result].push_back(argument.getArgNumber());
+  return aliases;
+}
