@@ -22,6 +22,10 @@ def FillOpInterface : OpInterface<"FillOpInterface"> {
       them. A part may read elements that it has stored back with `emitter.load`.
     }], "void", "emitFill", (ins "::dpc::LoopEmitter &":$emitter, "::dpc::FillParts":$parts)>,
     InterfaceMethod<[{
+      Whether `emitFill`, for one part, reads an operand of one element outside of all
+      loops and branches. Code after it then has the element at hand.
+    }], "bool", "readsInOpen", (ins "unsigned":$operand), "", [{ return false; }]>,
+    InterfaceMethod<[{
       The bytes of each piece of scratch memory that `emitFill` takes for one of
       these parts, in order. `orderedSums`: sums add their terms in order.
     }], "::llvm::SmallVector<int64_t>", "getScratch",

@@ -150,7 +150,7 @@ void AccessWalk::visitFilled(const LoopGroup &group) {
   Operation *op = group.stages[0].roots[0];
   filling = true;
   orderedSums = keepsOrder;
-  scoped([&] { visitFill(op); });
+  visitFill(op);
   filling = false;
   if (group.stages.size() == 1)
     return;
@@ -170,12 +170,15 @@ void AccessWalk::visitFill(Operation *op) {
 }
 
 void AccessWalk::visitFillReads(Operation *op) {
-  for (Value operand : op->getOperands()) {
-    int64_t count = nn::typeOf(operand).getNumElements();
+  auto rule = dyn_cast<FillOpInterface>(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    int64_t count = nn::typeOf(value).getNumElements();
     if (count == 0)
       continue;
     Index number = count == 1 ? constant(0) : variable(0, count - 1);
-    read(operand, ElementIndex(*this, shapeOf(operand), number));
+    bool isOpen = count == 1 && rule && rule.readsInOpen(operand.getOperandNumber());
+    inBranch(!isOpen, [&] { read(value, ElementIndex(*this, shapeOf(value), number)); });
   }
 }
 

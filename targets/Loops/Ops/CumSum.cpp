@@ -33,6 +33,8 @@ struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
     return {lines, lines >= wanted ? 1 : std::clamp<int64_t>(extent / shortPiece, 1, mostPieces)};
   }
 
+  bool readsInOpen(Operation *, unsigned) const { return true; }
+
   /// The bytes of the sums of the pieces of a line.
   static int64_t sumBytes(CumSumOp op, FillParts parts) {
     Type sumType = accumulatorType(registerType(typeOf(op.getInput()).getElementType()));

@@ -153,6 +153,11 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
     return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
   }
 
+  // The index; an update is read in a branch.
+  bool readsInOpen(Operation *self, unsigned operand) const {
+    return operand == 1 && sizes(cast<ScatterAddOp>(self)).first == 1;
+  }
+
   FillParts parts(ScatterAddOp op, int64_t wanted) const {
     return {owners(op, wanted).count, sizes(op).second};
   }
@@ -198,6 +203,9 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
     int64_t extent = type.getDimSize(op.getDimension());
     return {type.getNumElements() / std::max<int64_t>(1, extent), extent, wanted};
   }
+
+  // The input and the index; an update is read in a branch.
+  bool readsInOpen(Operation *, unsigned operand) const { return operand < 2; }
 
   FillParts parts(ScatterElementsOp op, int64_t wanted) const {
     return {wanted > 1 ? owners(op, wanted).count : 1, 1};
@@ -282,6 +290,8 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
     return {1, elements / std::max<int64_t>(1, sliceOf(op)), wanted};
   }
 
+  bool readsInOpen(Operation *, unsigned operand) const { return operand < 2; }
+
   FillParts parts(ScatterNDOp op, int64_t wanted) const {
     return {owners(op, wanted).count, sliceOf(op)};
   }
@@ -333,6 +343,8 @@ struct TopKRule : FillRule<TopKRule, TopKOp> {
     rows[op.getDimension()] = 1;
     return rows;
   }
+
+  bool readsInOpen(Operation *, unsigned) const { return true; }
 
   FillParts parts(TopKOp op, int64_t) const {
     return {ShapedType::getNumElements(rowsOf(op)),

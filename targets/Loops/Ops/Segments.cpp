@@ -60,6 +60,9 @@ struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
                    wanted);
   }
 
+  // The bounds of the only segment.
+  bool readsInOpen(Operation *, unsigned operand) const { return operand > 0; }
+
   /// The bytes of the sums of the pieces of a segment.
   static int64_t sumBytes(FillParts parts) { return parts.width * int64_t(sizeof(double)); }
 
@@ -139,6 +142,8 @@ private:
 };
 
 struct SegmentFillRule : FillRule<SegmentFillRule, SegmentFillOp> {
+  bool readsInOpen(Operation *, unsigned) const { return true; }
+
   FillParts parts(SegmentFillOp op, int64_t wanted) const {
     // There is one part, because zeros are stored first and then overwritten.
     return {1,

@@ -27,3 +27,16 @@ func.func @rows(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
   } -> tensor<4x8x16xf32>
   return %0 : tensor<4x8x16xf32>
 }
+
+// The running sum reads the only element, which is then at hand for the copy: the other
+// result may take its place before.
+// ROWS: func.func private @kernel.2({{.*}}exec.may_alias = [array<i64>, array<i64: 0>], exec.scratch_bytes = 64
+func.func @one(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
+  %0:2 = nn.kernel (%x : tensor<1xf32>) {
+  ^bb0(%a: tensor<1xf32>):
+    %s = nn.cumsum %a dim 0 : tensor<1xf32>
+    %t = nn.add %s, %s : tensor<1xf32>
+    nn.yield %a, %t : tensor<1xf32>, tensor<1xf32>
+  } -> tensor<1xf32>, tensor<1xf32>
+  return %0#0, %0#1 : tensor<1xf32>, tensor<1xf32>
+}
