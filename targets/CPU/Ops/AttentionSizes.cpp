@@ -24,8 +24,9 @@ AttentionSizes::AttentionSizes(unsigned vectorBytes, Type factorType, const Atte
   // blocks reuse a panel more often.
   blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
   scoreStride = panels * width + 64 / format.bytes;
-  // The mask is read in place in complete vectors, so its rows must be a multiple
-  // of a panel.
+  // A mask that is in memory can be read in place, without a copy, if its last
+  // dimension is that of the keys and the number of keys is a multiple of a panel's
+  // width. Each load of a vector then stays in one row of the mask.
   bool hasKeys =
       !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (mask && !(hasKeys && shape.keys % width == 0 && isInMemory(mask)))
