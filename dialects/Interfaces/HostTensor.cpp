@@ -74,16 +74,24 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
                   convert(dense.getSplatValue<APFloat>()));
         return result;
       }
-      for (auto [slot, value] : llvm::zip_equal(result.floats, dense.getValues<APFloat>()))
-        slot = convert(value);
+      // Constants of models may have millions of elements, so f32 does not pass through APFloat.
+      if (floatType.isF32())
+        llvm::copy(dense.getValues<float>(), result.floats.begin());
+      else
+        llvm::transform(dense.getValues<APFloat>(), result.floats.begin(), convert);
       return result;
     }
     auto intType = dyn_cast<IntegerType>(type.getElementType());
     if (!intType)
       return std::nullopt;
     bool zeroExtend = intType.isUnsigned() || intType.getWidth() == 1;
-    for (auto [slot, value] : llvm::zip_equal(result.ints, dense.getValues<APInt>()))
-      slot = zeroExtend ? value.getZExtValue() : value.getSExtValue();
+    auto extend = [&](const APInt &value) -> int64_t {
+      return zeroExtend ? value.getZExtValue() : value.getSExtValue();
+    };
+    if (intType.isInteger(1))
+      llvm::copy(dense.getValues<bool>(), result.ints.begin());
+    else
+      llvm::transform(dense.getValues<APInt>(), result.ints.begin(), extend);
     return result;
   }
   auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
@@ -112,6 +120,8 @@ std::optional<HostTensor> HostTensor::fromAttr(ElementsAttr attr) {
 
 DenseElementsAttr HostTensor::toAttr() const {
   if (auto floatType = dyn_cast<FloatType>(type.getElementType())) {
+    if (floatType.isF32())
+      return DenseElementsAttr::get(type, ArrayRef(llvm::to_vector_of<float>(floats)));
     SmallVector<APFloat> values;
     values.reserve(floats.size());
     for (double element : floats) {
@@ -122,6 +132,8 @@ DenseElementsAttr HostTensor::toAttr() const {
     }
     return DenseElementsAttr::get(type, values);
   }
+  if (type.getElementType().isInteger(1))
+    return DenseElementsAttr::get(type, ArrayRef(llvm::to_vector_of<bool>(ints)));
   SmallVector<APInt> values;
   values.reserve(ints.size());
   unsigned width = type.getElementTypeBitWidth();

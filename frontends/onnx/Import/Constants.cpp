@@ -90,39 +90,51 @@ bool isExactArithmetic(Operation *op, const HostTensor &result) {
          });
 }
 
-bool elementsEqual(const HostTensor &tensor, int64_t a, int64_t b) {
-  if (tensor.isFloat()) // NaN equals NaN, +0 differs from -0
-    return std::memcmp(&tensor.floats[a], &tensor.floats[b], sizeof(double)) == 0;
-  return tensor.ints[a] == tensor.ints[b];
+/// Calls `visit` with `values` in blocks that are contiguous in memory, one for each index of
+/// `dimension` and of the dimensions before it. Stops at the first block for which `visit` gives
+/// false, and returns false then. `visit` gets the index of `dimension`, that index's block and
+/// the block of index 0.
+template <typename Element, typename Visit>
+bool forEachBlock(ArrayRef<Element> values, ArrayRef<int64_t> shape, int64_t dimension,
+                  Visit visit) {
+  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension];
+  for (size_t first = 0; first < values.size(); first += inner * extent)
+    for (int64_t index = 0; index < extent; ++index)
+      if (!visit(index, values.slice(first + index * inner, inner), values.slice(first, inner)))
+        return false;
+  return true;
+}
+
+template <typename Element>
+bool isConstantAlong(ArrayRef<Element> values, ArrayRef<int64_t> shape, int64_t dimension) {
+  return forEachBlock(values, shape, dimension, [](int64_t, auto block, auto first) {
+    // Bits are compared: NaN equals NaN, and +0 differs from -0.
+    return std::memcmp(block.data(), first.data(), block.size() * sizeof(Element)) == 0;
+  });
 }
 
 /// The elements are the same at every index of `dimension`.
 bool isConstantAlong(const HostTensor &tensor, int64_t dimension) {
-  ArrayRef<int64_t> shape = tensor.getShape();
-  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension];
-  for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
-    int64_t index = (i / inner) % extent;
-    if (!elementsEqual(tensor, i, i - index * inner))
-      return false;
-  }
-  return true;
+  return tensor.isFloat() ? isConstantAlong(ArrayRef(tensor.floats), tensor.getShape(), dimension)
+                          : isConstantAlong(ArrayRef(tensor.ints), tensor.getShape(), dimension);
 }
 
 /// Slice 0 of `tensor` along `dimension`, without that dimension.
 HostTensor firstAlong(const HostTensor &tensor, int64_t dimension) {
-  ArrayRef<int64_t> shape = tensor.getShape();
-  SmallVector<int64_t> rest(shape);
+  SmallVector<int64_t> rest(tensor.getShape());
   rest.erase(rest.begin() + dimension);
   HostTensor first(nn::withShape(tensor.getType(), rest));
-  int64_t inner = rowMajorStrides(shape)[dimension], extent = shape[dimension], to = 0;
-  for (int64_t i = 0, e = tensor.size(); i < e; ++i) {
-    if ((i / inner) % extent)
-      continue;
-    if (tensor.isFloat())
-      first.floats[to++] = tensor.floats[i];
-    else
-      first.ints[to++] = tensor.ints[i];
-  }
+  auto copyFirst = [&](auto from, auto to) {
+    forEachBlock(from, tensor.getShape(), dimension, [&](int64_t index, auto block, auto) {
+      if (index == 0)
+        to = llvm::copy(block, to);
+      return true;
+    });
+  };
+  if (tensor.isFloat())
+    copyFirst(ArrayRef(tensor.floats), first.floats.begin());
+  else
+    copyFirst(ArrayRef(tensor.ints), first.ints.begin());
   return first;
 }
 
