@@ -18,7 +18,8 @@ struct Entry {
 };
 } // namespace
 
-/// Returns the table of all optimizers: name, options and defaults as in torch.optim, factory.
+/// Returns the table of all optimizers: for each, its name, its factory and its options. Names and
+/// defaults of options are those of torch.optim.
 static std::vector<Entry> knownOptimizers() {
   auto rate = [](double value) { return OptionInfo{"lr", value}; };
   auto decay = [](double value) { return OptionInfo{"weight-decay", value}; };
