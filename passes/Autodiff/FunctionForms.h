@@ -14,7 +14,7 @@ struct FunctionResults {
 
   void add(nn::ResultKind kind, llvm::StringRef name, mlir::Value value);
 
-  /// Makes these the only results of `function`, and erases the ops that are dead afterwards.
+  /// Makes `values` the only results of `function`, and erases the ops that are dead afterwards.
   void setOn(mlir::func::FuncOp function) const;
 };
 

@@ -52,8 +52,7 @@ public:
     int64_t sampleDim = 0;
   };
 
-  /// The type of the labels, and the place of the classes in the output that they are compared
-  /// with.
+  /// The type of the labels, and the class axis of the output with which they are compared.
   struct Labels {
     mlir::RankedTensorType type;
     /// The axis of the output along which the classes lie; -1 for a loss without classes.

@@ -19,8 +19,9 @@ nn::ArgAttr getBatched(func::FuncOp function, BlockArgument argument) {
   return arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0 ? arg : nn::ArgAttr();
 }
 
-/// A factor of a dimension. `isSamples` says whether the factor is part of the number of samples.
-/// For example, if a batch of 8 is reshaped to 2 x 4, both dimensions have such a factor.
+/// A factor of the extent of a dimension. `isSamples` says whether it is also a factor of the
+/// number of samples. For example, if a batch of 8 is reshaped to 2 x 4, both dimensions have such
+/// a factor.
 struct Factor {
   int64_t size;
   bool isSamples;

@@ -38,7 +38,7 @@ public:
 private:
   using Terms = llvm::SmallVector<mlir::Value> ReplicatedUpdate::*;
   const ReplicatedUpdate &first() const { return updates[bucket.members.front()]; }
-  /// Among the terms `terms` of all members, the element type with the most bits.
+  /// Returns the element type with the most bits among the terms `terms` of all members.
   mlir::Type findWidest(Terms terms) const;
   /// The element type in which ranks sum their gradients: the type of the gradient, or the widest
   /// type of its partial terms if that type has fewer bits.

@@ -52,8 +52,8 @@ struct ReplicatedUpdate {
   };
   /// The origins of the tensors that the update reads, and of those that its follower reads.
   llvm::SmallVector<Source> sources, followerSources;
-  /// A norm from which scalars of the follower are computed, and the origin of the tensor of which
-  /// it is the norm.
+  /// A norm from which scalars of the follower are computed. `source` is the origin of the tensor
+  /// whose norm it is.
   struct Norm {
     SquareSum sum;
     Source source;

@@ -193,8 +193,8 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
   return true;
 }
 
-/// Every unit that comes after `unit` also comes after the units that come before `unit`: adds the
-/// latter to its set `before`.
+/// Adds the units that must run before `unit` to the set `before` of each unit that must run after
+/// `unit`.
 void KernelGroups::spread(unsigned unit) {
   for (auto [index, other] : llvm::enumerate(units)) {
     if (index == unit || other.before.size() <= unit || !other.before.test(unit))

@@ -1,5 +1,5 @@
 // Lowers each tensor of a block to a buffer of its own. Later passes let buffers share memory, and
-// let collectives run beside computation.
+// let collectives overlap with computation.
 
 #include "passes/Lowering/BlockLowering.h"
 

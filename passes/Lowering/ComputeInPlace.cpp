@@ -116,7 +116,7 @@ private:
   /// - A collective needs a target in space `shared`. The target may be a shard over the axes of
   ///   the collective, but not the slice of a microbatch.
   /// - `exec.zero` can use neither a shard nor the slice of a microbatch.
-  /// - Launches and copies can use both.
+  /// - Launches and copies can use shards and slices.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {

@@ -1,4 +1,5 @@
-// Lets the target write the code of each kernel, and records the launches of the kernel on it.
+// Lets the target write the code of each kernel, and records the launches of the kernel in one of
+// its attributes.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"

@@ -31,10 +31,10 @@ int64_t maxLoad(llvm::ArrayRef<MemoryBlock> blocks);
 /// Returns the largest end of a block (offset + size), in bytes.
 int64_t largestEnd(llvm::ArrayRef<MemoryBlock> blocks, llvm::ArrayRef<int64_t> offsets);
 
-/// Sorts the blocks in several orders (by size, area, length, start). For each order, places one
-/// block after another at the lowest offset that the earlier blocks leave free. Returns the offsets
-/// for each order, smallest peak first. Stops early if a peak is not above `lowerBound`. Takes
-/// O(blocks^2) time.
+/// Sorts the blocks in several orders: by size, by size times length, by length, and by start. For
+/// each order, places one block after another at the lowest offset that the earlier blocks leave
+/// free. Returns the offsets for each order, smallest peak first. Stops early if a peak is not
+/// above `lowerBound`. Takes O(blocks^2) time.
 std::vector<std::vector<int64_t>> firstFit(llvm::ArrayRef<MemoryBlock> blocks, int64_t lowerBound);
 
 } // namespace dpc

@@ -10,8 +10,8 @@
 
 namespace dpc {
 
-/// The memory problem of a module. The ops of all entries are numbered by steps, one entry after
-/// another.
+/// The memory problem of a module. Each op of an entry is a step. Steps are numbered through all
+/// entries, one entry after another.
 class Liveness {
 public:
   explicit Liveness(mlir::ModuleOp module);

@@ -151,7 +151,7 @@ std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
 
 /// Matches the ops that compute `value`, from the softmax back to the product of queries and keys:
 /// first the masks, then the scale. Each value must have only one use. If another op needs the
-/// scores, they must be computed anyway.
+/// scores, they must be computed anyway, and nn.attention would save nothing.
 bool AttentionMatcher::matchScores(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())

@@ -63,8 +63,8 @@ mlir::Value guardedForm(mlir::Value p, ConstantValues &constants);
 
 /// The value from which an operand of a product is computed by multiplications with a number,
 /// transpositions and reshapes. The operand is `scale` times the elements of `value`, in another
-/// order. In row-major order, the dimensions of `value` are the dimensions of the operand in the
-/// order `order`.
+/// order. In row-major order, `value` runs through the dimensions of the operand in the order
+/// `order`. For example, `order` is 1, 0 if the operand is the transposed `value`.
 struct OperandTrace {
   mlir::Value value;
   llvm::SmallVector<int64_t> order;

@@ -89,7 +89,7 @@ Narrow Narrowing::build(OpBuilder &builder, Location loc, Value value) {
     return inner;
   }
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
-    // Only a reshape that adds or removes dimensions of extent 1 can be skipped.
+    // Only a reshape that adds or removes dimensions of extent 1 can be looked through.
     ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(), to = typeOf(value).getShape();
     SmallVector<int64_t> old = dimsBut1(from), now = dimsBut1(to);
     if (llvm::map_to_vector(old, [&](int64_t d) { return from[d]; }) !=

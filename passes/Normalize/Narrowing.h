@@ -15,10 +15,10 @@ struct Narrow {
   llvm::SmallVector<int64_t> dimensions; // in increasing order
 };
 
-/// Finds, for a value, the smallest tensor of which it is a broadcast. Skips broadcasts, splat
-/// constants, repeated iotas and dimensions of extent 1, in the operands of elementwise ops too. If
-/// the operands of an elementwise op become smaller, clones the op for the smaller operands,
-/// directly after the original op.
+/// Finds, for a value, the smallest tensor of which it is a broadcast. Looks through broadcasts,
+/// splat constants, iotas with several dimensions and dimensions of extent 1. Also looks through
+/// the operands of elementwise ops. If these become smaller, clones the op for the smaller
+/// operands, directly after the original op.
 class Narrowing {
 public:
   /// Returns the smallest tensor of which `value` is a broadcast. New ops have the location `loc`,

@@ -3,8 +3,8 @@
 //   Adam:  g += wd p          AdamW: p *= 1 - lr wd
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 //   p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
-// Here p is the parameter, g its gradient, m and v the slots, wd the weight decay, and t the number
-// of the step, from 1.
+// Here p is the parameter, g its gradient, m and v are the slots, and t is the number of the step,
+// from 1. Options set the learning rate lr, the weight decay wd, b1, b2 and eps.
 
 #include "passes/Optimize/Optimizer.h"
 

@@ -3,8 +3,8 @@
 //   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + wd p
 //   p -= lr r u
 // The trust ratio r is |p| / |u| over all elements of the parameter, or 1 if either norm is 0. Here
-// p is the parameter, g its gradient, m and v the slots, wd the weight decay, and t the number of
-// the step, from 1.
+// p is the parameter, g its gradient, m and v are the slots, and t is the number of the step, from
+// 1. Options set the learning rate lr, the weight decay wd, b1, b2 and eps.
 
 #include "passes/Optimize/Optimizer.h"
 

@@ -4,7 +4,8 @@
 //   without momentum:        p -= lr d
 //   with momentum:           b = mu b + d;  p -= lr b
 //   with Nesterov momentum:  b = mu b + d;  p -= lr (d + mu b)
-// Here p is the parameter, g its gradient, b the slot, wd the weight decay, and mu the momentum.
+// Here p is the parameter, g its gradient, and b the slot. Options set the learning rate lr, the
+// weight decay wd and the momentum mu.
 
 #include "passes/Optimize/Optimizer.h"
 
