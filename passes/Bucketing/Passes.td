@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
-  let summary = "Divides updates among the ranks that would all make the same";
+  let summary = "Divides each update among the ranks that would all compute it alike";
   let description = [{
     If ranks sum a gradient and then all make the same update, each rank now sums and
     updates only a shard. The all-reduce becomes a reduce-scatter of the gradient before the

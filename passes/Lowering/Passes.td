@@ -111,7 +111,7 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
 }
 
 def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
-  let summary = "Computes values where they are copied, summed or gathered to";
+  let summary = "Computes values directly in the buffers to which they are copied, reduced or gathered";
   let description = [{
     If a buffer is only written to be copied to another buffer, the pass makes it a view of
     the target of the copy. The value is then computed in its final position: the new value
@@ -143,7 +143,7 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
 }
 
 def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
-  let summary = "Says what the buffers and collectives of an entry are for";
+  let summary = "Records the purpose of each buffer and each collective of an entry";
   let description = [{
     Sets `exec.purpose` on every `exec.buffer` and `exec.start`, except those for
     activations. A purpose is parameters, gradients, gathered parameters or metrics. Only

@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
-  let summary = "Says what the program is planned for";
+  let summary = "Records the machine that the program is planned for";
   let description = [{
     Writes the attribute `dist.machine` on the module. It names the target that runs the
     kernels, and has the rates of the target's device and of the links between devices.

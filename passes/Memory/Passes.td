@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
-  let summary = "Places every buffer at a byte offset, buffers that are never live together on the same bytes";
+  let summary = "Assigns byte offsets to all buffers; buffers that are never live together may share bytes";
   let description = [{
     A buffer is live from its first use to its last use, in the order of the ops. If a
     buffer is defined outside of a loop and used in the loop, it is live during the complete

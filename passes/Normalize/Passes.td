@@ -23,7 +23,7 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
 }
 
 def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
-  let summary = "Rounds rows of a table that products read in fewer bits";
+  let summary = "Rounds the rows that lookups take from a table, if products read the table in fewer bits";
   let description = [{
     If ops convert a parameter to a narrower type, the pass also rounds the results of
     lookups in the parameter to this type. An example is a token table that is also the
@@ -110,7 +110,7 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
 }
 
 def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
-  let summary = "Products give the wider type that their only user converts to";
+  let summary = "Lets a product return the wider type to which its only user converts the result";
   let description = [{
     A product of 16-bit factors computes its sums in f32. The pass lets the product return
     the wider type directly, without rounding, if two conditions hold:
@@ -141,7 +141,7 @@ def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
 }
 
 def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
-  let summary = "Records on inputs and labels which integers the program can take";
+  let summary = "Records for inputs and labels which integers the program accepts";
   let description = [{
     An input that is an index (a token of an embedding, a label of a cross-entropy) must lie
     in the range of the dimension that it indexes. The pass walks each function backwards
@@ -247,7 +247,7 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
 }
 
 def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
-  let summary = "Makes index tuples that name their own sample batch dimensions";
+  let summary = "Turns index tuples that contain the number of their own sample into batch dimensions";
   let description = [{
     A model that picks one row x[b, i_b] of each sample b is written as x[arange(B), i].
     Exporters turn this into a gather whose index tuples (b, i_b) contain the number b of
