@@ -6,8 +6,8 @@ include "mlir/Pass/PassBase.td"
 def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
   let summary = "Divides each update among the ranks that would all compute it alike";
   let description = [{
-    If ranks sum a gradient and then all make the same update, each rank now sums and
-    updates only a shard. The all-reduce becomes a reduce-scatter of the gradient before the
+    If ranks sum a gradient and then all make the same update, the pass lets each rank sum
+    and update only a shard. The all-reduce becomes a reduce-scatter of the gradient before the
     update and an all-gather of the parameter after the update. The ranks exchange as many
     bytes as before, but each rank updates only its shard, and keeps optimizer state only
     for its shard. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic cross-replica
@@ -17,8 +17,8 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
 
     Updates join one bucket (BucketPlan.h) if they have equal regions, scalars and groups of
     ranks. The gradients of a bucket lie end to end in one tensor. The parameters of the
-    bucket lie in another tensor, and each slot of the optimizer state in a further one, all
-    at the same offsets. The program takes each of these tensors of state as one argument
+    bucket lie in another tensor, and each slot of the optimizer state in one more tensor,
+    all at the same offsets. The program takes each of these tensors of state as one argument
     (#dist.storage). The tensors of optimizer state are sharded evenly. The norm by which
     gradients are clipped is computed from the sums of squares of the shards.
 
@@ -27,8 +27,9 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     every member, and the ranks sum the results as one small vector. The follower reads a
     tensor in which each element is the scalar of the member that the element belongs to.
 
-    From stage 2 on, if a loop over microbatches sums gradients, these gradients are
-    reduce-scattered in the body of the loop, so that the loop accumulates shards.
+    The option `stage` is the ZeRO stage. From stage 2 on, if a loop over microbatches sums
+    gradients, these gradients are reduce-scattered in the body of the loop, so that the
+    loop accumulates shards.
 
     At stage 3, parameters are sharded too, in every function. A bucket of parameters is
     gathered twice: before the first op of the forward pass that reads it, and before the

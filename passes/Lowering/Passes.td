@@ -69,11 +69,11 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
     needs other memory than `dpc-describe-kernels` recorded, the pass fails.
 
     If two kernels compute the same op on equal operands, the results have the same bits.
-    The code of a kernel never contracts an `nn.mul` and an `nn.add` to a fused
-    multiply-add. A sum that several kernels compute adds its terms in order (decision
-    0015). A sum that only one kernel computes adds its terms in the fastest order, unless
-    `ordered-sums` is set. With `ordered-sums`, the bits of results also do not depend on
-    how ops are grouped into kernels.
+    The code never contracts a multiplication of one op and an addition of another op to a
+    fused multiply-add. A sum that several kernels compute adds its terms in order
+    (decision 0015). A sum that only one kernel computes adds its terms in the fastest
+    order, unless `ordered-sums` is set. With `ordered-sums`, the bits of results also do
+    not depend on how ops are grouped into kernels.
 
     Needs: `dpc-describe-kernels` with the same options. Keeps: everything else.
   }];
