@@ -18,8 +18,9 @@ struct Entry {
 };
 } // namespace
 
-/// Returns the table of all optimizers: for each, its name, its factory and its options. Names and
-/// defaults of options are those of torch.optim.
+/// Returns the table of all optimizers: for each, its name, its options with their defaults, and
+/// its factory. The defaults are those of torch.optim, except for LAMB, which torch.optim does not
+/// have.
 static std::vector<Entry> knownOptimizers() {
   auto rate = [](double value) { return OptionInfo{"lr", value}; };
   auto decay = [](double value) { return OptionInfo{"weight-decay", value}; };
