@@ -1,5 +1,5 @@
-// Makes @step and @eval from @forward: adds the loss and the metrics, and replaces ops by their
-// training or evaluation form.
+// Makes @step and @eval from @forward: adds the loss and the metrics, and replaces each op whose
+// meaning differs between training and evaluation by its form in that function.
 
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Metrics.h"
@@ -96,7 +96,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return success();
   }
 
-  /// Returns the metrics of the loss: `accuracy` for a classification, then the option `metrics`.
+  /// Returns the names of the metrics: first `accuracy` if the loss is a cross-entropy, then the
+  /// names in the option `metrics`.
   SmallVector<StringRef> metricsOf(const EvaluatedLoss &loss) {
     SmallVector<StringRef> names;
     if (findMetricDefect("accuracy", loss.kind).empty())
@@ -124,7 +125,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return function.getArgument(index);
   }
 
-  /// Returns the number of the function result that the loss reads.
+  /// Returns the index of the function result that the loss reads.
   FailureOr<unsigned> findOutput(func::FuncOp function) {
     StringRef wanted = lossOutput;
     const bool isInGraph = StringRef(loss).starts_with("output:");
@@ -204,8 +205,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return EvaluatedLoss{name, output, outputName, label->classAxis, value, options, validRows};
   }
 
-  /// Emits a remark if the output is an unlikely one for a cross-entropy: it has one class, or it
-  /// is a softmax already.
+  /// Emits a remark if `output` is unlikely to be the logits of a cross-entropy: because it has
+  /// only one class, or because it is already a softmax.
   static void noteLogits(Value output, int64_t classAxis) {
     if (typeOf(output).getDimSize(classAxis) == 1)
       emitRemark(output.getLoc()) << "a cross-entropy of one class is always 0: labels that are 0 "
@@ -217,8 +218,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                                      "softmax";
   }
 
-  /// Returns the labels' dimension that counts samples: the option `label-batch-dim`, otherwise the
-  /// dimension in which the output has its samples, otherwise the first. -1 for labels of rank 0.
+  /// Returns the batch dimension of the labels: the option `label-batch-dim`; without it the batch
+  /// dimension of the output; if that is unknown, the first dimension. -1 for labels of rank 0.
   FailureOr<int64_t> findSamples(func::FuncOp function, Value output, StringRef outputName,
                                  const LossFunction::Labels &label, bool training) {
     ArrayRef<int64_t> shape = label.type.getShape();
@@ -249,14 +250,14 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                  << ":K or --batch-dim=label:K says which dimension counts them",
              failure();
     }
-    // With one sample per batch a wrong guess has no effect.
+    // With one sample per batch a wrong guess has no effect, so the remark is not needed.
     if (isGuess && training && batch && *batch > 1)
       noteLostSamples(function, output, outputName);
     return dim;
   }
 
-  /// Emits a remark that dimension 0 of the labels is only a guess. The extents fit, but the
-  /// dimension might count time steps of a recurrent layer instead of samples.
+  /// Emits a remark that dimension 0 of the labels is only a guess. Its extent is the number of
+  /// samples, but its indices might be the time steps of a recurrent layer instead.
   static void noteLostSamples(func::FuncOp function, Value output, StringRef outputName) {
     ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
     InFlightDiagnostic remark = emitRemark(output.getLoc());
@@ -268,7 +269,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
            << ":K takes another dimension of the input, --batch-dim=label:K of the labels";
   }
 
-  /// Records on the module the kind of the loss, its output and the axis of its classes, for
+  /// Records the kind of the loss, its output and the axis of its classes on the module, for
   /// reports and for the host.
   void recordLoss(StringRef name, StringRef output, RankedTensorType type, int64_t classAxis) {
     getOperation()->setAttr(NNDialect::kLossAttrName,

@@ -1,4 +1,5 @@
-// Finds the axis along which a cross-entropy has its classes, from the shapes of output and labels.
+// Finds the axis along which the logits of a cross-entropy have their classes, from the shapes of
+// the logits and the labels.
 
 #include "passes/Autodiff/ClassAxis.h"
 
@@ -22,7 +23,8 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
   return rest;
 }
 
-/// Returns the axes, from `first` on, without which `logits` has the shape `labels`.
+/// Returns each axis, from axis `first` on, that fits: `logits` without this axis have the shape
+/// `labels`.
 static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels,
                                         int64_t first) {
   SmallVector<int64_t> axes;
@@ -32,8 +34,8 @@ static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64
   return axes;
 }
 
-/// Returns the end of a message that says why `labels` fit no axis, and which labels would fit
-/// instead. `axis` is the axis of the classes if the labels are one-hot rows.
+/// Returns the end of an error message. It says why no axis fits the shape `labels`, and which
+/// shape of labels would fit instead. `axis` is the class axis if the labels are one-hot rows.
 static std::string explainMisfit(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels, int64_t axis) {
   if (labels == logits)
     return formatv("class numbers of shape {0} do, the argmax along axis {1} of one-hot rows",

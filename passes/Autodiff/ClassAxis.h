@@ -12,19 +12,22 @@ namespace dpc {
 /// The axis of the logits along which a cross-entropy has its classes.
 struct ClassAxis {
   int64_t axis;
-  /// The shape of the labels, which is the shape of the logits without `axis`.
+  /// The shape of the labels: the shape of the logits without dimension `axis`.
   llvm::SmallVector<int64_t> labels;
 
-  /// Chooses the axis from the shape of the logits and, if known, the shape of the labels. If
-  /// `axis` is given, that axis is chosen; a negative `axis` counts from the end. If `axis` is not
-  /// given, an axis fits if the shape of the logits without this axis is the shape of the labels.
-  /// If `labels` is not given either, the labels are assumed to have the shape of the logits
-  /// without the usual class axis: the second axis for logits of rank 4 or more (as in PyTorch),
-  /// the last axis for other logits. The first axis counts samples, so only `axis` can choose it.
+  /// Chooses the axis of the classes:
+  /// - If `axis` is given, it is the class axis. A negative `axis` counts from the end.
+  /// - Otherwise, if `labels` is given, an axis fits if the logits without this axis have the shape
+  ///   of the labels. For logits [8, 10] and labels [8], axis 1 fits.
+  /// - If neither is given, the usual class axis is assumed: axis 1 for logits of rank 4 or more
+  ///   (as in PyTorch), and the last axis for other logits.
   ///
-  /// Fails with one line for the user if no axis fits, and if `axis` is not given and two axes fit.
-  /// For logits [N, C, T] with as many classes as time steps, a wrong choice would train a wrong
-  /// model, and no check of data could find that.
+  /// The first axis is usually the batch dimension, so it is the class axis only if `axis` says so.
+  ///
+  /// Fails with an error message of one line if no axis fits, or if two axes fit and `axis` is not
+  /// given. For example, two axes of logits [N, C, T] fit if C equals T. If the function then chose
+  /// the wrong axis, a wrong model would be trained, and no check of the data could find the
+  /// mistake.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

@@ -1,6 +1,6 @@
-// Reverse-mode automatic differentiation of a straight-line program: walks the program backwards
-// once, and adds the gradients of several uses of a value (Griewank and Walther, Evaluating
-// Derivatives, chapter 3).
+// Reverse-mode automatic differentiation of a straight-line program. Walks the program backwards
+// once, and adds up the gradients that the uses of a value contribute (Griewank and Walther,
+// Evaluating Derivatives, chapter 3).
 
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Passes.h"
@@ -24,15 +24,17 @@ static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(va
 namespace {
 
 /// The gradients of the values of one function. Invariant: `gradients[v]` is the sum of the
-/// contributions of all users of v that were visited so far.
+/// contributions of those users of v that have been visited.
 class ReverseMode {
 public:
   ReverseMode(func::FuncOp function, OpBuilder &builder) : function(function), builder(builder) {}
 
-  /// Marks `value` as active. run() then also marks the values that depend on it through floats.
+  /// Marks `value` as active. run() then also marks every float value that depends on `value`
+  /// through float values only.
   void markActive(Value value) { active.insert(value); }
 
-  /// Computes gradients, walking back from `loss`, whose own gradient is `seed`.
+  /// Computes the gradients of all active values, by a walk backwards from `loss`. The gradient of
+  /// `loss` itself is `seed`.
   LogicalResult run(Value loss, Value seed) {
     for (Operation &op : function.front())
       if (!stopsGradient(op) &&
@@ -57,8 +59,9 @@ public:
     return success(complete);
   }
 
-  /// Returns the gradient of `value`. It is zero if the loss depends on `value` only through ops
-  /// whose derivative is zero, such as rounding. Null if the loss does not depend on `value`.
+  /// Returns the gradient of `value`. The gradient is zero if the loss depends on `value` only
+  /// through ops whose derivative is zero, such as rounding. Null if the loss does not depend on
+  /// `value`.
   Value getGradient(Value value) {
     Value gradient = gradients.lookup(value);
     if (!gradient && reached.contains(value))
@@ -113,8 +116,8 @@ private:
 
   func::FuncOp function;
   OpBuilder &builder;
-  // These are looked up by key only, so their order has no effect.
-  /// Values that depend on a marked value through floats.
+  // The sets and the map below are looked up by key only, so their order has no effect.
+  /// Values that depend on a marked value through float values only.
   llvm::DenseSet<Value> active;
   /// Active values that the loss depends on, even if their gradient is zero.
   llvm::DenseSet<Value> reached;
@@ -182,8 +185,8 @@ struct DifferentiatePass : dpc::impl::DifferentiateBase<DifferentiatePass> {
   }
 
 private:
-  /// Returns the gradient of the loss itself: 1, or the loss scale, which becomes a new argument
-  /// that is optimizer state.
+  /// Returns the gradient of the loss with respect to itself. This is 1, or the loss scale, which
+  /// becomes a new argument of `step`: a variable of the optimizer state.
   Value makeSeed(func::FuncOp step, OpBuilder builder, Value loss) {
     Expressions e{builder, loss.getLoc()};
     if (lossScale == 0)

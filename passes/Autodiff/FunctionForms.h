@@ -14,20 +14,22 @@ struct FunctionResults {
 
   void add(nn::ResultKind kind, llvm::StringRef name, mlir::Value value);
 
-  /// Makes these the only results of `function`, and erases the ops that are dead afterwards.
+  /// Makes `values` the only results of `function`, and erases the ops that are dead afterwards.
   void setOn(mlir::func::FuncOp function) const;
 };
 
-/// Replaces every op with a training form by the values that `build` returns for it: one value per
-/// result, which may be null for a result without uses. If `build` returns another number of
-/// values, it has emitted an error, and this function fails.
+/// Replaces every op whose meaning differs between training and evaluation
+/// (TrainingModeOpInterface), such as dropout. `build` returns the values that replace the results
+/// of an op, one per result. The value of a result without uses may be null. If `build` returns
+/// another number of values, it has emitted an error, and this function fails.
 mlir::LogicalResult replaceModeOps(
     mlir::func::FuncOp function,
     llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
         build);
 
-/// Replaces every op that differs from its operand only in the gradient by this operand. Needs:
-/// `function` is already differentiated, or will never be.
+/// Removes every op whose result equals its operand and that differs from it only in the gradient,
+/// such as `nn.stop_gradient`. The operand replaces the result. Needs: `function` is already
+/// differentiated, or will never be.
 void replaceGradientForms(mlir::func::FuncOp function);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Builds the losses that are not in the graph, each as a sum divided by a count.
+// Builds the losses that are not outputs of the graph, each as a sum divided by a count.
 
 #include "passes/Autodiff/Loss.h"
 
@@ -60,7 +60,8 @@ public:
   }
 };
 
-/// A loss that is the mean over all elements of a function of output and label.
+/// A loss with one term per element, such as a squared difference: a function of an element of the
+/// output and the same element of the labels. The loss is the mean of the terms.
 class ElementwiseLoss : public LossFunction {
 public:
   FailureOr<Labels> getLabels(Location loc, RankedTensorType output,
@@ -109,7 +110,8 @@ class MeanAbsolute final : public ElementwiseLoss {
   }
 };
 
-/// -y ln s(x) - (1 - y) ln(1 - s(x)) = softplus(x) - x y, without overflow.
+/// The term is -y ln s(x) - (1 - y) ln(1 - s(x)), where s is the logistic function. The equal
+/// formula softplus(x) - x y computes it without overflow.
 class BinaryCrossEntropy final : public ElementwiseLoss {
   Value element(Expressions e, Value x, Value y) const override {
     return e.sub(e.make<SoftplusOp>(x), e.mul(x, y));

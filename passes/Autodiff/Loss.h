@@ -10,49 +10,52 @@
 
 namespace dpc {
 
-/// A mean loss over a batch: the sum over all counted labels or elements, divided by their number.
-/// Sum and number are both computed over the complete batch, so that with microbatches the loss is
-/// still the mean over the batch and not a mean of means.
+/// A mean loss over a batch: the sum of the losses of all labels or elements that count, divided by
+/// their number. Both the sum and the number are computed over the complete batch. With
+/// microbatches, the loss is therefore the mean over the batch, and not a mean of the means of
+/// microbatches.
 struct LossValue {
-  /// Rank-0, of the model's float type.
+  /// Rank-0, of the model's float type: the mean loss.
   mlir::Value loss;
-  /// Rank-0 float: the number of labels or elements in the mean.
+  /// Rank-0 float: the number of labels or elements in the mean. Null for a loss in the graph.
   mlir::Value count;
   /// The labels, converted to the type in which the loss compares them with the output. Null for a
   /// loss in the graph.
   mlir::Value label;
-  /// i1 tensor of the labels' shape: whether each label counts. Null if all count.
+  /// An i1 tensor of the labels' shape: true for each label that counts. Null if all labels count.
   mlir::Value counts;
 };
 
-/// Builds the sum of all elements of `x`, rank 0.
+/// Builds the sum of all elements of `x`, a rank-0 tensor.
 mlir::Value sumAll(nn::Expressions e, mlir::Value x);
 
-/// Builds an i1 tensor of shape `shape`: whether the number of the sample, which is the index along
-/// `dim`, is below `validRows`, a rank-0 i64.
+/// Builds an i1 tensor of shape `shape` that is true for the first `validRows` samples. `dim` is
+/// the batch dimension, and `validRows` is a rank-0 i64.
 mlir::Value rowIsValid(nn::Expressions e, llvm::ArrayRef<int64_t> shape, mlir::Value validRows,
                        int64_t dim);
 
-/// One kind of loss outside the graph.
+/// One kind of loss that dpc builds itself, e.g. cross-entropy. The other kind is a loss in the
+/// graph: an output of the ONNX model that already is the loss.
 class LossFunction {
 public:
   struct Options {
     double labelSmoothing = 0;
     int64_t ignoreIndex = -100;
-    /// The axis of the classes. If it is not given, it follows from the shapes (ClassAxis).
+    /// The axis of the classes in the output. If it is not given, it follows from the shapes
+    /// (ClassAxis).
     std::optional<int64_t> classAxis;
-    /// The shape of the labels. If it is not given, it follows from the output's shape.
+    /// The shape of the labels. If it is not given, it follows from the shape of the output.
     std::optional<llvm::ArrayRef<int64_t>> labelShape;
-    /// The element type of the labels. Null for the default of the loss.
+    /// The element type of the labels. If it is null, the loss chooses the type.
     mlir::Type labelType;
-    /// The labels' dimension that counts samples.
+    /// The batch dimension of the labels.
     int64_t sampleDim = 0;
   };
 
-  /// The labels that a loss needs.
+  /// The type of the labels, and the class axis of the output with which they are compared.
   struct Labels {
     mlir::RankedTensorType type;
-    /// The output's axis of classes; -1 for a loss that has none.
+    /// The axis of the output along which the classes lie; -1 for a loss without classes.
     int64_t classAxis = -1;
   };
 
@@ -63,8 +66,8 @@ public:
   virtual mlir::FailureOr<Labels> getLabels(mlir::Location loc, mlir::RankedTensorType output,
                                             const Options &options) const = 0;
 
-  /// Builds the loss of `output` against `label`. The classes of `output` are along `classAxis`.
-  /// `validRows`, if not null, is a rank-0 i64; samples with this index or a larger one do not
+  /// Builds the loss that compares `output` with `label`. The classes of `output` are along
+  /// `classAxis`. If `validRows`, a rank-0 i64, is not null, only the first `validRows` samples
   /// count.
   virtual LossValue build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value output,
                           mlir::Value label, int64_t classAxis, mlir::Value validRows,

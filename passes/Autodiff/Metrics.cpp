@@ -23,22 +23,24 @@ static Value meanOverLabels(Expressions e, Value terms, const EvaluatedLoss &los
   return e.div(sumAll(e, e.convert(terms, element)), loss.value.count);
 }
 
-/// Builds the share of labels that are the class of the largest logit. Of equal logits the first
-/// one counts.
+/// Builds the share of labels that equal the class with the largest logit. If several logits are
+/// the largest, the first of them decides.
 static Value buildAccuracy(Expressions e, const EvaluatedLoss &loss) {
   auto type = RankedTensorType::get(typeOf(loss.value.label).getShape(), e.builder.getI64Type());
   Value guess = e.make<ArgReduceOp>(type, ReduceKind::max, loss.output, loss.classAxis,
                                     /*selectLast=*/false);
-  // meanOverLabels masks ignored labels, which is needed because the number of an ignored label may
-  // be a class that is guessed.
+  // meanOverLabels masks ignored labels. Without the mask, an ignored label could count as a right
+  // answer, because `ignoreIndex` may be the number of a class.
   return meanOverLabels(e, e.compare(Comparison::eq, guess, loss.value.label), loss);
 }
 
 constexpr int64_t kTop = 5;
 
-/// Builds the share of labels whose class is among the first five. A class comes before the class
-/// of the label if its logit is larger, or if its logit is equal and its index lower. NaN counts as
-/// infinity. Unlike sorting, this is a sum over the classes, so the classes may be sharded.
+/// Builds the share of labels whose class is among the five classes with the largest logits. A
+/// class comes before the class of the label if its logit is larger, or if its logit is equal and
+/// its index is lower. A NaN logit counts as infinity. The classes that come before the class of
+/// the label are counted by a sum over the classes. Unlike a sort, a sum also works if the classes
+/// are sharded.
 static Value buildTop5(Expressions e, const EvaluatedLoss &loss) {
   ArrayRef<int64_t> shape = typeOf(loss.output).getShape();
   const int64_t axis = loss.classAxis;
@@ -59,8 +61,8 @@ static Value buildTop5(Expressions e, const EvaluatedLoss &loss) {
   return meanOverLabels(e, e.compare(Comparison::lt, count, double(kTop)), loss);
 }
 
-/// Builds exp of the mean cross-entropy. The labels are not smoothed, even if those of the loss
-/// are.
+/// Builds exp of the mean cross-entropy, without label smoothing. If the loss has label smoothing,
+/// a second cross-entropy is built for the metric.
 static Value buildPerplexity(Expressions e, const EvaluatedLoss &loss) {
   if (loss.options.labelSmoothing == 0)
     return e.exp(loss.value.loss);
@@ -70,8 +72,8 @@ static Value buildPerplexity(Expressions e, const EvaluatedLoss &loss) {
   return e.exp(e.div(sumAll(e, entropy.getLosses()), loss.value.count));
 }
 
-/// Builds the share of right binary answers. A positive logit means 1, and so does a label above
-/// 0.5.
+/// Builds the share of right binary answers. The guess is 1 if the logit is positive, and the true
+/// answer is 1 if the label is above 0.5.
 static Value buildBinaryAccuracy(Expressions e, const EvaluatedLoss &loss) {
   Value guess = e.compare(Comparison::gt, loss.output, 0.0);
   Value truth = e.compare(Comparison::gt, loss.value.label, 0.5);
@@ -79,7 +81,7 @@ static Value buildBinaryAccuracy(Expressions e, const EvaluatedLoss &loss) {
 }
 
 namespace {
-/// A metric of a loss that dpc builds.
+/// A metric that is computed from the output and the labels of a loss.
 struct MetricRule {
   StringLiteral name, key, kind; ///< name in options, name in the log, and the loss that it needs
   MetricMean mean;
@@ -129,8 +131,8 @@ std::string dpc::getOutputNames(func::FuncOp function) {
 }
 
 /// Builds the mean of an output. If the output is one number per batch, the metric is this number,
-/// and the host averages it over batches. Otherwise it is the mean over the samples that count and
-/// over all other dimensions.
+/// and the host averages the numbers of batches. Otherwise the metric is the mean over the samples
+/// that count and over all other dimensions.
 static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &builder,
                                               StringRef name, const EvaluatedLoss &loss) {
   Value output;

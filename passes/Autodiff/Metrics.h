@@ -10,9 +10,9 @@
 
 namespace dpc {
 
-/// A loss, and the values from which @eval computes its metrics.
+/// A loss, with the values from which @eval computes its metrics.
 struct EvaluatedLoss {
-  /// The loss as in --loss, without options: cross-entropy, .., output:NAME.
+  /// The name of the loss as in --loss, without its options: cross-entropy, .., output:NAME.
   llvm::StringRef kind;
   /// The output that the loss reads, and the name of this output in the graph.
   mlir::Value output;
@@ -21,29 +21,29 @@ struct EvaluatedLoss {
   int64_t classAxis = -1;
   LossValue value;
   LossFunction::Options options;
-  /// Rank-0 i64: samples with this index or a larger one do not count. Null in @step, and for a
+  /// A rank-0 i64: only the first `validRows` samples of the batch count. Null in @step, and for a
   /// loss in the graph.
   mlir::Value validRows;
 };
 
-/// One metric of a batch.
+/// One metric, computed over one batch.
 struct MetricValue {
-  std::string name; ///< as in the log, e.g. top_5
+  std::string name; ///< the name in the log, e.g. top_5
   mlir::Value value;
   nn::MetricMean mean;
 };
 
 /// Returns a message for users that says why a program with the loss `kind` cannot have the metric
-/// `name`. Empty if it can. Does not check shapes.
+/// `name`. Returns an empty string if it can have the metric. Does not check shapes.
 std::string findMetricDefect(llvm::StringRef name, llvm::StringRef kind);
 
-/// Builds the metric `name` (accuracy, top-5, .., output:NAME), a rank-0 value of the loss's type.
-/// Fails with an error of one line if the metric is unknown, or does not fit the loss, the classes
-/// or the outputs of `function`.
+/// Builds the metric `name` (accuracy, top-5, .., output:NAME) as a rank-0 value of the loss's
+/// type. Fails with an error of one line if the metric is unknown, or if it does not fit the loss,
+/// the number of classes or the outputs of `function`.
 mlir::FailureOr<MetricValue> buildMetric(mlir::func::FuncOp function, mlir::OpBuilder &builder,
                                          llvm::StringRef name, const EvaluatedLoss &loss);
 
-/// Returns the names of the graph's outputs for messages, e.g. "a, b".
+/// Returns a list of the names of the graph's outputs for messages, e.g. "a, b".
 std::string getOutputNames(mlir::func::FuncOp function);
 
 } // namespace dpc

@@ -7,26 +7,39 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
   let summary = "Makes @step and @eval out of @forward and a loss";
   let description = [{
     `@step` has the training form of the model and the metric `loss`. `@eval` has the
-    evaluation form and these metrics: `loss`; `count`, the number of counted labels, by
-    which the host weights batches; `accuracy` for a classification; the metrics in the
-    option `metrics`. In `@eval`, samples with an index of `valid_rows` (a control) or
-    more do not count. If the host must not weight the batches of a metric by `count`,
-    the attribute `nn.mean` says how to combine them: `perplexity` is a geometric mean,
-    and `output:NAME` is a mean over samples, or over batches if the output is one number.
+    evaluation form and these metrics:
 
-    A loss outside the graph reads one float output and a new argument `label`. The output
-    is `loss-output`, or the first one by default. The loss is a mean over the complete
-    batch: over all labels that are not `ignore-index` for a cross-entropy, and over all
-    elements for other losses.
+    - `loss`;
+    - `count`, the number of labels that count, by which the host weights batches;
+    - `accuracy`, if the loss is a cross-entropy;
+    - the metrics in the option `metrics`.
 
-    The classes of a cross-entropy are along `class-axis` if that is given. Otherwise they
-    are along the axis without which the output has the shape `label-shape`. Otherwise
-    they are along axis 1 for outputs of rank 4 or more, and along the last axis for other
-    outputs (ClassAxis). The module attribute `nn.loss` records the choice.
+    In `@eval`, only the first `valid_rows` samples of a batch count. `valid_rows` is a
+    control, with which the host excludes the padding of the last batch. The host combines
+    the values of a metric over batches, weighted by `count`. If a metric needs another
+    mean, its attribute `nn.mean` says which: `perplexity` is a geometric mean, and
+    `output:NAME` is a mean over samples, or over batches if the output is one number.
 
-    The samples of the labels are along `label-batch-dim` if that is given. Otherwise they
-    are along the dimension in which the output has the samples of the inputs. If that is
-    unknown, they are along the first dimension, and a remark says so.
+    If the loss is `output:NAME`, it is that output of the graph. Any other loss compares
+    one float output with a new argument `label`. The option `loss-output` names this
+    output; by default it is the first one. The loss is a mean over the complete batch. A
+    cross-entropy takes the mean over all labels that are not `ignore-index`, and other
+    losses take the mean over all elements.
+
+    The first of these rules that applies chooses the axis of the output along which the
+    classes of a cross-entropy lie (ClassAxis.h):
+
+    1. the axis `class-axis`, if that option is given;
+    2. the axis without which the output has the shape `label-shape`, if that is given;
+    3. axis 1 for outputs of rank 4 or more, and the last axis for other outputs.
+
+    The module attribute `nn.loss` records the choice.
+
+    The first of these rules that applies chooses the batch dimension of the labels:
+
+    1. the dimension `label-batch-dim`, if that option is given;
+    2. the batch dimension of the output, if it is known;
+    3. the first dimension. A remark then says that this is a guess.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 
@@ -79,15 +92,15 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
   let summary = "Adds the gradient of the loss to @step, by reverse-mode differentiation";
   let description = [{
     Walks @step backwards from the metric `loss`, lets each op build its vector-Jacobian
-    product, and returns one `#nn.result<gradient NAME>` for each parameter that the loss
-    depends on. A remark names each parameter that the loss does not depend on: it has no
-    gradient and will not change. Afterwards the pass removes the ops that differ from
-    their operand only in the gradient (`GradientFormOpInterface`), such as
+    product, and returns one `#nn.result<gradient NAME>` for each parameter on which the
+    loss depends. If the loss does not depend on a parameter, the parameter has no gradient
+    and will not change, and a remark says so. Afterwards the pass removes the ops that
+    differ from their operand only in the gradient (`GradientFormOpInterface`), such as
     `nn.stop_gradient`.
 
-    With `loss-scale`, the gradients are those of the loss times a factor, so that 16-bit
-    gradients do not underflow to 0. The factor is optimizer state, the variable
-    `loss_scale`. `dpc-apply-optimizer` divides the gradients by it.
+    With `loss-scale`, the pass differentiates the loss times a factor, so that 16-bit
+    gradients do not underflow to 0. The factor is the variable `loss_scale`, which is
+    optimizer state. `dpc-apply-optimizer` divides the gradients by the factor.
 
     Needs: @step from `dpc-add-loss`. Keeps: purity, the other results.
 
@@ -119,9 +132,10 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
 def FormInference : Pass<"dpc-form-inference", "mlir::ModuleOp"> {
   let summary = "Makes @infer out of @forward, for programs without a loss";
   let description = [{
-    `@infer` returns the outputs of the graph, and no state. Ops with a training form are
-    replaced by their evaluation form: dropout is the identity, and batch normalisation
-    uses its running statistics. Ops that matter only for gradients are removed.
+    `@infer` returns the outputs of the graph, and no state. Each op that has a training
+    form and an evaluation form is replaced by its evaluation form: dropout becomes the
+    identity, and batch normalisation uses its running statistics. Ops that change only
+    gradients are removed.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 

@@ -1,5 +1,5 @@
-// Follows the batch dimensions from the inputs of a function to its values, through the loops in
-// the sharding rules of ops.
+// Follows the batch dimensions from the inputs of a function to its values. Each op's sharding rule
+// says how the dimensions of its operands continue in its results.
 
 #include "passes/Autodiff/SampleDim.h"
 
@@ -19,22 +19,24 @@ nn::ArgAttr getBatched(func::FuncOp function, BlockArgument argument) {
   return arg && arg.getKind() == nn::ArgKind::input && arg.getBatch() >= 0 ? arg : nn::ArgAttr();
 }
 
-/// A factor of a dimension: its size, and whether its indices number the samples, or a part of
-/// their number.
+/// A factor of the extent of a dimension. `isSamples` says whether it is also a factor of the
+/// number of samples. For example, if a batch of 8 is reshaped to 2 x 4, both dimensions have such
+/// a factor.
 struct Factor {
   int64_t size;
   bool isSamples;
 };
 
-using Factors = SmallVector<Factor, 2>; ///< of one dimension or loop, outermost first
+using Factors = SmallVector<Factor, 2>; ///< the factors of one dimension or loop, outermost first
 using ValueFactors = SmallVector<Factors, 4>;
 
 bool hasSamples(const Factors &factors) {
   return llvm::any_of(factors, [](const Factor &factor) { return factor.isSamples; });
 }
 
-/// Divides the factors of a dimension among the loops whose product the dimension is. Stops at the
-/// first loop whose size does not divide the factors.
+/// Divides the factors `dim` of a dimension among `loops`. The extent of the dimension is the
+/// product of the sizes of these loops. Stops at the first loop whose size does not divide into
+/// these factors.
 void divide(const Factors &dim, ArrayRef<unsigned> loops, const ShardingRule &rule,
             DenseMap<unsigned, Factors> &out) {
   auto add = [&](unsigned loop, const Factors &its) {
@@ -63,6 +65,7 @@ void divide(const Factors &dim, ArrayRef<unsigned> loops, const ShardingRule &ru
   }
 }
 
+/// The factors of those values of a function that are known to have samples along a dimension.
 class Samples {
 public:
   explicit Samples(func::FuncOp function) {
@@ -79,7 +82,7 @@ public:
       follow(op);
   }
 
-  /// Returns the factors of `value`, or null if no dimension of it is known to count samples.
+  /// Returns the factors of `value`, or null if no dimension of `value` is known to have samples.
   const ValueFactors *find(Value value) const {
     auto found = known.find(value);
     return found == known.end() ? nullptr : &found->second;

@@ -1,5 +1,5 @@
-// Chooses which all-reduces are joined into one, and orders the ops of their block so that they can
-// be joined.
+// Chooses the all-reduces that are joined into one, and orders the ops of each block so that these
+// all-reduces can be joined.
 
 #include "passes/Bucketing/BucketPlan.h"
 #include "passes/Bucketing/Passes.h"
@@ -18,9 +18,9 @@ namespace dpc {
 using namespace dpc;
 using dist::AllReduceOp;
 
-/// Sorts the ops of `block` by the number of collectives on the longest path to them; ops with
-/// equal numbers keep their order. Returns the number for each op. An op that is a collective
-/// does not count on its own path.
+/// Sorts the ops of `block` by depth, and returns the depth of each op. The depth is the number of
+/// collectives on the longest path to the op, without the op itself. Ops of equal depth keep their
+/// order.
 static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   DenseMap<Operation *, int64_t> depths;
   SmallVector<Operation *> ops;
@@ -44,7 +44,7 @@ static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   return depths;
 }
 
-/// The ops of `block` for which a collective waits.
+/// The ops of `block` on whose results a collective depends, directly or through other ops.
 static DenseSet<Operation *> neededByCollectives(Block &block) {
   DenseSet<Operation *> needed;
   for (Operation &op : llvm::reverse(block))
@@ -56,7 +56,7 @@ static DenseSet<Operation *> neededByCollectives(Block &block) {
   return needed;
 }
 
-/// Whether a kernel or a loop of the same block computes the operand of `op`, and only `op` reads
+/// Whether a kernel or a loop of the same block computes the operand of `op`, and no other op reads
 /// that operand.
 static bool isOperandMadeForIt(AllReduceOp op) {
   Value value = op.getInput();
@@ -67,8 +67,7 @@ static bool isOperandMadeForIt(AllReduceOp op) {
 
 namespace {
 
-/// Joins all-reduces of one block. Invariant: tensor i of `problem` is the
-/// operand of `ops[i]`.
+/// Joins the all-reduces of one block. Invariant: tensor i of `problem` is the operand of `ops[i]`.
 class BlockBuckets {
 public:
   BlockBuckets(Block &block, ArrayRef<int64_t> limits) : block(block) {
@@ -109,8 +108,9 @@ private:
     tensor.elementBytes = tensorBytes(RankedTensorType::get({}, type.getElementType()));
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
-    // Members must not wait for each other, so they have equal depth. A collective that the rest of
-    // the step needs must not wait for one whose result is only reported.
+    // Members must not depend on each other, so they have equal depth. An all-reduce that other
+    // collectives need must not wait for an all-reduce whose result is only reported, so the two
+    // have different keys.
     group << op.getAxes() << " " << depth << (isNeeded ? " needed" : "");
     tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
     problem.tensors.push_back(std::move(tensor));
@@ -131,7 +131,8 @@ private:
       offsets.push_back(offset / bytes);
     }
     OpBuilder builder(model.getContext());
-    // Members are in the order in which their operands are computed, so the last one is ready last.
+    // Members are in the order in which their operands are computed, so the operand of the last
+    // member is computed last.
     builder.setInsertionPointAfter(producerOf(bucket.members.back()));
     Location loc = builder.getFusedLoc(locations);
     auto flat =

@@ -1,7 +1,7 @@
-// Chooses which tensors share one collective.
+// Chooses the tensors that share one collective.
 //
-// Buckets are filled greedily in ready order, with one list of limits per key, as in PyTorch's
-// reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
+// Buckets are filled greedily in ready order. Each key goes through the list of limits on its own,
+// as in PyTorch's reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
 
 #include "passes/Bucketing/BucketPlan.h"
 #include "planning/PlanError.h"
@@ -20,7 +20,8 @@ auto tied(const BucketKey &key) {
   return std::tie(key.dtype, key.reduction, key.group, key.storageAxes, key.stage, key.shards);
 }
 
-/// The order in which tensors are walked: the ready order, or index order.
+/// The order in which assignBuckets() visits the tensors: the ready order, or index order if there
+/// is none.
 llvm::SmallVector<int64_t> walkOrder(const BucketProblem &problem) {
   if (!problem.readyOrder.empty())
     return problem.readyOrder;
@@ -29,7 +30,7 @@ llvm::SmallVector<int64_t> walkOrder(const BucketProblem &problem) {
   return order;
 }
 
-/// Lays the members end to end and pads the end so that every shard is aligned.
+/// Lays the members end to end at aligned offsets, and pads the end so that every shard is aligned.
 void layOut(const BucketProblem &problem, Bucket &bucket) {
   int64_t cursor = 0;
   for (int64_t member : bucket.members) {
@@ -61,8 +62,8 @@ Error checkTensor(const BucketProblem &problem, size_t index) {
   return Error::success();
 }
 
-/// Checks that an upper bound of the bytes of all storage fits into 63 bits, so that no later sum
-/// can overflow.
+/// Checks that an upper bound of the bytes of all storage together fits into 63 bits. Then no later
+/// sum of sizes can overflow.
 Error checkTotal(const BucketProblem &problem) {
   int64_t total = 0;
   for (const BucketTensor &tensor : problem.tensors) {
@@ -94,8 +95,8 @@ Error checkReadyOrder(const BucketProblem &problem) {
   return Error::success();
 }
 
-/// Checks that the members exist, have one key, are in ready order, and that a sparse one is alone.
-/// Before the last member joined, the bucket must have been below its limit.
+/// Checks that the members exist, have one key and are in ready order, and that a sparse member is
+/// alone. Before the last member joined, the bucket must have been below its limit.
 Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &bucket,
                     const std::vector<int64_t> &readyPosition) {
   if (bucket.members.empty())
@@ -137,7 +138,7 @@ Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &b
 }
 
 /// Checks that the members are aligned, do not overlap and lie inside of the storage, and that the
-/// shards are equal and aligned.
+/// shards of the storage are equal and aligned.
 Error verifyStorage(const BucketProblem &problem, size_t number, const Bucket &bucket) {
   if (bucket.offsets.size() != bucket.members.size())
     return planError("bucket {0} has {1} offsets for {2} members", number, bucket.offsets.size(),
@@ -224,7 +225,7 @@ llvm::Expected<BucketPlan> dpc::assignBuckets(const BucketProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
 
-  /// The bucket that a key is filling, and the position of that key in the list of limits.
+  /// The bucket of a key that is being filled, and the position of that key in the list of limits.
   struct Open {
     Bucket bucket;
     int64_t bytes = 0;

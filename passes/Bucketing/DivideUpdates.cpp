@@ -1,6 +1,6 @@
-// Replaces an all-reduce and equal updates on all ranks by a reduce-scatter, an update of each
-// rank's own shard and an all-gather (Xu et al., 2020; ZeRO-1), or keeps parameters sharded and
-// gathers them before they are read (ZeRO-3).
+// Divides weight updates among ranks. An all-reduce and an equal update on every rank become a
+// reduce-scatter, an update of each rank's own shard, and an all-gather (Xu et al., 2020; ZeRO-1).
+// At stage 3 parameters stay sharded, and are gathered before ops read them (ZeRO-3).
 
 #include "passes/Bucketing/GradientShards.h"
 #include "passes/Bucketing/MemberFactors.h"
@@ -34,7 +34,8 @@ using nn::ArgKind;
 
 namespace {
 
-/// The place of the state of `bucket` in flat storage. All members of the bucket are updated alike.
+/// The offsets of the state of `bucket` in flat storage. All members of the bucket have equal
+/// updates, so the first one decides the type and the axes.
 StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket,
                        const BucketProblem &problem) {
   const ReplicatedUpdate &first = updates[bucket.members.front()];
@@ -49,8 +50,9 @@ StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, co
   return place;
 }
 
-/// Rewrites the updates of one bucket, and adds arguments and results to functions. The pass erases
-/// the arguments and results that these replace after it has rewritten all buckets.
+/// Rewrites the updates of one bucket, and adds arguments and results for its storage to the
+/// functions. The old arguments and results stay until all buckets are rewritten. Then the pass
+/// erases them.
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
@@ -60,8 +62,8 @@ public:
         isKept(isKept), mesh(mesh), functions(functions), builder(step.getContext()), place(place) {
   }
 
-  /// Updates this rank's shard of all state by `gradient`, this rank's shard of the summed
-  /// gradients.
+  /// Updates this rank's shard of the state of all members. `gradient` is this rank's shard of the
+  /// summed gradients.
   void run(Value gradient) {
     builder.setInsertionPoint(findLast([](const ReplicatedUpdate &update) {
       return update.follower ? update.follower : update.update;
@@ -82,7 +84,7 @@ public:
 private:
   const ReplicatedUpdate &first() const { return updates[plan.members.front()]; }
 
-  /// The last op, in the order of the block, among those that `opOf` returns for the members.
+  /// Applies `opOf` to each member, and returns the last of the resulting ops in the block.
   Operation *findLast(function_ref<Operation *(const ReplicatedUpdate &)> opOf) const {
     Operation *last = opOf(first());
     for (int64_t member : plan.members)
@@ -91,7 +93,7 @@ private:
     return last;
   }
 
-  /// The shard of the tensor that `source` describes; `made` are the results of the bucket's
+  /// The shard of the tensor that `source` describes. `made` are the results of the bucket's
   /// update.
   Value getShard(const ReplicatedUpdate::Source &source, Value gradient, ValueRange made) const {
     switch (source.kind) {
@@ -105,8 +107,8 @@ private:
     llvm_unreachable("no other source");
   }
 
-  /// Builds the update `model` on shards. Scalars of `model` whose index is in `factors` become
-  /// tensors there, because each member has its own value.
+  /// Builds the update `model` on shards. `factors` maps the index of a scalar of `model` to a
+  /// tensor that replaces it, because each member has its own value of this scalar.
   Operation *build(nn::UpdateOp model, ArrayRef<ReplicatedUpdate::Source> sources, Value gradient,
                    ValueRange made, const llvm::MapVector<unsigned, Value> &factors) {
     SmallVector<Value> tensors, scalars;
@@ -125,9 +127,9 @@ private:
     Block &body = update.getBodyBlock();
     unsigned next = ownTensors;
     for (auto [index, factor] : factors) {
-      // In the region too, factors come before the arguments that are still scalars. Each factor
-      // moved so far added one argument and erased one, so that this scalar still has its old
-      // position.
+      // The block arguments must be in the order of the operands: first the tensors with the
+      // factors, then the remaining scalars. Each factor that was handled before added one argument
+      // and erased one. Therefore `scalar` still has its old position.
       BlockArgument scalar = body.getArgument(ownTensors + index);
       BlockArgument element = body.insertArgument(next++, scalar.getType(), scalar.getLoc());
       scalar.replaceAllUsesWith(element);
@@ -136,8 +138,8 @@ private:
     return update;
   }
 
-  /// Builds the follower on shards. The norms of each member become sums over ranks, and scalars
-  /// that differ between members become tensors.
+  /// Builds the follower on shards. The norms of each member become sums over ranks. A scalar
+  /// becomes a tensor if its values differ between members.
   Operation *buildFollower(Operation *update) {
     SmallVector<int64_t> sizes;
     for (int64_t member : plan.members)
@@ -159,7 +161,7 @@ private:
     return build(first().getFollower(), first().followerSources, {}, update->getResults(), factors);
   }
 
-  /// The flat storage that holds state `slot` of all members.
+  /// The flat storage that holds state number `slot` of all members.
   StorageAttr getStorage(size_t slot) {
     SmallVector<MemberAttr> members;
     for (auto [member, offset] : llvm::zip_equal(plan.members, place.offsets)) {
@@ -193,18 +195,18 @@ private:
   StorageArguments &functions;
   OpBuilder builder;
   const StoragePlace &place;
-  /// This rank's shard of each state.
+  /// This rank's shard of each state, in the order of the states.
   SmallVector<Value> shards;
 };
 
-/// A norm whose terms are divided like the updates: each rank sums the squares of its shards, and
-/// the ranks sum the results.
+/// A gradient norm whose terms belong to divided updates. Each rank sums the squares of its shards,
+/// and the ranks sum the results.
 struct DividedNorm {
   const ReplicatedUpdate *first;
   SmallVector<Value> shards;
   SmallVector<const ReplicatedUpdate *> members;
 
-  /// Replaces the term that is used last by the complete sum, and all other terms by zero.
+  /// Replaces the term whose use comes last by the complete sum, and all other terms by zero.
   void write(func::FuncOp step) {
     SmallVector<OpOperand *> uses;
     SmallVector<Location> locations;
@@ -258,8 +260,8 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
   }
 
 private:
-  /// Divides the updates of `step`. Subtracts the bytes of sharded parameters that are kept whole
-  /// after a gather from `toKeep`.
+  /// Divides the updates of `step`. `toKeep` is the number of bytes of sharded parameters that may
+  /// stay whole after a gather. Subtracts from it the bytes of the buckets that stay whole.
   LogicalResult divideUpdates(func::FuncOp step, int64_t &toKeep) {
     ModuleOp module = getOperation();
     FailureOr<Machine> machine = dist::getMachine(module);
@@ -275,7 +277,7 @@ private:
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
       return step.emitError("buckets: ") << llvm::toString(std::move(error));
-    // The set is looked up by key only, as are the bindings below, so that their order never shows.
+    // The set and the bindings below are looked up by key only, so that their order has no effect.
     llvm::DenseSet<Operation *> ops;
     for (const ReplicatedUpdate &update : updates) {
       ops.insert(update.update);
@@ -307,8 +309,9 @@ private:
       if (!parts[number])
         parts[number] = gradients[number].makeParts();
       Value shard = gradients[number].join(*parts[number]);
-      // Parameters that are only read in a narrower type are gathered in that type, so a rank keeps
-      // only its shard of the wide type. Below stage 3 they are gathered once.
+      // If all readers read the parameters in a narrower type, the shards are gathered in that
+      // type, and a rank keeps only its shard of the wide type. Below stage 3 such parameters are
+      // gathered once.
       const bool cutsParameters = stage >= 3 || places[number].isConverted();
       BucketDivision(step, updates, bucket, places[number], number, cutsParameters,
                      stage < 3 || kept[number], mesh, functions)
@@ -324,8 +327,8 @@ private:
     for (DividedNorm &norm : norms)
       norm.write(step);
     erase(step, divided);
-    // The ops that compute the scalars of a member stand where its own update stood, before the
-    // joint norms that they now read.
+    // The ops that compute the scalars of a follower still stand at the position of its old update.
+    // The joint norms that they now read come later, so the block must be sorted.
     sortTopologically(&step.front());
     int64_t made = llvm::count_if(
         buckets, [&](const Bucket &bucket) { return updates[bucket.members.front()].follower; });
@@ -335,7 +338,7 @@ private:
     return success();
   }
 
-  /// Whether the time saved on the update is longer than the latency of another collective.
+  /// Whether the division saves more time in the update than its collectives take in addition.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
                  const BucketProblem &problem, const Machine &machine) {
     int64_t shards = problem.tensors[bucket.members.front()].key.shards;
@@ -359,7 +362,7 @@ private:
                        seconds(CollectiveKind::allReduce);
   }
 
-  /// Adds the squares of a bucket to the norm to which they belong.
+  /// Adds the sums of squares of a bucket's members to the norm that they are terms of.
   static void addToNorm(std::vector<DividedNorm> &norms, const Bucket &bucket,
                         ArrayRef<ReplicatedUpdate> updates, Value shard) {
     const ReplicatedUpdate &first = updates[bucket.members.front()];
@@ -375,8 +378,8 @@ private:
       norm->members.push_back(&updates[member]);
   }
 
-  /// Removes the divided updates, the terms of their norms, the sums of their gradients, and the
-  /// arguments and results that storage has replaced.
+  /// Erases the divided updates, the terms of their norms, the sums of their gradients, and the
+  /// arguments and results that flat storage has replaced.
   void erase(func::FuncOp step, ArrayRef<const ReplicatedUpdate *> divided) {
     BitVector results(step.getNumResults());
     llvm::DenseSet<Attribute> bindings;

@@ -1,4 +1,4 @@
-// Finds the sums of squares from which the norm of all gradients is computed.
+// Finds the sums of squares from which a norm, e.g. the norm of all gradients, is computed.
 
 #include "passes/Bucketing/GradientNorms.h"
 
@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The value into which `use` adds its value, by an addition or a sum over ranks; null if the user
-/// is another op. Appends the axes of a sum over ranks to `axes`.
+/// Returns the result of the op that owns `use`, if this op is an addition or a sum over ranks.
+/// Null for other ops. Appends the axes of a sum over ranks to `axes`.
 static Value followSum(OpOperand &use, SmallVectorImpl<Attribute> &axes) {
   Operation *user = use.getOwner();
   if (auto sum = dyn_cast<dist::AllReduceOp>(user)) {

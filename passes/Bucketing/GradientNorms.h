@@ -6,33 +6,33 @@
 
 namespace dpc {
 
-/// A term of a gradient norm: the sum of the squares of a tensor. The sum has one use. From there
-/// on it is only added to other terms.
+/// A term of a gradient norm: the sum of the squares of one tensor. The sum has one use, and is
+/// only added to other terms until it is part of `total`.
 struct SquareSum {
-  /// The product of the tensor with itself, and the sum of that product; null if there is no such
-  /// term.
+  /// The product of the tensor with itself, and the sum of that product. Both are null if this
+  /// object holds no term.
   mlir::Operation *square = nullptr, *sum = nullptr;
-  /// The op that reads the tensor: the product, or a conversion of the tensor in front of the
-  /// product.
+  /// The op that reads the tensor: the product, or a conversion of the tensor whose result the
+  /// product reads.
   mlir::Operation *reader = nullptr;
-  /// The value into which the term is added, by additions and sums over ranks alone.
+  /// The value into which the term is added, through additions and sums over ranks only.
   mlir::Value total;
-  /// The axes of these sums over ranks, in order.
+  /// The axes of the sums over ranks between the term and `total`, in order.
   llvm::SmallVector<mlir::Attribute> axes;
 
   explicit operator bool() const { return sum; }
   mlir::OpOperand &getUse() const { return *sum->getResult(0).use_begin(); }
-  /// Whether a value added to either of the two terms has the same effect: both go into one total,
-  /// by sums over the same ranks.
+  /// Whether the two terms are interchangeable: both are added into one total, through sums over
+  /// the same ranks. A value then changes the total equally if it is added to either term.
   bool isLike(const SquareSum &other) const { return total == other.total && axes == other.axes; }
   void erase() const;
 };
 
-/// The sum of the squares of `tensor` that `user` begins, as its `reader`. There is none if another
-/// op reads the conversion, the product or the sum.
+/// Matches the sum of the squares of `tensor` whose `reader` is `user`. Finds no term if another op
+/// reads the conversion, the product or the sum.
 SquareSum matchSquareSum(mlir::Operation *user, mlir::Value tensor);
 
-/// Builds the sum of the squares of `tensor` in `element`, a float type.
+/// Builds the sum of the squares of `tensor`, computed in the float type `element`.
 mlir::Value buildSquareSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                            mlir::Type element);
 

@@ -1,5 +1,5 @@
-// Makes each rank's shard of summed gradients, for the complete batch at once, or for each
-// microbatch in the loop that computes it (ZeRO-2).
+// Builds each rank's shard of the summed gradients: once for the complete batch, or for each
+// microbatch in the body of the loop over microbatches (ZeRO-2).
 
 #include "passes/Bucketing/GradientShards.h"
 
@@ -27,8 +27,8 @@ MicroOp GradientShards::findLoop() const {
   return loop;
 }
 
-/// Sets the insertion point after the last op that computes one of `values` in `block`, or at the
-/// start of `block` if all of them are its arguments.
+/// Sets the insertion point in `block` after the last op that computes one of `values`. If all of
+/// them are arguments of `block`, sets it at the start of `block`.
 static void setInsertionPointAfter(OpBuilder &builder, Block &block, ArrayRef<Value> values) {
   if (Operation *last = lastProducer(values))
     builder.setInsertionPointAfter(last);
@@ -60,9 +60,10 @@ Value GradientShards::convert(Value value, Type type) const {
   return nn::Expressions{builder, place.loc}.convert(value, type);
 }
 
-/// Packs these terms of all members' gradients end to end, as elements of `type`, as soon as all
-/// terms exist. `valueOf` gives the value in `block` for each term. The terms of one gradient are
-/// added in the widest of their types, and rounded once.
+/// Packs the terms `terms` of all members' gradients end to end, as elements of `type`, at the
+/// earliest position at which all of them are computed. `valueOf` maps each term to its value in
+/// `block`. The terms of one gradient are added in the widest of their types, and the sum is
+/// rounded to `type` once.
 Value GradientShards::pack(OpBuilder &builder, Block &block, Terms terms, Type type,
                            function_ref<Value(Value)> valueOf) const {
   const Type widest = findWidest(terms);
@@ -118,18 +119,19 @@ GradientShards::Parts GradientShards::makeInBody(MicroOp loop) const {
   Parts parts = makeParts(loop.getBodyBlock(), [&](Value term) {
     return yield->getOperand(cast<OpResult>(term).getResultNumber());
   });
-  // Ranks may sum in a type of few bits, but microbatches are summed in the type of the loop's
-  // sums.
+  // The ranks may sum in a type of few bits. The microbatches are summed in the type in which the
+  // old loop summed them.
   if (parts.scattered)
     parts.scattered = convert(parts.scattered, findWidest(&ReplicatedUpdate::partial));
-  // If the scattered part needs no further sum over ranks, both parts share one sum over
-  // microbatches.
+  // If the scattered part needs no further sum over ranks, both parts are added here, so that the
+  // loop accumulates only one value.
   if (parts.scattered && parts.taken && first().restAxes.empty())
     return {add(parts.scattered, parts.taken), {}};
   return parts;
 }
 
-/// The sum of both parts in the wider of their types, computed as soon as both exist.
+/// Builds the sum of both parts in the wider of their types, at the earliest position at which both
+/// are computed.
 Value GradientShards::add(Value scattered, Value taken) const {
   const Type left = getElementTypeOrSelf(scattered), right = getElementTypeOrSelf(taken);
   const Type wide = bitsOf(left) < bitsOf(right) ? right : left;
@@ -172,7 +174,7 @@ void dpc::sumInLoops(ArrayRef<GradientShards> buckets,
         if (part)
           values.push_back(part);
     }
-    // Collected before the loop is erased, because its results are erased with it.
+    // Collect the terms before the loop is replaced, because the replacement erases its results.
     SmallVector<std::pair<Value *, unsigned>> terms;
     for (ReplicatedUpdate &update : updates)
       for (auto *own : {&update.partial, &update.whole})

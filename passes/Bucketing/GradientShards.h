@@ -7,13 +7,14 @@
 
 namespace dpc {
 
-/// A rank's shard of the gradients of one bucket. The gradients are laid end to end, at the same
+/// Builds a rank's shard of the gradients of one bucket. The gradients lie end to end, at the same
 /// offsets as the members of the bucket's flat storage.
 class GradientShards {
 public:
-  /// The two parts whose sum is the shard. `scattered` is the part of the terms that ranks sum: the
-  /// result of a reduce-scatter. `taken` is the part of the terms that all ranks have. A part is
-  /// null if there are no such terms. It may have more or fewer bits per element than the gradient.
+  /// The two parts whose sum is the shard. `scattered` is the sum of the terms that ranks sum: the
+  /// result of a reduce-scatter. `taken` is this rank's shard of the terms that all ranks have. A
+  /// part is null if there are no such terms. The elements of a part may have more or fewer bits
+  /// than those of the gradient.
   struct Parts {
     mlir::Value scattered, taken;
   };
@@ -21,32 +22,32 @@ public:
   GradientShards(llvm::ArrayRef<ReplicatedUpdate> updates, const Bucket &bucket, StoragePlace place)
       : updates(updates), bucket(bucket), place(place) {}
 
-  /// The loop over microbatches that sums all terms of all gradients of the bucket; null if some
-  /// term is not such a sum, or if the terms come from several loops.
+  /// Returns the loop over microbatches that sums all terms of all gradients of the bucket. Null if
+  /// a term is not summed by a loop, or if the terms come from several loops.
   dist::MicroOp findLoop() const;
 
-  /// The parts for one microbatch, made in the body of `loop`, which is `findLoop()`.
+  /// Builds the parts for one microbatch in the body of `loop`, which is `findLoop()`.
   Parts makeInBody(dist::MicroOp loop) const;
 
-  /// The parts for the complete batch, made from the gradients of the complete batch.
+  /// Builds the parts for the complete batch from the gradients of the complete batch.
   Parts makeParts() const;
 
-  /// The shard, joined from `parts` of the complete batch.
+  /// Builds the shard from `parts` of the complete batch.
   mlir::Value join(Parts parts) const;
 
 private:
   using Terms = llvm::SmallVector<mlir::Value> ReplicatedUpdate::*;
   const ReplicatedUpdate &first() const { return updates[bucket.members.front()]; }
-  /// The element type with the most bits among these terms of all members.
+  /// Returns the element type with the most bits among the terms `terms` of all members.
   mlir::Type findWidest(Terms terms) const;
-  /// The element type in which ranks sum: the type of the gradient, or the widest type of its
-  /// partial terms if that has fewer bits.
+  /// The element type in which ranks sum their gradients: the type of the gradient, or the widest
+  /// type of its partial terms if that type has fewer bits.
   mlir::Type getSummedType() const;
   Parts makeParts(mlir::Block &block, llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
   mlir::Value pack(mlir::OpBuilder &builder, mlir::Block &block, Terms terms, mlir::Type type,
                    llvm::function_ref<mlir::Value(mlir::Value)> valueOf) const;
   mlir::Value add(mlir::Value scattered, mlir::Value taken) const;
-  /// Converts `value` to elements of `type`, directly after the op that computes it.
+  /// Converts `value` to elements of `type`, directly after the op that computes `value`.
   mlir::Value convert(mlir::Value value, mlir::Type type) const;
 
   llvm::ArrayRef<ReplicatedUpdate> updates;
@@ -54,10 +55,11 @@ private:
   StoragePlace place;
 };
 
-/// Makes shards of gradients in the loops over microbatches that sum these gradients, so that a
-/// loop accumulates shards. `made[i]` becomes the parts of `buckets[i]` for the complete batch; it
-/// stays empty if `buckets[i]` has no such loop. Each loop is replaced by a new one. Terms of
-/// `updates` that are results of the old loop become the same results of the new loop.
+/// Builds shards of gradients in the bodies of the loops over microbatches that sum these
+/// gradients. A loop then accumulates shards instead of complete gradients. `made[i]` becomes the
+/// parts of `buckets[i]` for the complete batch, and stays empty if `buckets[i]` has no such loop.
+/// Each loop is replaced by a new loop. If a term in `updates` is a result of an old loop, it
+/// becomes the same result of the new loop.
 void sumInLoops(llvm::ArrayRef<GradientShards> buckets,
                 llvm::MutableArrayRef<std::optional<GradientShards::Parts>> made,
                 std::vector<ReplicatedUpdate> &updates);

@@ -1,6 +1,6 @@
-// Computes norms of tensors that are divided among ranks, and spreads factors over their elements
-// (LAMB's trust ratios). Each rank sums segments of its shard, and the ranks sum the results as one
-// small vector.
+// Computes norms of tensors that are divided among ranks, and expands one factor per tensor to the
+// elements of the tensors (LAMB's trust ratios). Each rank sums the segments of its shard, one per
+// member, and the ranks sum the results as one small vector.
 
 #include "passes/Bucketing/MemberFactors.h"
 
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The position in the storage, in elements, at which this rank's shard begins.
+/// The index, among the elements of the storage, of the first element of this rank's shard.
 static Value firstElement(nn::Expressions e, const StoragePlace &place,
                           const dist::MeshShape &mesh) {
   auto type = RankedTensorType::get({}, e.builder.getI64Type());

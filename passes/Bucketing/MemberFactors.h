@@ -6,19 +6,20 @@
 
 namespace dpc {
 
-/// Computes a number for each member of flat storage from shards of the storage, and spreads such
-/// numbers over the elements of a shard. An example is the trust ratio of LAMB.
+/// Converts between shards of flat storage and values per member. It reduces the elements of each
+/// member to one value, e.g. to compute the trust ratio of LAMB. It also fills the elements of each
+/// member with one value, e.g. to multiply them by the trust ratio.
 class MemberFactors {
 public:
-  /// Member i has `sizes[i]` elements, from the i-th offset of `place` on.
+  /// Member i has `sizes[i]` elements, which begin at the i-th offset of `place`.
   MemberFactors(mlir::OpBuilder &builder, const StoragePlace &place, llvm::ArrayRef<int64_t> sizes,
                 const dist::MeshShape &mesh);
 
-  /// The sum of the squares of each member, as one rank-0 tensor per member, the same on all ranks.
-  /// `shard` is this rank's shard of the storage.
+  /// Builds the sum of the squares of each member, as one rank-0 tensor per member. All ranks get
+  /// the same sums. `shard` is this rank's shard of the storage.
   llvm::SmallVector<mlir::Value> sumSquares(mlir::Value shard) const;
 
-  /// A shard in which each element has the number of the member to which it belongs.
+  /// Builds a shard from one value per member: each element of member i becomes `numbers[i]`.
   mlir::Value spread(llvm::ArrayRef<mlir::Value> numbers) const;
 
 private:
@@ -26,10 +27,11 @@ private:
 
   mlir::OpBuilder &builder;
   const StoragePlace &place;
-  /// Where each member begins and ends, in elements from the begin of this rank's shard. Most
-  /// members lie outside of the shard: these values are negative, or larger than the shard.
+  /// The begin and the end of each member, in elements. Both are counted from the first element of
+  /// this rank's shard. Most members lie outside of the shard, so these values may be negative or
+  /// larger than the shard.
   mlir::Value begins, ends;
-  llvm::SmallVector<int64_t> numbers; // 0, 1, .. one per member
+  llvm::SmallVector<int64_t> numbers; // 0, 1, .., one per member
 };
 
 } // namespace dpc

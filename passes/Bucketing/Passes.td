@@ -4,38 +4,48 @@
 include "mlir/Pass/PassBase.td"
 
 def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
-  let summary = "Divides updates among the ranks that would all make the same";
+  let summary = "Divides each update among the ranks that would all compute it alike";
   let description = [{
-    If ranks sum a gradient and then all make the same update, each rank sums and updates only a
-    shard: the all-reduce becomes a reduce-scatter of the gradient before the update and an
-    all-gather of the parameter after it. The ranks exchange as many bytes as before, but each rank
-    computes with its shard only, and keeps optimizer state for its shard only. (Rajbhandari et al.,
-    "ZeRO", SC 2020; Xu et al., "Automatic cross-replica sharding of weight update", 2020.) The bits
-    of the result are the same, because the shard of a sum equals the sum of the shards. The bits of
-    a norm may differ in the last place.
+    If ranks sum a gradient and then all make the same update, the pass lets each rank sum
+    and update only a shard. The all-reduce becomes a reduce-scatter of the gradient before the
+    update and an all-gather of the parameter after the update. The ranks exchange as many
+    bytes as before, but each rank updates only its shard, and keeps optimizer state only
+    for its shard. (Rajbhandari et al., "ZeRO", SC 2020; Xu et al., "Automatic cross-replica
+    sharding of weight update", 2020.) The result has the same bits as before, because a
+    shard of the sum equals the sum of the shards. Only the last bits of a gradient norm may
+    differ.
 
-    Updates with equal regions, scalars and groups of ranks are joined into buckets (BucketPlan.h).
-    The gradients of a bucket are laid end to end. So are its parameters and each of its slots of
-    optimizer state, at the same offsets. The program takes each of these as one argument
-    (#dist.storage); optimizer state is sharded evenly. The norm by which gradients are clipped is
-    summed from the squares of the shards.
+    Updates join one bucket (BucketPlan.h) if they have equal regions, scalars and groups of
+    ranks. The gradients of a bucket lie end to end in one tensor. The parameters of the
+    bucket lie in another tensor, and each slot of the optimizer state in one more tensor,
+    all at the same offsets. The program takes each of these tensors of state as one argument
+    (#dist.storage). The tensors of optimizer state are sharded evenly. The norm by which
+    gradients are clipped is computed from the sums of squares of the shards.
 
-    An update may continue in a second update, whose scalars are computed from norms of complete
-    tensors (LAMB's trust ratios). Each rank then sums the squares of its part of every member, and
-    the ranks sum the results as one small vector. Each element of a shard gets the scalar of its
-    member.
+    An update may have a follower: a second update whose scalars are computed from norms of
+    complete tensors (LAMB's trust ratios). Each rank then sums the squares of its part of
+    every member, and the ranks sum the results as one small vector. The follower reads a
+    tensor in which each element is the scalar of the member that the element belongs to.
 
-    From stage 2 on, gradients that a loop over microbatches sums are divided in the body of the
-    loop, so that the loop accumulates shards. At stage 3 parameters are sharded too, in every
-    function. A bucket of parameters is gathered before the forward pass first reads it, and again
-    before another op first does, in the body of a loop too. Up to `keep-bytes` of the buckets are
-    gathered only once, and are kept until all readers have read them. Weights that are not trained
-    are sharded in the same way. Parameters that are only read in a narrower type are gathered in
-    that type.
+    The option `stage` is the ZeRO stage. From stage 2 on, if a loop over microbatches sums
+    gradients, these gradients are reduce-scattered in the body of the loop, so that the
+    loop accumulates shards.
 
-    Left alone: an update that reads a tensor which is neither state nor a summed gradient, or whose
-    gradient is read by other ops than its norm; state that is sharded over the axes of the sum; a
-    bucket so small that another collective takes longer than the time that it saves.
+    At stage 3, parameters are sharded too, in every function. A bucket of parameters is
+    gathered twice: before the first op of the forward pass that reads it, and before the
+    first other op that reads it. If a loop over microbatches reads the parameters, both
+    gathers are in the body of the loop. Some buckets, of at most `keep-bytes` in total, are
+    gathered only once and stay in memory until their last reader. Weights that are not
+    trained are sharded in the same way. If all readers of a parameter convert it to one
+    narrower type, it is gathered in that type.
+
+    The pass does not divide:
+
+    - an update that reads a tensor which is neither state nor a summed gradient;
+    - an update whose gradient is also read by an op other than the gradient norm;
+    - state that is already sharded over the axes of the sum;
+    - a bucket so small that the additional collective takes longer than the time that the
+      division saves.
 
     Needs: level `local`. Keeps: values of parameters, and of state as the host sees
     it.
@@ -75,16 +85,18 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
 def BucketCollectives : Pass<"dpc-bucket-collectives", "mlir::func::FuncOp"> {
   let summary = "Joins all-reduces of small tensors into all-reduces of buckets";
   let description = [{
-    Joins all-reduces into buckets (BucketPlan.h): the operands of a bucket are laid end to end,
-    summed by one all-reduce, and taken apart again. The all-reduces of a bucket have one element
-    type and one group of devices. None of them waits for another one, and other collectives wait
-    for all or for none of them. Buckets fill in the order in which the operands are computed. An
-    all-reduce joins a bucket only if a kernel or a loop computes its operand for it alone, because
-    this operand can be computed directly into the bucket.
+    Joins all-reduces into buckets (BucketPlan.h). The operands of a bucket are packed end
+    to end, summed by one all-reduce, and unpacked again. The all-reduces of a bucket have
+    one element type and one group of devices. None of them depends on another one, and any
+    other collective depends on all of them or on none. Buckets fill in the order in which
+    the operands are computed. An all-reduce joins a bucket only if a kernel or a loop
+    computes its operand, and no other op reads that operand. The kernel or loop can then
+    write the operand directly into the bucket.
 
-    Before that, the ops of each block are sorted by the number of collectives on the longest path
-    to them. Ops with equal numbers keep their order. Collectives that do not depend on each other
-    then come together, and an op that waits for a collective comes after the ops that do not.
+    Before that, the pass sorts the ops of each block by depth: the number of collectives on
+    the longest path to the op. Ops of equal depth keep their order. As a result,
+    collectives that do not depend on each other are adjacent, and an op that waits for a
+    collective comes after the ops that do not.
 
     Needs: kernels formed. Keeps: values.
 

@@ -1,4 +1,4 @@
-// Finds the state that a program only reads, and keeps it sharded in flat storage.
+// Finds the state that a program reads and never writes, and keeps it sharded in flat storage.
 
 #include "passes/Bucketing/ReadOnlyState.h"
 
@@ -18,18 +18,19 @@ using namespace dpc;
 
 namespace {
 
-/// An argument, as the first function that takes it declares it.
+/// A state, as the first function that takes it as an argument declares it.
 struct Place {
   func::FuncOp function;
   unsigned argument;
   RankedTensorType type;
-  /// The type to which all readers convert it; null if an op reads it as it is.
+  /// The type to which all readers convert the state. Null if an op reads the state in its own
+  /// type.
   Type readAs;
 };
 
 } // namespace
 
-/// The names of all state that a function of `module` returns.
+/// The names of all states that a function of `module` returns.
 static llvm::StringSet<> findWritten(ModuleOp module) {
   llvm::StringSet<> written;
   for (auto function : module.getOps<func::FuncOp>())
@@ -93,7 +94,7 @@ LogicalResult dpc::cutReadOnlyState(ModuleOp module, ArrayRef<std::string> axes,
   Builder builder(module.getContext());
   const llvm::DenseSet<Operation *> noUpdates;
   StorageArguments functions(module, noUpdates);
-  // Looked up by key only: its order never shows.
+  // Looked up by key only, so that the order of the set has no effect.
   llvm::DenseSet<Attribute> bindings;
   const std::vector<bool> kept = chooseKept(plan->buckets, keepBytes);
   for (auto [number, bucket] : llvm::enumerate(plan->buckets)) {

@@ -1,4 +1,4 @@
-// Finds the type in which all functions of a program read a state.
+// Finds the type in which all functions of a program read a given state.
 
 #include "passes/Bucketing/ReadTypes.h"
 
@@ -24,7 +24,7 @@ template <typename Ops> static bool areConversions(const Ops &ops, Type &type) {
   });
 }
 
-/// Whether all readers of `value` convert it, or the rows that they look up in it, to `type`.
+/// Whether all readers of `value` convert `value`, or the rows that they look up in it, to `type`.
 /// Readers in the bodies of loops over microbatches count too. If `type` is null, the first
 /// conversion sets it.
 static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPassed, Type &type) {
@@ -39,14 +39,15 @@ static bool readsOnlyAs(Value value, llvm::function_ref<bool(Operation *)> isPas
         return false;
       continue;
     }
-    // Rematerialized ops read the state through `nn.after`.
+    // A rematerialized op reads the state through an `nn.after`, so the readers of its result
+    // count.
     if (isa<nn::AfterOp>(user)) {
       if (!readsOnlyAs(user->getResult(0), isPassed, type))
         return false;
       continue;
     }
-    // A lookup whose result is converted can read the table in the narrow type: lookup then convert
-    // equals convert then lookup.
+    // A lookup whose result is converted can read a converted table instead, because a lookup
+    // followed by a conversion equals a conversion followed by a lookup.
     auto lookup = dyn_cast<PrecisionOpInterface>(user);
     if (lookup && lookup.getPrecision() == Precision::lookup && use.getOperandNumber() == 0) {
       if (user->use_empty() || !areConversions(user->getUsers(), type))

@@ -1,5 +1,5 @@
-// Finds the weight updates that all ranks of a group compute alike, and tells the bucket planner
-// which of them can be joined into one update.
+// Finds the weight updates that all ranks of a group compute alike. Tells the bucket planner which
+// of these updates can be joined into one update.
 
 #include "passes/Bucketing/ReplicatedUpdates.h"
 
@@ -48,7 +48,7 @@ bool ReplicatedUpdate::isLike(const ReplicatedUpdate &other) const {
   for (auto [x, y] : llvm::zip_equal(norms, other.norms))
     if (!(x.source == y.source))
       return false;
-  // Scalars of followers may differ: each tensor has its own.
+  // The scalars of followers may differ, because each tensor has its own (e.g. its trust ratio).
   return haveEqualRegions(a, b) &&
          (!follower || haveEqualRegions(getFollower(), other.getFollower()));
 }
@@ -99,8 +99,8 @@ private:
     return getElementTypeOrSelf(step.getArgument(update.states.front().argument));
   }
 
-  /// Finds the ranks that share the update, and the terms of its gradient. Fails if `axes` is empty
-  /// and the gradient is not a sum over ranks that only the update and one norm read.
+  /// Finds the ranks that share the update, and the terms of its gradient. If `axes` is empty,
+  /// fails unless the gradient is a sum over ranks that only the update and at most one norm read.
   bool matchGradient(ReplicatedUpdate &update) {
     const Value gradient = update.getGradient();
     const bool isOwn = matchUses(gradient, update);
@@ -118,7 +118,8 @@ private:
     update.mesh = dist::findMesh(module).getSymName();
     update.axes = builder.getStrArrayAttr(SmallVector<StringRef>(axes.begin(), axes.end()));
     std::optional<ArrayAttr> rest;
-    // Another reader of the gradient needs the complete sum. Then the sum stays, and is one term.
+    // If another op reads the gradient, it needs the complete sum. Then the sum stays, and the
+    // summed gradient is the only term.
     if (isOwn && collectTerms(gradient, update, rest) && rest) {
       update.restAxes = *rest;
       return true;
@@ -129,8 +130,8 @@ private:
     return true;
   }
 
-  /// The value that is converted to `value`, by conversions of floats whose operands have no other
-  /// reader.
+  /// Skips the conversions between floats that compute `value`, as long as the operand of the
+  /// conversion has no other reader. Returns the operand of the first conversion in this chain.
   static Value withoutConversions(Value value) {
     while (nn::isConversion(value.getDefiningOp()) &&
            value.getDefiningOp()->getOperand(0).hasOneUse())
@@ -145,8 +146,9 @@ private:
     return value;
   }
 
-  /// The operand of a sum over ranks, `summed`, before it is reshaped. If it is a conversion of a
-  /// sum over microbatches, returns that sum: the part of each microbatch can be converted instead.
+  /// Returns the operand of a sum over ranks, `summed`, without reshapes. If this operand is the
+  /// conversion of a sum over microbatches, returns that sum instead: the addend of each microbatch
+  /// can be converted in the loop.
   static Value findTerm(Value summed) {
     Value term = withoutReshapes(summed);
     if (Operation *op = term.getDefiningOp(); nn::isConversion(op) && term.hasOneUse())
@@ -155,10 +157,10 @@ private:
     return term;
   }
 
-  /// Collects the terms of `value`. A term is `partial` if the ranks that share the update sum it,
-  /// and `whole` otherwise. The sums over ranks in `value` can then be undone. Such a sum may also
-  /// run over other axes, which `rest` returns; fails if these differ between terms. A conversion
-  /// of a sum counts as a conversion of each term.
+  /// Splits `value` into terms. If the ranks that share the update sum a value, its addend on each
+  /// rank becomes a `partial` term. All other terms are `whole`. A sum over ranks may also run over
+  /// further axes, which are returned in `rest`. Fails if these further axes differ between terms.
+  /// A conversion of a sum counts as a conversion of each term.
   bool collectTerms(Value value, ReplicatedUpdate &update, std::optional<ArrayAttr> &rest) {
     Operation *op = value.getDefiningOp();
     const bool isOwn = value == update.getGradient() || value.hasOneUse();
@@ -178,8 +180,8 @@ private:
     return rest == others;
   }
 
-  /// The axes of `sum` other than those of the ranks that share updates; nullopt if the sum does
-  /// not run over all of the latter.
+  /// The axes of `sum` other than the axes of the ranks that share updates. nullopt if `sum` does
+  /// not run over all axes of those ranks.
   std::optional<ArrayAttr> othersOf(dist::AllReduceOp sum) {
     if (sum.getReduction() != dist::ReductionKind::sum)
       return std::nullopt;
@@ -196,7 +198,7 @@ private:
     return Builder(step.getContext()).getStrArrayAttr(others);
   }
 
-  /// Whether only the update, and at most one norm, read the summed gradient.
+  /// Whether the only readers of the summed gradient are the update and at most one norm.
   static bool matchUses(Value gradient, ReplicatedUpdate &update) {
     for (OpOperand &use : gradient.getUses()) {
       if (use.getOwner() == update.update ||
@@ -211,7 +213,7 @@ private:
     return true;
   }
 
-  /// The one update that reads results of `op`; null if there is none, or more than one.
+  /// The one update that reads results of `op`; null if no update does, or several do.
   static nn::UpdateOp findFollower(nn::UpdateOp op) {
     nn::UpdateOp follower;
     for (Operation *user : op->getUsers())
@@ -223,8 +225,9 @@ private:
     return follower;
   }
 
-  /// The index of `tensor` among the states of `update`; adds it to them if it is new. nullopt if
-  /// `tensor` is not state, or if neither the update nor its follower computes a new value of it.
+  /// Returns the index of `tensor` among the states of `update`, and appends `tensor` to the states
+  /// if it is new. nullopt if `tensor` is not state, or if neither the update nor its follower
+  /// computes the new value of `tensor`.
   std::optional<unsigned> addState(Value tensor, ReplicatedUpdate &update) {
     auto argument = dyn_cast<BlockArgument>(tensor);
     if (!argument || argument.getOwner() != &step.front())
@@ -254,15 +257,16 @@ private:
     return std::nullopt;
   }
 
-  /// Whether only the update and its follower read `argument`.
+  /// Whether no op except the update and its follower reads `argument`.
   static bool isOwn(BlockArgument argument, const ReplicatedUpdate &update) {
     return llvm::all_of(argument.getUsers(), [&](Operation *user) {
       return user == update.update || user == update.follower;
     });
   }
 
-  /// The index of the function's result by which `result` becomes the new value of the state
-  /// `binding`; nullopt if `result` is not that value, or has another use.
+  /// The index of the function result that returns `result` as the new value of the state
+  /// `binding`. nullopt if the function does not return `result` as this value, or if `result` has
+  /// another use.
   std::optional<unsigned> findOutput(OpResult result, nn::ArgAttr binding) {
     if (!result.hasOneUse() || *result.user_begin() != step.front().getTerminator())
       return std::nullopt;
@@ -289,8 +293,8 @@ private:
     return true;
   }
 
-  /// Collects the sums of squares on which the scalars of the follower depend, of tensors that the
-  /// follower reads.
+  /// Collects the norms on which the scalars of the follower depend: the sums of squares of tensors
+  /// that the follower reads.
   static void collectNorms(ReplicatedUpdate &update) {
     SmallVector<Value> waiting(update.getFollower().getScalars());
     llvm::SmallDenseSet<Value> seen; // looked up by key only
@@ -314,7 +318,7 @@ private:
   }
 
   /// The origin of `tensor` as an operand of the follower; nullopt if the follower does not read
-  /// it.
+  /// `tensor`.
   static std::optional<Source> findSource(Value tensor, const ReplicatedUpdate &update) {
     for (auto [read, source] :
          llvm::zip_equal(update.getFollower().getTensors(), update.followerSources))
@@ -323,8 +327,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether each result of the update and its follower is a new value of state, or is read only by
-  /// the follower and its norms.
+  /// Whether each result of the update and of its follower has one of two uses: it is the new value
+  /// of a state, or only the follower and its norms read it.
   static bool areAllUsed(const ReplicatedUpdate &update) {
     size_t made = 0;
     for (OpResult result : update.update->getResults())
@@ -377,8 +381,8 @@ std::vector<ReplicatedUpdate> dpc::findReplicatedUpdates(func::FuncOp step,
   return updates;
 }
 
-/// The last op that computes one of `terms`. If that op is a loop over microbatches, also the last
-/// op in its body that computes one of them.
+/// Returns the last op that computes one of `terms`. If this op is a loop over microbatches, also
+/// returns the last op in the body of the loop that computes one of the terms.
 static std::pair<Operation *, Operation *> findLastMaker(ArrayRef<Value> terms) {
   Operation *last = lastProducer(terms);
   auto loop = dyn_cast_or_null<dist::MicroOp>(last);
@@ -415,7 +419,7 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     tensor.key.group = number;
     problem.tensors.push_back(std::move(tensor));
   }
-  // Updates become ready in the order in which their summed terms are computed.
+  // An update becomes ready when the last of its summed terms is computed.
   std::vector<std::pair<Operation *, Operation *>> ready;
   for (const ReplicatedUpdate &update : updates)
     ready.push_back(findLastMaker(update.partial.empty() ? update.whole : update.partial));

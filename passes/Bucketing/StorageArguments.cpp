@@ -1,4 +1,4 @@
-// Gives functions flat storage instead of the tensors that lie in it.
+// Replaces arguments of functions that hold tensors of state by arguments that hold flat storage.
 
 #include "passes/Bucketing/StorageArguments.h"
 
@@ -36,26 +36,26 @@ Value StoragePlace::gather(OpBuilder &builder, Value shard) const {
 
 namespace {
 
-/// The members of one storage in one block: in a function, or in the body of one of its loops. Each
-/// is the block argument that stands for the member; null if there is none.
+/// The members of one storage in one block, which is the body of a function or of a loop. Each
+/// member is the block argument that holds the tensor; null if the block has no such argument.
 using Members = SmallVector<BlockArgument>;
 
-/// Makes the ops of a block read members from their storage.
+/// Makes the ops of a block read the members from the storage instead of from block arguments.
 class StorageReads {
 public:
   StorageReads(dist::StorageAttr storage, const StoragePlace &place,
                const llvm::DenseSet<Operation *> &updates)
       : storage(storage), place(place), updates(updates) {}
 
-  /// Reads members from `whole`, the whole storage.
+  /// Makes all readers read the members from `whole`, the whole storage.
   void replaceByViews(const Members &members, Value whole) const {
     OpBuilder entry(place.element.getContext());
     entry.setInsertionPointAfterValue(whole);
     replace(entry, members, whole, [](Operation *) { return true; });
   }
 
-  /// Reads members from gathers of `shard`, one before the first reader in the forward pass and one
-  /// before the first of the other readers.
+  /// Makes all readers read the members from gathers of `shard`. One gather comes before the first
+  /// reader in the forward pass, and another before the first other reader.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
     for (BlockArgument member : members)
@@ -67,7 +67,7 @@ public:
                 [&](Operation *op) { return forward.ops.contains(op) == isForward; });
   }
 
-  /// Reads members from one gather of `shard`, before the first reader of any member.
+  /// Makes all readers read the members from one gather of `shard`, before the first reader.
   void replaceByOneGather(const Members &members, Value shard) const {
     gatherFor(members, shard, [](Operation *) { return true; });
   }
@@ -75,9 +75,10 @@ public:
 private:
   using OpFilter = llvm::function_ref<bool(Operation *)>;
 
-  /// Splits an op that takes no memory of its own, a broadcast or a view, into one op for the
-  /// forward pass and one for the backward pass. Otherwise the backward pass would read the forward
-  /// pass's gather, and keep it alive. A conversion to the gathered type is split too.
+  /// Splits a broadcast, a view or a conversion to the gathered type into one op for the forward
+  /// pass and one for the backward pass. Otherwise the backward pass would read the result of the
+  /// forward pass, and thereby keep the gathered storage of the forward pass alive. The split is
+  /// cheap, because broadcasts and views take no memory of their own.
   void splitFree(Operation *op, const Ancestors &forward) const {
     const FusionKind kind = getFusionKind(op);
     const bool isConversion = place.isConverted() && isa<nn::ConvertOp>(op);
@@ -111,7 +112,8 @@ private:
     replace(entry, members, place.gather(entry, shard), isPart);
   }
 
-  /// Gathers in the bodies of the loops that take a member as a whole operand.
+  /// Adds the gathers to the bodies of the loops that take a member as a `whole` operand, which is
+  /// the same in every iteration.
   void enterLoops(const Members &members, Value shard, const Ancestors &forward) const {
     llvm::SmallSetVector<Operation *, 2> loops;
     for (BlockArgument member : members)
@@ -133,7 +135,7 @@ private:
     }
   }
 
-  /// Replaces the members by parts of `whole`, for those readers for which `isPart` is true.
+  /// Replaces each member by its slice of `whole`, for the readers for which `isPart` is true.
   void replace(OpBuilder &entry, const Members &members, Value whole, OpFilter isPart) const {
     SmallVector<Type> types;
     for (dist::MemberAttr member : storage.getMembers())
@@ -154,8 +156,9 @@ private:
     }
   }
 
-  /// Replaces the conversions of `member`, and of rows looked up in it, by reads of `converted`.
-  /// Follows `member` into the bodies of loops that take it whole.
+  /// `converted` is `member`, already converted. Makes the readers that convert `member`, or rows
+  /// looked up in it, read `converted` instead, and removes their conversions. Follows `member`
+  /// into the bodies of loops that take it as a `whole` operand.
   static void replaceConversions(BlockArgument member, Value converted,
                                  llvm::function_ref<bool(OpOperand &)> isRead) {
     SmallVector<std::pair<Operation *, unsigned>> reads;
@@ -175,8 +178,8 @@ private:
   }
 
   /// Makes `op` read `converted` instead of a member. `op` is a conversion, a lookup of rows, or an
-  /// `nn.after`. A conversion is erased; the results of the others change their type, and the
-  /// conversions of these results are erased.
+  /// `nn.after`. A conversion is erased. The result of a lookup or `nn.after` changes its type, and
+  /// the conversions of this result are erased.
   static void replaceConversion(Operation *op, Value converted) {
     if (isa<nn::ConvertOp>(op)) {
       op->getResult(0).replaceAllUsesWith(converted);
@@ -190,8 +193,8 @@ private:
       replaceConversion(user, read);
   }
 
-  /// The first op of the block for which `isPart` is true and that reads one of `members`, directly
-  /// or within its regions; null if there is none.
+  /// The first op of the block that reads one of `members`, directly or within its regions, and for
+  /// which `isPart` is true; null if there is none.
   Operation *findReader(const Members &members, OpFilter isPart) const {
     Operation *reader = nullptr;
     for (BlockArgument member : members) {
@@ -208,14 +211,14 @@ private:
 
   dist::StorageAttr storage;
   const StoragePlace &place;
-  /// Looked up by key only: their order never shows.
+  /// Looked up by key only, so that the order of the set has no effect.
   const llvm::DenseSet<Operation *> &updates;
 };
 
 } // namespace
 
-/// The arguments of `function` that are members of `storage`, in the order of the members; null for
-/// a member that the function does not take.
+/// The arguments of `function` that hold the members of `storage`, in the order of the members.
+/// Null for a member that the function does not take as an argument.
 static Members findMembers(func::FuncOp function, dist::StorageAttr storage) {
   llvm::DenseMap<Attribute, BlockArgument> byBinding;
   for (BlockArgument argument : function.getArguments())

@@ -1,4 +1,5 @@
-// Collects the tensors that a program shares with the host, with the layout of each on the mesh.
+// Collects the tensors that a program shares with the host, and the layout of each tensor on the
+// mesh.
 
 #include "passes/Explain/Boundary.h"
 
@@ -57,8 +58,8 @@ std::string BoundaryTensor::layoutText() const {
 
 namespace {
 
-/// Collects tensors. A tensor that several functions or buffers mention is collected only at its
-/// first mention.
+/// Collects tensors. If several functions or buffers name one tensor, only the first of them adds
+/// it.
 class Collector {
 public:
   explicit Collector(ModuleOp module) : mesh(dist::getMeshShape(module)) {}
@@ -95,8 +96,9 @@ public:
   std::vector<BoundaryTensor> tensors;
 
 private:
-  /// Sets the logical type and the bytes per rank. `type` is the logical type or the type of a
-  /// rank's shard, depending on the level; if there is a layout, it gives the logical shape.
+  /// Sets the logical type of `tensor` and its bytes per rank. Depending on the level, `type` is
+  /// the logical type or the type of a rank's shard. A layout, if there is one, has the logical
+  /// shape.
   void setType(BoundaryTensor &tensor, RankedTensorType type, dist::LayoutAttr layout) const {
     tensor.layout = layout;
     tensor.type = type;

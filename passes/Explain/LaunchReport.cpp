@@ -1,4 +1,5 @@
-// Counts the launches of a program's kernels on a device, and lists the kernels that are slow.
+// Counts the launches of a program's kernels on a device, and lists the kernels that run on one
+// thread.
 
 #include "passes/Explain/LaunchReport.h"
 
@@ -14,7 +15,9 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// The launches of one call of a kernel, and how its matrix products are computed.
+/// The number of launches of one call of a kernel, how many of its matrix products a library
+/// computes, and how many the kernel computes itself. `isLone` says whether a launch has only one
+/// thread.
 struct Grids {
   int64_t launches = 0, libraryProducts = 0, kernelProducts = 0;
   bool isLone = false;

@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// Adds a section about the launches of a device, if kernels are grids of threads: the number of
-/// launches, how many matrix products a library computes, and the kernels that one thread computes
-/// alone, which is slow.
+/// Adds a section about the launches on a device, if kernels run as grids of threads. The section
+/// has the number of launches, the number of matrix products that a library computes, and a table
+/// of the kernels that run on a single thread. These kernels are slow.
 void addLaunches(Report &report, mlir::ModuleOp module);
 
 } // namespace dpc

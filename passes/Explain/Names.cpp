@@ -1,5 +1,5 @@
-// Divides names of tensors and nodes into runs of digits and the text between them, to recognize
-// the corresponding names of repeated layers.
+// Splits names of tensors and nodes into runs of digits and the text between them. This serves to
+// find the names that correspond to each other in repeated layers.
 
 #include "passes/Explain/Names.h"
 
@@ -9,7 +9,7 @@
 using namespace llvm;
 using namespace dpc;
 
-/// Returns the runs of digits in `name` and the text between them, in order.
+/// Returns the runs of digits in `name`, and the text between them, in order.
 static std::vector<StringRef> partsOf(StringRef name) {
   std::vector<StringRef> parts;
   while (!name.empty()) {

@@ -8,17 +8,17 @@
 
 namespace dpc {
 
-/// Returns `name` with a star for each number, which is equal for the corresponding tensors of
-/// repeated layers: "h.0.ln.weight" gives "h.*.ln.weight".
+/// Returns `name` with a star in the place of each number: "h.0.ln.weight" gives "h.*.ln.weight".
+/// The corresponding tensors of repeated layers get equal results.
 std::string withoutNumbers(llvm::StringRef name);
 
-/// Returns a key that is equal for the nodes of repeated layers. Exporters number all of these
-/// nodes but the first: node_linear, node_linear_1. The key is for comparison only; it is no
-/// pattern to print.
+/// Returns a key that is equal for the corresponding nodes of repeated layers. Exporters append a
+/// number to all of these node names except the first: node_linear, node_linear_1. The key is for
+/// comparisons only, and is never printed.
 std::string nodeFamily(llvm::StringRef name);
 
-/// Returns the common pattern of names that have equal withoutNumbers() or equal nodeFamily(), with
-/// a star for each part in which they differ.
+/// Returns the common pattern of `names`, with a star for each part in which the names differ. The
+/// names have equal withoutNumbers() or equal nodeFamily().
 std::string commonPattern(const std::vector<std::string> &names);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Reports the decisions of passes, from the attributes that they left on the module.
+// Reports the decisions of passes, from the attributes that the passes left on the module.
 
 #include "passes/Explain/ProgramReport.h"
 
@@ -103,7 +103,7 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
 static void addLayout(Report &report, const dist::MeshShape &mesh,
                       ArrayRef<BoundaryTensor> tensors) {
   struct Group {
-    std::string name; // the tensor's name, or a pattern of the names if count > 1
+    std::string name; // the tensor's name; if count > 1, a pattern of the names
     std::string kind, type, layout;
     int64_t count = 0, elements = 0, bytes = 0;
   };
@@ -128,7 +128,7 @@ static void addLayout(Report &report, const dist::MeshShape &mesh,
     entry.bytes += tensor.bytesOfRank;
     largest = std::max(largest, entry.bytes);
   }
-  // The groups with the most bytes come first. Equal groups stay in program order.
+  // The groups with the most bytes come first. Groups of equal size stay in program order.
   llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   ReportSection &section = report.add("layout");
   std::string line;

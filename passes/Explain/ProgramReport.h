@@ -5,12 +5,14 @@
 
 namespace dpc {
 
-/// Returns one line about the loss of a program: kind, graph output, axis of the classes, labels.
-/// nullopt for a program without a loss. Needs: level `step` or later.
+/// Returns one line about the loss of a program: its kind, the graph output that it reads, the axis
+/// of the classes, and the labels. nullopt for a program without a loss. Needs: level `step` or
+/// later.
 std::optional<std::string> describeLoss(mlir::ModuleOp module);
 
-/// Adds the decisions that passes recorded in `module`, a program at level `step` or later, in
-/// these sections. Sections for which a later level is needed are left out.
+/// Adds the decisions that passes recorded in `module`, a program at level `step` or later. The
+/// report has these sections. A section is left out if the program has not reached the level that
+/// has its facts.
 ///
 ///  * inputs and outputs;
 ///  * the loss and the optimizer;

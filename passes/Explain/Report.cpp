@@ -1,4 +1,4 @@
-// Prints a report: the titles, lines and tables of its sections.
+// Prints a report: the title, the lines of text and the table of each section.
 
 #include "passes/Explain/Report.h"
 

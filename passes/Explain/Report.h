@@ -11,24 +11,25 @@
 
 namespace dpc {
 
-/// A part of a report: a title, sentences, and a table. A table without rows is not printed.
+/// A section of a report: a title, lines of text, and a table. A table without rows is not printed.
 struct ReportSection {
   std::string title;
-  /// One line each, above the table.
+  /// The lines of text, which are printed above the table.
   std::vector<std::string> lines;
-  /// Headers of the columns. The header of a column of numbers begins with '>', which right-aligns
-  /// the cells and is not printed.
+  /// The headers of the columns. If a header begins with '>', the column holds numbers: its cells
+  /// are right-aligned. The '>' itself is not printed.
   std::vector<std::string> columns;
-  /// Rows of cells, with one cell per column.
+  /// The rows of the table. Each row has one cell per column.
   std::vector<std::vector<std::string>> rows;
-  /// The most rows that are printed. If there are more, their number is printed instead.
+  /// The most rows that are printed. If the table has more, a last line says how many are left out.
   size_t mostRows = 24;
 
   void addRow(std::vector<std::string> cells) { rows.push_back(std::move(cells)); }
 };
 
-/// A report about a program, of about one page: sections in their order. The printed text depends
-/// only on the sections, so that reports can be compared.
+/// A report about a program, of about one page. The sections are printed in the order in which they
+/// were added. The printed text depends only on the sections, so that reports of two compilations
+/// can be compared.
 class Report {
 public:
   ReportSection &add(llvm::StringRef title) {

@@ -1,5 +1,5 @@
-// Finds why a value is resharded, in words: it is a partial sum, its sharding does not fit its
-// reader, or it is a result whose layout the program prescribes.
+// Finds why a value is resharded, as text for users. The value is a partial sum, or it is sharded
+// in another way than its reader needs, or it is a result whose layout the program prescribes.
 
 #include "passes/Explain/ReshardCause.h"
 
@@ -22,7 +22,7 @@ static bool cuts(const DimLayout &dim, StringRef axis) {
   return llvm::is_contained(shardedAxes(dim), axis);
 }
 
-/// Returns the first dimension that `axis` shards, if any.
+/// Returns the first dimension that `axis` shards; nullopt if it shards none.
 static std::optional<unsigned> dimCutBy(const Layout &layout, StringRef axis) {
   for (auto [d, dim] : llvm::enumerate(layout.dims))
     if (cuts(dim, axis))
@@ -52,8 +52,9 @@ std::string ReshardCauses::request(Value value, const Layout &layout) const {
   std::vector<std::string> entries;
   for (const DimLayout &dim : withoutIdleAxes(layout, mesh).dims) {
     const AxisNames axes = shardedAxes(dim);
-    // A request names axes only. They shard the dimension in contiguous blocks of indices, so no
-    // other sharding can be requested. Axes of the batch need no check: samples keep their order.
+    // A request (`--shard=NAME=AXES`) only names axes, which then shard the dimension into
+    // contiguous blocks of indices. Therefore no other sharding can be requested. Axes that shard
+    // the batch need no check, because samples keep their order.
     const bool isSamples =
         llvm::all_of(axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
     if (!isSamples && !sameIndices(DimLayout{Segment{Factor(dim.extent(), axes)}}, dim, mesh))
@@ -69,7 +70,8 @@ Layout ReshardCauses::layoutOf(BlockArgument argument) const {
   return attr ? attr.getLayout() : Layout::replicated(nn::typeOf(argument).getShape());
 }
 
-/// Returns the value that `value` is computed from by reshards and conversions only.
+/// Follows reshards and conversions backwards from `value`, and returns the value before the first
+/// of them.
 static Value madeAs(Value value) {
   while (true) {
     value = nn::getSource(value);
@@ -90,8 +92,8 @@ std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
   return request(argument, layout);
 }
 
-/// Whether the op with rule `rule` sums over a loop of operand `o`. If it does, a request that
-/// keeps the operand whole also keeps the op from being sharded (ProgramLoops::keepWhole).
+/// Whether an op with the rule `rule` sums over a dimension of operand `o`. If so, a request that
+/// keeps the operand whole also keeps the op unsharded over this axis (ProgramLoops::keepWhole).
 static bool sumsOver(const ShardingRule &rule, unsigned o) {
   for (unsigned d = 0; d < rule.operands[o].size(); ++d)
     if (llvm::is_contained(kindsOf(rule, o, d), LoopKind::sum))
@@ -107,8 +109,9 @@ std::string ReshardCauses::requestFor(Operation *reader, unsigned operand, Strin
 
 //===-- Causes ------------------------------------------------------------===//
 
-/// Returns the ops that make `value` partial over `axis`, in program order. Their operands are
-/// not partial over `axis`. The ops between them and `value` add partial terms or pass them on.
+/// Returns the ops that cause `value` to be partial over `axis`, in program order. The results of
+/// these ops are partial over `axis`, but their operands are not. The ops between them and `value`
+/// only add partial values or pass them on.
 static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
   llvm::DenseSet<Operation *> seen;
   SmallVector<Operation *> waiting, origins;
@@ -132,8 +135,8 @@ static SmallVector<Operation *> originsOf(Value value, StringRef axis) {
   return origins;
 }
 
-/// Adds `request` to the requests `all`, which are all needed. If one of them is "-", so is the
-/// result.
+/// Adds `request` to the list of requests `all`. All requests of the list are needed together, so
+/// the list becomes "-" as soon as one request is "-".
 static void addRequest(StringRef request, std::string &all) {
   if (all.empty() || all == "-" || request == "-")
     all = all == "-" ? "-" : request.str();
@@ -150,7 +153,7 @@ ReshardCause ReshardCauses::ofSum(Value value, const std::string &axis) const {
       all = cause;
       continue;
     }
-    // The reshard goes away only if no term is partial, so the requests of all terms are needed.
+    // The reshard is avoided only if no term is partial, so the requests of all terms are needed.
     addRequest(cause.request, all->request);
     if (all->text != cause.text)
       all->text = "sum of sums";
@@ -165,15 +168,15 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
     return cause;
   const ShardingRule rule = shardable.getShardingRule();
   const std::vector<Layout> layouts = operandLayouts(origin);
-  std::optional<std::pair<unsigned, unsigned>> chosen; // operand, dimension
+  std::optional<std::pair<unsigned, unsigned>> chosen; // operand and dimension
   bool selects = false;
   for (auto [o, layout] : llvm::enumerate(layouts)) {
     const std::optional<unsigned> dim = dimCutBy(layout, axis);
     const bool isSummed = dim && llvm::any_of(kindsOf(rule, o, *dim), isReduced);
-    // The op is a lookup in a sharded table if it has i64 indices that are not sharded over the
-    // reduced dimension.
+    // An op with i64 indices that are not sharded over the reduced dimension is a lookup in a
+    // sharded table.
     selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
-    // Prefer an operand that is state, because users mostly shard state by options.
+    // Prefer an operand that is state, because users usually request the layouts of state.
     auto isState = [&](unsigned number) {
       return !parts.stateName(nn::getSource(origin->getOperand(number))).empty();
     };
@@ -216,8 +219,9 @@ ReshardCause ReshardCauses::ofResult(OpOperand &operand, const Layout &from) con
   return cause;
 }
 
-/// Returns an operand of `reader` other than `own` that `axis` shards, state preferred, or nullopt.
-/// That operand is the reason why `reader` cannot use `own` sharded over `axis`.
+/// Returns an operand of `reader`, other than `own`, that `axis` shards; nullopt if there is none.
+/// Prefers an operand that is state. Because `axis` shards this operand, `reader` cannot also read
+/// operand `own` sharded over `axis`.
 static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRef axis,
                                        const StepParts &parts) {
   std::optional<unsigned> rival;
@@ -229,8 +233,8 @@ static std::optional<unsigned> rivalOf(Operation *reader, unsigned own, StringRe
 }
 
 // Looks for readers that are products with a sharded parameter, because each of them needs the
-// complete value. The other readers are mostly gradients of these products, which are sharded like
-// the products.
+// complete value. The other readers are usually gradients of these products. They are sharded in
+// the same way as the products, so they need no request of their own.
 std::string ReshardCauses::requestForReaders(ReshardOp reshard, StringRef axis) const {
   std::string all;
   for (OpOperand &use : reshard->getUses()) {
@@ -304,7 +308,7 @@ ReshardCause ReshardCauses::find(ReshardOp reshard, const Layout &start) const {
   for (const Partial &partial : from.partial)
     if (!isPartialOver(to, partial.axis) && !parts.cutsBatch(partial.axis))
       return ofSum(reshard.getInput(), partial.axis);
-  // Sums of gradients over samples have no row in the table, so they are not a cause.
+  // Sums of gradients over samples have no row in the table, so no cause is needed for them.
   if (!parts.isGradient(reshard, /*summed=*/true))
     for (const Partial &partial : from.partial)
       if (!isPartialOver(to, partial.axis))

@@ -7,43 +7,43 @@
 
 namespace dpc {
 
-/// The reason why a value is resharded, and the options that would avoid the reshard. The text
-/// calls dimension K of a value `along K`.
+/// The reason why a value is resharded, and the options that would avoid the reshard. In the text,
+/// `along K` means: along dimension K of the value.
 struct ReshardCause {
   std::string text;
   /// Options of dpc-compile that avoid the reshard, separated by spaces, or "-".
   std::string request = "-";
 };
 
-/// Derives causes from layouts and sharding rules at level `placed`.
+/// Derives the causes of reshards from layouts and sharding rules at level `placed`.
 class ReshardCauses {
 public:
   /// Keeps references to `parts` and `mesh`, which must outlive this object.
   ReshardCauses(const StepParts &parts, const dist::MeshShape &mesh) : parts(parts), mesh(mesh) {}
 
-  /// Returns the cause of `reshard` if it starts from layout `start`. This is the input layout of
+  /// Returns the cause of `reshard`, which starts from layout `start`. This is the input layout of
   /// the reshard, or the layout that an earlier reshard gave to the same value.
   ReshardCause find(dist::ReshardOp reshard, const dist::Layout &start) const;
 
 private:
   ReshardCause ofSum(mlir::Value value, const std::string &axis) const;
-  /// The cause of a sum over `axis` whose partial terms `origin` computes.
+  /// Returns the cause of a sum over `axis` whose terms `origin` computes, one term per rank.
   ReshardCause ofTerm(mlir::Operation *origin, const std::string &axis) const;
   ReshardCause ofGather(dist::ReshardOp reshard, const dist::Layout &from,
                         const dist::Layout &to) const;
   ReshardCause ofResult(mlir::OpOperand &operand, const dist::Layout &from) const;
 
-  /// Returns the option that gives `value` the layout `layout`, or "-" if there is none.
+  /// Returns the option that gives `value` the layout `layout`, or "-" if no option can do that.
   std::string request(mlir::Value value, const dist::Layout &layout) const;
-  /// Returns the option that keeps state whole over `axis`, or "-" if `value` is no state. `value`
-  /// may be a resharded copy of the state. A product with that state is then not sharded over
-  /// `axis`.
+  /// Returns the option that keeps state whole over `axis`: then the axis does not shard it, and a
+  /// product that reads the state is not sharded over `axis` either. `value` is the state, or a
+  /// resharded copy of it. For any other value returns "-".
   std::string requestWhole(mlir::Value value, llvm::StringRef axis) const;
-  /// Returns requestWhole() for operand `operand` of `reader`, or "-" if `reader` does not sum over
-  /// a dimension of this operand, as a product does.
+  /// Returns requestWhole() for operand `operand` of `reader`. Returns "-" if `reader` does not sum
+  /// over a dimension of this operand. (A product sums over a dimension of both operands.)
   std::string requestFor(mlir::Operation *reader, unsigned operand, llvm::StringRef axis) const;
-  /// Returns the options that keep all products that read the result of `reshard` from being
-  /// sharded over `axis` because of their parameters.
+  /// Some products that read the result of `reshard` are sharded over `axis` because their
+  /// parameters are. Returns the options that keep all of these products unsharded over `axis`.
   std::string requestForReaders(dist::ReshardOp reshard, llvm::StringRef axis) const;
   dist::Layout layoutOf(mlir::BlockArgument argument) const;
 

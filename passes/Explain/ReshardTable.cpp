@@ -1,5 +1,5 @@
-// Collects the reshards of a step: the bytes that each moves, its cause, and the options that would
-// avoid it. The corresponding reshards of repeated layers share one row.
+// Collects the reshards of a step: the bytes that each reshard sends, its cause, and the options
+// that would avoid it. The corresponding reshards of repeated layers share one row.
 
 #include "passes/Explain/ReshardTable.h"
 
@@ -21,14 +21,15 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Returns the collective and its axes, e.g. "all-gather data+model".
+/// Returns the name of the collective and its axes, e.g. "all-gather data+model".
 static std::string textOf(const ReshardStep &step) {
   std::string kind = toString(step.kind).str();
   std::replace(kind.begin(), kind.end(), '_', '-');
   return kind + " " + llvm::join(step.axes, "+");
 }
 
-/// Returns the first reader of the result in program order, followed by ".." if there are more.
+/// Returns the name of the first reader of the result in program order. If there are more readers,
+/// ", .." follows.
 static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
   SmallVector<Operation *> users(reshard->getUsers());
   llvm::sort(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -40,7 +41,7 @@ static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
 
 namespace {
 
-/// Builds the table: collects the reshards of a function that differ only in numbers in one row.
+/// Builds the table. Reshards of a function that differ only in numbers share one row.
 class TableBuilder {
 public:
   TableBuilder(func::FuncOp function, const MeshShape &mesh, const Machine &machine)
@@ -73,7 +74,7 @@ public:
   }
 
 private:
-  /// The texts of each reshard of a row, from which take() makes one pattern per column.
+  /// The texts of all reshards of a row. take() makes one pattern per column from them.
   struct Members {
     std::vector<std::string> values, readers, causes, requests;
   };
@@ -125,7 +126,7 @@ private:
     all.seconds += part.seconds;
   }
 
-  /// Returns the row of `reshard` if it starts from layout `start`. Adds the row if it is new.
+  /// Returns the row of `reshard`, which starts from layout `start`. Adds the row if it is new.
   ReshardRow &rowOf(ReshardOp reshard, const Layout &start, StringRef startText, StringRef steps) {
     ReshardCause cause = causes.find(reshard, start);
     ReshardRow row;
@@ -185,7 +186,7 @@ static std::string millisecondsText(double seconds) {
   return text;
 }
 
-/// Returns the end of a long name, since names mostly differ at the end.
+/// Shortens a long name to its end, because names usually differ at the end.
 static std::string endOf(StringRef name) {
   constexpr size_t most = 22;
   return name.size() <= most ? name.str() : ".." + name.take_back(most - 2).str();

@@ -1,4 +1,4 @@
-// Divides a step into forward pass, backward pass and update by following the uses of values.
+// Divides a step into forward pass, backward pass and update, by following the uses of values.
 
 #include "passes/Explain/StepParts.h"
 
@@ -55,8 +55,8 @@ bool StepParts::isGradient(Operation *op, bool summed) const {
   while (!waiting.empty())
     for (Value value : waiting.pop_back_val()->getResults())
       for (Operation *user : value.getUsers()) {
-        // Do not follow scalars: the norm of all gradients would lead to the updates of all
-        // parameters.
+        // Do not follow scalars: the norm of all gradients is a scalar, and would lead to the
+        // updates of all parameters.
         if (nn::typeOf(value).getRank() == 0 || user->hasTrait<OpTrait::IsTerminator>() ||
             !seen.insert(user).second)
           continue;

@@ -9,31 +9,33 @@
 
 namespace dpc {
 
-/// Finds whether an op of a function belongs to the forward pass, the backward pass or the update,
-/// from the values that depend on it. In a function without a metric `loss` all ops are forward.
+/// Divides the ops of a function into forward pass, backward pass and update, by the values that
+/// depend on each op. In a function without a metric `loss`, all ops belong to the forward pass.
 class StepParts {
 public:
   explicit StepParts(mlir::func::FuncOp function);
 
   /// Whether the loss or an output depends on `op`.
   bool isForward(mlir::Operation *op) const { return !hasLoss || forward.contains(op); }
-  /// Whether `op` computes a parameter gradient on its way to the update: `op` is not forward, and
-  /// all values that depend on it have as many elements as its result, or are scalars. With
-  /// `summed`, a value with another number of elements is allowed too, if it is not sharded over an
-  /// axis that shards the batch.
+  /// Whether `op` is on the way from a parameter gradient to an update. This holds if `op` is not
+  /// forward, and each value that depends on `op` is a scalar or has as many elements as the result
+  /// of `op`. With `summed`, a value may also have another number of elements, if no axis that
+  /// shards the batch shards this value.
   bool isGradient(mlir::Operation *op, bool summed) const;
-  /// "forward", "backward" or "update".
+  /// Returns the part of the step to which `op` belongs: "forward", "backward" or "update".
   llvm::StringRef nameOf(mlir::Operation *op) const;
 
   /// Whether `axis` shards the batch dimension of an input or a label.
   bool cutsBatch(llvm::StringRef axis) const { return llvm::is_contained(batchAxes, axis); }
 
-  /// Returns the name of `value` for messages: the name of a tensor of the program, or of the ONNX
-  /// node for which `value` is computed.
+  /// Returns a name of `value` for messages: the name of a tensor of the program, or of the ONNX
+  /// node from which `value` was built.
   std::string describe(mlir::Value value) const;
-  /// Returns the name of `op` for messages: its ONNX node, or "loss" or "optimizer".
+  /// Returns a name of `op` for messages: the name of its ONNX node. An op without a node is called
+  /// "loss" or "optimizer".
   std::string describe(mlir::Operation *op) const;
-  /// Returns the name of the state if `value` is an argument that is state, otherwise "".
+  /// If `value` is an argument that holds state, returns the name of the state. Otherwise returns
+  /// an empty string.
   std::string stateName(mlir::Value value) const;
 
   mlir::func::FuncOp getFunction() const { return function; }
@@ -41,7 +43,7 @@ public:
 private:
   mlir::func::FuncOp function;
   bool hasLoss = false;
-  // Looked up by key only, so the order of the set has no effect.
+  // Looked up by key only, so that the order of the set has no effect.
   llvm::DenseSet<mlir::Operation *> forward;
   dist::AxisNames batchAxes;
 };

@@ -1,4 +1,4 @@
-// Finds the ops of a training step that are its forward pass, from the loss backwards.
+// Finds the ops of a training step that form its forward pass, by a walk backwards from the loss.
 
 #include "passes/Forward/ForwardPass.h"
 
@@ -17,7 +17,8 @@ Ancestors::Ancestors(ArrayRef<Value> roots) {
   }
 }
 
-/// Returns the values that the body of `loop` yields for the results of `loop` in `outside`.
+/// Returns the values that the body of `loop` yields for those results of `loop` that are in
+/// `outside`.
 static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outside) {
   SmallVector<Value> yielded;
   for (auto [result, value] :

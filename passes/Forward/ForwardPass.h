@@ -8,22 +8,23 @@
 
 namespace dpc {
 
-/// The values and ops of a block that some values depend on, including these values themselves.
-/// Both sets are to be looked up by key only, because their order is not fixed.
+/// All values and ops of a block on which the root values depend, and the root values themselves.
+/// The sets have no fixed order, so callers must look up keys only.
 struct Ancestors {
   llvm::DenseSet<mlir::Value> values;
   llvm::DenseSet<mlir::Operation *> ops;
 
   explicit Ancestors(llvm::ArrayRef<mlir::Value> roots);
-  /// The values and ops in the body of `loop` that compute the results of `loop` in `outside`.
+  /// The values and ops in the body of `loop` that compute those results of `loop` that are in
+  /// `outside`.
   Ancestors(dist::MicroOp loop, const Ancestors &outside);
 };
 
-/// Returns the forward pass of a function: the values and ops that its metric `loss` depends on.
-/// Empty without this metric.
+/// Returns the forward pass of a function: the values and ops on which its metric `loss` depends.
+/// Empty if the function has no metric `loss`.
 Ancestors findForwardPass(mlir::func::FuncOp function);
 
-/// Returns the values and ops that the `nn.update` ops of a function depend on.
+/// Returns the values and ops on which the `nn.update` ops of a function depend.
 Ancestors findUpdates(mlir::func::FuncOp function);
 
 } // namespace dpc

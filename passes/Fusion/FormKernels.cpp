@@ -1,5 +1,5 @@
-// Applies a kernel plan (KernelPlan.h): moves the ops of each kernel into an
-// `nn.kernel`, with copies of the constants and broadcasts that they read.
+// Applies a kernel plan (KernelPlan.h): moves the ops of each kernel into an `nn.kernel`, with
+// copies of the constants and broadcasts that these ops read.
 
 #include "passes/Fusion/KernelPlan.h"
 #include "passes/Fusion/Passes.h"
@@ -20,7 +20,7 @@ namespace dpc {
 using namespace dpc;
 
 /// Whether every kernel that reads `value` computes it again. This holds for results of `repeated`
-/// ops outside `members`, in any block.
+/// ops that are not in `members`, in any block.
 static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   return op && !members.contains(op) && getFusionKind(op) == FusionKind::repeated;
@@ -28,7 +28,7 @@ static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
 
 namespace {
 
-/// Moves the ops of one unit into an nn.kernel.
+/// Moves the ops of one kernel into an `nn.kernel` op.
 class KernelBuilder {
 public:
   KernelBuilder(ArrayRef<Operation *> ops, OpBuilder &builder)
@@ -89,7 +89,7 @@ private:
     inner.clone(*op, mapping);
   }
 
-  /// Whether an op of another kernel reads the value, directly or through `repeated` ops that the
+  /// Whether an op of another kernel reads `value`, directly or through `repeated` ops that the
   /// other kernel computes again.
   bool isReadOutside(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -100,8 +100,8 @@ private:
     });
   }
 
-  /// Erases `op` together with the `repeated` ops that read it. The kernel has its own copies of
-  /// these ops.
+  /// Erases `op` and the `repeated` ops that read it. Every kernel that needs these ops has its own
+  /// copies.
   static void eraseWithReaders(Operation *op) {
     for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
       eraseWithReaders(user);
@@ -126,8 +126,8 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
     target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    // Inner regions come first, because their ops read values of outer blocks, whose ops move into
-    // kernels later.
+    // Inner regions come first, because their ops read values of outer blocks. The ops that compute
+    // these values move into kernels afterwards.
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (getFusionKind(op) != FusionKind::outside ||
@@ -157,7 +157,8 @@ private:
       else
         KernelBuilder(ops, builder).run();
     }
-    // Erase the `repeated` ops without uses, because each kernel has its own copies of them.
+    // Erase the `repeated` ops that have no uses left, because each kernel has its own copies of
+    // them.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (getFusionKind(&op) == FusionKind::repeated && op.use_empty())
         op.erase();

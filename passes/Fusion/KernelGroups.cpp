@@ -1,8 +1,7 @@
-// Groups ops greedily into convex groups: each op joins the groups of its operands unless that
-// would close a cycle among groups. Most fusion passes use this legality test (after Kennedy &
-// McKinley, "Maximizing Loop Parallelism and Improving Data Locality via Loop Fusion and
-// Distribution", 1993). The transitive closure of the order of groups is kept, so that the test
-// is cheap.
+// Divides ops greedily into convex groups. Each op joins the groups of its operands, unless this
+// would close a cycle among groups. Most fusion passes use this test (after Kennedy & McKinley,
+// "Maximizing Loop Parallelism and Improving Data Locality via Loop Fusion and Distribution",
+// 1993). Each group keeps the set of all groups that must run before it, so that the test is cheap.
 
 #include "passes/Fusion/KernelGroups.h"
 
@@ -16,31 +15,32 @@ using namespace dpc;
 
 bool KernelGroups::isTiled(Operation *op) const { return target.getForm(op) == OpForm::tiles; }
 
-/// Whether an op that joins no group may begin a group that elementwise ops over its first result
-/// join. Such an op is computed element by element in the loops of those ops, or in tiles that
-/// they read as soon as a tile is final. A composite op is emitted as its decomposition, so ops may
-/// join it as they would join its last core op.
+/// Whether an op that joins no group may begin a group. Elementwise ops over the shape of its first
+/// result may then join this group. The op is computed element by element in the loops of those
+/// ops, or in tiles, and the other ops read each tile as soon as it is final. A composite op is
+/// emitted as its decomposition, so ops may join it as they would join its last core op.
 bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&
          (form == OpForm::elements || form == OpForm::tiles || form == OpForm::composite);
 }
 
-/// Whether a tensor of shape `shape` has one element for each row of a tensor of shape `whole`.
+/// Whether a tensor of shape `shape` has one element for each row of a tensor of shape `whole`,
+/// e.g. [8] for [8, 4].
 static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
   return !shape.empty() && shape.size() < whole.size() && shape == whole.take_front(shape.size());
 }
 
-/// Whether the reduction `op` has one result element per row, which is final as soon as the row is
-/// complete.
+/// Whether the reduction `op` has one result element per row. This element is final as soon as the
+/// loop over the row ends.
 static bool isRowReduction(Operation *op) {
   ArrayRef<int64_t> kept = nn::typeOf(op->getResult(0)).getShape();
   return isRowShape(kept, nn::typeOf(op->getOperand(0)).getShape()) &&
          cast<FusableOpInterface>(op).getReducedDims().front() == int64_t(kept.size());
 }
 
-/// Returns the shape that the loops of a unit run over if the unit begins with `op`, whose result
-/// has shape `shape`.
+/// Returns the shape over which the loops of a unit run if the unit begins with `op`. `shape` is
+/// the shape of the result of `op`.
 static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> whole = shape;
   if (isa<DecomposableOpInterface>(op))
@@ -60,7 +60,8 @@ KernelGroups::KernelGroups(Block &block, const Target &target, int64_t maxOps)
       place(&op);
 }
 
-/// Whether a view, or an op outside of kernels, reads a result of `op` and so needs it in a buffer.
+/// Whether a view, or an op outside of kernels, reads a result of `op`. The result must then be in
+/// a buffer.
 bool KernelGroups::needsMemory(Operation *op) const {
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
     FusionKind kind = getFusionKind(user);
@@ -72,7 +73,7 @@ SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   SmallVector<Source> sources;
   for (Value operand : op->getOperands())
     addSources(operand, Reach::direct, sources);
-  // Values that the regions of an op read are operands of the op for this purpose.
+  // If the regions of an op read values of this block, these values count as operands of the op.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
@@ -111,8 +112,8 @@ void KernelGroups::place(Operation *op) {
   if (begins)
     shape = nn::typeOf(op->getResult(0)).getShape();
 
-  // Merge the groups of all operands that the op may join before it joins. Afterwards they could
-  // not be merged, because the op would depend on one group and belong to the other.
+  // Before `op` joins a group, merge the groups of all operands that it may join. Afterwards the
+  // groups could not be merged, because `op` would belong to one group and depend on the other.
   std::optional<unsigned> home;
   if (joins)
     for (unsigned i = 0; i < sources.size(); ++i) {
@@ -141,7 +142,8 @@ void KernelGroups::place(Operation *op) {
   join(units.size() - 1, op, sources);
 }
 
-/// Whether the loops of `unit` can compute an op over `shape` that reads a result of the unit.
+/// Whether the loops of `unit` can compute an op over the shape `shape` that reads a result of the
+/// unit.
 bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t> shape,
                             Reach reach) const {
   if (!unit.open)
@@ -153,10 +155,10 @@ bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t>
           (kind == FusionKind::elementwise && isRowShape(shape, unit.whole)));
 }
 
-/// Whether an op with these sources would delay a tiled product if it joined the product's unit.
-/// The op may need a unit that comes after the product, and the product would then run after that
-/// unit. Its factors would stay in memory longer, which is bad if they have more bytes than the
-/// result.
+/// Whether an op with the sources `sources` would delay a tiled product if it joined the product's
+/// unit. The op may need a unit that comes after the product, and the joined unit would have to
+/// wait for that unit. The operands of the product would then stay in memory longer. This is bad if
+/// the operands have more bytes than the result.
 bool KernelGroups::waitsLong(unsigned unit, ArrayRef<Source> sources) const {
   if (!units[unit].tiled || llvm::none_of(sources, [&](const Source &source) {
         return source.unit > int(unit) && !units[source.unit].ops.empty();
@@ -176,8 +178,9 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
     if (source.unit < 0)
       continue;
     if (source.unit == int(unit)) {
-      // The result of a reduction in this group is complete only after the loops of the group or,
-      // if it reduces rows, after its row. Only the latter can be read in the same loops.
+      // The result of a reduction in this group is complete only after the loops of the group. If
+      // it reduces rows, the result for a row is complete after that row, so the same loops can
+      // read it.
       Operation *maker = source.value.getDefiningOp();
       if (source.reach == Reach::indirect || (getFusionKind(maker) == FusionKind::reduction &&
                                               (units[unit].tiled || !isRowReduction(maker))))
@@ -190,7 +193,8 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
   return true;
 }
 
-/// Adds the units that come before `unit` to `before` of all units that come after it.
+/// Adds the units that must run before `unit` to the set `before` of each unit that must run after
+/// `unit`.
 void KernelGroups::spread(unsigned unit) {
   for (auto [index, other] : llvm::enumerate(units)) {
     if (index == unit || other.before.size() <= unit || !other.before.test(unit))
@@ -252,16 +256,16 @@ void KernelGroups::merge(unsigned into, unsigned from) {
 }
 
 std::vector<const KernelGroups::Unit *> KernelGroups::inOrder() const {
-  // The order of last ops alone is not enough: the last op of a unit can come, in the program,
-  // after the last op of a unit that needs it. So this is a topological order in which, of the
-  // units that are ready, the one with the earliest last op goes first.
+  // The order of the last ops alone is not enough: in the program, the last op of a unit can come
+  // after the last op of another unit that needs it. Therefore this is a topological order. Among
+  // the units that are ready, the unit with the earliest last op goes first.
   auto key = [&](unsigned unit) {
     return std::make_pair(-position.lookup(units[unit].ops.back()), -int64_t(unit));
   };
   std::priority_queue<std::pair<std::pair<int64_t, int64_t>, unsigned>> ready;
-  // A unit waits for one predecessor at a time: the one of highest index that is not yet in the
-  // order. To count all predecessors would be quadratic, since long chains have a quadratic number
-  // of pairs.
+  // A unit waits for one predecessor at a time: the predecessor with the highest index that is not
+  // yet in the order. A counter of all predecessors per unit would take quadratic time, because a
+  // long chain of units has a quadratic number of such pairs.
   std::vector<std::vector<unsigned>> waiting(units.size());
   llvm::BitVector open(units.size(), true);
   auto enter = [&](unsigned unit) {

@@ -10,51 +10,53 @@
 
 namespace dpc {
 
-/// Divides the ops of a block into units: groups that become kernels, and ops that stay alone. The
-/// division is greedy, in program order. Every unit is convex: no path of uses leaves a unit and
-/// comes back, so the unit can run as one kernel. Ops of kind `repeated` are in no unit, unless an
-/// op reads their results from memory.
+/// Divides the ops of a block into units: groups of ops that become kernels, and ops that stay
+/// alone. The division is greedy, in program order. Every unit is convex: if a path of uses leaves
+/// a unit, it does not come back. Therefore the unit can run as one kernel. An op of kind
+/// `repeated` (FusionKind), such as a broadcast, is in no unit, unless another op reads its result
+/// from memory.
 class KernelGroups {
 public:
   struct Unit {
-    /// In program order.
+    /// The ops of the unit, in program order.
     llvm::SmallVector<mlir::Operation *> ops;
-    /// The shape of the first op: of its result, or of its operand if it is a reduction.
+    /// The shape of the first op's result, or of its operand if the first op is a reduction.
     llvm::SmallVector<int64_t> shape;
-    /// The shape that the loops of the unit run over. It is the shape of an operand, instead of
-    /// `shape`, if the result has one element per row of the operand, as the losses of a
-    /// cross-entropy have.
+    /// The shape over which the loops of the unit run. Usually this is `shape`. If the result has
+    /// only one element per row of an operand, it is the shape of that operand. An example is a
+    /// cross-entropy, which has one loss per row of logits.
     llvm::SmallVector<int64_t> whole;
-    /// Whether other ops may join.
+    /// Whether other ops may join the unit.
     bool open = false;
-    /// Whether the unit holds an op that computes its result in tiles. A unit has at most one.
+    /// Whether the unit has an op whose result is computed in tiles. A unit has at most one such
+    /// op.
     bool tiled = false;
-    /// The units that must run before this one, by index; transitive.
+    /// The indices of the units that must run before this unit, directly or indirectly.
     llvm::BitVector before;
   };
 
   KernelGroups(mlir::Block &block, const Target &target, int64_t maxOps);
 
-  /// Returns the units in an order in which they can run: sorted by the program order of their
-  /// last ops, but each unit after all units that it needs. Units that were merged into others are
+  /// Returns the units in an order in which they can run: each unit after all units that it needs,
+  /// and otherwise by the program order of their last ops. Units that were merged into others are
   /// left out.
   std::vector<const Unit *> inOrder() const;
 
 private:
-  /// How an op reads a value, possibly through `repeated` ops.
+  /// How an op reads a value. Between the value and the op, there may be `repeated` ops.
   enum class Reach {
     /// The op reads the value itself.
     direct,
-    /// The op reads a broadcast of the value along new trailing dimensions, so each row of the op
-    /// reads the element of that row.
+    /// The op reads a broadcast of the value along new trailing dimensions. Each row of the op then
+    /// reads the one element that belongs to this row.
     row,
-    /// The op reads the value through any other broadcast.
+    /// The op reads the value through any other chain of `repeated` ops.
     indirect
   };
-  /// A value that an op reads.
+  /// A value that an op reads, directly or through `repeated` ops.
   struct Source {
     mlir::Value value;
-    /// Index of the unit that computes the value; -1 if no unit of this block does.
+    /// The index of the unit that computes the value; -1 if no unit of this block computes it.
     int unit;
     Reach reach;
   };

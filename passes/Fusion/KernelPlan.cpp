@@ -23,7 +23,8 @@ Error KernelProblem::check() const {
 
 namespace {
 
-/// The place of each op of a plan: its kernel, and its position in the kernel, both from 0.
+/// The position of each op in a plan: the number of its kernel, and its index in the kernel. Both
+/// begin with 0.
 class Places {
 public:
   Error add(const KernelPlan &plan) {
@@ -42,8 +43,9 @@ public:
 
   bool contains(Operation *op) const { return places.contains(op); }
 
-  /// Whether `value` is available when `op` runs. A `repeated` op that is in no kernel is computed
-  /// by each kernel that reads it, so its result is available if its operands are.
+  /// Whether `value` is available when `op` runs. If a `repeated` op is in no kernel, each kernel
+  /// that reads its result computes it again. The result is therefore available if the operands of
+  /// the `repeated` op are.
   bool isReady(Value value, Operation *op) const {
     Operation *maker = value.getDefiningOp();
     if (!maker || maker->getBlock() != op->getBlock())
@@ -61,7 +63,7 @@ private:
 
 } // namespace
 
-/// Whether one kernel can hold all of `ops`.
+/// Checks that one kernel can hold all of `ops`.
 static Error verifyMembers(const KernelProblem &problem, size_t number, const KernelOps &ops) {
   int64_t tiled = 0;
   for (Operation *op : ops) {

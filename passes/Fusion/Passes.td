@@ -6,27 +6,29 @@ include "mlir/Pass/PassBase.td"
 def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
   let summary = "Groups ops into kernels, each of which becomes one generated function";
   let description = [{
-    Walks the ops in program order and groups them by these rules.
+    Walks the ops in program order and groups them by these rules:
 
     - An elementwise op joins the groups of its operands whose loops run over its shape.
     - A reduction joins the group that computes its operand.
-    - An op that reads the reduction of a row in the same row joins as well. For example, a
-      softmax gradient, a norm, or the losses of a cross-entropy together with their gradient
-      share one loop over rows.
+    - A group may have loops over rows, and may reduce each row. An op of the same shape
+      that reads the result of the reduction, for the same row, joins the group too. For
+      example, the ops of a softmax gradient share one loop over rows, and so do the losses
+      of a cross-entropy and their gradient.
     - An elementwise op also joins the op that computes its operand, if the target computes
       that op element by element (a transposition), by its decomposition (a softmax) or in
       tiles (a large product). A group has at most one op in tiles.
     - All other ops become kernels of their own.
 
-    Groups are convex: no value leaves a group and comes back through another group.
+    Groups are convex: if a path of uses leaves a group, it does not come back. Therefore
+    each group can run as one kernel.
 
     Constants, iotas and broadcasts cost nothing to compute again, so each kernel that reads
-    one has its own copy. A kernel that reads the result of a short chain of elementwise ops
-    and also reads the inputs of the chain computes the chain again. No other op is computed
-    twice.
+    one has its own copy. If a kernel reads the result of a short chain of elementwise ops,
+    and also reads the inputs of the chain, it computes the chain again. No other op is
+    computed twice.
 
     A reshape moves no data, so it stays outside of kernels, as a view of its operand.
-    `nn.update` and the ops of other dialects stay outside too.
+    `nn.update` and the ops of other dialects stay outside of kernels too.
 
     Needs: static shapes, `dpc-describe-machine`. Keeps: results and their names.
 

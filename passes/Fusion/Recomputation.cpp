@@ -1,5 +1,5 @@
-// Rematerializes a short elementwise chain in each kernel that reads the result of the chain and
-// also reads the inputs of the chain from memory.
+// Copies a short elementwise chain into each kernel that reads the result of the chain and also
+// reads the inputs of the chain from memory.
 
 #include "passes/Fusion/Recomputation.h"
 
@@ -27,8 +27,8 @@ public:
             getFusionKind(maker) == FusionKind::elementwise)
           values.push_back(operand);
       }
-    // Values that are computed first are considered first, because the chains of later values may
-    // start from their copies.
+    // Values that are computed earlier are handled earlier, because the chain of a later value may
+    // start from the copy of an earlier value.
     llvm::sort(values, [](Value a, Value b) {
       return a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
     });
@@ -43,8 +43,8 @@ public:
   }
 
 private:
-  /// Whether all users of the value are elementwise ops or reductions, so that no user needs the
-  /// value in memory.
+  /// Whether all users of `value` are elementwise ops or reductions. Then no user needs the value
+  /// in memory.
   bool isUsedElementwise(Value value) const {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       FusionKind kind = getFusionKind(user);
@@ -53,8 +53,9 @@ private:
   }
 
   /// Collects in `chain` the ops that compute `value` from values that the kernel reads, operands
-  /// before users. `open` is the number of ops that will be inserted after them, whose operands are
-  /// being collected. Returns false if there is no such chain of at most `maxOps` ops.
+  /// before users. collect() calls itself for operands, and `open` is the number of ops on the way
+  /// whose operands are still being collected. Returns false if `value` has no chain of at most
+  /// `maxOps` ops.
   bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps,
                unsigned open = 0) const {
     Operation *op = value.getDefiningOp();

@@ -5,10 +5,10 @@
 
 namespace dpc {
 
-/// Lets kernels recompute short elementwise chains instead of reading their results. If a kernel
-/// reads the result of a chain of at most `maxOps` elementwise ops of other kernels, and also
-/// reads the inputs of the chain from memory, the kernel gets its own copy of the chain. To compute
-/// the chain again is then faster than to write and read its result. Adds the copies to the
+/// Lets kernels recompute short elementwise chains instead of reading their results. This is done
+/// if a kernel reads the result of a chain of other kernels with at most `maxOps` ops, and also
+/// reads the inputs of the chain from memory. Computing the chain again is then faster than writing
+/// and reading its result. The kernel gets its own copy of the chain: the copies are added to the
 /// kernel's ops and to the block.
 void recomputeShortChains(std::vector<KernelOps> &kernels, unsigned maxOps);
 

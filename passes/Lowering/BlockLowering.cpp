@@ -1,5 +1,5 @@
-// Lowers each tensor of a block to a buffer of its own. Later passes decide which buffers share
-// memory, and how long a collective may be in flight.
+// Lowers each tensor of a block to a buffer of its own. Later passes let buffers share memory, and
+// let collectives overlap with computation.
 
 #include "passes/Lowering/BlockLowering.h"
 
@@ -89,7 +89,7 @@ void BlockLowering::lowerView(Operation *op) {
 }
 
 /// Whether an op reads elements of `flat` that lie in no member of `pack`. `flat` is the result of
-/// `pack`, or an all-reduce of it.
+/// `pack`, or the result of an all-reduce of `pack`.
 static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
   return llvm::any_of(flat.getUsers(), [&](Operation *user) {
     if (auto sum = dyn_cast<dist::AllReduceOp>(user))
@@ -100,9 +100,9 @@ static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
   });
 }
 
-/// Lowers a pack to copies of its members. If an op reads the bytes between the members or after
-/// the last member, these bytes are set to zero. Otherwise an update would carry into state the
-/// values that earlier buffers left in the same memory.
+/// Lowers a pack to one copy per member. If an op reads the bytes between the members or after the
+/// last member, the code sets these bytes to zero. Otherwise they would hold values of earlier
+/// buffers in the same memory, and an update would write these values into state.
 void BlockLowering::lowerPack(dist::PackOp pack) {
   Location loc = pack.getLoc();
   Value flat = createResultBuffer(pack.getResult());
@@ -132,14 +132,14 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
   Value input = buffers.lookup(source);
   const Place place = persistentBuffers.placeOf(input);
   if (spaceOf(place.root) != Space::shared || place.stride) {
-    // A collective cannot work on this buffer, for example because it is a function argument in
-    // private memory, or the slice of a microbatch, whose place only computations can find.
+    // A collective cannot work on this buffer. For example, the buffer is an argument in private
+    // memory, or the slice of a microbatch, whose position only computations can find.
     Value copied = createBuffer(source, Space::shared);
     builder.create<CopyOp>(loc, input, copied);
     input = copied;
   }
   Value output = buffers[op->getResult(0)] = createBuffer(op->getResult(0), Space::shared);
-  // The cast is correct because both enumerations have the values of the runtime.
+  // The cast is correct because both enumerations have the numbers that the runtime uses.
   Value event =
       builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind,
                               Reduction(uint32_t(reduction)), axes, input, output, nextId++);
@@ -191,7 +191,7 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
   return success();
 }
 
-/// Launches the kernel that adds the value of one microbatch to `sum`, in place.
+/// Launches the kernel that adds the value of one microbatch to `sum` in place.
 LogicalResult BlockLowering::addToSum(dist::MicroOp micro, Value sum, Value value) {
   func::FuncOp add = getAccumulateKernel(micro->getParentOfType<ModuleOp>(), value.getType());
   if (!add)

@@ -11,7 +11,7 @@
 namespace dpc {
 
 /// Lowers the ops of a block to exec ops, in their order. Each value gets a buffer of its own.
-/// Invariant: `buffers` maps every tensor lowered so far to the buffer that holds it.
+/// Invariant: `buffers` maps every tensor that is already lowered to the buffer that holds it.
 class BlockLowering {
 public:
   BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,
@@ -20,15 +20,15 @@ public:
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 
-  /// Lowers all ops but the terminator.
+  /// Lowers all ops except the terminator.
   mlir::LogicalResult run(mlir::Block &block);
 
-  /// Creates a buffer of the type of `tensor`.
+  /// Creates a buffer with the type of `tensor`.
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
-  /// Creates a buffer for a result of a launch or loop. The buffer lies in space `shared` if a
-  /// collective reads it, since collectives work only there.
+  /// Creates a buffer for a result of a launch or a loop. If a collective reads the result, the
+  /// buffer lies in space `shared`, because collectives work only there.
   mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerView(mlir::Operation *op);
@@ -36,9 +36,9 @@ private:
   void lowerCall(mlir::func::CallOp call);
   mlir::LogicalResult lowerMicro(dist::MicroOp micro);
   mlir::LogicalResult addToSum(dist::MicroOp micro, mlir::Value sum, mlir::Value value);
-  /// Lowers an index along a mesh axis. Along a parallel axis it is the coordinate of the rank,
-  /// which is a persistent buffer. Along the axis of the loop it is the number of the microbatch,
-  /// which an op writes to a new buffer.
+  /// Lowers an index along a mesh axis. Along a parallel axis, the index is the coordinate of the
+  /// rank, which lies in a persistent buffer. Along the sequential axis of the loop, the index is
+  /// the number of the microbatch, which an `exec.microbatch` op writes to a new buffer.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
   void lowerCollective(mlir::Operation *op, exec::Collective kind, dist::ReductionKind reduction,
                        mlir::ArrayAttr axes);
@@ -46,8 +46,8 @@ private:
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
   const mlir::SymbolTable &kernels;
-  /// The number of the next collective of the entry. All ranks count alike, so it names the
-  /// collective on all of them.
+  /// The number of the next collective of the entry. All ranks lower the same collectives in the
+  /// same order, so a number names the same collective on all ranks.
   int64_t nextId = 0;
 };
 

@@ -1,5 +1,5 @@
-// Makes buffers views of other buffers: a value that is computed only to be copied, reduced or
-// gathered into another buffer is computed in that buffer.
+// Makes buffers views of other buffers. If a value is computed only to be copied, reduced or
+// gathered into another buffer, it is computed in that buffer.
 
 #include "passes/Lowering/Passes.h"
 
@@ -20,8 +20,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// Merges buffers of one block into others. Invariant: `uses` lists, by allocated buffer (root),
-/// every access of the block's ops and of their nested ops.
+/// Merges buffers of one block into other buffers. Invariant: `uses` maps each allocated buffer
+/// (root) to all accesses to it by ops of the block and their nested ops.
 class BlockMerging {
 public:
   BlockMerging(Block &block, SymbolTableCollection &symbols) : block(block), symbols(symbols) {
@@ -43,8 +43,8 @@ public:
     for (StartOp start : starts)
       if (start.getKind() == Collective::reduce_scatter)
         bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput(), symbols).root));
-    // Collectives come first: to reduce a bucket in place saves more than to compute a member in
-    // the bucket.
+    // Collectives come first, because an in-place reduction of a bucket saves more memory than a
+    // member that is computed in the bucket.
     for (StartOp start : starts)
       mergeCollective(start);
     for (CopyOp copy : copies)
@@ -100,7 +100,8 @@ private:
     }
   }
 
-  /// Returns the root of `buffer` if `buffer` covers all of it and the root belongs to this block.
+  /// Returns the root of `buffer`, if `buffer` covers all bytes of the root and the root belongs to
+  /// this block. Otherwise returns null.
   BufferOp getWhole(Value buffer) const {
     Place place = placeOf(buffer, symbols);
     auto root = dyn_cast_or_null<BufferOp>(place.root);
@@ -110,11 +111,12 @@ private:
     return root;
   }
 
-  /// Whether all users of `root` can use `target` instead. Collectives work only in space `shared`.
-  /// A collective can use a shard of a buffer only if the shard is over the axes of the
-  /// collective, and a shard of a shard is not possible. Computations can find the place of a
-  /// shard or of the slice of a microbatch; collectives can find only shards, and `exec.zero`
-  /// neither.
+  /// Whether all users of `root` can use `target` instead:
+  /// - A user that takes a shard of `root` cannot use a target that is itself a shard.
+  /// - A collective needs a target in space `shared`. The target may be a shard over the axes of
+  ///   the collective, but not the slice of a microbatch.
+  /// - `exec.zero` can use neither a shard nor the slice of a microbatch.
+  /// - Launches and copies can use shards and slices.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {
@@ -128,11 +130,12 @@ private:
     });
   }
 
-  /// Whether the value of `source` that `op` reads may be computed in `target`. From the first
-  /// write of `source` to `op`, no other op may access `target`. After `op`, no op may write
-  /// `source`, nor `target` while `source` is still read. The op that first writes `source` may
-  /// read `target` if it computes in place. If `keepsValue` is false, `op` overwrites the value, so
-  /// no op may read `source` after `op`.
+  /// Whether the value of `source` that `op` reads may be computed in `target`:
+  /// - From the first write of `source` to `op`, no other op may access `target`. As an exception,
+  ///   the op that first writes `source` may read `target` if it computes in place.
+  /// - After `op`, no op may write `source`, and no op may write `target` while other ops still
+  ///   read `source`.
+  /// - If `keepsValue` is false, `op` overwrites the value, so no op may read `source` after `op`.
   bool mayMerge(Operation *op, Value source, Value target, bool keepsValue) {
     BufferOp root = getWhole(source);
     if (!root || placeOf(target, symbols).root == root || !fits(root, target))
@@ -160,8 +163,8 @@ private:
     });
   }
 
-  /// Whether the op that first writes `root`, and whose access `read` reads part of `target`, may
-  /// write `target` instead of `root`.
+  /// Whether the op that first writes `root` may write `target` instead. `read` is an access of
+  /// this op that reads a part of `target`.
   bool mayReadAtFirst(const Use &read, BufferOp root, Value target) {
     auto launch = dyn_cast<LaunchOp>(read.op);
     if (!launch || launch->getBlock() != &block)
@@ -181,7 +184,7 @@ private:
     });
   }
 
-  /// Returns the extent of `buffer`, a part of a root, for the case that the root becomes a view of
+  /// Returns the extent that `buffer`, a part of a root, will have if the root becomes a view of
   /// `target`.
   Extent moved(Value buffer, Value target) const {
     Extent extent(buffer, symbols);
@@ -196,8 +199,8 @@ private:
     return extent;
   }
 
-  /// Whether `output`, the result of a collective, may be the rank's shard of the operand. This
-  /// needs that no op uses the operand after the collective.
+  /// Whether `output`, the result of a collective, may be the rank's shard of the operand. This is
+  /// possible only if no op uses the operand after the collective.
   bool mayMergeResult(StartOp start, Value output, Value shard) {
     BufferOp root = getWhole(output);
     Operation *from = placeOf(shard, symbols).root;
@@ -220,9 +223,10 @@ private:
     return first;
   }
 
-  /// Whether the result `root` of a reduce-scatter at position `here` is still read after more than
-  /// one later bucket has been filled. This happens if the optimizer needs the norm of all
-  /// gradients. A result in place of the operand would then keep the complete bucket live for long.
+  /// Whether ops still read the result `root` of the reduce-scatter at position `here` after
+  /// several later buckets are filled. This happens if the optimizer needs the norm of all
+  /// gradients. If the result were a shard of the operand, it would keep the complete bucket live
+  /// for that time.
   bool outlivesBuckets(BufferOp root, int64_t here) {
     int64_t last = here;
     for (const Use &use : uses[root])
@@ -257,7 +261,7 @@ private:
     llvm::append_range(uses[into], moved);
   }
 
-  /// Moves the op that defines `buffer`, and the ops that it depends on, to before `op`.
+  /// Moves the op that defines `buffer`, and the ops on which it depends, to before `op`.
   void moveBefore(Value buffer, Operation *op) {
     Operation *definition = buffer.getDefiningOp();
     if (definition->getBlock() != op->getBlock() || definition->isBeforeInBlock(op))
@@ -270,7 +274,7 @@ private:
   Block &block;
   SymbolTableCollection &symbols;
   DenseMap<Operation *, SmallVector<Use>> uses;
-  /// By reduce-scatter: the position of the first op that uses its operand, a bucket.
+  /// For each reduce-scatter, the position of the first op that uses its operand, a bucket.
   SmallVector<int64_t> bucketsFilledFrom;
 };
 

@@ -1,5 +1,5 @@
-// Outlines each run of consecutive launches and copies of an entry into a function, which one
-// action (`exec.compute`) calls.
+// Outlines each run of consecutive launches and copies of an entry into a function. One action
+// (`exec.compute`) calls this function.
 
 #include "passes/Lowering/Passes.h"
 
@@ -30,13 +30,13 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
       count = 0;
       formFunctions(entry, entry.getBodyBlock());
     }
-    // Programs of equal code and tables are equal, whatever plan led to them.
+    // Two programs with equal code and tables should be equal, even if different plans led to them.
     getOperation()->removeAttr(dist::DistDialect::kPlanAttrName);
   }
 
 private:
-  /// Numbers the buffers. Each function has its own copy of the buffer ops that it uses, and equal
-  /// numbers show that two copies are the same buffer.
+  /// Numbers the buffers. Each function has its own copy of the buffer ops that it uses. Two copies
+  /// stand for the same buffer if their numbers are equal.
   void numberBuffers() {
     Builder builder(&getContext());
     int64_t number = 0;
@@ -64,8 +64,8 @@ private:
         op.erase();
   }
 
-  /// Moves `run` into a function of its own, and copies the ops that define its buffers there. The
-  /// offsets of these buffers are already fixed, so a copy means the same bytes.
+  /// Moves `run` into a function of its own, and copies the ops that define the buffers of `run`
+  /// into it. The offsets of these buffers are already fixed, so a copy stands for the same bytes.
   void outline(EntryOp entry, SmallVector<Operation *> &run) {
     if (run.empty())
       return;

@@ -1,5 +1,5 @@
-// Lets the target write the code of each kernel, and records on the kernel the facts that its
-// callers need.
+// Lets the target write the code of each kernel, and records the launches of the kernel in one of
+// its attributes.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
@@ -35,9 +35,9 @@ static ProductAttr attributeOf(MLIRContext *context, const LibraryProduct &produ
                           attributeOf(context, product.workspace), product.workspaceBytes);
 }
 
-/// Returns the ops of a kernel as the symbol of its code names them, e.g. "dot_add". Ops with loops
-/// of their own come before elementwise ops. Each name appears once, and only the first four are
-/// used.
+/// Returns the names of the ops of a kernel for the symbol of its code, e.g. "dot_add". Ops that
+/// have their own loops come before elementwise ops. Each name appears once, and the result has at
+/// most four names.
 static std::string opsOf(Operation *kernel) {
   constexpr size_t most = 4;
   llvm::SetVector<StringRef> loops, elementwise;

@@ -7,15 +7,15 @@
 
 namespace dpc {
 
-/// How code is generated for the machine of `module`, by the options of a pass (kernelOptions in
-/// Passes.td).
+/// Returns how the target should generate code: for the processor of the machine of `module`, and
+/// by the options of a pass (kernelOptions in Passes.td).
 CodeOptions codeOptionsOf(mlir::ModuleOp module, bool recompute, bool orderedSums, bool tf32,
                           ProductMaker products);
 
-/// Writes `needs` on `kernel` (`exec.scratch_bytes`, `exec.may_alias`).
+/// Writes `needs` to `kernel`, as the attributes `exec.scratch_bytes` and `exec.may_alias`.
 void setNeeds(mlir::func::FuncOp kernel, const KernelNeeds &needs);
 
-/// Whether `kernel` was described with `needs`.
+/// Whether the attributes of `kernel` say the same as `needs`.
 bool hasNeeds(mlir::func::FuncOp kernel, const KernelNeeds &needs);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Creates one private function for all kernels with equal printed text, and the kernels that add
-// the value of a microbatch to a sum.
+// Creates one private function for all kernels with equal printed text. Also creates the kernels
+// that add the value of a microbatch to a sum.
 
 #include "passes/Lowering/KernelTable.h"
 
@@ -14,7 +14,7 @@ using namespace dpc;
 func::FuncOp KernelTable::getOrCreate(Operation *op) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto type = FunctionType::get(op->getContext(), op->getOperandTypes(), op->getResultTypes());
-  // All functions have the same name at first, so that equal kernels have equal text.
+  // All functions have the same name at first, so that equal kernels have equal printed text.
   auto function = builder.create<func::FuncOp>(op->getLoc(), "kernel", type);
   function.setPrivate();
   Block *body = function.addEntryBlock();

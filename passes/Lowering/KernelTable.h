@@ -7,7 +7,7 @@
 
 namespace dpc {
 
-/// The kernels of a module. Each is a private func.func, which is created at its first use.
+/// The kernels of a module. Each kernel is a private func.func that is created at its first use.
 class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
@@ -16,8 +16,9 @@ public:
   /// attributes and regions share one function, even if their locations differ.
   mlir::func::FuncOp getOrCreate(mlir::Operation *op);
 
-  /// Gives each kernel the locations of all ops that call it. Call this once, after the last
-  /// getOrCreate(): to fuse the locations again for each op would take quadratic time.
+  /// Sets the location of each kernel to the fused locations of all ops that call it. Call this
+  /// once, after the last getOrCreate(). To fuse the locations again for each op would take
+  /// quadratic time.
   void nameNodes();
 
 private:
@@ -29,8 +30,8 @@ private:
   llvm::StringMap<Kernel> byText;
 };
 
-/// Returns the kernel that adds a value of type `tensor` to a sum, both flattened to one dimension.
-/// Null before `createAccumulateKernel` has created it.
+/// Returns the kernel that adds a value of type `tensor` to a sum. The kernel works on both as
+/// one-dimensional tensors. Null if createAccumulateKernel() has not created it.
 mlir::func::FuncOp getAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 void createAccumulateKernel(mlir::ModuleOp module, mlir::Type tensor);
 

@@ -22,7 +22,8 @@ using nn::ResultKind;
 
 namespace {
 
-/// Lowers one function. Lowers arguments and results itself, and lets BlockLowering lower the ops.
+/// Lowers one function. This class lowers the arguments and results, and BlockLowering lowers the
+/// ops.
 class EntryLowering {
 public:
   EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers,
@@ -67,8 +68,9 @@ private:
     return success();
   }
 
-  /// Copies results to their persistent buffers. If a result is the old value of another
-  /// persistent buffer, that value is first saved to a temporary, before any copy overwrites it.
+  /// Copies results to their persistent buffers. A result may be the old value of another
+  /// persistent buffer. Such a value is first saved to a temporary buffer, before any copy
+  /// overwrites it.
   LogicalResult lowerResults() {
     SmallVector<BlockArgument> oldValues = findOldValues(function);
     SmallVector<std::pair<Value, Value>> moves;
@@ -94,7 +96,7 @@ private:
   }
 
   /// Returns the persistent buffer of a result. If the result is the new value of a state, `old` is
-  /// the argument with its old value, and both have the same buffer.
+  /// the argument with the old value of this state. Both then have the same buffer.
   FailureOr<Value> getTarget(OpOperand &operand, BlockArgument old) {
     unsigned index = operand.getOperandNumber();
     Attribute binding = resultBinding(function, index);

@@ -1,4 +1,4 @@
-// Finds the purposes of the buffers and collectives of an entry: gradients, parameters, gathered
+// Finds the purpose of each buffer and each collective of an entry: gradients, parameters, gathered
 // parameters, metrics or activations.
 
 #include "passes/Lowering/Passes.h"
@@ -20,8 +20,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The buffers that the updates of an entry read and write, as their exec.buffer or exec.persistent
-/// ops.
+/// The buffers that the updates of an entry read and write. Each buffer is given as its exec.buffer
+/// or exec.persistent op.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
   SymbolTableCollection &symbols;
@@ -42,7 +42,8 @@ struct Updates {
 
 } // namespace
 
-/// Whether `buffer` holds only scalars: it is a scalar, or all its views are.
+/// Whether `buffer` holds only scalars: it is a scalar itself, or it has views and all of them are
+/// scalars.
 static bool holdsNumbers(Operation *buffer) {
   auto isNumber = [](Value value) {
     return cast<MemRefType>(value.getType()).getNumElements() == 1;
@@ -78,8 +79,9 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
                                     [](nn::ArgAttr arg) { return nn::isState(arg.getKind()); });
 }
 
-/// Whether `start` gathers sharded state. It reads the state itself, or it works in place after
-/// each rank has copied its shard into the output, or has converted it to the type of the readers.
+/// Whether `start` gathers sharded state. Its input is then the state itself, or a part of its
+/// output. In the second case, each rank has copied its shard of the state into this part, or has
+/// converted the shard into it.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
   if (start.getKind() != Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
@@ -102,12 +104,12 @@ static int64_t elementsOf(Value memory) {
   return cast<MemRefType>(memory.getType()).getNumElements();
 }
 
-/// Adds to `updates.read` the results of reduce-scatters from which a kernel computes, element by
-/// element, a gradient that an update reads. Such a kernel adds terms that all ranks have, or
-/// converts the result.
+/// Adds the results of some reduce-scatters to `updates.read`. They are the results from which a
+/// kernel computes, element by element, a gradient that an update reads. For example, the kernel
+/// adds terms that all ranks have, or it converts the result.
 static void addSums(EntryOp entry, Updates &updates) {
   SymbolTableCollection &symbols = updates.symbols;
-  llvm::DenseMap<Operation *, int64_t> summed; // elements, by the buffer; looked up by key only
+  llvm::DenseMap<Operation *, int64_t> summed; // elements by buffer; looked up by key only
   entry.walk([&](StartOp start) {
     Operation *root = placeOf(start.getOutput(), symbols).root;
     if (start.getKind() == Collective::reduce_scatter && isa<BufferOp>(root))
@@ -126,7 +128,7 @@ static void addSums(EntryOp entry, Updates &updates) {
   updates.read.insert(found.begin(), found.end());
 }
 
-/// Sets the purposes of the buffers and starts of `entry`.
+/// Sets the purposes of the buffers and collective starts of `entry`.
 static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
   Updates updates(symbols);
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
@@ -143,8 +145,8 @@ static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
     }
     Operation *input = placeOf(start.getInput(), symbols).root,
               *output = placeOf(start.getOutput(), symbols).root;
-    // A gather of updated parameters reads the buffer that the update wrote, so the purpose of that
-    // buffer counts.
+    // A gather of updated parameters reads the buffer that the update wrote, so the purpose of its
+    // input counts.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));
   });

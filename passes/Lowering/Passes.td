@@ -6,10 +6,13 @@ include "mlir/Pass/PassBase.td"
 def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Moves each kernel into a private function; equal kernels share one";
   let description = [{
-    Every `nn.kernel` and `nn.update` becomes a call. Two of them share a function if
-    their types, attributes and regions are equal. For each summed result of a
-    `dist.micro` the pass adds a kernel that adds the value of one iteration to the sum.
-    It is named after its type: @accumulate.f32.1024.
+    Every `nn.kernel` and every `nn.update` becomes a call of a private function. Two of
+    these ops share a function if their types, attributes and regions are equal.
+
+    A `dist.micro` loop adds up its summed results over its iterations. For each type of
+    such a result, the pass adds a kernel that adds the value of one iteration to the sum.
+    The name of this kernel has the element type and the number of elements:
+    @accumulate.f32.1024.
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
 
@@ -22,7 +25,8 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
-// How a target generates kernels: for the description of a kernel and its code.
+// How a target generates kernels. The description of a kernel and its code must use the same
+// options.
 defvar kernelOptions = [
   Option<"recompute", "recompute", "bool", "true",
          "Short computations are repeated by each reader; false: kept in memory">,
@@ -42,8 +46,9 @@ defvar kernelOptions = [
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{
-    Asks the target for the facts about each kernel that buffers depend on: the bytes of scratch
-    memory, and for each result the operands whose buffer it may share. The target answers from its plan of the kernel's loops, without code.
+    Asks the target for the facts about each kernel on which buffers depend: the bytes of
+    scratch memory, and for each result the operands whose buffer it may share. The target
+    answers from its plan of the kernel's loops, without code.
 
     Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
 
@@ -59,16 +64,16 @@ def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
 def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
   let summary = "Generates the loops of every kernel";
   let description = [{
-    Adds the code to a nested module @code, which has one module per kernel. On a target whose
-    kernels are grids of threads, records the launches of each kernel. Code that
-    needs other memory than `dpc-describe-kernels` recorded is an error.
+    Adds the code to a nested module @code, which has one module per kernel. If kernels run
+    as grids of threads, the pass also records the launches of each kernel. If the code
+    needs other memory than `dpc-describe-kernels` recorded, the pass fails.
 
-    For equal operands, an op has the same result bits in every kernel. A product and a
-    sum of different ops are never contracted to a fused multiply-add. A sum that is
-    computed in more than one kernel adds its terms in order (decision 0015). A sum that
-    is computed in one kernel adds its terms in the fastest order, unless `ordered-sums`
-    is set. With `ordered-sums`, the bits also do not depend on how ops are grouped into
-    kernels.
+    If two kernels compute the same op on equal operands, the results have the same bits.
+    The code never contracts a multiplication of one op and an addition of another op to a
+    fused multiply-add. A sum that several kernels compute adds its terms in order
+    (decision 0015). A sum that only one kernel computes adds its terms in the fastest
+    order, unless `ordered-sums` is set. With `ordered-sums`, the bits of results also do
+    not depend on how ops are grouped into kernels.
 
     Needs: `dpc-describe-kernels` with the same options. Keeps: everything else.
   }];
@@ -79,16 +84,18 @@ def GenerateCode : Pass<"dpc-generate-code", "mlir::ModuleOp"> {
 def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
   let summary = "Turns tensors into buffers";
   let description = [{
-    @step, @eval and @infer become `exec.entry` ops, whose inner ops run in program order.
+    @step, @eval and @infer become `exec.entry` ops. The ops of an entry run in program
+    order.
 
     - State, inputs, controls, metrics, outputs and the coordinates of the rank become
-      `exec.persistent` buffers, which the entries share and the host can access.
-    - Each other value becomes a buffer of its own. At the end of an entry the results are
+      `exec.persistent` buffers. The entries share these buffers, and the host can access
+      them.
+    - Each other value becomes a buffer of its own. At the end of an entry, the results are
       copied to their persistent buffers.
-    - A reshape becomes a view, and so do the members of flat storage and a rank's shard
-      of it.
+    - A reshape becomes a view. So do the members of flat storage, and a rank's shard of the
+      storage.
     - A call of a kernel becomes a launch.
-    - A collective becomes a start directly followed by its wait.
+    - A collective becomes a start that is directly followed by its wait.
     - A `dist.micro` becomes a loop, which accumulates summed results in place.
 
     Needs: `dpc-outline-kernels`. Keeps: values, the order of the ops.
@@ -104,24 +111,25 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
 }
 
 def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
-  let summary = "Computes values where they are copied, summed or gathered to";
+  let summary = "Computes values directly in the buffers to which they are copied, reduced or gathered";
   let description = [{
-    A buffer that is copied to a target becomes a view of the target. A launch then writes
-    the new value of a state over the old value, a gradient into its place in a bucket, or
-    the value of a microbatch into its slice. Buffers of collectives are merged as well:
+    If a buffer is only written to be copied to another buffer, the pass makes it a view of
+    the target of the copy. The value is then computed in its final position: the new value
+    of a state over the old value, a gradient in its bucket, or the value of a microbatch in
+    its slice. The buffers of collectives are merged as well:
 
     - The operand of an all-reduce becomes a view of the result: the reduction is in place.
     - The operand of an all-gather becomes the rank's shard of the result.
     - The result of a reduce-scatter becomes the rank's shard of the operand. This is not
-      done if the result is still read when later buckets are full, because the view would
+      done if ops still read the result when later buckets are full, because the view would
       keep the complete operand live.
 
-    Buffers are merged only if no byte has to hold two values at once. No op may access
-    the target between the first write of the buffer and the copy, and no op may write the
-    target while the buffer is still read. The launch that first writes the buffer may
-    read the same bytes that it writes if its kernel can compute in place.
+    Buffers are merged only if no byte has to hold two values at once. No op may access the
+    target between the first write of the buffer and the copy. No op may write the target
+    while other ops still read the buffer. The launch that first writes the buffer may read
+    the bytes that it overwrites, if its kernel can compute in place.
 
-    Needs: `dpc-lower-to-exec`, and `dpc-generate-code` to know which kernels can compute
+    Needs: `dpc-lower-to-exec`, and `dpc-describe-kernels` to know which kernels can compute
     in place. Keeps: values, the order of the ops.
 
     ```mlir sketch
@@ -135,11 +143,11 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
 }
 
 def MarkPurposes : Pass<"dpc-mark-purposes", "mlir::ModuleOp"> {
-  let summary = "Says what the buffers and collectives of an entry are for";
+  let summary = "Records the purpose of each buffer and each collective of an entry";
   let description = [{
-    Sets `exec.purpose` on every `exec.buffer` and `exec.start` that is not for activations:
-    parameters, gradients, gathered parameters or metrics. Only reports and traces use
-    the attribute; the program does not depend on it.
+    Sets `exec.purpose` on every `exec.buffer` and `exec.start`, except those for
+    activations. A purpose is parameters, gradients, gathered parameters or metrics. Only
+    reports and traces use the attribute. The program itself does not depend on it.
 
     Needs: `dpc-compute-in-place`. Keeps: everything else.
 
@@ -157,10 +165,10 @@ def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let summary = "Joins consecutive launches into the functions that the action table calls";
   let description = [{
     Each run of consecutive launches, copies and `exec.microbatch` ops becomes one
-    `exec.function`, with the name of the entry and a number. Each function defines the
-    buffers that it uses again. The definitions of one buffer in several functions have
-    the same number. The plan (`dist.plan`), which no later pass follows, is removed
-    from the module.
+    `exec.function`, named after the entry with a number. Every function has its own copy of
+    the `exec.buffer` ops that it uses. Copies of one buffer in several functions have the
+    same number. The pass also removes the plan (`dist.plan`) from the module, because no
+    later pass reads it.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

@@ -9,19 +9,19 @@
 
 namespace dpc {
 
-/// The persistent buffers of a program, which are created at their first use. A buffer that a
-/// collective reads or writes lies in space `shared`, since collectives work only there.
+/// The persistent buffers of a program, which are created at their first use. If a collective reads
+/// or writes a buffer, the buffer lies in space `shared`, because collectives work only there.
 class PersistentBuffers {
 public:
   explicit PersistentBuffers(mlir::ModuleOp module);
 
-  /// Returns the buffer with binding `binding`, which is the binding of an argument or result (see
-  /// argBinding) or the coordinate of a rank. Fails with an error if the buffer has another type
-  /// elsewhere in the program.
+  /// Returns the buffer with the binding `binding`: the binding of an argument or result (see
+  /// argBinding), or the coordinate of a rank. Fails with an error if the program uses the buffer
+  /// with another type elsewhere.
   mlir::FailureOr<exec::PersistentOp> getOrCreate(mlir::Location loc, mlir::Attribute binding,
                                                   mlir::Type tensor, mlir::Attribute layout);
 
-  /// Returns the place of `buffer` in the allocated buffer that it is a view of.
+  /// Returns the allocated buffer that `buffer` is a view of, and the position of `buffer` in it.
   exec::Place placeOf(mlir::Value buffer) const {
     return exec::placeOf(buffer,
                          [&](exec::GetOp get) { return byName.lookup(get.getPersistent()); });

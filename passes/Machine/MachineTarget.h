@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// Returns the target of the machine that the program of `op` is planned for. Emits an error and
-/// returns null if the module has no machine or its target is not registered.
+/// Returns the target of the machine that the module of `op` is planned for. Emits an error and
+/// returns null if the module has no machine, or if the target of the machine is not registered.
 const Target *getTarget(mlir::Operation *op);
 
 } // namespace dpc

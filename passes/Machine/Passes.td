@@ -4,12 +4,12 @@
 include "mlir/Pass/PassBase.td"
 
 def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
-  let summary = "Says what the program is planned for";
+  let summary = "Records the machine that the program is planned for";
   let description = [{
-    Writes `dist.machine` on the module: the target that runs the kernels, the rates of
-    its device, and the links between devices. Later passes use the machine to choose
-    layouts, sharded updates, kernels and the order of a step. If the module already has a
-    machine, the pass keeps it.
+    Writes the attribute `dist.machine` on the module. It names the target that runs the
+    kernels, and has the rates of the target's device and of the links between devices.
+    Later passes use the machine to choose layouts, sharded updates, kernels and the order
+    of a step. If the module already has a machine, the pass keeps it.
 
     Needs: nothing. Keeps: the level.
 

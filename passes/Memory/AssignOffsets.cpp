@@ -1,5 +1,5 @@
 // Builds the memory problem of all entries from the order of their ops, solves it, and writes the
-// offsets of the plan to the buffers.
+// offsets of the plan to the buffer ops.
 
 #include "passes/Memory/LargestTensors.h"
 #include "passes/Memory/Liveness.h"
@@ -26,7 +26,7 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The number of largest tensors that messages and reports name.
+/// The number of large tensors that a message or report lists.
 constexpr size_t kNamedTensors = 4;
 
 struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
@@ -62,9 +62,9 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   }
 
 private:
-  /// Moves all buffers to the shared space if the program has collectives. Buffers that
-  /// collectives use and other buffers need the most memory at different times, so one space for
-  /// both is smaller than two.
+  /// Moves all buffers to the shared space if the program has collectives. The buffers of
+  /// collectives and the other buffers need the most memory at different times. Therefore one space
+  /// for both needs less memory than two spaces.
   static void joinRegions(ModuleOp module) {
     const bool communicates =
         module.walk([](StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -78,7 +78,7 @@ private:
   }
 
   /// Records on the module how the memory of a rank is divided among parameters, optimizer state,
-  /// gradients, activations and so on, for the report and for messages.
+  /// gradients, activations and so on. The report and messages show these numbers.
   void recordUse(ModuleOp module, const Liveness &liveness) {
     int64_t state[3] = {}, data = 0; // parameters, optimizer, buffers
     for (auto persistent : module.getOps<PersistentOp>()) {
@@ -94,7 +94,7 @@ private:
       else
         data += bytes;
     }
-    // The change of live bytes at a step: positive for buffers whose lifetime begins there,
+    // The change of live bytes at a step: positive for buffers whose lifetime begins at the step,
     // negative for buffers whose lifetime has ended.
     struct Change {
       int64_t gradients = 0, gathered = 0, activations = 0;
@@ -137,8 +137,8 @@ private:
                                        ArrayAttr::get(&getContext(), largest)));
     int64_t used = state[0] + state[1] + state[2] + data + most.all();
     auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
-    // A buffer that is computed in place of an operand was counted in addition to the operand, so
-    // the sum may exceed the peak. Subtract the excess from the activations.
+    // If a buffer is computed in place of an operand, both are counted, so the sum may exceed the
+    // peak. The excess is subtracted from the activations.
     int64_t gaps = memory.getPeak() - used;
     if (gaps < 0) {
       most.activations += gaps;

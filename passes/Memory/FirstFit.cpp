@@ -1,7 +1,7 @@
 // Places blocks by first fit, and computes their load.
 //
-// Takes blocks in a greedy order and gives each the lowest free offset (Pisarchyk & Lee 2020).
-// Tries four orders, because none of them is best on all graphs.
+// Takes the blocks in a greedy order, and gives each block the lowest free offset (Pisarchyk & Lee
+// 2020). Tries four orders, because none of them is the best for all graphs.
 
 #include "passes/Memory/FirstFit.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +14,7 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// A placed block: bytes [offset, end) during steps [first, last).
+/// A placed block: the bytes [offset, end) during the steps [first, last).
 struct Placed {
   int64_t offset;
   int64_t end;
@@ -22,8 +22,8 @@ struct Placed {
   int64_t last;
 };
 
-/// The sort key of a block. Blocks are sorted by descending keys; ties are broken by the next
-/// number of the key, then by the index of the block.
+/// The sort key of a block. Blocks are sorted by descending keys, number by number. Blocks with
+/// equal keys are sorted by index.
 using Key = std::array<double, 3>;
 using KeyOf = Key (*)(const MemoryBlock &);
 
@@ -38,7 +38,7 @@ const KeyOf orders[] = {
 
 std::vector<int64_t> placeInOrder(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> order) {
   std::vector<int64_t> offsets(blocks.size());
-  std::vector<Placed> placed; // by offset
+  std::vector<Placed> placed; // sorted by offset
   auto insert = [&](size_t index, int64_t offset) {
     const MemoryBlock &block = blocks[index];
     offsets[index] = offset;
@@ -75,7 +75,7 @@ int64_t dpc::maxLoad(ArrayRef<MemoryBlock> blocks) {
     events.emplace_back(block.first, block.size);
     events.emplace_back(block.last, -block.size);
   }
-  llvm::sort(events); // at one step, ends come before starts: their changes are negative
+  llvm::sort(events); // at one step, ends sort before starts, because their changes are negative
   int64_t load = 0, most = 0;
   for (const auto &[step, change] : events) {
     load += change;
@@ -92,7 +92,7 @@ int64_t dpc::largestEnd(ArrayRef<MemoryBlock> blocks, ArrayRef<int64_t> offsets)
 }
 
 std::vector<std::vector<int64_t>> dpc::firstFit(ArrayRef<MemoryBlock> blocks, int64_t lowerBound) {
-  std::vector<std::pair<int64_t, std::vector<int64_t>>> plans; // end, offsets
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> plans; // the peak and the offsets
   for (KeyOf keyOf : orders) {
     std::vector<Key> keys;
     for (const MemoryBlock &block : blocks)

@@ -1,4 +1,5 @@
-// The blocks that a memory planner places, their load at each step, and first-fit placement.
+// Places blocks of memory by first fit, and computes the load: the sum of the sizes of all live
+// blocks.
 
 #ifndef DPC_PASSES_MEMORY_FIRSTFIT_H
 #define DPC_PASSES_MEMORY_FIRSTFIT_H
@@ -10,10 +11,10 @@
 
 namespace dpc {
 
-/// A rectangle of bytes and time to place: `size` bytes during steps [first, last). Buffers that
-/// share bytes because one is computed in place of the other form one block.
+/// A block of memory that needs an offset: `size` bytes, live during steps [first, last). If one
+/// buffer is computed in place of another, the two buffers share bytes and form one block.
 struct MemoryBlock {
-  /// Bytes, above 0.
+  /// In bytes, above 0.
   int64_t size;
   int64_t alignment;
   int64_t first;
@@ -23,15 +24,17 @@ struct MemoryBlock {
   bool meets(const MemoryBlock &other) const { return first < other.last && other.first < last; }
 };
 
-/// Returns the largest sum of sizes of blocks that are live in one step, in bytes.
+/// Returns the largest load of any step, in bytes: the sum of the sizes of all blocks that are live
+/// in the step.
 int64_t maxLoad(llvm::ArrayRef<MemoryBlock> blocks);
 
-/// Returns the largest end (offset + size) of a block, in bytes.
+/// Returns the largest end of a block (offset + size), in bytes.
 int64_t largestEnd(llvm::ArrayRef<MemoryBlock> blocks, llvm::ArrayRef<int64_t> offsets);
 
-/// Takes the blocks in several orders (by size, area, length, start), and in each order places
-/// every block at the lowest offset that the blocks placed so far leave free. Returns the offsets
-/// of each order, smallest peak first. Stops early at a peak of `lowerBound`. O(blocks^2).
+/// Sorts the blocks in several orders: by size, by size times length, by length, and by start. For
+/// each order, places one block after another at the lowest offset that the earlier blocks leave
+/// free. Returns the offsets for each order, smallest peak first. Stops early if a peak is not
+/// above `lowerBound`. Takes O(blocks^2) time.
 std::vector<std::vector<int64_t>> firstFit(llvm::ArrayRef<MemoryBlock> blocks, int64_t lowerBound);
 
 } // namespace dpc

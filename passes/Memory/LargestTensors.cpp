@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Prints `type` as element type and shape, e.g. f32[8, 64].
+/// Prints `type` as its element type and shape, e.g. f32[8, 64].
 static void print(llvm::raw_ostream &os, Type type) {
   auto buffer = cast<MemRefType>(type);
   os << buffer.getElementType() << "[";

@@ -36,13 +36,13 @@ Liveness::Liveness(ModuleOp module) {
     problem.buffers[indexOf.lookup(output)].inPlaceOf = indexOf.lookup(input);
 }
 
-/// Whether `buffer`, which lies at `place`, covers all bytes of an exec.buffer.
+/// Whether `buffer` covers all bytes of an exec.buffer. `place` is the position of `buffer`.
 static bool isWhole(Value buffer, const Place &place) {
   return isa_and_nonnull<BufferOp>(place.root) && place.stride == 0 &&
          bufferBytes(place.root->getResult(0).getType()) == bufferBytes(buffer.getType());
 }
 
-/// Whether only one operand of `launch` reads `root`. A second operand could read elements that
+/// Whether exactly one operand of `launch` reads `root`. A second operand could read elements that
 /// an in-place result has already overwritten.
 static bool readsOnce(LaunchOp launch, Operation *root, SymbolTableCollection &symbols) {
   return llvm::count_if(launch.getInputs(),
@@ -60,8 +60,8 @@ void Liveness::visit(Block &block) {
       int64_t first = step;
       visit(loop.getBodyBlock());
       ++step;
-      // Every iteration reads the buffers that are defined outside the loop, so these buffers are
-      // live during the complete loop.
+      // Every iteration may read the buffers that are defined outside of the loop, so these buffers
+      // are live during the complete loop.
       loop.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
           if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand, symbols).root))
@@ -76,7 +76,7 @@ void Liveness::visit(Block &block) {
       if (isa<MemRefType>(operand.getType()))
         use(placeOf(operand, symbols).root, step);
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      // A collective accesses its buffers until its wait.
+      // A collective accesses its buffers until its wait, so the wait counts as a use of them.
       for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
         use(placeOf(operand, symbols).root, step);
     }
@@ -128,16 +128,16 @@ void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t
 Liveness::Bytes Liveness::bytesOf(Value buffer) {
   const Place place = placeOf(buffer, symbols);
   auto type = cast<MemRefType>(buffer.getType());
-  // If the place depends on the microbatch or on the rank's shard, the range covers the bytes of
-  // all microbatches and of all members of the group.
+  // The position may depend on the microbatch, or on the rank if it is a shard. The range then
+  // covers the complete buffer.
   const bool isOne = place.stride == 0 && !place.shardAxes;
   const int64_t end = isOne ? place.offset + bufferBytes(type) : INT64_MAX;
   return {place.root, isOne ? place.offset : 0, end,
           bufferBytes(type) / std::max<int64_t>(type.getNumElements(), 1)};
 }
 
-/// Returns the inputs of `launch` from which the given result of its kernel is computed. Without a
-/// kernel body these are all inputs.
+/// Returns the inputs of `launch` from which result number `result` of its kernel is computed. If
+/// the kernel has no body, returns all inputs.
 static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned result) {
   llvm::BitVector inputs(launch.getInputs().size(), /*t=*/!body);
   if (!body)
@@ -158,7 +158,8 @@ static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned res
   return inputs;
 }
 
-/// Records the bytes that `op` reads and writes. A loop has no record: its inner ops do.
+/// Records the bytes that `op` reads and writes. A loop has no record of its own, because its inner
+/// ops have records.
 void Liveness::record(Operation *op) {
   auto add = [&](Value written, Location maker) -> Access & {
     Access &access = accesses.emplace_back();
@@ -185,8 +186,8 @@ void Liveness::record(Operation *op) {
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     add(copy.getOutput(), op->getLoc()).reads = {bytesOf(copy.getInput())};
   } else if (auto start = dyn_cast<StartOp>(op)) {
-    // A collective that works in place does not read its buffer as an input: the op before it that
-    // writes the buffer has its own record.
+    // If a collective works in place, its buffer is not recorded as an input. An earlier op writes
+    // this buffer, and has a record of its own.
     Access &access = add(start.getOutput(), op->getLoc());
     if (const Bytes input = bytesOf(start.getInput()); input.root != access.written.root)
       access.reads = {input};
@@ -199,7 +200,7 @@ int64_t Liveness::countForwardBytes() const {
     auto result = persistent ? dyn_cast<nn::ResultAttr>(persistent.getBinding()) : nn::ResultAttr();
     return result && result.getKind() == nn::ResultKind::metric && result.getName() == "loss";
   };
-  // By buffer: the byte ranges from which the loss is computed. Looked up by key only.
+  // For each buffer, the byte ranges from which the loss is computed. Looked up by key only.
   llvm::DenseMap<Operation *, SmallVector<Bytes, 1>> wanted;
   int64_t last = -1;
   for (const Access &access : llvm::reverse(accesses)) {
@@ -216,7 +217,8 @@ int64_t Liveness::countForwardBytes() const {
       continue;
     if (isTensor)
       last = std::max(last, access.step);
-    // Reads of state are left out: an op that writes state in place writes it for the next step.
+    // Reads of state are left out, because an op that writes state in place writes it for the next
+    // step.
     for (const Bytes &read : access.reads)
       if (isa<BufferOp>(read.root))
         wanted[read.root].push_back(read);
@@ -228,8 +230,8 @@ int64_t Liveness::countForwardBytes() const {
   return bytes;
 }
 
-/// Returns the name of the state or result of a persistent buffer, or the name of the ONNX node
-/// that first writes the buffer.
+/// Returns a name for the buffer of `owner`. A persistent buffer has the name of its state or
+/// result. Another buffer has the name of the ONNX node whose op first writes it.
 std::string Liveness::nameOf(Operation *owner) const {
   if (auto persistent = dyn_cast<PersistentOp>(owner)) {
     const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);

@@ -10,31 +10,33 @@
 
 namespace dpc {
 
-/// The memory problem of a module. Steps number the ops of all entries, one entry after another.
+/// The memory problem of a module. Each op of an entry is a step. Steps are numbered through all
+/// entries, one entry after another.
 class Liveness {
 public:
   explicit Liveness(mlir::ModuleOp module);
 
   MemoryProblem problem;
-  /// By index in problem.buffers: the exec.buffer or exec.persistent op of the buffer.
+  /// The exec.buffer or exec.persistent op of each buffer, by the buffer's index in
+  /// problem.buffers.
   llvm::SmallVector<mlir::Operation *> owners;
 
-  /// Returns the bytes of exec.buffers that are live after the forward pass of @step. The forward
-  /// pass ends at the last op that writes a tensor from which the loss is computed. 0 without a
-  /// loss.
+  /// Returns the bytes of the exec.buffers that are live after the forward pass of @step. The
+  /// forward pass ends at the last op that writes a tensor from which the loss is computed. Returns
+  /// 0 if @step has no loss.
   int64_t countForwardBytes() const;
-  /// Returns the `most` largest tensors that are live at `step`, largest first.
+  /// Returns at most `most` of the tensors that are live at `step`, largest first.
   llvm::SmallVector<exec::LiveTensorAttr> findLargest(int64_t step, size_t most) const;
 
 private:
-  /// A byte range of a buffer. It may be a part of the buffer: a loss lies in the bucket of the
-  /// gradients that are all-reduced with it.
+  /// A byte range of a buffer. It may be a part of the buffer. For example, a loss lies in the same
+  /// bucket as the gradients that are all-reduced together with it.
   struct Bytes {
     mlir::Operation *root;
     int64_t begin, end;
     int64_t elementSize;
   };
-  /// The bytes that an op of the entry @step writes, and the bytes that they are computed from.
+  /// The bytes that an op of the entry @step writes, and the bytes from which it computes them.
   struct Access {
     int64_t step;
     Bytes written;
@@ -55,8 +57,8 @@ private:
   std::vector<Access> accesses;
   llvm::MapVector<mlir::Operation *, std::pair<int64_t, int64_t>> ranges;
   llvm::DenseMap<mlir::Operation *, int64_t> indexOf;
-  /// By buffer: the location of the first op that writes it. If a kernel writes it, the location
-  /// of the op in the kernel body that computes the result.
+  /// For each buffer, the location of the first op that writes it. If a kernel writes the buffer,
+  /// it is the location of the op in the kernel's body that computes the result.
   llvm::DenseMap<mlir::Operation *, mlir::Location> makers;
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> replacements;
 };

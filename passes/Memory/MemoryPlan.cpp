@@ -1,8 +1,8 @@
 // Chooses the byte offsets of all buffers.
 //
-// Builds blocks from buffers (with in-place pairs joined if that gives a smaller peak), computes
-// the lower bound of the peak, and runs first fit and the exact repair on one region after
-// another. FirstFit.cpp, MemorySearch.cpp and WeightedSearch.cpp name the sources of the
+// Handles one region after another. Builds blocks from the buffers, in which in-place pairs are
+// joined if that gives a smaller peak. Computes the lower bound of the peak, and runs first fit and
+// the exact repair. FirstFit.cpp, MemorySearch.cpp and WeightedSearch.cpp name the sources of the
 // algorithms.
 
 #include "passes/Memory/MemoryPlan.h"
@@ -20,9 +20,8 @@ using llvm::Error;
 
 namespace {
 
-/// Returns, for each buffer, the buffer that is computed in its place (-1: none). If several
-/// buffers may be computed in the same place, takes the largest of them; if several of these have
-/// the same size, takes the first.
+/// Returns, for each buffer, the buffer that is computed in its place; -1 if there is none. Of
+/// several candidates, takes the largest. Of several largest candidates, takes the first.
 std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   std::vector<int64_t> successors(problem.buffers.size(), -1);
   for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
@@ -35,13 +34,14 @@ std::vector<int64_t> findSuccessors(const MemoryProblem &problem) {
   return successors;
 }
 
-/// Which in-place pairs become one block: all pairs, pairs of buffers with equal sizes, or no pair.
+/// The in-place pairs that become one block each: all pairs, pairs of buffers with equal sizes, or
+/// no pairs.
 enum class Join { all, equal, none };
 
-/// The buffers of one region as blocks, and the block of each buffer.
+/// The blocks of one region, and the index of each buffer's block.
 struct Blocks {
   std::vector<MemoryBlock> blocks;
-  std::vector<int64_t> blockOf; // by buffer; -1: in another region, or without bytes
+  std::vector<int64_t> blockOf; // by buffer; -1 if the buffer is in another region or has no bytes
 };
 
 int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
@@ -52,8 +52,9 @@ int64_t smallestAlignment(const MemoryProblem &problem, int64_t region) {
   return smallest ? smallest : 1;
 }
 
-/// Makes the blocks of one region. All offsets are multiples of the smallest alignment of the
-/// region, so sizes are rounded up to that alignment: no plan could use the bytes in between.
+/// Builds the blocks of one region. All offsets are multiples of the region's smallest alignment.
+/// No plan can use the bytes between the end of a block and the next multiple, so sizes are rounded
+/// up to this alignment.
 Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<int64_t> successors,
                   Join join) {
   Blocks result;
@@ -63,8 +64,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
   for (auto [i, buffer] : llvm::enumerate(problem.buffers))
     if (buffer.region == region && buffer.size)
       order.push_back(i);
-  // A buffer must come before the buffer that is computed in its place, because the second buffer
-  // may join the block of the first one.
+  // A buffer must come before the buffer that is computed in its place, because the latter may join
+  // the block of the former.
   llvm::stable_sort(order, [&](size_t a, size_t b) {
     return problem.buffers[a].firstUse < problem.buffers[b].firstUse;
   });
@@ -88,8 +89,9 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
     result.blockOf[i] = result.blocks.size();
     result.blocks.push_back(
         {size, buffer.alignment, buffer.firstUse, buffer.lastUse, buffer.fixedOffset});
-    // Both buffers of this pair are fixed at the same offset and live in one common step. The
-    // block of the smaller buffer gives that step up, so that the blocks do not overlap.
+    // Both buffers of this pair are fixed at the same offset and are live in one common step. The
+    // lifetime of the smaller buffer's block is shortened by this step, so that the two blocks do
+    // not overlap.
     if (takesPlace && buffer.fixedOffset &&
         buffer.fixedOffset == problem.buffers[buffer.inPlaceOf].fixedOffset) {
       MemoryBlock &replaced = result.blocks[result.blockOf[buffer.inPlaceOf]];
@@ -100,8 +102,8 @@ Blocks makeBlocks(const MemoryProblem &problem, int64_t region, llvm::ArrayRef<i
   return result;
 }
 
-/// Computes RegionUse::lowerBound. In the one step that the buffers of an in-place pair share,
-/// only the larger buffer counts.
+/// Computes RegionUse::lowerBound. The buffers of an in-place pair share one step, in which only
+/// the larger buffer counts.
 int64_t findLowerBound(const MemoryProblem &problem, int64_t region,
                        llvm::ArrayRef<int64_t> successors) {
   std::vector<MemoryBlock> counted;
@@ -148,12 +150,11 @@ Error checkBuffer(const MemoryProblem &problem, size_t index) {
   return Error::success();
 }
 
-/// The buffers of one region that are live in one step, by offset. They do not overlap, except
-/// that the two buffers of an in-place pair may have the same offset in the step they share.
+/// The buffers of one region that are live in one step, by offset. They do not overlap. As an
+/// exception, the two buffers of an in-place pair may have the same offset in their common step.
 using LiveByOffset = std::multimap<int64_t, size_t>;
 
-/// Returns the buffers of `live` that share a byte with [begin, end), in the order of their
-/// indices.
+/// Returns the buffers of `live` that share a byte with [begin, end), sorted by index.
 template <typename EndOf>
 std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_t end,
                                  EndOf endOf) {
@@ -168,8 +169,8 @@ std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_
   return found;
 }
 
-/// Returns an error if two buffers that are live in the same step share a byte although they are
-/// no in-place pair. Considers only buffers for which `known` holds.
+/// Returns an error if two buffers that are live in the same step share a byte and are not an
+/// in-place pair. Considers only buffers for which `known` is true.
 template <typename Known, typename OffsetOf>
 Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   std::vector<size_t> order;
@@ -182,7 +183,7 @@ Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   auto endOf = [&](size_t i) { return offsetOf(i) + problem.buffers[i].size; };
   std::vector<LiveByOffset> live(problem.regions.size());
   std::multimap<int64_t, std::pair<int64_t, LiveByOffset::iterator>>
-      deaths; // by last use: region, buffer
+      deaths; // region and buffer, by last use
   for (size_t i : order) {
     const LiveBuffer &buffer = problem.buffers[i];
     while (!deaths.empty() && deaths.begin()->first <= buffer.firstUse) {
@@ -223,7 +224,7 @@ Error MemoryProblem::check() const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (Error error = checkBuffer(*this, i))
       return error;
-  // The end of the worst plan: all buffers at different bytes, one after another.
+  // The end of the worst plan, in which all buffers lie one after another.
   int64_t total = 0;
   for (const LiveBuffer &buffer : buffers)
     if (llvm::AddOverflow(total, buffer.size, total) ||
@@ -283,9 +284,9 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
     use.lowerBound = findLowerBound(problem, region, successors);
     int64_t capacity = problem.regions[region].capacity, unit = smallestAlignment(problem, region);
     use.peak = use.firstFitPeak = std::numeric_limits<int64_t>::max();
-    // Joining a pair can cost memory, if its buffers differ in size or if separate offsets would
-    // be better. A repair also keeps much of the plan that it starts from. So try several joins
-    // and several starting plans.
+    // Joining a pair can cost memory, if its two buffers differ in size or if separate offsets
+    // would be better. Also, a repair keeps much of the plan from which it starts. Therefore
+    // several ways to join and several first plans are tried.
     for (Join join : {Join::all, Join::equal, Join::none}) {
       if (use.peak <= use.lowerBound || (join != Join::all && !hasPairs))
         break;
@@ -293,8 +294,8 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
       auto starts = firstFit(made.blocks, use.lowerBound);
       int64_t share = options.searchBudget / starts.size();
       use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, starts.front()));
-      // A plan above the capacity is useless, however small the excess. If first fit is above the
-      // capacity, search for a plan within the capacity before anything else.
+      // A plan above the capacity is useless, even if the excess is small. If first fit is above
+      // the capacity, search for a plan within the capacity before any repair.
       int64_t fits = capacity / unit * unit;
       if (options.searchBudget > 0 && use.lowerBound <= fits &&
           std::min(use.peak, use.firstFitPeak) > fits) {

@@ -1,13 +1,16 @@
 // Searches the offsets of a small set of blocks by branch and bound.
 //
-// The search runs over canonical placements, after Moffitt, "MiniMalloc: A Lightweight Memory
-// Allocator for Hardware-Accelerated Machine Learning" (ASPLOS 2023). Every solution can be
-// pushed down until no block can move lower. If the blocks of such a solution are sorted by
-// offset, each block lies at the lowest offset above the earlier blocks that it meets in time.
-// The search therefore places blocks in rising order of offset, each at its lowest offset. It
-// prunes a choice if another block would fit completely below it, if a section of time cannot
-// hold the blocks that are still open, or if blocks of equal offset are not in order of rank. At
-// each step that no open block spans, the open blocks are split into independent parts.
+// The search considers only canonical solutions, after Moffitt, "MiniMalloc: A Lightweight Memory
+// Allocator for Hardware-Accelerated Machine Learning" (ASPLOS 2023). Every solution becomes
+// canonical if its blocks move down until no block can move lower. In a canonical solution, sort
+// the blocks by offset. Then each block lies at the lowest offset above those earlier blocks that
+// are live at the same time. Therefore the search places blocks in rising order of offset, each
+// block at its lowest offset.
+//
+// The search prunes a choice in three cases: if another block would fit completely below the chosen
+// block, if a section of time cannot hold the blocks that are still open (not placed), or if blocks
+// of equal offset are not in the order of the ranking. At each step that no open block spans, the
+// open blocks are split into independent parts.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,34 +25,37 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// The lists of blocks that meet need quadratic memory, so larger windows keep the offsets that
-/// first fit found.
+/// Each block has a list of the blocks that are live at the same time. The lists need quadratic
+/// memory, so windows with more blocks than this are not searched and keep the offsets of first
+/// fit.
 constexpr size_t maxMovableBlocks = 1000;
 
-/// One search with one ranking of the movable blocks. Invariant: for an unplaced block,
-/// `lowest[i]` is the lowest offset above all placed blocks that it meets at which it overlaps no
-/// fixed block.
+/// One search with one ranking of the movable blocks, which are the blocks without a fixed offset.
+/// The rank of a block is its index in the ranking. Invariant: if the block of rank i is not yet
+/// placed, `lowest[i]` is the lowest offset at which the block overlaps no fixed block and lies
+/// above all placed blocks that are live at the same time.
 class Search {
 public:
   Search(ArrayRef<MemoryBlock> blocks, ArrayRef<size_t> ranked, int64_t target, int64_t &budget);
 
-  /// Returns whether a solution was found. If so, `lowest` holds its offsets, by rank.
+  /// Returns whether a solution was found. If so, `lowest` holds the offsets of the solution, by
+  /// rank.
   bool run();
 
   std::vector<int64_t> lowest;
 
 private:
-  /// A movable block. Time is divided into numbered sections, which begin and end at the steps
-  /// at which a movable block begins or ends.
+  /// A movable block. Time is divided into numbered sections. They begin and end at the steps at
+  /// which the lifetime of a movable block begins or ends.
   struct Item {
     int64_t size;
     int64_t alignment;
     int firstSection;
     int lastSection;
-    llvm::SmallVector<std::pair<int64_t, int64_t>, 0> fixed; // offset, end
+    llvm::SmallVector<std::pair<int64_t, int64_t>, 0> fixed; // offset and end
     llvm::SmallVector<int, 0> meets;
   };
-  /// The (offset, rank) that every later placement must exceed.
+  /// An (offset, rank) pair. Every later placement must have a larger pair.
   using Floor = std::pair<int64_t, int>;
 
   int64_t lowestAbove(const Item &item, int64_t floor) const;
@@ -59,7 +65,8 @@ private:
   bool place(int chosen);
 
   std::vector<Item> items;
-  /// By section: pairs (offset, bytes of fixed blocks at or above it), by rising offset.
+  /// For each section, pairs of an offset and the bytes of the fixed blocks at or above this
+  /// offset, by rising offset.
   std::vector<std::vector<std::pair<int64_t, int64_t>>> fixedAbove;
   std::vector<bool> placed;
   std::vector<int64_t> sectionLowest;
@@ -140,7 +147,8 @@ bool Search::run() {
   return solveParts(open, {0, -1});
 }
 
-/// Splits the open blocks at the sections that no open block spans, and solves each part by itself.
+/// Splits the open blocks at the sections that no open block spans, and solves each part on its
+/// own.
 bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   std::vector<int> sorted(open.begin(), open.end());
   llvm::stable_sort(sorted,
@@ -157,8 +165,9 @@ bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   return true;
 }
 
-/// Whether every section can hold its open blocks. They lie above the lowest offset that any of
-/// them can take, and above the floor of the canonical order.
+/// Whether every section can hold its open blocks. In a section, all open blocks lie above the
+/// lowest offset that any of them can have, and not below `floor`, the offset of the last placed
+/// block.
 bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
   int begin = std::numeric_limits<int>::max(), end = 0;
   for (int item : open) {
@@ -188,8 +197,8 @@ bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
   return true;
 }
 
-/// Places `chosen` at its lowest offset and raises the open blocks that it meets. Returns false if
-/// a raised block then ends above the target.
+/// Places `chosen` at its lowest offset. Raises the lowest offsets of the open blocks that are live
+/// at the same time. Returns false if a raised block would then end above the target.
 bool Search::place(int chosen) {
   placed[chosen] = true;
   int64_t end = lowest[chosen] + items[chosen].size;
@@ -205,9 +214,10 @@ bool Search::place(int chosen) {
 }
 
 /// Places all blocks of `open` in rising order of (offset, rank), above `floor`. Needs: `open` is
-/// not empty and cannot be split.
+/// not empty and cannot be split into independent parts.
 bool Search::solve(ArrayRef<int> open, Floor floor) {
-  // A block that meets no other open block can take its lowest offset without a search.
+  // A block that is live together with no other open block can lie at its lowest offset, without a
+  // search.
   if (open.size() == 1) {
     placed[open.front()] = true;
     return true;
@@ -215,8 +225,8 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   if (budget < 0 || !sectionsFit(open, floor.first))
     return false;
 
-  // A block is no choice if another open block would fit completely below it: in a canonical
-  // solution that other block comes first.
+  // If another open block would fit completely below a block, this block is no choice, because the
+  // other block comes first in a canonical solution.
   int64_t lowestEnd = std::numeric_limits<int64_t>::max();
   for (int item : open)
     lowestEnd = std::min(lowestEnd, lowest[item] + items[item].size);
@@ -233,7 +243,7 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   const Item *previous = nullptr;
   for (Floor choice : choices) {
     const Item &item = items[choice.second];
-    // Equal blocks are interchangeable, so only the first one is a choice.
+    // Equal blocks are interchangeable, so only the first of them is a choice.
     bool repeats =
         previous && previous->size == item.size && previous->alignment == item.alignment &&
         previous->firstSection == item.firstSection && previous->lastSection == item.lastSection;
@@ -258,7 +268,7 @@ bool Search::solve(ArrayRef<int> open, Floor floor) {
   return false;
 }
 
-/// The live bytes at each step, in a table that gives the maximum over any range of steps.
+/// The live bytes at each step, in a table that yields the maximum over any range of steps.
 class Load {
 public:
   explicit Load(ArrayRef<MemoryBlock> blocks) {
@@ -277,7 +287,7 @@ public:
       }
       loads.back() = load += change;
     }
-    // fullest[k][i] is the maximum over the 2^k sections from section i on.
+    // fullest[k][i] is the maximum over 2^k sections, beginning with section i.
     fullest.push_back(std::move(loads));
     for (size_t width = 1; 2 * width <= steps.size(); width *= 2) {
       const std::vector<int64_t> &half = fullest.back();
@@ -288,8 +298,8 @@ public:
     }
   }
 
-  /// Returns the most live bytes in a step in which `block` is live. Needs: `block` is one of the
-  /// blocks of the constructor.
+  /// Returns the largest number of live bytes at any step at which `block` is live. Needs: `block`
+  /// was passed to the constructor.
   int64_t fullestOf(const MemoryBlock &block) const {
     size_t begin = llvm::lower_bound(steps, block.first) - steps.begin(),
            end = llvm::lower_bound(steps, block.last) - steps.begin();
@@ -302,8 +312,9 @@ private:
   std::vector<std::vector<int64_t>> fullest;
 };
 
-/// Returns the rankings that MiniMalloc tries. Each sorts blocks, descending, by the load at the
-/// fullest step of the block, by its length, and by its area, in one of three priorities.
+/// Returns the rankings that MiniMalloc tries. A ranking sorts the blocks by three descending keys:
+/// the largest load during the block's lifetime, the length of the lifetime, and the area (length
+/// times size). The rankings differ in the order in which these keys are compared.
 std::vector<std::vector<size_t>> rankings(ArrayRef<MemoryBlock> blocks) {
   const Load load(blocks);
   std::vector<size_t> movable;
@@ -340,8 +351,8 @@ std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks, int64_t ta
       return {};
   if (movable > maxMovableBlocks)
     return {};
-  // Each ranking first gets a small share of the budget, then a larger one. A ranking under which
-  // the search ends soon then need not wait for a ranking under which the search is long.
+  // Each ranking first gets a small share of the budget, and later larger shares. A ranking with
+  // which the search ends soon then does not wait for a ranking with which the search takes long.
   std::vector<std::vector<size_t>> ranked = rankings(blocks);
   for (int64_t share = std::max<int64_t>(budget / 32, 1); budget > 0; share *= 4) {
     for (const std::vector<size_t> &ranking : ranked) {
@@ -358,7 +369,7 @@ std::vector<int64_t> dpc::searchOffsets(ArrayRef<MemoryBlock> blocks, int64_t ta
           offsets[index] = search.lowest[rank];
         return offsets;
       }
-      // A search that fails before its share is used up proves that there is no solution.
+      // If a search fails before its share is used up, it has proved that no solution exists.
       if (left >= 0 || budget <= 0)
         return {};
     }

@@ -4,20 +4,20 @@
 include "mlir/Pass/PassBase.td"
 
 def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
-  let summary = "Places every buffer at a byte offset, buffers that are never live together on the same bytes";
+  let summary = "Assigns byte offsets to all buffers; buffers that are never live together may share bytes";
   let description = [{
-    A buffer is live from its first use to its last, in the order of the ops. A buffer
-    that is defined outside a loop and used in the loop is live during the complete loop.
-    Persistent buffers (`exec.persistent`) are always live. Entries run one at a
-    time, so their buffers may share bytes. An output may take the bytes of an input
-    whose last use is the same launch, if the kernel can compute in place.
-    MemoryPlan.h describes the algorithm.
+    A buffer is live from its first use to its last use, in the order of the ops. If a
+    buffer is defined outside of a loop and used in the loop, it is live during the complete
+    loop. Persistent buffers (`exec.persistent`) are always live. Only one entry runs at a
+    time, so buffers of different entries may share bytes. An output of a launch may take
+    the bytes of an input if this launch is the last use of the input and the kernel can
+    compute in place. MemoryPlan.h describes the algorithm.
 
     With `one-region`, all buffers of a program that communicates lie in the shared space.
-    Buffers of collectives and other buffers can then use the same bytes at different times.
+    Then buffers of collectives and other buffers can use the same bytes at different times.
 
-    Sets the offsets and the module's `exec.memory`. Fails if the plan needs
-    more than `capacity-bytes` over all spaces.
+    Sets the offset of every buffer, and the attribute `exec.memory` of the module. Fails if
+    the plan needs more than `capacity-bytes` in all spaces together.
 
     Needs: the final order (`dpc-lower-to-exec`). Keeps: everything else.
 

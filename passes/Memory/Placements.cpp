@@ -1,8 +1,9 @@
-// Keeps the lowest offset that each block can still take, and the weights of sections that failed.
+// Keeps the lowest offset that each block can still have, and the weights of the sections in which
+// placements failed.
 //
-// The conclusions from each decision are after Moffitt, "MiniMalloc" (ASPLOS 2023). No block of
-// the solution can be pushed down. So every block rests on another block or on offset 0, and
-// every offset that was rejected for a block is taken by another block.
+// The conclusions from each decision are after Moffitt, "MiniMalloc" (ASPLOS 2023). In the
+// solution, no block can move down. So every block lies directly above another block or at offset
+// 0. If an offset was rejected for a block, another block must be in the way at this offset.
 
 #include "passes/Memory/Placements.h"
 #include "llvm/ADT/STLExtras.h"
@@ -67,8 +68,8 @@ Placements::Placements(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &bu
     lowest[i] = clear(i, 0);
 }
 
-/// Returns the lowest offset, not below `offset`, at which the item overlaps no fixed and no placed
-/// block.
+/// Returns the lowest offset, not below `offset`, at which the item overlaps no fixed block and no
+/// placed block.
 int64_t Placements::clear(int index, int64_t offset) {
   const Item &item = items[index];
   offset = llvm::alignTo(offset, item.alignment);
@@ -99,8 +100,9 @@ void Placements::raise(int item, int64_t offset) {
   lowest[item] = offset;
 }
 
-/// Raises the weights of all sections that the item spans, because it does not fit there. A long
-/// item adds less to each section, so that every failure adds about the same in total.
+/// Raises the weights of all sections that the item spans, because the item does not fit there. The
+/// weight of one failure is divided among these sections, so that every failure adds about the same
+/// weight in total.
 void Placements::blame(int index) {
   const Item &item = items[index];
   int64_t share = std::max<int64_t>(1, unitWeight / (item.lastSection - item.firstSection));
@@ -153,8 +155,8 @@ bool Placements::reject(int index) {
     blame(index);
     return false;
   }
-  // Equal blocks are ordered by index, so equal open blocks must not take the rejected offset
-  // either.
+  // Equal blocks are ordered by index. Therefore the equal open blocks must not have the rejected
+  // offset either.
   int64_t given = lowest[index];
   for (int other : item.meets)
     if (!placed[other] && lowest[other] == given && repeats(index, other))

@@ -1,5 +1,5 @@
-// The state of a search for offsets: the lowest offset that each block can still take, and the
-// sections of time in which placements failed.
+// The state of a search for offsets: the lowest offset that each block can still have, and weights
+// for the sections of time in which placements failed.
 
 #ifndef DPC_PASSES_MEMORY_PLACEMENTS_H
 #define DPC_PASSES_MEMORY_PLACEMENTS_H
@@ -10,13 +10,14 @@
 
 namespace dpc {
 
-/// The decisions of a search about the offsets of blocks, which the search can undo. "The
-/// solution" in the comments below is any solution with the smallest sum of offsets in which
-/// equal blocks are ordered by index.
+/// The decisions of a search about the offsets of blocks. The search can undo them. A block is open
+/// if it has no offset yet. In the comments below, "the solution" is any solution with the smallest
+/// sum of offsets in which blocks of equal size and lifetime are ordered by index.
 class Placements {
 public:
-  /// Blocks with a fixed offset are placed from the start. The work done is subtracted from
-  /// `budget`, in visits of (block, step) pairs.
+  /// Places all blocks that have a fixed offset. Searches for offsets at which every block ends at
+  /// or below `target`. Subtracts the work from `budget`, as a number of visits of (block, step)
+  /// pairs.
   Placements(llvm::ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget);
 
   /// Returns the offset of each block. Needs: all blocks are placed.
@@ -24,13 +25,14 @@ public:
 
 protected:
   static constexpr int64_t infinite = std::numeric_limits<int64_t>::max();
-  /// The weight of a section without failures, and the weight that a failure adds.
+  /// The weight of a section without failures, and the total weight that a failure adds to the
+  /// sections of a block.
   static constexpr int64_t unitWeight = 1024;
 
-  using Span = std::pair<int64_t, int64_t>; // offset, end
+  using Span = std::pair<int64_t, int64_t>; // the begin and the end of a range of bytes
 
-  /// A movable block. Time is divided into numbered sections, which begin and end at the steps
-  /// at which a movable block begins or ends.
+  /// A movable block: a block without a fixed offset. Time is divided into numbered sections. They
+  /// begin and end at the steps at which the lifetime of a movable block begins or ends.
   struct Item {
     size_t block;
     int64_t size;
@@ -45,32 +47,36 @@ protected:
   bool isOpenBelow(int item, int64_t offset) const {
     return !placed[item] && lowest[item] < offset;
   }
-  /// Places `item` at its lowest offset and raises the blocks that overlap it in time and space.
-  /// Returns false if a raised block then ends above the target.
+  /// Places `item` at its lowest offset. Raises the lowest offsets of the open blocks that would
+  /// overlap `item` in time and space. Returns false if a raised block would then end above the
+  /// target.
   bool place(int item);
-  /// Decides that `item` does not lie at its lowest offset. It then rests on a block whose end is
-  /// higher, so its lowest offset rises to the next such end. Needs: no open block that meets
-  /// `item` fits completely below it, since that block could support `item` at an offset in
-  /// between. Returns false if `item` does not fit below the target.
+  /// Decides that `item` does not lie at its lowest offset. In the solution, `item` then lies
+  /// directly above a block that ends higher. Therefore the lowest offset of `item` rises to the
+  /// next end of such a block. Returns false if `item` does not fit below the target.
+  ///
+  /// Needs: no open block that is live at the same time fits completely below `item`. Otherwise
+  /// `item` could lie directly above that block, at an offset that this function skips.
   bool reject(int item);
-  /// Undoes all changes but the first `size`.
+  /// Undoes all changes except the first `size` changes.
   void undo(size_t size);
-  /// Whether no open block can overlap `item` at its lowest offset.
+  /// Whether no open block can overlap `item` at the lowest offset of `item`.
   bool isFree(int item);
-  /// Whether each place that was rejected for `item` is taken, or may still be taken, by another
-  /// block. If a place stays free, `item` could be pushed down into it, so this is not the
-  /// solution.
+  /// Whether, for each offset that was rejected for `item`, another block overlaps or may still
+  /// overlap `item` at this offset. If no block does, `item` could move down to the offset, so the
+  /// placements are not the solution.
   bool isJustified(int item);
 
   llvm::ArrayRef<MemoryBlock> blocks;
   std::vector<Item> items;
-  /// By item: the offset of a placed item, or a lower bound of the offset of an open item.
+  /// For each item, the offset if it is placed, and a lower bound of the offset if it is open.
   std::vector<int64_t> lowest;
   std::vector<bool> placed;
-  /// By section: the fixed blocks that span it completely and the placed blocks in it, sorted by
-  /// offset.
+  /// For each section, the bytes of the placed blocks in it and of the fixed blocks that span all
+  /// of it, sorted by offset.
   std::vector<std::vector<Span>> held;
-  /// By section: grows with each failure in the section, so that the search turns to it early.
+  /// For each section, a weight that grows with each failure in the section. The search decides
+  /// blocks of sections with large weights early.
   std::vector<int64_t> weights;
   int64_t target;
   int64_t &budget;
@@ -89,7 +95,7 @@ private:
   void blame(int item);
   bool repeats(int item, int other) const;
 
-  /// By item: the offsets that were rejected for it.
+  /// For each item, the offsets that were rejected for it.
   std::vector<llvm::SmallVector<int64_t, 2>> rejected;
   std::vector<Change> changes;
 };

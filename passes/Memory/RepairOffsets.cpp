@@ -1,7 +1,8 @@
-// Lowers the peak of a memory plan by searching only the windows of time in which it is too high.
+// Lowers the peak of a memory plan by a search of only those windows of time in which the plan is
+// too high.
 //
 // This is a large-neighbourhood search. It bisects on the peak. For each peak that it tries, it
-// runs the exact search on windows of time around the blocks that end above that peak.
+// runs the exact search on windows of time around the blocks that end above this peak.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,9 +18,9 @@ bool touches(const MemoryBlock &block, Window window) {
   return block.first < window.second && window.first < block.last;
 }
 
-/// Returns the lifetime of the first block in time that ends above `target`, joined with the
-/// lifetimes of all later such blocks that overlap the joined window. Returns nothing if no block
-/// ends above `target`.
+/// Returns a window of time in which blocks end above `target`; nullopt if no block does. The
+/// window begins as the lifetime of the first such block, and grows by the lifetime of each later
+/// such block that overlaps the window.
 std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks, ArrayRef<int64_t> offsets,
                                           int64_t target) {
   std::vector<Window> high;
@@ -36,8 +37,8 @@ std::optional<Window> findContendedWindow(ArrayRef<MemoryBlock> blocks, ArrayRef
   return window;
 }
 
-/// Searches new offsets for the blocks that touch `window`, with all other blocks held in place.
-/// Returns whether all blocks that touch `window` now end at or below `target`.
+/// Searches new offsets for the blocks that are live in `window`, while all other blocks keep their
+/// offsets. Returns whether all blocks that are live in `window` now end at or below `target`.
 bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, int64_t &budget,
                   std::vector<int64_t> &offsets) {
   std::vector<size_t> indices;
@@ -52,8 +53,8 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
     if (!touches(block, hull))
       continue;
     bool held = block.fixedOffset || !touches(block, window);
-    // Held blocks at or above the target belong to another window. The blocks that are searched
-    // here end at or below the target, so they cannot overlap these held blocks.
+    // A held block keeps its offset. If this offset is at or above the target, the block belongs to
+    // another window. The searched blocks end at or below the target, so they cannot overlap it.
     if (held && offsets[i] >= target && !block.fixedOffset)
       continue;
     indices.push_back(i);
@@ -61,8 +62,8 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
     if (held)
       local.back().fixedOffset = offsets[i];
   }
-  // The part of a held block above the target is in no block's way, so it is cut off: the search
-  // fails if a fixed block ends above the target.
+  // The part of a held block above the target is not in the way of any searched block. It is cut
+  // off, because the search fails if a fixed block ends above the target.
   for (MemoryBlock &block : local)
     if (block.fixedOffset && *block.fixedOffset + block.size > target &&
         !blocks[indices[&block - local.data()]].fixedOffset)
@@ -76,13 +77,14 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
 }
 
 /// Returns offsets at which every block ends at or below `target`, or an empty vector if the search
-/// did not find any.
+/// finds none.
 std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget,
                               std::vector<int64_t> offsets) {
   while (std::optional<Window> window = findContendedWindow(blocks, offsets, target)) {
     bool repaired = false;
-    // A failed window proves nothing, because the blocks outside it were held. Widen it to the
-    // lifetimes of all blocks that touch it, until no block crosses its borders.
+    // A failed search of a window proves nothing, because the blocks outside of the window kept
+    // their offsets. Widen the window to the lifetimes of all blocks that overlap it, until no
+    // block crosses its borders.
     while (!repaired) {
       int64_t share = budget / 4;
       int64_t left = share;
@@ -111,8 +113,8 @@ void dpc::repairOffsets(ArrayRef<MemoryBlock> blocks, int64_t lowerBound, int64_
   int64_t peak = largestEnd(blocks, offsets);
   int64_t low = lowerBound; // the smallest target that has not failed
   while (low < peak && budget > 0) {
-    // The lower bound itself can often be reached, so it is tried first, with half of the budget.
-    // Each later target gets a quarter of the remaining budget.
+    // The lower bound itself can often be reached. Therefore it is tried first, with half of the
+    // budget. Each later target gets a quarter of the remaining budget.
     int64_t target = low == lowerBound ? low : low + (peak - 1 - low) / 2;
     int64_t share = low == lowerBound ? budget / 2 : budget / 4;
     if (share == 0)

@@ -1,16 +1,21 @@
-// Searches the offsets of all blocks at once by branch and bound.
+// Searches the offsets of all blocks of a region together, by branch and bound.
 //
-// For each block the search keeps the lowest offset that the block can still take. It branches on
-// one block: either the block lies at its lowest offset, or that offset is rejected. In a
-// solution in which no block can be pushed down, every block rests on another block or on offset
-// 0, so the lowest offset of a rejected block rises to the next end of a block that could support
-// it. Three parts are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator for
-// Hardware-Accelerated Machine Learning" (ASPLOS 2023): the properties of such solutions that
-// prune the search, the check that each step can hold the open blocks, and the split into
-// independent parts at steps that no open block spans. The next block is chosen in the section
-// of time that has the fewest choices relative to its weight, which grows with the failures in
-// the section ("dom/wdeg": Boussemart et al., "Boosting systematic search by weighting
-// constraints", ECAI 2004). After many failures the search restarts and keeps the weights.
+// For each block, the search keeps the lowest offset that the block can still have. A block without
+// a decided offset is open. The search branches on one open block: either the block lies at its
+// lowest offset, or this offset is rejected. Only solutions in which no block can move down are
+// considered. In such a solution, every block lies directly above another block or at offset 0.
+// Therefore the lowest offset of a rejected block rises to the next end of a block on which it
+// could lie.
+//
+// Three parts are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator for
+// Hardware-Accelerated Machine Learning" (ASPLOS 2023): the properties of such solutions that prune
+// the search, the check that each section of time can hold the open blocks, and the split into
+// independent parts at steps that no open block spans.
+//
+// The next block is chosen in the section of time that has the fewest choices relative to its
+// weight. The weight grows with the failures in the section ("dom/wdeg": Boussemart et al.,
+// "Boosting systematic search by weighting constraints", ECAI 2004). After many failures the search
+// restarts, but keeps the weights.
 
 #include "passes/Memory/WeightedSearch.h"
 #include "passes/Memory/Placements.h"
@@ -24,33 +29,35 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// The lists of blocks that meet need quadratic memory, so larger problems are not searched as a
-/// unit: only repairOffsets() improves their plans.
+/// Each block has a list of the blocks that are live at the same time. The lists need quadratic
+/// memory, so this search does not run on problems with more blocks. Only repairOffsets() then
+/// improves the plan.
 constexpr size_t maxSearchedBlocks = 1000;
 
-/// The node limit of the first try. The limit of each later try is a twentieth larger.
+/// The largest number of nodes (branches) of the first search. The limit of each later search is
+/// larger by a twentieth.
 constexpr int64_t firstNodeLimit = 300;
 
-/// Runs several searches of the same blocks, one after another. Each continues with the weights
-/// of sections that earlier searches left.
+/// Runs several searches of the same blocks, one after another. Each search begins with the weights
+/// of the sections that the earlier searches left.
 class WeightedSearch : public Placements {
 public:
   WeightedSearch(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget)
       : Placements(blocks, target, budget), sections(weights.size()) {}
 
   enum class Outcome { found, impossible, unknown };
-  /// Which block is preferred if several could be placed next: the one that lives for more steps,
-  /// or the one that spans more sections.
+  /// The kind of block that is preferred if several blocks could be decided next: the block that is
+  /// live for the most steps, or the block that spans the most sections.
   enum class Preference { steps, sections };
 
-  /// Runs one search. Gives up, as unknown, after `limit` nodes or if the budget is used up.
+  /// Runs one search. Gives up with `unknown` after `limit` nodes, or if the budget is used up.
   Outcome run(Preference preferred, int64_t limit);
 
 private:
-  /// Measures of the open blocks in one section, which every node computes anew.
+  /// Measures of the open blocks in one section. Every node of the search computes them anew.
   struct Section {
     int64_t bytes;    // sum of the sizes of the open blocks
-    int64_t lowest;   // the lowest offset that an open block can take
+    int64_t lowest;   // the lowest offset that an open block can have
     int64_t smallest; // the size of the smallest open block
     int64_t slack;    // bytes above `lowest` that may stay empty
     int64_t choices;  // number of open blocks that could be the lowest one
@@ -69,8 +76,8 @@ private:
   int64_t nodeLimit = 0;
 };
 
-/// Splits the open blocks at the steps that no open block spans, and solves each part by itself,
-/// small parts first, because they fail soonest.
+/// Splits the open blocks at the steps that no open block spans, and solves each part on its own.
+/// Small parts come first, because a failure is found soonest in them.
 bool WeightedSearch::solveParts(ArrayRef<int> open) {
   std::vector<int> sorted(open.begin(), open.end());
   llvm::sort(sorted, [&](int a, int b) {
@@ -89,8 +96,9 @@ bool WeightedSearch::solveParts(ArrayRef<int> open) {
   return llvm::all_of(parts, [&](std::vector<int> &part) { return solve(std::move(part)); });
 }
 
-/// Places all blocks of `open` that are free (see isFree) and removes them from `open`. Sets `any`
-/// if there was one. Returns false if the remaining blocks have no solution.
+/// Places all free blocks of `open`, and removes them from `open`. A block is free if no other open
+/// block can overlap it at its lowest offset (isFree). Sets `any` if `open` had free blocks.
+/// Returns false if the remaining blocks have no solution.
 bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
   for (size_t i = 0; i < open.size();) {
     if (!isFree(open[i])) {
@@ -106,9 +114,9 @@ bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
   return llvm::all_of(open, [&](int item) { return isJustified(item); });
 }
 
-/// Computes the measures of `sections`. Returns whether each section can hold its open blocks.
-/// Bytes below the lowest offset of all open blocks do not count as room, nor does a gap that is
-/// smaller than the smallest open block.
+/// Computes the measures in `sections`. Returns whether each section has room for its open blocks.
+/// Bytes below the lowest offset of all open blocks are not room. A gap that is smaller than the
+/// smallest open block is no room either.
 bool WeightedSearch::measure(ArrayRef<int> open, int begin, int end) {
   std::fill(sections.begin() + begin, sections.begin() + end, Section{0, infinite, infinite, 0, 0});
   for (int index : open) {
@@ -147,8 +155,8 @@ bool WeightedSearch::measure(ArrayRef<int> open, int begin, int end) {
   return true;
 }
 
-/// Returns the block to branch on next. Takes the section with the fewest choices relative to its
-/// weight, and in it the preferred one of the open blocks that can lie lowest.
+/// Returns the block to branch on next. Takes the section that has the fewest choices relative to
+/// its weight. Of the open blocks with the lowest offset in this section, takes the preferred one.
 int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
   int tightest = -1;
   for (int s = begin; s < end; ++s) {
@@ -158,7 +166,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
       tightest = s;
       continue;
     }
-    // A section with a single choice needs no branch, so one choice counts as a tenth of a choice.
+    // A section with a single choice needs no branch, so a single choice counts as only a tenth of
+    // a choice.
     int64_t mine = (10 * sections[s].choices - 9) * weights[tightest];
     int64_t its = (10 * sections[tightest].choices - 9) * weights[s];
     if (std::tuple(mine, sections[s].slack) < std::tuple(its, sections[tightest].slack))
@@ -175,8 +184,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
     if (items[index].firstSection <= tightest && tightest < items[index].lastSection &&
         lowest[index] == sections[tightest].lowest && (chosen < 0 || isPreferred(index, chosen)))
       chosen = index;
-  // An open block that fits completely below the chosen one must be decided first. Each such
-  // block lies lower than the one before, so this loop ends.
+  // If an open block fits completely below the chosen block, it must be decided first. Each block
+  // that this loop chooses lies lower than the one before, so the loop ends.
   for (int below = chosen; below >= 0;) {
     chosen = below;
     below = -1;
@@ -191,8 +200,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
   return chosen;
 }
 
-/// Branches on blocks of `open` until all are placed. Returns false if that is impossible or the
-/// limits are reached. Needs: `open` cannot be split.
+/// Branches on blocks of `open` until all of them are placed. Returns false if that is impossible,
+/// or if a limit is reached. Needs: `open` cannot be split into independent parts.
 bool WeightedSearch::solve(std::vector<int> open) {
   while (!open.empty()) {
     ++nodes;

@@ -1,4 +1,4 @@
-// Searches the offsets of all blocks at once, exactly.
+// Searches the offsets of all blocks of a region together, by an exact search.
 
 #ifndef DPC_PASSES_MEMORY_WEIGHTEDSEARCH_H
 #define DPC_PASSES_MEMORY_WEIGHTEDSEARCH_H
@@ -7,12 +7,13 @@
 
 namespace dpc {
 
-/// Searches offsets at which every block ends at or below `target`. Blocks with a fixed offset
-/// keep it. The search is complete: it finds a solution if one exists and `budget`, in visits of
-/// (block, step) pairs, lasts. The work done is subtracted from `budget`, which is negative
-/// afterwards if it ran out. Returns an empty vector if no solution was found. This search solves
-/// complete problems with hardly a byte to spare, on which searchOffsets() does not finish;
-/// searchOffsets() is better in small windows.
+/// Searches offsets at which every block ends at or below `target`. Blocks with a fixed offset keep
+/// it. The search is complete: it finds a solution if one exists and if `budget` lasts. `budget` is
+/// a number of visits of (block, step) pairs. The search subtracts its work from `budget`, which
+/// becomes negative if it does not last. Returns an empty vector if no solution was found.
+///
+/// This search solves large problems that leave hardly a byte to spare, on which searchOffsets()
+/// does not finish. For small windows of time, searchOffsets() is the better search.
 std::vector<int64_t> searchByWeights(llvm::ArrayRef<MemoryBlock> blocks, int64_t target,
                                      int64_t &budget);
 

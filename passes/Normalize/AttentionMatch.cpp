@@ -1,4 +1,4 @@
-// Matches the ops around a softmax that together are attention, starting at the softmax.
+// Matches the ops around a softmax that together compute attention, beginning with the softmax.
 
 #include "passes/Normalize/AttentionMatch.h"
 
@@ -14,17 +14,17 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Whether a score has no weight in the softmax, compared with usual scores, if `value` is added to
-/// it or replaces it.
+/// Whether `value` hides a score if it is added to the score or replaces it. Compared with usual
+/// scores, the score then has no weight in the softmax.
 static bool hidesScore(double value) { return value <= -1e9; }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Divides `order`, a list of dimensions with extents `extents`, into one run for each dimension of
-/// `shape`, such that the extents of each run multiply to the extent of the dimension. nullopt if
-/// that is impossible.
+/// Divides `order`, a list of dimensions with the extents `extents`, into runs, one per dimension
+/// of `shape`. The product of the extents of a run is the extent of its dimension. nullopt if that
+/// is impossible.
 static std::optional<SmallVector<SmallVector<int64_t>>>
 runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> extents) {
   SmallVector<SmallVector<int64_t>> runs;
@@ -149,9 +149,9 @@ std::optional<AttentionMatch> AttentionMatcher::match(SoftmaxOp softmax) {
 // Scores
 //===----------------------------------------------------------------------===//
 
-/// Matches the ops that compute `value`, from the softmax up to the product of queries and keys:
-/// first masks, then the scale. Each value must have one use: if another op needs the scores, they
-/// must be computed anyway.
+/// Matches the ops that compute `value`, from the softmax back to the product of queries and keys:
+/// first the masks, then the scale. Each value must have only one use. If another op needs the
+/// scores, they must be computed anyway, and nn.attention would save nothing.
 bool AttentionMatcher::matchScores(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse())
@@ -187,7 +187,7 @@ bool AttentionMatcher::matchScores(Value value) {
     auto by = constants.getSplat(quotient.getRhs());
     return by && *by != 0 && either(withScale(1 / *by, quotient.getLhs()));
   }
-  // A mask that is added before the scale would have to be scaled as well, so do not match it.
+  // A mask that is added before the scale would have to be scaled too, so it is not matched.
   if (found.scale != 1)
     return false;
   if (auto sum = dyn_cast<AddOp>(op))
@@ -203,8 +203,9 @@ bool AttentionMatcher::matchScores(Value value) {
   return false;
 }
 
-/// Whether the constant `mask` has the effect of `causal`: for each query and key, `agrees` must
-/// hold for the element of the mask and whether the query sees the key.
+/// Whether the constant `mask` has the effect of `causal`. For each query and key, `agrees` is
+/// called with the element of the mask and with whether the query sees the key, and must return
+/// true.
 bool AttentionMatcher::isCausal(const Narrow &mask, function_ref<bool(double, bool)> agrees) {
   auto extent = [&](int64_t d) { return typeOf(found.scores).getDimSize(d); };
   int64_t queries = extent(found.queryDim), keys = extent(found.keyDim);
@@ -259,7 +260,8 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill, bool isInverted)
     isFinitelyCausal = true;
     return true;
   }
-  // With a finite number, a row without visible keys would have other weights than with a mask.
+  // With a finite number, a row without visible keys would get other weights from the select than
+  // from a mask.
   if (!std::isinf(*hidden))
     return false;
   OpBuilder builder(found.result);
@@ -270,7 +272,8 @@ bool AttentionMatcher::matchSelect(Value condition, Value fill, bool isInverted)
   return addMask(mask);
 }
 
-/// Adds `mask` to the masks that were found before. Fails if the sum is as large as the scores.
+/// Adds `mask` to the masks that were found before. Fails if the sum would have as many elements as
+/// the scores.
 bool AttentionMatcher::addMask(Narrow mask) {
   if (constants.getSplat(mask.value) == 0.0)
     return true;
@@ -300,17 +303,17 @@ bool AttentionMatcher::addMask(Narrow mask) {
   return true;
 }
 
-/// Whether `mask` may hide all keys of a row. This is assumed if the mask is not constant, or has
-/// an element of -1e6 or less.
+/// Whether `mask` may hide all keys of a row. The answer is yes if the mask is not constant, or if
+/// it has an element of -1e6 or less.
 bool AttentionMatcher::mayHideKeys(const Narrow &mask) {
   std::optional<HostTensor> values = constants.get(mask.value);
   return !values || llvm::any_of(values->floats, [](double x) { return !(x > -1e6); });
 }
 
-/// Decides whether a causal mask with a finite number can become `causal`. If another mask may hide
-/// all keys that a query sees, the keys that the finite number hides have weights again. A mask
-/// gives these weights, `causal` does not, so the causal mask is then added as a mask. Returns
-/// false if that is impossible.
+/// Decides whether a causal mask that hides keys by a finite number can become `causal`. If another
+/// mask may hide all keys that a query sees, the softmax gives weights to the keys that the finite
+/// number hides. An added mask has this effect, but `causal` does not. Therefore the causal mask is
+/// then added as a mask. Returns false if that is impossible.
 bool AttentionMatcher::settleCausal() {
   if (!isFinitelyCausal || !found.mask.value || !mayHideKeys(found.mask))
     return true;

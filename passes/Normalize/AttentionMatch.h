@@ -9,24 +9,26 @@
 
 namespace dpc {
 
-/// The ops around a softmax that together are attention. The scores have dimensions
-/// [batch, queries, keys]; the program may have the last two in either order.
+/// The ops around a softmax that together compute attention. In nn.attention, the scores have the
+/// dimensions [batch, queries, keys]. In the program, the last two may be in either order.
 struct AttentionMatch {
-  /// `scores` is the product of queries and keys, `result` the product with the values.
+  /// `scores` is the product of queries and keys. `result` is the product of the probabilities and
+  /// the values.
   nn::DotOp scores, result;
   double scale = 1;
   bool causal = false, guarded = false;
-  /// The mask that is added to the scores. Its value is null if there is none.
+  /// The mask that is added to the scores. `mask.value` is null if there is no mask.
   Narrow mask;
 
-  /// The dimensions of queries and of keys in the program's scores.
+  /// The dimension of the queries and the dimension of the keys in the program's scores.
   int64_t queryDim, keyDim;
-  /// Whether the queries (or the probabilities) are the first operand of their product.
+  /// Whether the queries are the first operand of `scores`. Whether the probabilities are the first
+  /// operand of `result`.
   bool queryFirst, probabilityFirst;
 };
 
-/// Matches the ops around one softmax. Does not match a mask that needs a gradient, for which
-/// `isTrained` returns true. `isTrained` must outlive the matcher.
+/// Matches the ops around one softmax. Does not match if a mask needs a gradient. `isTrained`
+/// returns whether a value needs one, and must outlive the matcher.
 class AttentionMatcher {
 public:
   AttentionMatcher(ConstantValues &constants, llvm::function_ref<bool(mlir::Value)> isTrained)
@@ -48,19 +50,21 @@ private:
   Narrowing narrowing;
   llvm::function_ref<bool(mlir::Value)> isTrained;
   AttentionMatch found;
-  /// Whether `causal` stands for a causal mask whose number is finite. `causalMask` is then the
-  /// mask, if it is added; it is null if there are several, or if a select replaces scores by the
-  /// number.
+  /// Whether `causal` stands for a causal mask that hides keys by a finite number. `causalMask` is
+  /// then the mask that is added to the scores. It is null if there are several such masks, or if a
+  /// select replaces scores by the number.
   bool isFinitelyCausal = false;
   Narrow causalMask;
 };
 
-/// Returns the value select(is_nan(p), 0, p) if p has no other use, otherwise null.
+/// If the program computes select(is_nan(p), 0, p) and `p` has no other use, returns the result of
+/// the select. Otherwise returns null.
 mlir::Value guardedForm(mlir::Value p, ConstantValues &constants);
 
 /// The value from which an operand of a product is computed by multiplications with a number,
-/// transpositions and reshapes. In row-major order, `value` has the dimensions of the operand in
-/// the order `order`. The operand is `scale` times these elements.
+/// transpositions and reshapes. The operand is `scale` times the elements of `value`, in another
+/// order. In row-major order, `value` runs through the dimensions of the operand in the order
+/// `order`. For example, `order` is 1, 0 if the operand is the transposed `value`.
 struct OperandTrace {
   mlir::Value value;
   llvm::SmallVector<int64_t> order;

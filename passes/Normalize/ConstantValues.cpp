@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Returns result `number` of `op` for the operand values `operands`. With `isScalar`, operands and
-/// results have one element each, whatever their types are.
+/// Computes result number `number` of `op` for the operand values `operands`. With `isScalar`,
+/// operands and results have one element each, regardless of their types.
 static std::optional<HostTensor> interpret(Operation *op, unsigned number,
                                            ArrayRef<HostTensor> operands, bool isScalar) {
   auto rule = dyn_cast<InterpretableOpInterface>(op);

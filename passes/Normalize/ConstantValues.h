@@ -11,16 +11,17 @@
 
 namespace dpc {
 
-/// Values of a module that depend only on constants: on nn.constant ops and on arguments of kind
-/// constant. Computes each once, by the interpreter rules of the ops.
+/// The values of a module that depend only on constants: on nn.constant ops and on arguments of
+/// kind `constant`. Computes each value once, by the interpreter rules of the ops.
 class ConstantValues {
 public:
   explicit ConstantValues(mlir::ModuleOp module) : variables(module) {}
 
-  /// Returns the elements of `value` if they are constant and at most 2^24.
+  /// Returns the elements of `value` if they are constant. nullopt if they are not, or if `value`
+  /// has more than 2^24 elements.
   std::optional<HostTensor> get(mlir::Value value);
-  /// Returns the number that all elements of `value` are equal to, if it is known. Works for values
-  /// of any size, because it computes one element only.
+  /// Returns the number to which all elements of `value` are equal, if it is known. Works for
+  /// values of any size, because it computes only one element.
   std::optional<double> getSplat(mlir::Value value);
 
 private:

@@ -24,8 +24,8 @@ using namespace dpc::nn;
 namespace {
 
 /// Replaces the matched ops by an nn.attention. Each dimension of an operand has a role, which is a
-/// number. The role of a batch dimension is its position in the scores. The two roles after those
-/// are `row` (queries or keys) and `element` (the features of one head).
+/// number. The role of a batch dimension is its index in the scores. After the batch dimensions
+/// come two more roles: `row` (queries or keys) and `element` (the features of one head).
 class AttentionBuilder {
 public:
   AttentionBuilder(const AttentionMatch &match, ConstantValues &constants)
@@ -55,8 +55,8 @@ public:
 private:
   struct Operand {
     OperandTrace trace;
-    /// `order` lists the roles in the order of the traced value's dimensions. `extents` has the
-    /// extent of each role.
+    /// `order` lists the roles of the dimensions of the traced value, in their order. `extents` has
+    /// the extent of each role.
     SmallVector<int64_t> order, extents;
   };
 
@@ -91,7 +91,7 @@ private:
     return makeOperand(value, roles, /*isScaled=*/false);
   }
 
-  /// Returns the roles of an operand of nn.attention that has its rows at dimension `at`.
+  /// Returns the roles of the dimensions of an nn.attention operand whose rows are dimension `at`.
   SmallVector<int64_t> layout(int64_t at) const {
     auto roles = llvm::to_vector(llvm::seq<int64_t>(0, row));
     roles.insert(roles.begin() + at, row);
@@ -110,8 +110,8 @@ private:
     return withoutOnes(operand.order, operand.extents) == withoutOnes(layout(at), operand.extents);
   }
 
-  /// Sets `rows` to the dimension at which most operands have their rows. On a tie the last
-  /// dimension wins, so that the rows of one head lie together.
+  /// Sets `rows` to the dimension in which most operands have their rows. On a tie, the last
+  /// dimension wins, so that the rows of one head are contiguous.
   void chooseRows(ArrayRef<const Operand *> operands) {
     int64_t most = -1;
     for (int64_t at = row; at >= 0; --at) {
@@ -124,7 +124,8 @@ private:
     }
   }
 
-  /// Returns the operand in the layout that the op reads: as a view if possible, else transposed.
+  /// Returns the operand in the layout that nn.attention reads: as a view if possible, otherwise
+  /// transposed.
   Value laidOut(const Operand &operand) {
     auto shapeOf = [&](ArrayRef<int64_t> roles) {
       return llvm::map_to_vector(roles, [&](int64_t role) { return operand.extents[role]; });
@@ -143,7 +144,7 @@ private:
     Value value = match.mask.value;
     if (!value || match.queryFirst)
       return value;
-    // The program's scores have keys before queries, so the mask must be transposed.
+    // In the program's scores, keys come before queries, so the mask must be transposed.
     ArrayRef<int64_t> dims = match.mask.dimensions;
     if (dims.size() < 2 || dims[dims.size() - 2] != row)
       return value;
@@ -176,7 +177,7 @@ private:
   OpBuilder builder;
   Expressions e;
   int64_t row, element; // the numbers of these two roles
-  int64_t rows = 0;     // the dimension of operands that has role `row`
+  int64_t rows = 0;     // the dimension of operands that has the role `row`
 };
 
 struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
@@ -196,7 +197,7 @@ struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
   }
 
 private:
-  /// Collects the floats that may need a gradient, which are those that depend on a parameter.
+  /// Collects the floats that may need a gradient: those that depend on a parameter.
   void collectTrained(func::FuncOp function) {
     trained.clear();
     if (function.getName() != "step")
@@ -213,9 +214,10 @@ private:
             trained.insert(result);
   }
 
-  /// Replaces the scores of empty rows, for a softmax that does not become attention. In a row
-  /// whose scores are all -infinity, the softmax is NaN. `guarded` is 0 there, but the gradient
-  /// would still pass through the NaN. So the softmax gets scores 0 in such rows.
+  /// Replaces the scores of empty rows, in a softmax that does not become attention. A row is empty
+  /// if all its scores are -infinity. The softmax of an empty row is NaN. `guarded`, a select that
+  /// replaces NaN by 0, is 0 in this row, but the gradient would still pass through the NaN.
+  /// Therefore the softmax gets scores 0 in empty rows.
   void hideEmptyRows(SoftmaxOp softmax, Value guarded) {
     Value scores = softmax.getInput();
     if (!trained.contains(scores))

@@ -1,5 +1,5 @@
-// Finds gathers and scatters whose indices contain the number of the own sample, and makes the
-// sample a batch dimension of these ops.
+// Finds gathers and scatters whose index tuples contain the number of their own sample, and makes
+// the sample a batch dimension of these ops.
 
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"
@@ -24,12 +24,14 @@ using namespace dpc::nn;
 
 namespace {
 
-/// Facts about index tensors. Keeps references to values, so no op may be erased during its life.
+/// Facts about index tensors. Keeps references to values, so no op may be erased while this object
+/// is in use.
 class IndexFacts {
 public:
   explicit IndexFacts(ModuleOp module) : constants(module) {}
 
-  /// Whether `value` is constant, and each element equals its own index along `dim` times `factor`.
+  /// Whether `value` is constant, and each element equals the element's own index along `dim`,
+  /// multiplied by `factor`.
   bool isOwnIndex(Value value, int64_t dim, int64_t factor = 1) {
     std::optional<HostTensor> held = constants.get(value);
     if (!held)
@@ -48,7 +50,8 @@ public:
     return ranges.isWithin(value, low, high);
   }
 
-  /// Returns x if `value` is the product of x and the constant `factor`, otherwise null.
+  /// If `value` is the product of some x and the constant `factor`, returns x. Otherwise returns
+  /// null.
   Value factorOf(Value value, int64_t factor) {
     auto product = value.getDefiningOp<MulOp>();
     if (!product)
@@ -60,8 +63,8 @@ public:
     return nullptr;
   }
 
-  /// Returns `value` without selects whose condition is known. For example, the select that wraps
-  /// negative indices is removed if the index is never negative.
+  /// Returns `value` without selects whose condition is known. For example, the select that wraps a
+  /// negative index is removed if the index is never negative.
   Value resolve(Value value) {
     while (auto select = value.getDefiningOp<SelectOp>()) {
       std::optional<bool> truth = ranges.getTruth(select.getCondition());
@@ -113,10 +116,10 @@ public:
                                 .getResult());
   }
 
-  /// Rewrites a gather of rows from a table whose first dimension holds samples and their rows. If
-  /// the rows of a sample lie together, sample b takes row b * rows + own. If the rows of equal
-  /// number lie together, sample b takes row own * samples + b. `own` is the number of a row within
-  /// its sample.
+  /// Rewrites a gather of rows from a table whose first dimension is a product of samples and rows.
+  /// `own` is the number of a row within its sample. If the rows of a sample are contiguous, sample
+  /// b takes row b * rows + own. If instead the rows with equal numbers are contiguous, sample b
+  /// takes row own * samples + b.
   void form(GatherOp op) {
     ArrayRef<int64_t> table = typeOf(op.getTable()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
@@ -152,8 +155,8 @@ public:
   }
 
 private:
-  /// Removes the leading components that equal the index of the tuple itself, and counts them as
-  /// batch dimensions. Keeps at least one component. nullopt if no component can be removed.
+  /// Removes each leading component that equals the index of the tuple itself, and counts it as a
+  /// batch dimension. Keeps at least one component. nullopt if no component can be removed.
   std::optional<Tuples> shorten(Expressions e, Value input, Tuples tuples) {
     int64_t before = tuples.batchDims;
     while (isLeadingOwn(e, typeOf(input).getShape(), tuples))
@@ -175,7 +178,7 @@ private:
     return facts.isOwnIndex(sliceLast(e.builder, e.loc, tuples.indices, 0, 1), d);
   }
 
-  /// Whether the tuples are pairs whose second component is the number of the own sample.
+  /// Whether the tuples are pairs whose second component is the number of the tuple's own sample.
   bool isSecondOwn(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();
@@ -184,8 +187,9 @@ private:
            facts.isOwnIndex(sliceLast(e.builder, e.loc, op.getIndices(), 1, 2), 0);
   }
 
-  /// Gathers from `input`, of shape rows x samples x .., the rows with the numbers `own` in each
-  /// sample. `own` has samples first, and so has the result, which is reshaped to `shape`.
+  /// Gathers rows from `input`, which has the shape [rows, samples, ..]. For each sample, `own` has
+  /// the numbers of the rows to gather. Both `own` and the result have the samples as first
+  /// dimension. The result is reshaped to `shape`.
   static Value pick(Expressions e, Value input, Value own, ArrayRef<int64_t> shape) {
     SmallVector<int64_t> taken(typeOf(input).getShape());
     int64_t samples = taken[1];
@@ -199,8 +203,9 @@ private:
   }
 
   /// Returns, for each input dimension, the result dimension that it becomes, or -1 if its extent
-  /// is 1. nullopt unless the tuples read the complete input in order, that is, each component
-  /// equals the index of the tuple along a dimension of its own.
+  /// is 1. The tuples must read the complete input in order: each component equals the index of the
+  /// tuple along some dimension, and no two components use the same dimension. Otherwise returns
+  /// nullopt.
   std::optional<SmallVector<int64_t>> placesOf(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();

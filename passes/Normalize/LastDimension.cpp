@@ -1,4 +1,4 @@
-// Slices the last dimension of a value, by moving the slice through the ops that compute the value.
+// Slices the last dimension of a value. Moves the slice through the ops that compute the value.
 
 #include "passes/Normalize/LastDimension.h"
 
@@ -21,7 +21,7 @@ public:
   Value slice(Value value, int64_t low, int64_t high) {
     if (high - low == typeOf(value).getShape().back())
       return value;
-    // Slice each value once, since it may have several uses, as x has in x < 0 ? x + n : x.
+    // Slice each value once, because a value may have several uses, e.g. x in x < 0 ? x + n : x.
     Value &part = done[{value.getAsOpaquePointer(), low, high}];
     if (!part)
       part = sliceOp(value, low, high);
@@ -59,8 +59,8 @@ private:
     return e.make<SliceOp>(value, starts, shape, strides);
   }
 
-  /// Returns the slice of a constant as a constant. Passes recognize constants by the op that
-  /// defines a value, so they would not recognize an nn.slice of a constant.
+  /// Returns the slice of a constant as a new constant. An nn.slice of the constant would not do,
+  /// because passes recognize a constant by the op that defines it.
   Value sliceConstant(const HostTensor &whole, ArrayRef<int64_t> shape, int64_t low) {
     HostTensor part(withShape(whole.getType(), shape));
     int64_t length = shape.back(), all = whole.getShape().back();

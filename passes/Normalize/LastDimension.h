@@ -6,9 +6,9 @@
 
 namespace dpc {
 
-/// Returns elements low..high-1 of the last dimension of `value`, computed from as few elements as
-/// possible: takes only the needed parts of concatenations and broadcasts, and clones elementwise
-/// ops for slices of their operands. New ops have the location `loc`.
+/// Returns the elements low..high-1 of the last dimension of `value`, computed from as few elements
+/// as possible. Takes only the needed parts of concatenations and broadcasts. Clones elementwise
+/// ops, so that they work on slices of their operands. New ops have the location `loc`.
 mlir::Value sliceLast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, int64_t low,
                       int64_t high);
 

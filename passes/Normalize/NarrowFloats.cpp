@@ -47,8 +47,8 @@ public:
   }
 
 private:
-  /// Finds the products whose operands are not rounded. These are products of positions, and
-  /// products that sum nothing: the latter are cheap, and are often phases or scales.
+  /// Finds the products whose operands are not rounded: products of positions, and products that
+  /// sum nothing. The latter are cheap, and often compute phases or scales.
   void findExact(func::FuncOp function) {
     const Positions positions(function);
     for (auto op : function.front().getOps<PrecisionOpInterface>()) {
@@ -73,13 +73,13 @@ private:
     return llvm::all_of(op.getOperands(), fits) && llvm::all_of(op.getResults(), fits);
   }
 
-  /// Whether `value` is converted to f32 from the narrow type.
+  /// Whether `value` is the result of a conversion from the narrow type.
   bool isWidened(Value value) const {
     auto convert = value.getDefiningOp<ConvertOp>();
     return convert && elementOf(convert.getInput()) == type;
   }
-  /// Returns the constant `value` rounded to the narrow type. Null if `value` is no constant or its
-  /// elements are a resource. With `exactly`, also null if rounding changes an element.
+  /// Returns the constant `value`, rounded to the narrow type. Null if `value` is not a constant,
+  /// or if its elements are a resource. With `exactly`, also null if rounding changes an element.
   DenseElementsAttr narrowedConstant(Value value, bool exactly) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
@@ -107,7 +107,7 @@ private:
   }
 
   /// Whether all floats that `op` reads are numbers of the narrow type, and at least one of them is
-  /// no constant.
+  /// not a constant.
   bool readsWidened(Operation *op) const {
     auto fits = [&](Value value) {
       return isWidened(value) || narrowedConstant(value, /*exactly=*/true);
@@ -119,8 +119,8 @@ private:
   }
 
   /// Gives `op` narrow operands and results. Every user still reads a result in f32, through a
-  /// conversion, so that the gradients of several users are added in f32. Pairs of conversions to
-  /// f32 and back are folded later, when gradients are built.
+  /// conversion. Therefore the gradients of several users are added in f32. Pairs of conversions to
+  /// f32 and back are folded later, after gradients are built.
   void narrow(PrecisionOpInterface op) {
     OpBuilder builder(op);
     for (OpOperand &operand : op->getOpOperands())
@@ -169,10 +169,10 @@ private:
     result.replaceAllUsesExcept(widened, widened.getDefiningOp());
   }
 
-  /// Returns the number of elements that a conversion before `op` saves after it. These are the
-  /// elements of the result of `op`. If `op` is one of several ops that take parts of the same
-  /// operand, and all their readers are narrow, they are the elements of all parts. An example are
-  /// queries, keys and values that are slices of one product.
+  /// Returns the number of elements that need no conversion after `op` if the operands of `op` are
+  /// converted instead. Usually these are the elements of the result of `op`. Several ops may take
+  /// parts of one operand, e.g. the queries, keys and values that are slices of one product. If all
+  /// readers of these parts are narrow, the elements of all parts count.
   int64_t elementsReadNarrow(Operation *op) const {
     if (op->getNumOperands() != 1)
       return elementsOf(op->getResults());
@@ -193,9 +193,9 @@ private:
   }
 
   FloatType type, wide;
-  /// Products that stay in f32. Looked up by key only.
+  /// Products that stay in f32. Looked up by key only, so that the order of the set has no effect.
   llvm::DenseSet<Operation *> exact;
-  /// Conversions to the narrow type that were created and that `sink` has not tried to move yet.
+  /// Conversions to the narrow type that this pass has created and that sink() has not visited yet.
   SmallVector<ConvertOp> narrowings;
 };
 

@@ -1,4 +1,4 @@
-// Finds the smallest tensor that a value is a broadcast of.
+// Finds the smallest tensor of which a value is a broadcast.
 
 #include "passes/Normalize/Narrowing.h"
 
@@ -21,7 +21,7 @@ static SmallVector<int64_t> dimsBut1(ArrayRef<int64_t> shape) {
   return dims;
 }
 
-/// Returns `value` without its dimensions of extent 1. This is the result if no smaller one is
+/// Returns `value` without its dimensions of extent 1. This is the result if no smaller tensor is
 /// found.
 static Narrow whole(Expressions e, Value value) {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
@@ -89,7 +89,7 @@ Narrow Narrowing::build(OpBuilder &builder, Location loc, Value value) {
     return inner;
   }
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
-    // Only a reshape that adds or removes dimensions of extent 1 can be passed.
+    // Only a reshape that adds or removes dimensions of extent 1 can be looked through.
     ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(), to = typeOf(value).getShape();
     SmallVector<int64_t> old = dimsBut1(from), now = dimsBut1(to);
     if (llvm::map_to_vector(old, [&](int64_t d) { return from[d]; }) !=

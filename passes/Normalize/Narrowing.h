@@ -7,27 +7,30 @@
 
 namespace dpc {
 
-/// A small tensor that another tensor is a broadcast of. Dimension i of `value` is dimension
-/// `dimensions[i]` of the broadcast, which is constant along all its other dimensions.
+/// A small tensor, of which a larger tensor is a broadcast. Dimension i of `value` is dimension
+/// `dimensions[i]` of the larger tensor, which is constant along its other dimensions. For example,
+/// if [8, 12, 4] is a broadcast of [8, 4], `dimensions` is 0 and 2.
 struct Narrow {
   mlir::Value value;
   llvm::SmallVector<int64_t> dimensions; // in increasing order
 };
 
-/// Finds the smallest tensors that values are broadcasts of. Removes broadcasts, splat constants,
-/// repeated iotas and dimensions of extent 1, also from the operands of elementwise ops. Clones
-/// such an elementwise op for the smaller operands, directly after the original op.
+/// Finds, for a value, the smallest tensor of which it is a broadcast. Looks through broadcasts,
+/// splat constants, iotas with several dimensions and dimensions of extent 1. Also looks through
+/// the operands of elementwise ops. If these become smaller, clones the op for the smaller
+/// operands, directly after the original op.
 class Narrowing {
 public:
-  /// Returns the smallest tensor that `value` is a broadcast of. New ops have the location `loc`,
-  /// because constants may have no location to inherit.
+  /// Returns the smallest tensor of which `value` is a broadcast. New ops have the location `loc`,
+  /// because constants may have no location of their own.
   Narrow narrow(mlir::Location loc, mlir::Value value);
 
 private:
   Narrow build(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
   Narrow buildElementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *op);
 
-  /// By value: its result, so that all attention ops with one mask share the same small tensor.
+  /// The result for each value, so that all attention ops with the same mask share one small
+  /// tensor.
   llvm::DenseMap<mlir::Value, Narrow> known;
 };
 

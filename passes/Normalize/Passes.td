@@ -6,10 +6,10 @@ include "mlir/Pass/PassBase.td"
 def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
   let summary = "Turns every float type into f64";
   let description = [{
-    Changes the types of arguments, results, constants and variables, so that a program
-    in f64 computes everything in f64, even the result of a Cast to float. Constants are
-    converted from their f32 values, not parsed again, so 0.1f stays the f32 number
-    nearest to 0.1.
+    Changes the types of arguments, results, constants and variables. A program in f64 then
+    computes everything in f64, even the result of a Cast to float. Constants are converted
+    from their f32 values and not parsed again. Therefore 0.1f stays the f32 number nearest
+    to 0.1.
 
     Needs: level `import`. Keeps: the level.
 
@@ -23,14 +23,14 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
 }
 
 def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
-  let summary = "Rounds rows of a table that products read in fewer bits";
+  let summary = "Rounds the rows that lookups take from a table, if products read the table in fewer bits";
   let description = [{
-    If a parameter is converted to a narrower type, lookups in the parameter are rounded
-    to this type as well. An example is a tied token table, which the last product reads
-    in bf16. Only the update of the parameter then needs all of its bits, so
-    `dpc-divide-updates` can keep and gather the parameter in the narrow type. The pass
-    rounds the rows after the lookup, which gives the same values as a conversion of the
-    table and is less work.
+    If ops convert a parameter to a narrower type, the pass also rounds the results of
+    lookups in the parameter to this type. An example is a token table that is also the
+    weight of the last product, which reads it in bf16. After the pass, only the update of
+    the parameter needs all of its bits, so `dpc-divide-updates` can gather the parameter in
+    the narrow type. The pass rounds the rows after the lookup. This gives the same values
+    as a conversion of the complete table, with less work.
 
     Needs: gradients (`dpc-differentiate`), if the program has any, because the gradient
     of a row must not be rounded. Keeps: the level.
@@ -59,33 +59,33 @@ def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
 def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
   let summary = "Gives products 16-bit operands (mixed precision)";
   let description = [{
-    The PrecisionOpInterface of each op decides.
+    The PrecisionOpInterface of each op says in which of three classes the op is.
 
-    - Operands of *narrow* ops (products, convolutions, attention) are converted from f32
-      to `type` directly before each use, and results are converted back. Sums inside the
-      ops are f32.
-    - Ops that *follow* (they move or select numbers) take the narrow type if all their
-      operands have it, or if all their readers are conversions to it and a conversion of
-      the operands instead converts no more elements.
-    - All other ops stay f32: norms, softmax, losses, sums and elementwise ops. So state,
-      inputs and results of functions keep their types.
+    - *narrow* ops (products, convolutions, attention): their operands are converted from
+      f32 to `type` directly before each use, and their results are converted back to f32.
+      The sums inside of these ops are f32.
+    - Ops that *follow* (they move or select numbers): such an op takes the narrow type in
+      two cases. Either all of its operands have the narrow type, or all of its readers are
+      conversions to it and a conversion of the operands instead converts no more elements.
+    - All other ops stay f32: norms, softmax, losses, sums and elementwise ops. Therefore
+      state, inputs and results of functions keep their types.
 
-    Values between two elementwise ops are never rounded. The values that a program keeps
-    for its backward pass are the operands and results of products.
+    A value between two elementwise ops is never rounded. The values that a program keeps
+    for its backward pass are mostly operands and results of products, which have 16 bits.
 
-    Constants become constants of `type`. Ops with floats other than f32 are unchanged,
-    and so are these products:
+    Constants become constants of `type`. An op with floats of another type than f32 is
+    unchanged. These products are unchanged too:
 
     - products of positions: one factor is computed only from integers of more than 8 bits
       (inputs or iotas) and constants;
-    - products of constants;
-    - products that sum nothing, with a contraction of extent 1.
+    - products in which all factors are constants;
+    - products that sum nothing, because the contracted dimension has extent 1.
 
     Source: Micikevicius et al., "Mixed precision training", ICLR 2018.
 
-    Needs: one block per function; no gradients yet (they follow, since a VJP has the types
-    of the op that it differentiates). Keeps: the level. Canonicalization removes
-    conversions that cancel, and CSE merges equal ones.
+    Needs: one block per function; no gradients yet (`dpc-differentiate` gives them the
+    types of the ops that it differentiates). Keeps: the level. Later, canonicalization
+    removes conversions that cancel, and CSE merges equal conversions.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
@@ -110,13 +110,17 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
 }
 
 def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
-  let summary = "Products give the wider type that their only user converts to";
+  let summary = "Lets a product return the wider type to which its only user converts the result";
   let description = [{
-    A product of narrow factors sums in f32. If its result is only converted to a wider
-    type, possibly after ops that move it, and no value computed from it is narrowed
-    again, the product gives the wider type directly, without rounding. This affects
-    gradients of weights and results of the program. Results that other products read
-    stay narrow, in memory and in collectives.
+    A product of 16-bit factors computes its sums in f32. The pass lets the product return
+    the wider type directly, without rounding, if two conditions hold:
+
+    - The only use of the result is a conversion to the wider type. Ops that only move the
+      result may stand before the conversion.
+    - No value that is computed from the converted result is narrowed again.
+
+    The pass affects gradients of weights and results of the program. Results that other
+    products read stay narrow, in memory and in collectives.
 
     Needs: one block. Keeps: the level.
 
@@ -137,20 +141,20 @@ def WidenSums : Pass<"dpc-widen-sums", "mlir::func::FuncOp"> {
 }
 
 def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
-  let summary = "Records on inputs and labels which integers the program can take";
+  let summary = "Records for inputs and labels which integers the program accepts";
   let description = [{
-    An input that is an index (a token of an embedding, a label of a cross-entropy) must
-    lie in the range of the dimension that it indexes. The pass walks each function
-    backwards from the indexing ops, through ops that only move integers, and writes
-    `nn.bounds` on the arguments that it reaches. The runtime checks the data against
-    these bounds; generated code does not check indices.
+    An input that is an index (a token of an embedding, a label of a cross-entropy) must lie
+    in the range of the dimension that it indexes. The pass walks each function backwards
+    from the ops that use indices, through ops that only move integers. It writes
+    `nn.bounds` on the arguments that it reaches. The runtime checks the data against these
+    bounds, because generated code does not check indices.
 
-    Each element has its own bounds, because columns of one input may index different
-    tables. All samples get the same bounds, the intersection over the samples, because
-    the host may put any row of the data in any sample.
+    Each element of an input has its own bounds, because the columns of one input may index
+    different tables. However, all samples have the same bounds, because the host may use
+    any row of the data as any sample. These bounds are the intersection over the samples.
 
-    The pass does not follow computed indices, except `x + constant` and the two usual
-    forms `x < 0 ? x + n : x` and `x == ignored ? .. : x`.
+    The pass does not follow computed indices. The only exceptions are `x + constant` and
+    the two usual forms `x < 0 ? x + n : x` and `x == ignored ? .. : x`.
 
     Needs: static shapes, not yet cut by a layout. Keeps: everything else.
 
@@ -167,10 +171,10 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
     }
     ```
 
-    Example: an input has three columns. The first two index tables of 5 rows, and the
-    third one indexes a table of 9 rows. The bounds are then
-    `[array<i64: 2, 0, 4>, array<i64: 1, 0, 8>]`: for each run of equal columns the number
-    of columns, then the range.
+    Example: an input has three columns. The first two columns index tables of 5 rows, and
+    the third column indexes a table of 9 rows. The bounds are then
+    `[array<i64: 2, 0, 4>, array<i64: 1, 0, 8>]`. Each array stands for a run of columns
+    with equal bounds: the number of columns, the lowest index and the highest index.
   }];
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
@@ -178,33 +182,46 @@ def RecordBounds : Pass<"dpc-record-bounds", "mlir::func::FuncOp"> {
 def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
   let summary = "Turns a product, a softmax and a product into nn.attention";
   let description = [{
-    Replaces these ops by one op: the product of queries and keys; a scale of its result
-    or of either factor; its masks; `nn.softmax` over the keys, with or without the select
-    by which exporters replace NaN by 0; the product with the values. The op reads and
-    writes heads in the dimension in which the projections around it have them. Remaining
-    transpositions are left to canonicalization; most of them cancel.
+    Replaces these ops by one `nn.attention`:
 
-    A mask is an added tensor that needs no gradient, or a select of -infinity. Broadcasts
-    of masks are removed, and several masks are added to one. A constant mask that hides
-    (by -1e9 or less) exactly the keys after each query becomes `causal`. If its number is
-    finite, this is done only if no other mask can hide all remaining keys of a row: in
-    a row in which finite numbers hide all keys, the later keys have weights again.
+    - the product of queries and keys;
+    - a scale of this product, or of one of its factors;
+    - the masks;
+    - the `nn.softmax` over the keys, with or without the select by which exporters replace
+      NaN by 0;
+    - the product of the softmax with the values.
 
-    Unchanged are:
+    `nn.attention` reads and writes the heads in the dimension in which the projections
+    before and after it have them. Canonicalization removes most of the transpositions that
+    remain, because they cancel.
 
-    - scores or probabilities with other uses;
-    - dropout between softmax and product;
-    - masks whose sum is as large as the scores;
-    - a select of a finite number that is not causal, or that is used together with a mask
-      that may hide all remaining keys (a row without keys then has equal weights);
+    A mask is either a tensor that is added to the scores and needs no gradient, or a select
+    that replaces scores by -infinity. Broadcasts of masks are removed, and several masks
+    are added up to one mask. A constant mask becomes `causal` if it hides exactly the keys
+    after each query, by numbers of -1e9 or less.
+
+    If such a number is finite, the mask becomes `causal` only if no other mask can hide all
+    remaining keys of a row. Otherwise the results would differ: in a row in which finite
+    numbers hide all keys, the softmax gives weights to the later keys again, and `causal`
+    does not.
+
+    These cases are unchanged:
+
+    - scores or probabilities that have other uses;
+    - a dropout between the softmax and the product;
+    - several masks whose sum has as many elements as the scores;
+    - a select of a finite number that is not causal;
+    - a causal select of a finite number together with a mask that may hide all remaining
+      keys (a row without keys then has equal weights);
     - types other than f32 and f64;
     - in `@step`, a mask that depends on a parameter.
 
-    If an unchanged softmax has the select by which exporters replace NaN by 0, a row whose
-    scores are all -infinity gets scores 0 and result 0. Its gradient is then 0, not NaN.
+    A softmax that is not replaced may have the select by which exporters replace NaN by 0.
+    A row whose scores are all -infinity then gets scores 0 and result 0, so that its
+    gradient is 0 and not NaN.
 
-    Needs: the functions have no ops with a training form. Keeps: the level; ops without
-    uses are left to canonicalization.
+    Needs: each op whose meaning differs between training and evaluation is already
+    replaced. Keeps: the level; canonicalization erases the ops without uses.
 
     ```mlir
     func.func @forward(%q: tensor<4x12x64xf32>, %k: tensor<4x12x64xf32>, %v: tensor<4x12x64xf32>) {
@@ -230,34 +247,37 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
 }
 
 def FormBatchGathers : Pass<"dpc-form-batch-gathers", "mlir::ModuleOp"> {
-  let summary = "Makes index tuples that name their own sample batch dimensions";
+  let summary = "Turns index tuples that contain the number of their own sample into batch dimensions";
   let description = [{
-    A model that picks one row x[b, i_b] of each sample b does so by x[arange(B), i].
-    Exporters turn this into a gather whose index tuples (b, i_b) contain the number of
-    the sample. From its types alone, such a gather could read any sample, so every device
-    would need all of x. This pass finds tuples in which one component is always the
-    number of the own sample, and makes the sample a batch dimension of the op, which can
-    be sharded. With B samples of n rows:
+    A model that picks one row x[b, i_b] of each sample b is written as x[arange(B), i].
+    Exporters turn this into a gather whose index tuples (b, i_b) contain the number b of
+    the sample. The types of this gather do not show that each tuple reads only from its own
+    sample, so every device would need all of x. The pass finds tuples in which one
+    component is always the number of the tuple's own sample. It makes the sample a batch
+    dimension of the op, because batch dimensions can be sharded. With B samples of n rows:
 
-    * `nn.gather_nd` and `nn.scatter_nd` whose tuples begin with the number of the own
-      sample (computed in any way from constants): the component is removed and
-      `batchDims` grows by one. The requirements on the other components do not change,
-      so nothing has to be proved about them.
-    * `nn.gather` at b * n + i_b from x, with samples laid end to end: becomes
-      `nn.gather_nd` at i from x as B samples. Integer ranges must prove 0 <= i_b < n,
-      since a negative i_b would read a row of the sample before b.
-    * The same two forms with the sample as second dimension, x[i, arange(B)] and
-      i_b * B + b: become `nn.gather_elements` along the first dimension, so that x need
-      not be transposed.
-    * `nn.gather_nd` in which every component is the index of the tuple itself along some
-      dimension: becomes a broadcast. Exporters look up masks in this way.
+    - `nn.gather_nd` and `nn.scatter_nd` whose tuples begin with the number of their own
+      sample, which may be computed in any way from constants. The pass removes this
+      component, and `batchDims` grows by one. The requirements on the other components do
+      not change, so the pass need not prove anything about them.
+    - `nn.gather` at b * n + i_b from x, in which the samples lie one after another. It
+      becomes `nn.gather_nd` at i from x, reshaped to B samples. Integer ranges must prove
+      0 <= i_b < n, because a negative i_b would read a row of the sample before b.
+    - The same two forms with the sample as the second dimension, x[i, arange(B)] and
+      i_b * B + b. They become `nn.gather_elements` along the first dimension, so that x
+      need not be transposed.
+    - `nn.gather_nd` in which every component is the index of the tuple itself along some
+      dimension. It becomes a broadcast. Exporters look up masks in this way.
 
-    Exporters wrap indices that may be negative: `i < 0 ? i + n : i`. If integer ranges
-    prove that i is not negative, the select is removed from the remaining indices.
+    Exporters wrap each index that may be negative: `i < 0 ? i + n : i`. If integer ranges
+    prove that i is not negative, the pass removes this select from the remaining indices.
 
-    Unchanged are: a batch of one sample; tuples with the sample after two or more
-    components, or second in `nn.scatter_nd`; indices whose extents differ from the
-    extents of the dimensions that they index.
+    These cases are unchanged:
+
+    - a batch of one sample;
+    - tuples in which the number of the sample comes after two or more components, or second
+      in `nn.scatter_nd`;
+    - indices whose extents differ from the extents of the dimensions that they index.
 
     Needs: static shapes. Keeps: the level. Pure ops without uses are erased.
 

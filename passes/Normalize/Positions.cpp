@@ -38,7 +38,7 @@ static Origin findOrigin(func::FuncOp function, BlockArgument argument) {
   llvm_unreachable("no other kind");
 }
 
-/// Whether the elements of the results of `op` are elements of its operands, at other places.
+/// Whether `op` only moves numbers: each element of its results is an element of its operands.
 static bool movesNumbers(Operation *op) {
   const FusionKind kind = getFusionKind(op);
   if (kind == FusionKind::view || (kind == FusionKind::repeated && op->getNumOperands() > 0))
@@ -47,7 +47,7 @@ static bool movesNumbers(Operation *op) {
   return rule && rule.getPrecision() == Precision::follow;
 }
 
-/// Whether `value` is a float splat of 0 or of 1.
+/// Whether all elements of `value` are the float 0, or all are the float 1.
 static bool isTruth(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
@@ -82,7 +82,7 @@ Origin Positions::find(Operation *op) const {
     all = std::max(all, getOrigin(operand));
   if (all == Origin::others || all == Origin::constants)
     return all;
-  // An op on truth values is not always a truth value: their sum is a count, for example.
+  // An op on truth values does not always return truth values. For example, their sum is a count.
   Value result = op->getResult(0);
   if (getElementTypeOrSelf(result).isInteger(1))
     return Origin::flags;

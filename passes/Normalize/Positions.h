@@ -6,35 +6,37 @@
 
 namespace dpc {
 
-/// The origins of the floats of a function, from which passes decide which floats may be rounded.
-/// Positions may not be rounded: with the 8 bits of bf16, a phase of 4,006 radians is wrong by more
-/// than a full turn.
+/// The origins of the values of a function, by which passes decide which floats may be rounded.
+/// Positions must not be rounded. With the 8 bits of bf16, for example, a phase of 4,006 radians
+/// would be wrong by more than a full turn.
 class Positions {
 public:
-  /// The origins are ordered: a value that is computed from several origins mostly has the last of
-  /// them.
+  /// The origins are ordered. If a value is computed from several origins, its origin is usually
+  /// the last of these.
   enum class Origin {
     /// Only constants.
     constants,
-    /// Truth values as 0 and 1, possibly moved. They are exact in every type.
+    /// Truth values as 0 and 1, which ops may have moved. They are exact in every type.
     flags,
     /// Integers of more than 8 bits (indices, times, iotas), possibly together with constants.
     integers,
-    /// Data, weights, random numbers; integers of 8 bits, such as samples of an image.
+    /// Data, weights and random numbers. Also integers of 8 bits, such as the pixels of an image.
     others,
   };
 
-  /// Analyses the ops that `function` has now. Later changes are not seen.
+  /// Analyses the ops that `function` has at this time. Later changes of the function have no
+  /// effect.
   explicit Positions(mlir::func::FuncOp function);
 
   Origin getOrigin(mlir::Value value) const { return origins.lookup(value); }
-  /// Whether one of `factors` is computed only from integers and constants, or all are constants.
+  /// Whether `factors` are the factors of a product of positions: one of them is computed only from
+  /// integers and constants, or all of them are constants.
   bool areAmong(mlir::ValueRange factors) const;
 
 private:
   Origin find(mlir::Operation *op) const;
 
-  /// Looked up by key only.
+  /// Looked up by key only, so that the order of the map has no effect.
   llvm::DenseMap<mlir::Value, Origin> origins;
 };
 

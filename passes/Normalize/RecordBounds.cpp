@@ -25,8 +25,8 @@ struct RecordBoundsPass : dpc::impl::RecordBoundsBase<RecordBoundsPass> {
       if (!isNew)
         entry->second = entry->second.intersect(asked);
     };
-    // Visit users before their operands, so that all requirements on the results of an op are
-    // known when the op is visited.
+    // Visit users before their operands, so that all requirements on the results of an op are known
+    // when the op is visited.
     for (Operation &op : llvm::reverse(function.front())) {
       auto model = dyn_cast<BoundsOpInterface>(op);
       if (!model)

@@ -1,4 +1,4 @@
-// Rounds the rows that lookups take from a parameter if products read the parameter in fewer bits.
+// If products read a parameter in fewer bits, rounds the rows that lookups take from the parameter.
 
 #include "passes/Normalize/Passes.h"
 
@@ -17,8 +17,8 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Returns the narrower float type to which ops convert `parameter`. Null if no op does, or if
-/// there are several such types.
+/// Returns the narrower float type to which ops convert `parameter`. Null if no op converts it to a
+/// narrower type, or if ops convert it to several such types.
 static Type findNarrowType(Value parameter) {
   auto own = dyn_cast<FloatType>(getElementTypeOrSelf(parameter));
   Type found;

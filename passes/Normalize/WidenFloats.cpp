@@ -1,4 +1,4 @@
-// Turns every float type of a module into f64.
+// Changes every float type of a module to f64.
 
 #include "passes/Normalize/Passes.h"
 
@@ -23,8 +23,8 @@ static Type widened(Type type) {
   return RankedTensorType::get(tensor.getShape(), Float64Type::get(type.getContext()));
 }
 
-/// Returns `value` in f64, or null if it cannot be read. Splats stay splats. Large values stay
-/// resources, which the context does not unique.
+/// Returns `value` in f64, or null if its elements cannot be read. Splats stay splats. Large values
+/// stay resources, which the MLIR context does not unique.
 static ElementsAttr widened(ElementsAttr value) {
   auto type = cast<RankedTensorType>(widened(value.getType()));
   if (type == value.getType())
@@ -39,8 +39,8 @@ static ElementsAttr widened(ElementsAttr value) {
     return DenseElementsAttr::get(type, ArrayRef<double>(tensor->floats));
   AsmResourceBlob blob =
       HeapAsmResourceBlob::allocateAndCopyInferAlign(ArrayRef<double>(tensor->floats));
-  // Use the key of the old resource: the name of the variable might be no key that the parser
-  // accepts.
+  // Use the key of the old resource, because the parser might not accept the name of the variable
+  // as a key.
   StringRef key = cast<DenseResourceElementsAttr>(value).getRawHandle().getKey();
   return DenseResourceElementsAttr::get(type, key, std::move(blob));
 }
@@ -62,7 +62,7 @@ struct WidenFloatsPass : dpc::impl::WidenFloatsBase<WidenFloatsPass> {
       signalPassFailure();
   }
 
-  /// Widens the values of constants and variables, and the types of functions.
+  /// Changes the values of constants and variables, and the types of functions, to f64.
   LogicalResult widenAttributes(Operation *op) {
     if (auto function = dyn_cast<FunctionOpInterface>(op)) {
       SmallVector<Type> inputs, results;

@@ -16,7 +16,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::nn;
 
-/// Returns the number of bits of an element of `value` if it is a float, otherwise 0.
+/// If `value` is a float, returns the number of bits of an element. Otherwise returns 0.
 static unsigned floatBits(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
   return type ? type.getWidth() : 0;
@@ -32,7 +32,7 @@ static bool isNarrowing(Operation *op) {
          floatBits(convert.getResult()) < floatBits(convert.getInput());
 }
 
-/// Returns the values that a conversion to a narrower float type depends on, directly or
+/// Returns the values on which a conversion to a narrower float type depends, directly or
 /// indirectly.
 static llvm::DenseSet<Value> findNarrowedLater(Block &block) {
   llvm::DenseSet<Value> found;
@@ -56,8 +56,9 @@ struct WidenSumsPass : dpc::impl::WidenSumsBase<WidenSumsPass> {
   }
 
 private:
-  /// Removes `convert` and lets the product whose result it converts return the wider type. Between
-  /// both there may be ops with one operand that move the result; they get the wider type too.
+  /// Removes `convert`, and lets the product whose result it converts return the wider type.
+  /// Between the product and `convert`, there may be ops with one operand that only move the
+  /// result. They get the wider type too.
   void widen(ConvertOp convert) {
     SmallVector<Value> moved;
     Value value = convert.getInput();

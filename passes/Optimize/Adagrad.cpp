@@ -1,5 +1,8 @@
 // Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011) as torch.optim.Adagrad:
-// g += wd p; s += g^2; p -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps).
+//   g += wd p;  s += g^2
+//   p -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps)
+// Here p is the parameter, g its gradient, s the slot, and t the number of the step, from 1.
+// Options set the learning rate lr, the weight decay wd, lr_decay and eps.
 
 #include "passes/Optimize/Optimizer.h"
 

@@ -1,8 +1,10 @@
-// Adam (Kingma and Ba, arXiv 1412.6980) and AdamW (Loshchilov and Hutter,
-// arXiv 1711.05101), as in torch.optim:
+// Adam (Kingma and Ba, arXiv 1412.6980) and AdamW (Loshchilov and Hutter, arXiv 1711.05101), as in
+// torch.optim:
 //   Adam:  g += wd p          AdamW: p *= 1 - lr wd
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 //   p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+// Here p is the parameter, g its gradient, m and v are the slots, and t is the number of the step,
+// from 1. Options set the learning rate lr, the weight decay wd, b1, b2 and eps.
 
 #include "passes/Optimize/Optimizer.h"
 

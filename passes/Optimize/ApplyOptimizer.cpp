@@ -1,5 +1,5 @@
-// Replaces the gradients that @step returns by updated parameters. Adds the state of the optimizer,
-// loss scaling and clipping, and records the schedule of the learning rate.
+// Replaces the gradients that @step returns by updated parameters. Also adds the state of the
+// optimizer, loss scaling and clipping, and records the schedule of the learning rate.
 
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/LossScale.h"
@@ -22,7 +22,7 @@ using namespace dpc::nn;
 
 namespace {
 
-/// A group of parameters with options of their own, such as a weight decay.
+/// A group of parameters that has its own options, such as a weight decay.
 struct Group {
   std::string pattern;
   llvm::GlobPattern glob;
@@ -31,7 +31,7 @@ struct Group {
   int64_t members = 0;
 };
 
-/// A parameter, by its argument number in @step, and its gradient.
+/// A trained parameter: its argument number in @step, and its gradient.
 struct Trained {
   unsigned argument;
   Value gradient;
@@ -100,7 +100,8 @@ private:
           OptionSpec::parse(text, known, "parameter group", error, ';');
       if (!spec)
         return;
-      // A glob keeps a reference to its text, so use the text of the pass option, which lives on.
+      // A glob keeps a reference to its text. Therefore use the text of the pass option, which
+      // outlives the glob.
       llvm::Expected<llvm::GlobPattern> glob =
           llvm::GlobPattern::create(StringRef(text).split(';').first);
       if (!glob) {
@@ -132,7 +133,7 @@ private:
     int64_t warmup = (*spec)["warmup"], total = (*spec)["total"], share = 0;
     if (auto given = spec->millionths.find("warmup"); given != spec->millionths.end())
       share = given->second;
-    // Without a total, the decay ends at the last step of the run, which the host knows.
+    // Without a total, the decay ends at the last step of the run, which only the host knows.
     if (*decay != DecayKind::constant && total != 0 && total <= warmup) {
       error = "lr-schedule " + spec->name + ": total=" + std::to_string(total) +
               " is not above warmup=" + std::to_string(warmup);
@@ -169,10 +170,10 @@ private:
 
     Type f64 = builder.getF64Type();
     Value rate = addArgument(ArgKind::control, "learning_rate", RankedTensorType::get({}, f64));
-    // The control `step` counts the steps before this one; the t of Adam's formula starts at 1.
+    // The control `step` counts the steps before this one, but t in Adam's formula begins with 1.
     std::optional<LossScale> lossScale = openLossScale();
     Value done = getStepsDone();
-    // Skipped steps do not count, since they did not change the moments.
+    // Skipped steps do not count, because they did not change the moments.
     if (lossScale)
       done = e.sub(done, lossScale->stepsSkipped);
     Value count = e.add(e.convert(done, f64), 1.0);
@@ -206,7 +207,8 @@ private:
         if (!variables.matches(arg.getName(), group.glob))
           continue;
         ++group.members;
-        // A later group changes only the options that its text contains.
+        // If a parameter is in several groups, a later group changes only the options that its text
+        // contains.
         if (group.options.given.count("weight-decay"))
           inputs.weightDecay = group.options["weight-decay"];
         if (group.options.given.count("lr-scale"))
@@ -245,7 +247,7 @@ private:
     step.setAllResultAttrs(attrs);
   }
 
-  /// Adds the state of loss scaling if the loss is scaled. nullopt if it is not.
+  /// If the loss is scaled, adds the state of loss scaling. Otherwise returns nullopt.
   std::optional<LossScale> openLossScale() {
     Value scale = findOptimizerState(step, kLossScaleName);
     if (!scale)
@@ -255,7 +257,7 @@ private:
                      addState(kStepsSkippedName, "", count), lossScaleInterval, nullptr};
   }
 
-  /// Returns the metric `loss` of the step, or null if it has none.
+  /// Returns the metric `loss` of the step; null if the step has no such metric.
   static Value findLoss(ArrayRef<Value> results, ArrayRef<DictionaryAttr> attrs) {
     for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
       auto attr = dictionary ? dictionary.getAs<ResultAttr>(NNDialect::kResultAttrName) : nullptr;
@@ -265,7 +267,8 @@ private:
     return {};
   }
 
-  /// Keeps the other state of a skipped step, such as running statistics, at its old value.
+  /// Makes a skipped step keep the old values of the state that `results` already has, such as
+  /// running statistics.
   void keepSkippedState(Expressions e, const LossScale &lossScale, SmallVector<Value> &results,
                         ArrayRef<DictionaryAttr> attrs) {
     for (auto [value, dictionary] : llvm::zip_equal(results, attrs)) {
@@ -291,7 +294,7 @@ private:
     attrs.push_back(resultAttr(ResultKind::metric, kLossScaleName));
   }
 
-  /// Splits the results of @step into gradients (`trained`) and other results.
+  /// Splits the results of @step into gradients (`trained`) and all other results.
   void collect(SmallVector<Trained> &trained, SmallVector<Value> &results,
                SmallVector<DictionaryAttr> &attrs) {
     llvm::StringMap<unsigned> arguments;
@@ -317,8 +320,8 @@ private:
         NNDialect::kResultAttrName, ResultAttr::get(&getContext(), kind, name)));
   }
 
-  /// Adds an argument to the block only. The signature of the function gets all new arguments at
-  /// the end, because each change of it copies the complete signature.
+  /// Adds an argument to the block only. At the end, the signature of the function gets all new
+  /// arguments together, because each change of the signature copies it completely.
   Value addArgument(ArgKind kind, StringRef name, RankedTensorType type, StringRef of = "") {
     Builder builder(&getContext());
     addedAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
@@ -326,7 +329,8 @@ private:
     return step.front().addArgument(type, step.getLoc());
   }
 
-  /// Adds a zero variable, and returns the new argument that has its value.
+  /// Adds a variable whose initial value is zero, and returns the new argument that holds its
+  /// value.
   Value addState(StringRef name, StringRef of, RankedTensorType type) {
     OpBuilder builder(step);
     auto zero = cast<DenseElementsAttr>(builder.getZeroAttr(type));
@@ -343,7 +347,7 @@ private:
                        RankedTensorType::get({}, IntegerType::get(&getContext(), 64)));
   }
 
-  /// Builds the L2 norm of all gradients together, rank 0.
+  /// Builds the L2 norm of all gradients together, a rank-0 value.
   Value gradientNorm(Expressions e, ArrayRef<Trained> trained) {
     Value total;
     for (const Trained &item : trained) {
@@ -355,15 +359,16 @@ private:
     return e.sqrt(total);
   }
 
-  /// Builds the factor of clipping min(1, X / (norm + 1e-6)), rank 0, where X is `clipGradNorm`.
+  /// Builds the factor of clipping, min(1, X / (norm + 1e-6)) with X = `clipGradNorm`, a rank-0
+  /// value.
   Value clipFactor(Expressions e, Value norm) {
     Value factor = e.div(e.splatLike(norm, clipGradNorm), e.add(norm, 1e-6));
     return e.make<MinOp>(factor, e.splatLike(factor, 1));
   }
 
   func::FuncOp step;
-  /// The attributes of the arguments that addArgument() has added to the block, but that the
-  /// signature does not have yet.
+  /// The attributes of the arguments that addArgument() has added to the block. The signature of
+  /// the function does not have these arguments yet.
   SmallVector<DictionaryAttr> addedAttrs;
   OptionSpec options;
   std::vector<Group> groups;

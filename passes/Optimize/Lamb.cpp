@@ -1,7 +1,10 @@
-// LAMB (You et al., arXiv 1904.00962), bias-corrected:
+// LAMB (You et al., arXiv 1904.00962), with bias correction:
 //   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2
 //   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + wd p
-//   p -= lr r u, r = |p| / |u| over all elements of the parameter, 1 if either norm is 0.
+//   p -= lr r u
+// The trust ratio r is |p| / |u| over all elements of the parameter, or 1 if either norm is 0. Here
+// p is the parameter, g its gradient, m and v are the slots, and t is the number of the step, from
+// 1. Options set the learning rate lr, the weight decay wd, b1, b2 and eps.
 
 #include "passes/Optimize/Optimizer.h"
 
@@ -54,8 +57,8 @@ public:
   }
 
 private:
-  /// Builds r = |parameter| / |direction|, rank 0, over all elements of the parameter; 1 if either
-  /// norm is 0.
+  /// Builds the trust ratio r = |parameter| / |direction| over all elements, or 1 if either norm is
+  /// 0. It is a rank-0 value.
   static Value trustRatio(Expressions e, Value parameter, Value direction) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(parameter).getRank()));
     Value weights = e.sqrt(e.sum(e.mul(parameter, parameter), all));

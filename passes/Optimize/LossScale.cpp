@@ -1,4 +1,4 @@
-// Builds dynamic loss scaling: the choice between taken and skipped steps, and the next scale.
+// Builds dynamic loss scaling: the choice between a taken and a skipped step, and the next scale.
 
 #include "passes/Optimize/LossScale.h"
 
@@ -10,7 +10,7 @@ using namespace dpc::nn;
 
 Value LossScale::isFinite(Expressions e, Value norm, Value loss) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  // Gradients can be finite although the loss is not, as for a label of probability 0.
+  // The gradients can be finite even if the loss is not, e.g. if a label has probability 0.
   if (loss)
     norm = e.select(e.compare(Comparison::lt, e.make<AbsOp>(loss), infinity), norm,
                     e.splatLike(norm, infinity));

@@ -18,7 +18,9 @@ struct Entry {
 };
 } // namespace
 
-/// Returns the table of all optimizers: name, options and defaults as in torch.optim, factory.
+/// Returns the table of all optimizers: for each, its name, its options with their defaults, and
+/// its factory. The defaults are those of torch.optim, except for LAMB, which torch.optim does not
+/// have.
 static std::vector<Entry> knownOptimizers() {
   auto rate = [](double value) { return OptionInfo{"lr", value}; };
   auto decay = [](double value) { return OptionInfo{"weight-decay", value}; };

@@ -9,19 +9,19 @@
 
 namespace dpc {
 
-/// The values from which one parameter's update is built.
+/// The values from which the update of one parameter is built.
 struct UpdateInputs {
   mlir::Value parameter;
-  /// The gradient has the parameter's shape. Its element type may be narrower.
+  /// The gradient. It has the parameter's shape, but its element type may be narrower.
   mlir::Value gradient;
-  /// One tensor per slot, in the optimizer's order.
+  /// One tensor per slot, in the order of getSlots().
   llvm::SmallVector<mlir::Value> slots;
   /// Rank-0 f64: the learning rate of this parameter's group.
   mlir::Value learningRate;
-  /// Rank-0 f64: the number of this step, counted from 1.
+  /// Rank-0 f64: the number of this step. The first step has number 1.
   mlir::Value step;
   /// Rank-0, of the parameter's type: a factor by which the gradient is multiplied first, for loss
-  /// scaling and clipping. Null for no factor.
+  /// scaling and clipping. Null if there is no factor.
   mlir::Value gradientScale;
   /// The weight decay of the parameter's group.
   double weightDecay = 0;
@@ -33,17 +33,18 @@ class Optimizer {
 public:
   virtual ~Optimizer() = default;
 
-  /// Returns the names of a parameter's slots (state tensors). They are the names that torch.optim
-  /// uses, such as `exp_avg` of Adam.
+  /// Returns the names of a parameter's slots (state tensors), such as `exp_avg` of Adam. The names
+  /// are those of torch.optim.
   virtual llvm::ArrayRef<llvm::StringLiteral> getSlots() const = 0;
 
-  /// Builds the new parameter and the new slots, in this order. All have the parameter's type.
+  /// Builds the new parameter and its new slots, in this order. All of them have the type of the
+  /// parameter.
   virtual llvm::SmallVector<mlir::Value> build(nn::Expressions e,
                                                const UpdateInputs &inputs) const = 0;
 
-  /// Returns the optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes. For an invalid `spec`,
-  /// returns null with one line in `error`. `options` receives the values of all options of the
-  /// optimizer, also of `lr` and `weight-decay`.
+  /// Returns the optimizer that `spec` (`NAME[,OPTION=VALUE..]`) describes. If `spec` is invalid,
+  /// returns null and writes a message of one line to `error`. Writes the values of all options of
+  /// the optimizer to `options`, including `lr` and `weight-decay`.
   static std::unique_ptr<Optimizer> create(llvm::StringRef spec, OptionSpec &options,
                                            std::string &error);
 
@@ -51,16 +52,17 @@ public:
   static std::string describeAll();
 };
 
-/// Builds an `nn.update` with the operands `tensors` and `scalars`. `body` computes one element of
-/// each result from rank-0 values: one element of each tensor, followed by the scalars.
+/// Builds an `nn.update` with the operands `tensors` and `scalars`. `body` builds the computation
+/// of one element of each result. Its arguments are rank-0 values: one element of each tensor,
+/// followed by the scalars.
 llvm::SmallVector<mlir::Value> buildUpdate(
     nn::Expressions e, mlir::ValueRange tensors, mlir::ValueRange scalars,
     llvm::ArrayRef<mlir::Type> resultTypes,
     llvm::function_ref<llvm::SmallVector<mlir::Value>(nn::Expressions, llvm::ArrayRef<mlir::Value>)>
         body);
 
-/// Builds the gradient element in the parameter's type, multiplied by `scale` if `inputs` has a
-/// gradient scale.
+/// Converts the gradient element to the parameter's type. If `inputs` has a gradient scale, also
+/// multiplies it by `scale`.
 inline mlir::Value scaledGradient(nn::Expressions e, mlir::Value gradient,
                                   const UpdateInputs &inputs, mlir::Value scale) {
   gradient = e.convert(gradient, nn::typeOf(inputs.parameter).getElementType());

@@ -1,5 +1,5 @@
-// Parses the options after the name of an optimizer, a group or a schedule: numbers, and
-// percentages of a total.
+// Parses the options that follow the name of an optimizer, a group or a schedule. The values are
+// numbers, or percentages of a total.
 
 #include "passes/Optimize/OptionSpec.h"
 

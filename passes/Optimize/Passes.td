@@ -7,24 +7,26 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
   let summary = "Turns the gradients of @step into the new parameters";
   let description = [{
     Replaces each `#nn.result<gradient NAME>` by the new value of the parameter, which
-    `nn.update` ops compute. Adds the moments of the optimizer as state: arguments,
-    results and zero `nn.variable`s named `SLOT|NAME`. The learning rate is the control
-    `learning_rate`, and its schedule becomes the module attribute `nn.learning_rate`.
+    `nn.update` ops compute. Adds the slots of the optimizer, such as Adam's moments, as
+    state: as arguments, as results, and as `nn.variable`s named `SLOT|NAME` whose initial
+    value is zero. The learning rate is the control `learning_rate`. Its schedule becomes
+    the module attribute `nn.learning_rate`.
 
-    Formulas and defaults are those of torch.optim. The file of each optimizer states its
-    formulas.
+    Formulas and defaults are those of torch.optim, except for LAMB, which torch.optim does
+    not have. The file of each optimizer states its formulas.
 
-    If the loss is scaled (`dpc-differentiate{loss-scale=X}`), gradients are divided by
-    the scale. A step is skipped if its loss or one of its gradients is not finite: all
-    state keeps its value, except the scale, which is halved. After `loss-scale-interval`
-    good steps in a row the scale is doubled. The optimizer counts only the steps that
-    were taken. The new scale is also the metric `loss_scale`.
+    If the loss is scaled (`dpc-differentiate{loss-scale=X}`), the pass divides the
+    gradients by the scale. A step is skipped if its loss or one of its gradients is not
+    finite: the scale is halved, and parameters, buffers and slots keep their values. After
+    `loss-scale-interval` good steps in a row, the scale is doubled. The step number in the
+    optimizer's formulas counts only steps that were taken. The new scale is also the metric
+    `loss_scale`.
 
-    With `gradient-type`, gradients have this type when ranks reduce and store them.
-    Updates and norms convert them back.
+    With `gradient-type`, ranks reduce and store gradients in this type. Updates and norms
+    convert the gradients back.
 
-    With clipping or `log-grad-norm`, the metric `grad_norm` is the norm of all gradients
-    together, before clipping.
+    With clipping or `log-grad-norm`, the step has the metric `grad_norm`: the norm of all
+    gradients together, before clipping.
 
     Needs: @step from `dpc-differentiate`. Keeps: purity, metrics, other state.
 

@@ -1,6 +1,11 @@
 // Stochastic gradient descent with or without (Nesterov) momentum, as in torch.optim.SGD with
-// dampening 0: d = g + wd p; b = mu b + d; p -= lr b, or for Nesterov p -= lr (d + mu b). Without
-// momentum: p -= lr d.
+// dampening 0:
+//   d = g + wd p
+//   without momentum:        p -= lr d
+//   with momentum:           b = mu b + d;  p -= lr b
+//   with Nesterov momentum:  b = mu b + d;  p -= lr (d + mu b)
+// Here p is the parameter, g its gradient, and b the slot. Options set the learning rate lr, the
+// weight decay wd and the momentum mu.
 
 #include "passes/Optimize/Optimizer.h"
 
