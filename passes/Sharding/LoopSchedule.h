@@ -24,8 +24,8 @@ class LoopSchedule {
 public:
   LoopSchedule(mlir::func::FuncOp function, const MicrobatchAxis &micro);
 
-  /// Whether `op` runs once per iteration. A reshard does if it changes nothing about the
-  /// sequential axis.
+  /// Whether `op` runs once per iteration. A reshard runs in the loop if both of its layouts use
+  /// the sequential axis in the same way.
   bool inLoop(mlir::Operation *op) const { return looped.contains(op); }
   int64_t getTime(mlir::Operation *op) const { return time.lookup(op); }
   /// The first time at which the operands of `op` exist.
@@ -38,7 +38,7 @@ public:
   llvm::SmallVector<dist::ReshardOp> madeBefore(dist::ReshardOp op) const;
 
 private:
-  // All looked up by key only: their order never shows.
+  // These maps are looked up by key only, so their order cannot affect the program.
   llvm::DenseSet<mlir::Operation *> looped;
   llvm::DenseMap<mlir::Operation *, int64_t> time, earliest;
   int64_t last = 0;
