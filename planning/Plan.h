@@ -104,7 +104,8 @@ struct ProgramPlan {
   /// Layouts that the user asks for. Each has the form GLOB=ENTRY;ENTRY.. (see
   /// dpc-annotate-layouts).
   std::vector<std::string> layouts;
-  /// Layouts that the model's file asks for, in the same form. `layouts` come before them.
+  /// Layouts that the model file asks for, in the same form. If both lists have a layout for a
+  /// tensor, the one in `layouts` is used.
   std::vector<std::string> fileLayouts;
   ZeroChoice zero;
   RematChoice remat;
