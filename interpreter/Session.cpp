@@ -86,9 +86,9 @@ static HostTensor converted(const HostTensor &source, RankedTensorType type) {
 }
 
 /// Returns consecutive samples of `array`, whose first dimension counts
-/// samples. In the result, which has the shape of `type`, dimension `batch`
-/// counts them. The first sample is row `firstRow` of `array`; after the last
-/// row follows row 0.
+/// samples. The result has the shape of `type`, and its dimension `batch`
+/// counts samples. The first sample is row `firstRow` of `array`. Row 0 follows
+/// after the last row.
 static HostTensor takeRows(const HostTensor &array, int64_t firstRow, int64_t batch,
                            RankedTensorType type) {
   int64_t total = array.getShape()[0];

@@ -38,9 +38,9 @@ public:
   /// The number of devices of the mesh; 1 without a mesh.
   int64_t getRankCount();
 
-  /// Runs `function` on every device, with one thread per device. The step
-  /// reads rows [firstRow, firstRow + B) of the data; after the last row
-  /// follows row 0. `control` holds the values of the function's controls by
+  /// Runs `function` on every device, with one thread per device. The function
+  /// reads rows [firstRow, firstRow + B) of the data, where row 0 follows after
+  /// the last row. `control` holds the values of the function's controls by
   /// name. Replaces the state by the function's state results. Returns the
   /// other results by name.
   mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data, int64_t firstRow,

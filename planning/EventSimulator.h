@@ -1,9 +1,9 @@
 // Computes when every task of a timeline starts and ends.
 //
 // The caller gives the order of the tasks on each stream. The simulator builds a
-// graph whose edges are the dependencies and the stream orders. A task starts
-// when the longest path to it ends. One walk over this graph therefore computes
-// the exact timeline in linear time.
+// graph whose edges are the dependencies and the stream orders. The start time of
+// a task is the length of the longest path to the task. One walk over the graph
+// therefore computes the exact timeline in linear time.
 
 #ifndef DPC_PLANNING_EVENTSIMULATOR_H
 #define DPC_PLANNING_EVENTSIMULATOR_H

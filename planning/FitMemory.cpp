@@ -41,9 +41,9 @@ public:
       const bool isFirst = &division == &divisions.front(), isLast = &division == &divisions.back();
       if (Error error = attempt(division, /*saved=*/0))
         return error;
-      // Recomputation costs more time than division. The first plan therefore goes on to the next
-      // division without recomputing. A middle plan does so only if its state alone exceeds the
-      // capacity, because recomputation saves no state. The last plan always tries recomputation.
+      // Recomputation costs more time than the next division of the list. Therefore the first plan
+      // does not try recomputation. A middle plan tries it only if its state alone fits into the
+      // capacity, because recomputation saves no state. The last plan always tries it.
       if (!answer.fits && problem.mayRecompute && problem.trains &&
           (isLast || (!isFirst && last.state <= problem.capacity)))
         if (Error error = recompute(division, isLast))
@@ -55,9 +55,9 @@ public:
   }
 
 private:
-  /// Lists the plan as asked, followed by plans under which each rank holds less and less. Memory
-  /// holds the contents of a bucket twice, so in a small memory a bucket must be small: at most
-  /// 1/32 of the capacity, but at least 1 MiB.
+  /// Lists the plan as asked, followed by plans that divide more and more state among the ranks.
+  /// Memory holds the contents of a bucket twice. In a small memory, a bucket must therefore be
+  /// small: at most 1/32 of the capacity, but at least 1 MiB.
   std::vector<ProgramPlan> listDivisions() const {
     std::vector<ProgramPlan> found = {problem.asked};
     ProgramPlan next = problem.asked;
@@ -82,8 +82,8 @@ private:
 
   /// Tries plans that save the missing bytes by recomputation. The compiler only estimates how
   /// many bytes recomputation saves. The second try therefore adds the bytes that are still
-  /// missing after the first one. The third try, for the last division only, asks for all possible
-  /// savings.
+  /// missing after the first one. The third try asks for all possible savings; only the last plan
+  /// of the list needs it.
   Error recompute(const ProgramPlan &division, bool isLast) {
     const int64_t missing = last.peak - problem.capacity;
     if (Error error = attempt(division, missing))

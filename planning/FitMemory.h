@@ -69,10 +69,10 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 /// bytes. Tries the following plans in this order, and leaves out those that the problem does not
 /// allow:
 /// - the plan as asked;
-/// - state and gradients divided among ranks and buckets smaller, which sends no more bytes;
-/// - the same, and as many values of the forward pass computed again as bytes are missing;
-/// - parameters divided too, at first without and then with values computed again;
-/// - parameters divided, and all values computed again that save memory.
+/// - state and gradients divided among ranks, and smaller buckets, which send no more bytes;
+/// - the same, with values of the forward pass computed again that save the missing bytes;
+/// - parameters divided too, first without and then with values computed again;
+/// - parameters divided too, and all values computed again that save memory.
 ///
 /// Fails if `needOf` fails.
 llvm::Expected<FitAnswer> fitMemory(const FitProblem &problem, NeedOf needOf);

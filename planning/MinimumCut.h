@@ -28,7 +28,7 @@ public:
   void addEdge(int64_t from, int64_t to, int64_t capacity);
 
   /// Finds the minimum cut and returns the sum of its capacities. If every cut contains an edge
-  /// of capacity kNever, returns `kNever` or more. May be called once.
+  /// of capacity kNever, returns `kNever` or more. May be called only once.
   int64_t run();
   /// Whether `node` is on the source's side of the cut. If several cuts are minimal, run() finds
   /// the cut with the smallest source side.

@@ -63,8 +63,8 @@ struct RematChoice {
   bool isNone() const { return savedBytes == 0 && nodes.empty(); }
 };
 
-/// A bucket takes no more gradients once it has this many bytes. The first bucket of a step is
-/// smaller, so that its collective can start early.
+/// A bucket takes no more gradients once it has this many bytes. `first` is for the first bucket
+/// of a step, and smaller than `later`, so that the collective of this bucket can start early.
 struct BucketSizes {
   int64_t first = 1 << 20, later = 25 << 20;
 };

@@ -5,7 +5,7 @@
 namespace dpc {
 
 /// A copy that reorders data is priced as this share of a pass over memory. The share is small
-/// because the op that makes or reads the data mostly reorders it on the way.
+/// because the op that makes or reads the data usually reorders it at the same time.
 static constexpr double kReorderShare = 0.1;
 
 double computeSeconds(const Device &device, double flops, double bytes) {
