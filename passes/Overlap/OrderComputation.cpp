@@ -1,4 +1,4 @@
-// Chooses the order of a function's ops by simulating them and its collectives on a timeline
+// Chooses the order of a function's ops by simulating its kernels and collectives on a timeline
 // (StreamSchedule.h).
 
 #include "passes/Overlap/GatherWindow.h"
@@ -229,7 +229,7 @@ private:
   }
 
   /// Whether `value` is flat storage: a function argument, or the argument of a microbatch loop's
-  /// body that stands for a function argument.
+  /// body to which such a function argument is passed.
   static bool isStorage(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)

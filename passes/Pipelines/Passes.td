@@ -11,7 +11,7 @@ def FollowPlan : Pass<"dpc-follow-plan", "mlir::ModuleOp"> {
     with the reason for the position of each. Fails if the plan does not agree with the
     program (ProgramPlan::verify).
 
-    Needs: `dist.plan`, `dpc-describe-machine`, the level before. Gives: `level`.
+    Needs: `dist.plan`, `dpc-describe-machine`, the previous level. Gives: `level`.
 
     ```mlir
     module attributes {dist.plan = #dist.plan<mesh = ["data" = 2 batch]>} {}
@@ -31,12 +31,12 @@ def FitMemory : Pass<"dpc-fit-memory", "mlir::ModuleOp"> {
     (`deviceBytes`), the pass searches for a plan whose program needs no more
     (planning/FitMemory.h). For each plan that the search tries, the pass clones the
     module and runs the passes up to the memory plan on the clone; it generates no code.
-    The pass then writes the plan that fits on the module, without `deviceBytes`,
-    because this plan is known to fit.
+    The pass then replaces the module's plan by the plan that fits. The new plan has no
+    `deviceBytes`, because it is known to fit.
 
     A remark says how many bytes the new plan needs, and which options differ from the
-    old one. If no plan fits, an error names the smallest need that was found, and the
-    largest tensors in it.
+    old one. If no plan fits, an error names the fewest bytes that a plan needs, and the
+    largest tensors of its program.
 
     Needs: level `local`, `dist.plan`. Keeps: the level.
 

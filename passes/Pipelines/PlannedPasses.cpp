@@ -45,11 +45,12 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
 }
 
 void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
-  // Move sums first, because the following passes look at how long values live.
+  // Advance sums first (dpc-advance-sums), because the following passes look at how long values
+  // live.
   manager.addNestedPass<func::FuncOp>(createAdvanceSums());
-  // Repeat ops before updates are divided. At stage 3 the repeated ops then read the parameters
-  // that are gathered for the backward pass. Repeat ops before peeling, so that peeling copies
-  // the repeated ops with the loop's body.
+  // Rematerialize before updates are divided. At stage 3 the repeated ops then read the
+  // parameters that are gathered for the backward pass. Rematerialize before loops are peeled, so
+  // that peeling copies the repeated ops with the loop's body.
   if (!plan.remat.isNone()) {
     RematOptions remat;
     remat.savedBytes = plan.remat.savedBytes;
@@ -66,9 +67,9 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     peeling.explain = explain;
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
-  // Divide updates after level `local` is checked, because its contract knows only tensors that
-  // the host knows too, not flat storage. Divide them before kernels are formed, so that kernels
-  // consist of the ops that one rank computes.
+  // Divide updates after level `local` is checked, because the contract of this level allows only
+  // tensors that the host knows, and no flat storage. Divide them before kernels are formed, so
+  // that kernels consist of the ops that one rank computes.
   DivideUpdatesOptions division;
   division.firstBucketBytes = plan.buckets.first;
   division.bucketBytes = plan.buckets.later;
@@ -94,7 +95,7 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
 }
 
 /// Returns the options of a pass that describes or generates kernels. Both passes must get the
-/// same options, because memory is planned by the description.
+/// same options, because memory is planned from the descriptions.
 template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
   Options options;
   options.recompute = kernels.recompute;

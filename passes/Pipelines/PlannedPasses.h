@@ -18,8 +18,8 @@ void addOrderingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bo
 
 /// Whether all buffers may lie in the memory that collectives access, because kernels are as fast
 /// there as in other memory. This holds for CUDA devices. On the host, memory that ranks share
-/// has small pages, unless the system is set otherwise. The time that small pages cost is worth
-/// more than the bytes that one region saves (docs/performance/memory.md).
+/// has small pages, unless the system is set otherwise. There, small pages would cost more time
+/// than the saved bytes are worth (docs/performance/memory.md).
 bool usesOneRegion(const Target &target);
 
 /// Adds the passes that take a module from level `ordered` to a memory plan, without code, as

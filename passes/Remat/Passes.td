@@ -9,10 +9,10 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
     The program lists the terms of the norm of all gradients, and the sums over ranks
     that these terms need, after the entire backward pass. A kernel that computes both a
     gradient and its term would run there, and all its operands would be kept until
-    then. This pass moves the terms to directly after their gradients. In general, it
-    moves ops of the backward pass of `@step` that move data, compute element by element
-    or sum elements, if they read only values of the backward pass (`runsAtOnce`,
-    BackwardMoments.h).
+    then. This pass moves the terms to directly after their gradients. In general, the
+    pass moves ops of the backward pass of `@step` that move data, compute element by
+    element or sum elements, if they read only values of the backward pass
+    (`runsAtOnce`, BackwardMoments.h).
 
     Left alone: ops that read only single numbers, such as the sum of the terms; updates; functions
     without a metric `loss` or without updates.

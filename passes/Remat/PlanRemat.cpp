@@ -133,9 +133,9 @@ private:
     return makePlan(std::move(repeated));
   }
 
-  /// Returns a plan that repeats the ops in `repeated`, except the ops without a result that is
-  /// needed and not kept. The plan keeps the values that repeated ops read, unless an op of the
-  /// same segment makes these values again.
+  /// Returns a plan that repeats the ops in `repeated`, but leaves out an op if each of its
+  /// results is kept or not needed. The plan keeps the values that repeated ops read, unless an op
+  /// of the same segment makes these values again.
   RematPlan makePlan(std::vector<bool> repeated) const {
     RematPlan plan;
     plan.cuts = cuts;

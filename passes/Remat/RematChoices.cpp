@@ -86,8 +86,9 @@ public:
 private:
   bool isChosen(int64_t node) const { return graph.isOnSourceSide(node); }
 
-  /// Whether `value` can be rematerialized in the segment: an op of the segment makes it, that op
-  /// may be repeated, and no op of another segment reads the value.
+  /// Whether `value` can be rematerialized in the segment: an op of the segment makes it, this op
+  /// may be repeated, and the value is not one of those that stay. If an op of another segment
+  /// reads a value, the value stays.
   bool mayRemake(int64_t value) const {
     const int64_t maker = choices.problem.values[value].maker;
     return maker >= begin && maker < end && !choices.stays[value] &&

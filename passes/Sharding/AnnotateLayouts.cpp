@@ -23,9 +23,8 @@ using nn::ResultKind;
 
 namespace {
 
-/// One request: the pattern of the names that it is for, and the axes that shard each
-/// dimension. If the request comes from the model file, it may have a complete layout instead
-/// of axes.
+/// One request: the pattern that names must match, and the axes that shard each dimension. If
+/// the request comes from the model file, it may have a complete layout instead of axes.
 struct Request {
   std::string pattern;
   /// Absent for a request of the model file, whose pattern is the exact name of one tensor or

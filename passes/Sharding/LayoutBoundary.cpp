@@ -1,5 +1,6 @@
-// Finds the layouts that are decided before any search: samples as the host delivers them, and
-// layouts that are given, decided earlier or requested.
+// Finds the layouts that are decided before the search: the layouts of samples, as the host
+// delivers them; layouts that the program gives; layouts that were chosen for an earlier
+// function; and requested layouts.
 
 #include "passes/Sharding/LayoutBoundary.h"
 

@@ -54,7 +54,7 @@ public:
   /// Reads the requests of the function. If all atoms of a dimension of state are smaller than a
   /// requested axis, no atom of `program` can answer the request. The request then becomes a known
   /// layout, in which the axis shards the dimension as one loop. Returns whether there are new
-  /// layouts of this kind; the analysis has to begin anew with them.
+  /// layouts of this kind. If so, the analysis of loops must be repeated with them.
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
   /// Keeps the loops of each requested state unsharded over the axes that its request does not name
@@ -76,7 +76,8 @@ public:
   /// The atoms that count samples.
   llvm::SmallVector<unsigned> samplesOf(const ProgramLoops &program) const;
   /// The atoms that the search does not decide about: atoms that count samples, and atoms of
-  /// arguments with known layouts. To be looked up by key only.
+  /// arguments with known layouts. Callers may only look up keys in the set, because its order is
+  /// arbitrary.
   llvm::DenseSet<unsigned> settledOf(const ProgramLoops &program) const;
   /// Inputs and labels without a batch dimension.
   llvm::SmallVector<mlir::Value> getInputs() const;

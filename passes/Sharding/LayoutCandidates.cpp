@@ -66,8 +66,8 @@ bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem
   return !settled.contains(atom) && isFree(atom, axis, problem);
 }
 
-/// Returns the number of the requested cut over `axis` for the class of `atom`, after adding
-/// `atom` to this cut. The cut has only those atoms of the class that requests name.
+/// Adds `atom` to the requested cut over `axis` for the class of `atom`, and returns the number of
+/// this cut. The cut has only those atoms of the class that requests name.
 unsigned LayoutCandidates::requestedCutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
   auto [cut, isNew] = requestedCuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
   if (isNew)

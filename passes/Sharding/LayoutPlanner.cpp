@@ -97,8 +97,8 @@ LogicalResult LayoutPlanner::search() {
   if (wishes.stateIsKnown || problem.cuts.empty())
     return success();
   // Idle ops will be divided later, so there are two searches. The first one prices a plan as
-  // it is. The second one prices a plan as if its idle ops were divided among all devices;
-  // then a plan wins that moves few bytes.
+  // it is. The second one prices a plan as if its idle ops were divided among all devices. In
+  // the second search, a plan that moves few bytes wins.
   std::vector<AxisPlan> found;
   std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and divided
   bool isExhausted = false;

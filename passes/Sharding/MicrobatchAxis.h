@@ -23,7 +23,8 @@ public:
 
   bool cuts(const dist::Layout &layout) const;
   bool isPartial(const dist::Layout &layout) const;
-  /// Whether a value of `layout` is made in a loop, or sliced for one.
+  /// Whether a value with `layout` is computed in a loop over the axis, or enters such a loop in
+  /// slices.
   bool isUsedBy(const dist::Layout &layout) const { return cuts(layout) || isPartial(layout); }
 
   /// The layout that a value has outside of loops if `layout` is written on its op.

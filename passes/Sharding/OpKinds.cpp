@@ -145,9 +145,9 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
 unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
-  // The natural layout of an argument depends on the number of ops per atom. The new atom takes
-  // over the number of the old atom, and the old atom keeps it, so that the split changes no
-  // argument.
+  // The natural layout of an argument (Assignment::getNatural) depends on the number of ops per
+  // atom. The new atom takes over the number of the old atom, and the old atom keeps it, so
+  // that the split changes no argument.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     if (!llvm::is_contained(ops[index]->atoms, atom))

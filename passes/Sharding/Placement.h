@@ -47,9 +47,9 @@ public:
   /// Assigns a layout to every value, from the arguments to the `returned` values.
   void run(LayoutOfArgument layoutOf, llvm::ArrayRef<Returned> returned);
 
-  /// About op number `op`: the modelled seconds that a device computes, whether all devices along
-  /// `axis` compute the same part of it, and the layouts in which it reads its operands and makes
-  /// its results.
+  /// Facts about op number `op`: the modelled seconds that a device computes, whether all devices
+  /// along `axis` compute the same part of it, and the layouts in which it reads its operands and
+  /// makes its results.
   double getSeconds(unsigned op) const { return cache.getSeconds(placements[op]); }
   bool isIdle(unsigned op, llvm::StringRef axis) const {
     return dpc::isIdle(program.getOps()[op], cache.getCutAxes(placements[op]), axis);
@@ -76,8 +76,9 @@ private:
   void layOutArguments(LayoutOfArgument layoutOf);
   /// Finds the layouts that results of ops must have in the end (`wanted`).
   void findWanted(llvm::ArrayRef<Returned> returned);
-  /// Walks through the ops once. A plan needs up to two walks, `round` 0 and 1. Adds up the costs,
-  /// including those of returning values.
+  /// Walks through the ops once, and adds up the costs, including those of returning values. A plan
+  /// needs up to two walks. The second one (`round` 1) knows which partial sums should be reduced
+  /// earlier or later than the first one (`round` 0) reduced them.
   void walk(llvm::ArrayRef<Returned> returned, unsigned round);
   /// Reshards the returned values to the layouts that they must have.
   void finish(llvm::ArrayRef<Returned> returned);
@@ -104,8 +105,8 @@ private:
 
   const ProgramLoops &program;
   PlacementCache &cache;
-  /// Numbers in the cache: of the axes that cut each atom; of the layout of each value; of the set
-  /// of layouts to which each value is resharded; of the placement of each op.
+  /// Numbers that the cache gives: by atom, for the axes that cut it; by value, for its layout; by
+  /// value, for the set of layouts to which it is resharded; by op, for its placement.
   std::vector<unsigned> cuts, layouts, reads, placements;
   /// The requests for results of ops, by number of the value.
   llvm::MapVector<unsigned, const LayoutRequest *> brought;

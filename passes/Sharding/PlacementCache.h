@@ -9,9 +9,10 @@
 
 namespace dpc {
 
-/// The placements that all plans for one program share. A placement is the answer to a question:
-/// how an op of some kind is placed for given layouts of its operands and given cuts of its atoms.
-/// Repeated layers, and plans that differ elsewhere, ask the same questions.
+/// The placements of ops that all plans for one program share. A placement has the layouts of an
+/// op's operands and results. It is the answer to a question: how is an op of some kind placed for
+/// given layouts of its operands and given cuts of its atoms? Repeated layers, and plans that
+/// differ elsewhere, ask the same questions.
 class PlacementCache {
 public:
   /// `mesh` and `machine` outlive the cache. Ops that an axis of `divided` leaves idle will be

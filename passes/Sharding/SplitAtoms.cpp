@@ -26,7 +26,7 @@ static const double kLeastPart = 1e-4;
 
 namespace {
 
-/// Ops that are idle together, and the seconds that a device computes them.
+/// Connected ops that are idle, and the seconds that a device needs to compute them.
 struct Component {
   SmallVector<unsigned> ops;
   double seconds = 0;
@@ -226,8 +226,8 @@ private:
     PlanCost cost;
   };
   /// Returns the plan in which the axis cuts the new atoms of all `divisions`; nullopt if the
-  /// axis cuts the old atoms already. A request may want the result of op `asked`. This op may
-  /// then be divided along samples even if it sums over a parameter.
+  /// axis cuts the old atoms already. If `asked` is given, a request wants the result of this
+  /// op. The op may then be divided along samples even if it sums over a parameter.
   std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
                                     std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);

@@ -24,9 +24,9 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 ///
 /// An op is idle if the axis cuts none of its loops. Idle ops that values connect form a component.
 /// In all ops of a component, a new atom replaces an atom along which most of them run in parallel,
-/// and the axis cuts the new atom. Reshards at the border of the component follow from that. Every
-/// such atom of each component is tried, together with the components of repeated layers that are
-/// alike. The component keeps the new atom that improves the complete program most, if any does.
+/// and the axis cuts the new atom. Reshards at the border of the component follow from that. The
+/// function tries every such atom for each component, and keeps the one that improves the complete
+/// program most, if any does. Components of repeated layers that are alike are divided together.
 ///
 /// If a request wants the result of an idle op to be cut over the axis, this op is divided in any
 /// case, along an atom of the requested dimension. It is divided alone or with its component,

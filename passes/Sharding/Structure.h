@@ -104,10 +104,10 @@ public:
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
   /// Leaves loops of `value` uncut over `axis`, because a request wants `value` to be whole over
-  /// `axis`. This concerns all ops that read `value` or a conversion of it, and that sum over a
-  /// loop of it or convert it. For example, a product whose weight is requested whole is computed
-  /// with the whole weight. An op that adds `value` to another operand, or scales by it, may be
-  /// cut, because taking a part of `value` costs nothing.
+  /// `axis`. This concerns two kinds of ops that read `value` or a conversion of it: ops that sum
+  /// over one of its loops, and conversions. For example, a product whose weight is requested whole
+  /// is computed with the whole weight. An op that adds `value` to another operand, or scales by
+  /// it, may be cut, because taking a part of `value` costs nothing.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// Checks that the contracts of several tensor levels (import, step, placed, local, ordered) share.
-/// If a check fails, it emits one error on the op at fault.
+/// The checks that the contracts of several tensor levels have in common (import, step, placed,
+/// local, ordered). A check that finds a violation emits one error on the op at fault.
 class Contract {
 public:
   Contract(mlir::ModuleOp module, llvm::StringRef level) : module(module), level(level) {}
