@@ -293,8 +293,8 @@ static LogicalResult collectValues(ModuleOp module,
 }
 
 namespace {
-/// A file that is written in a temporary folder beside its final place. It is
-/// moved when all files are complete, so a failed compile leaves the old file.
+/// A file that is written in a temporary folder next to its final path. The file is moved to the
+/// final path when all files are complete, so a failed compile leaves the old file.
 struct Staged {
   WorkFolder folder;
   std::string place; ///< the final path; empty if this file is not written
