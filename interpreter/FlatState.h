@@ -18,7 +18,7 @@ storeFlat(const TensorMap &state, dist::StorageAttr storage, mlir::RankedTensorT
           const dist::MeshShape &mesh, std::string &missing);
 
 /// The inverse of storeFlat. `held` has the storage of each device, ordered by
-/// rank. Joins the parts to the members, and puts the members into `state`.
+/// rank. Joins the parts of each member, and puts the members into `state`.
 void loadFlat(llvm::ArrayRef<HostTensor> held, dist::StorageAttr storage,
               const dist::MeshShape &mesh, TensorMap &state);
 

@@ -23,7 +23,7 @@ pid_t dpc::startChild(char *const *argv, char *const *environment, const char *o
   if (child != 0)
     return child;
   // Until execve, the child shares the memory of its parent. Therefore no call
-  // from here on may write to memory.
+  // from here on may write to memory that the parent uses.
   ::setpgid(0, 0);
   MemoryLimit::lift();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

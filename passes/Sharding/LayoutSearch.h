@@ -19,8 +19,8 @@ struct PlanCost {
   double seconds = 0;
   /// The bytes that a device sends in a step.
   double bytes = 0;
-  /// The number of required choices for which the plan has no cut. It is worse than all other
-  /// costs.
+  /// The number of required choices for which the plan has no cut. One missed choice is worse than
+  /// any other cost.
   unsigned missed = 0;
 
   /// Whether this cost is better than `other` by more than rounding can explain.
@@ -43,7 +43,7 @@ struct LayoutProblem {
   /// The cuts that every plan has.
   AxisPlan given;
   std::vector<AtomCut> cuts;
-  /// The alternative cuts of a parameter over one axis, by their numbers. A plan should have one of
+  /// The numbers of the alternative cuts of a parameter over one axis. A plan should have one of
   /// these cuts. `bytes` is the size of the parameter, or of all parameters with the same cuts. One
   /// start of the search decides the choices with more bytes first.
   struct Choice {
