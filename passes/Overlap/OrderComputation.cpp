@@ -161,7 +161,7 @@ private:
   }
 
   /// Whether no op computes with the results of `op`: they only leave the function, possibly
-  /// through views, packs and collectives. Updates and metrics are such ops.
+  /// through views, `dist.pack` ops and collectives. Updates and metrics are such ops.
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() ||

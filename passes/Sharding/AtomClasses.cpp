@@ -1,6 +1,6 @@
-// Finds the atoms that play the same role in repeated layers, by colour refinement: in each
-// round, two atoms get different colours if the ops around them, or the colours of
-// neighbouring atoms, differ.
+// Finds the atoms that play the same role in repeated layers, by colour refinement. All atoms
+// begin with the same colour. In each round, two atoms get different colours if the ops that
+// have them differ, or if the other atoms of these ops have different colours.
 
 #include "passes/Sharding/AtomClasses.h"
 

@@ -96,9 +96,10 @@ LogicalResult LayoutPlanner::search() {
   plans = {problem.given};
   if (wishes.stateIsKnown || problem.cuts.empty())
     return success();
-  // Idle ops will be divided later, so there are two searches. The first one prices a plan as
-  // it is. The second one prices a plan as if its idle ops were divided among all devices. In
-  // the second search, a plan that moves few bytes wins.
+  // Ops that an axis leaves idle will be divided later (SplitAtoms.h), so there are two
+  // searches. The first one prices a plan as it is. The second one prices a plan as if its
+  // idle ops were divided among all devices. In the second search, a plan that moves few
+  // bytes wins.
   std::vector<AxisPlan> found;
   std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and divided
   bool isExhausted = false;

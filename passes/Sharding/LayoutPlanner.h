@@ -11,7 +11,8 @@ namespace dpc {
 struct LayoutWishes {
   /// The axes that shard the batch, and the axes that divide parameters.
   llvm::ArrayRef<std::string> batchAxes, autoAxes;
-  /// Whether ops that `autoAxes` leave idle are divided along loops of their own.
+  /// Whether to divide ops that an axis of `autoAxes` leaves idle, so that not all devices along
+  /// this axis compute the same (SplitAtoms.h).
   bool splitAtoms = true;
   /// Whether there is nothing to search, because the layouts of state have been decided.
   bool stateIsKnown = false;
