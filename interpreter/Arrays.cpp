@@ -1,5 +1,6 @@
-// Converts array files to host tensors and back, with the runtime's readers and
-// writers.
+// Reads npz files into host tensors, and writes host tensors to npy and
+// safetensors files. The runtime's readers and writers do the work, so the
+// interpreter and compiled programs agree on every file.
 
 #include "interpreter/Session.h"
 
@@ -75,8 +76,9 @@ std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context, std::s
   return data;
 }
 
-/// The dtype in which a file stores an element type; DPC_DTYPE_INVALID if it
-/// cannot.
+/// The dtype in which a file stores the elements of a tensor with element type
+/// `element`; DPC_DTYPE_INVALID if a file cannot store them. Floats other than
+/// f64 are stored as f32.
 static uint32_t fileType(Type element) {
   if (element.isF64())
     return DPC_F64;

@@ -1,5 +1,6 @@
-// Evaluates a block op by op, with one map from values to tensors that also
-// counts each value's remaining uses.
+// Evaluates a block op by op. A map holds the tensor of each value. It also
+// counts the uses of the value that are still to come, so that the tensor is
+// freed after the last one.
 
 #include "interpreter/Evaluator.h"
 
@@ -18,8 +19,10 @@ class Evaluator final : public InterpreterContext {
 public:
   explicit Evaluator(DeviceContext &device) : device(device) {}
 
-  /// Runs `block`. If `shape` is given, every value has that shape instead of
-  /// the rank-0 shape in the IR.
+  /// Runs `block`, and appends the operands of its terminator to `yielded`. If
+  /// `shape` is given, the block is the body of an elementwise op. The IR of
+  /// this body computes with scalars (rank 0), but the evaluator computes each
+  /// value as a tensor of shape `shape`.
   LogicalResult runBlock(Block &block, ArrayRef<HostTensor> arguments,
                          std::optional<ArrayRef<int64_t>> shape,
                          SmallVectorImpl<HostTensor> &yielded) {
@@ -37,7 +40,7 @@ public:
                           SmallVectorImpl<HostTensor> &yielded) override {
     Evaluator inner(device);
     // A region that is not isolated from above may use values of the enclosing
-    // block.
+    // block. The inner evaluator finds them through `outer`.
     inner.outer = this;
     return inner.runBlock(region.front(), arguments, std::nullopt, yielded);
   }
@@ -106,7 +109,8 @@ private:
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), results)) {
       auto dense = tensor.getType();
       if (shape && dense.getShape() != *shape)
-        // A constant in an elementwise region is repeated to the shape.
+        // A constant in an elementwise region is a scalar. Its element is
+        // repeated to fill `shape`.
         tensor = HostTensor::splat(RankedTensorType::get(*shape, dense.getElementType()),
                                    tensor.isFloat() ? tensor.floats[0] : tensor.ints[0]);
       tensor.roundToType();
@@ -123,7 +127,8 @@ private:
 
   DeviceContext &device;
   Evaluator *outer = nullptr;
-  // Accessed by key only, so its iteration order has no effect.
+  // The map is accessed by key only, so its iteration order has no effect on
+  // results.
   llvm::DenseMap<Value, Slot> values;
 };
 

@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// The evaluator's interface to the devices around it: its device's place on
-/// the mesh, and the exchange with other devices. This base class is for
-/// programs without a mesh.
+/// The device that the evaluator computes for: its coordinates on the mesh, and
+/// the exchange of tensors with other devices. This base class is the device of
+/// a program without a mesh, which exchanges tensors with no other device.
 class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
@@ -22,10 +22,11 @@ public:
   }
 };
 
-/// Runs `function` on one device with the ops' interpreter rules, op by op in
-/// program order, and returns its results. A value is freed after its last use.
-/// Fails, with an error on the op at fault, if an op has no interpreter rule or
-/// its rule fails.
+/// Runs `function` on one device: calls the interpreter rule of each op
+/// (InterpretableOpInterface) in program order. Returns the results of the
+/// function. A value is freed after its last use. Fails if an op has no
+/// interpreter rule, or if the rule of an op fails; the error is emitted on
+/// that op.
 mlir::FailureOr<std::vector<HostTensor>> evaluate(mlir::FunctionOpInterface function,
                                                   std::vector<HostTensor> arguments,
                                                   DeviceContext &device);

@@ -53,8 +53,8 @@ FailureOr<std::vector<HostTensor>> dpc::storeFlat(const TensorMap &state, Storag
 void dpc::loadFlat(ArrayRef<HostTensor> held, StorageAttr storage, const MeshShape &mesh,
                    TensorMap &state) {
   const SmallVector<StringRef> axes = axesOf(storage);
-  // Undivided storage of each group along the axes, keyed by the coordinates of
-  // the group's first device.
+  // The undivided storage of each group of devices along `axes`. The key of a
+  // group is the coordinates of its first device.
   std::map<std::vector<int64_t>, std::vector<double>> groups;
   for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
     const auto coordinates = mesh.coordinates(rank);

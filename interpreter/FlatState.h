@@ -6,17 +6,19 @@
 
 namespace dpc {
 
-/// Lays out flat storage (#dist.storage) for each device of `mesh`, ordered by
-/// rank; `type` is the type of the storage's argument. The members are logical
-/// tensors in `state`. A device holds its shards of the members end to end or,
-/// if the storage is divided over axes, its part of that sequence. Padding is
-/// zero. Fails if `state` lacks a member, and sets `missing` to its name.
+/// Computes the contents of flat storage (#dist.storage) on every device of
+/// `mesh`. The result has one tensor per rank. `type` is the type of the
+/// function argument that is this storage on one device. The members are
+/// logical tensors in `state`. A device holds its shards of the members end to
+/// end. If the storage is divided over axes, a device holds only its part of
+/// that sequence. Padding is zero. Fails if `state` lacks a member, and sets
+/// `missing` to the name of that member.
 mlir::FailureOr<std::vector<HostTensor>>
 storeFlat(const TensorMap &state, dist::StorageAttr storage, mlir::RankedTensorType type,
           const dist::MeshShape &mesh, std::string &missing);
 
-/// The inverse: assembles the members from the devices' storage and puts them
-/// into `state`.
+/// The inverse of storeFlat. `held` has the storage of each device, ordered by
+/// rank. Joins the parts of each member, and puts the members into `state`.
 void loadFlat(llvm::ArrayRef<HostTensor> held, dist::StorageAttr storage,
               const dist::MeshShape &mesh, TensorMap &state);
 

@@ -42,7 +42,8 @@ int64_t Session::getBatchSize(StringRef name) {
   return 1;
 }
 
-/// The layout in a layout attribute, if there is one.
+/// Returns the layout that `attr` holds; nullopt if `attr` is null or is not a
+/// layout.
 static std::optional<dist::Layout> layoutOf(Attribute attr) {
   auto layout = dyn_cast_or_null<dist::LayoutAttr>(attr);
   if (!layout)
@@ -59,7 +60,8 @@ RankedTensorType Session::logicalType(func::FuncOp function, unsigned index) {
 
 int64_t Session::getRankCount() { return dist::getMeshShape(module).worldSize(); }
 
-/// The shard of `global` on one device; padding is zero.
+/// Returns the shard of `global` on the device at `coordinates`; padding is
+/// zero.
 static HostTensor shardOf(const HostTensor &global, const dist::Layout &layout,
                           ArrayRef<int64_t> coordinates, const dist::MeshShape &mesh) {
   HostTensor local(withShape(global.getType(), dist::localShape(layout, mesh)));
@@ -83,8 +85,10 @@ static HostTensor converted(const HostTensor &source, RankedTensorType type) {
   return result;
 }
 
-/// Takes consecutive samples of `array`, which lie along its first dimension,
-/// and moves that dimension to `batch`.
+/// Returns consecutive samples of `array`, whose first dimension counts
+/// samples. The result has the shape of `type`, and its dimension `batch`
+/// counts samples. The first sample is row `firstRow` of `array`. Row 0 follows
+/// after the last row.
 static HostTensor takeRows(const HostTensor &array, int64_t firstRow, int64_t batch,
                            RankedTensorType type) {
   int64_t total = array.getShape()[0];
@@ -233,8 +237,9 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
   return other;
 }
 
-// A second implementation from the documentation of `#nn.learning_rate`, with
-// which tests compare the runtime's formula.
+// This function implements the formula that `#nn.learning_rate` documents,
+// independently of the runtime, so that tests can compare the two
+// implementations.
 double Session::getLearningRate(int64_t stepsDone, int64_t steps) {
   auto rate = module->getAttrOfType<LearningRateAttr>(NNDialect::kLearningRateAttrName);
   if (!rate)

@@ -19,9 +19,9 @@ struct DataSet {
   TensorMap arrays;
 };
 
-/// Runs a compiled module in the reference interpreter. Holds the state as
-/// logical tensors, and passes tensors to functions by the names of their
-/// arguments. All calls report errors through the module's diagnostics.
+/// Runs the functions of a module in the reference interpreter. Holds the state
+/// as logical tensors. Finds the tensor of a function argument by the name in
+/// its `#nn.arg`. All calls report errors through the module's diagnostics.
 class Session {
 public:
   /// Reads the initial state from the module's `nn.variable` ops.
@@ -30,48 +30,54 @@ public:
   /// The state: parameters, buffers, constants and optimizer state.
   TensorMap state;
 
-  /// B, the number of samples per step: the extent at the batch dimension of
-  /// the first input that has one; 1 if no input has one.
+  /// Returns B, the number of samples per step. B is the extent of the batch
+  /// dimension of the first input that has a batch dimension; 1 if no input has
+  /// one.
   int64_t getBatchSize(llvm::StringRef function);
 
   /// The number of devices of the mesh; 1 without a mesh.
   int64_t getRankCount();
 
-  /// Runs `function` on every device, one thread per device, on rows [firstRow,
-  /// firstRow + B) of the data; rows past the end continue at row 0. Replaces
-  /// the state by the function's state results. Returns the other results by
-  /// name.
+  /// Runs `function` on every device, with one thread per device. The function
+  /// reads rows [firstRow, firstRow + B) of the data, where row 0 follows after
+  /// the last row. `control` holds the values of the function's controls by
+  /// name. Replaces the state by the function's state results. Returns the
+  /// other results by name.
   mlir::FailureOr<TensorMap> run(llvm::StringRef function, const DataSet &data, int64_t firstRow,
                                  const std::map<std::string, double> &control);
 
-  /// The learning rate of a step that has `stepsDone` steps before it, in a
-  /// training of `steps` steps; 0 without a schedule.
+  /// Returns the learning rate of the step that follows `stepsDone` completed
+  /// steps, in a training of `steps` steps; 0 if the module has no
+  /// `nn.learning_rate`.
   double getLearningRate(int64_t stepsDone, int64_t steps);
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
-  /// The logical tensor of an argument, from the state, the data or the
-  /// controls.
+  /// Returns the logical tensor of an argument. It comes from the state, the
+  /// data or the controls, depending on the kind of the argument.
   mlir::FailureOr<HostTensor> argument(mlir::func::FuncOp function, unsigned index,
                                        const DataSet &data, int64_t firstRow,
                                        const std::map<std::string, double> &control);
-  /// The logical type of an argument: it has the shape of the argument's
-  /// layout, if there is one.
+  /// Returns the logical type of an argument. If the argument has a layout, the
+  /// type in the IR may be that of a shard, so the shape comes from the layout.
   mlir::RankedTensorType logicalType(mlir::func::FuncOp function, unsigned index);
 
   mlir::ModuleOp module;
 };
 
-/// Reads an npz file; nullopt with a message of one line in `error`.
+/// Reads an npz file. Leaves out arrays of element types that the interpreter
+/// does not support. If reading fails, returns nullopt and sets `error` to a
+/// message of one line.
 std::optional<DataSet> readNpz(llvm::StringRef path, mlir::MLIRContext *context,
                                std::string &error);
 
-/// Writes a tensor as an npy file; floats narrower than f64 are written as f32.
-/// False with a message of one line in `error`.
+/// Writes a tensor as an npy file. Floats narrower than f64 are written as f32.
+/// If writing fails, returns false and sets `error` to a message of one line.
 bool writeNpy(llvm::StringRef path, const HostTensor &tensor, std::string &error);
 
-/// Writes tensors as a safetensors file; false with a message of one line in
-/// `error`.
+/// Writes tensors as a safetensors file, with the same types as writeNpy for
+/// floats, and i64 for integers. If writing fails, returns false and sets
+/// `error` to a message of one line.
 bool writeSafetensors(llvm::StringRef path, const TensorMap &tensors, std::string &error);
 
 } // namespace dpc

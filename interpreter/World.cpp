@@ -1,5 +1,5 @@
-// Implements ranks as threads of one process, and the exchanges in which a
-// group meets.
+// Implements the ranks of a mesh as threads of one process. The threads of a
+// group exchange tensors through memory that they share.
 
 #include "interpreter/World.h"
 
@@ -19,8 +19,8 @@ FailureOr<std::vector<HostTensor>> World::exchange(Operation *op, ArrayRef<Strin
   SmallVector<int64_t, 4> coordinates = mesh.coordinates(rank);
   const int64_t size = dist::groupSize(mesh, axes),
                 index = dist::groupIndex(mesh, axes, coordinates);
-  // The key of a group consists of its axes and the coordinates that its
-  // members share.
+  // The key of a group consists of the axes along which its members differ, and
+  // the rank of its first member.
   std::string key;
   for (StringRef axis : axes) {
     key += axis.str() + ",";

@@ -10,25 +10,29 @@
 
 namespace dpc {
 
-/// The devices of a mesh: threads of this process, which meet in exchanges.
+/// The devices of a mesh. Each device is a thread of this process. The threads
+/// exchange tensors in collectives.
 class World {
 public:
   explicit World(dist::MeshShape mesh) : mesh(std::move(mesh)) {}
 
   const dist::MeshShape mesh;
 
-  /// Makes all current and later exchanges fail.
+  /// Makes all current and later exchanges fail, so that no thread waits for a
+  /// thread that has failed.
   void abort();
 
-  /// Exchanges tensors with the other members of `rank`'s group; see
-  /// InterpreterContext::exchange.
+  /// Gives `mine` to the other members of `rank`'s group along `axes`, and
+  /// returns the tensors of all members; see InterpreterContext::exchange.
+  /// Fails if members are at different ops.
   mlir::FailureOr<std::vector<HostTensor>> exchange(mlir::Operation *op,
                                                     llvm::ArrayRef<llvm::StringRef> axes,
                                                     int64_t rank, const HostTensor &mine);
 
 private:
-  /// The exchange of one group. Members deposit their parts; when all have
-  /// arrived, each takes a copy of all parts and leaves.
+  /// The state of one group's exchange. Each member adds its tensor to `parts`.
+  /// When all members have arrived, each one copies all tensors and leaves. The
+  /// next round begins when all members have left.
   struct Meeting {
     mlir::Operation *op = nullptr;
     std::vector<HostTensor> parts;

@@ -1,6 +1,6 @@
 // Computes when every task of a timeline starts and ends.
 //
-// Algorithm: longest paths in the graph of dependencies and stream orders, in
+// Algorithm: computes longest paths in the graph of dependencies and stream orders, in
 // Kahn's topological order (Kahn, "Topological sorting of large networks", 1962).
 
 #include "planning/EventSimulator.h"

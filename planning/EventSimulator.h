@@ -1,8 +1,9 @@
 // Computes when every task of a timeline starts and ends.
 //
-// The order of the tasks on each stream is given. A task then starts at the end
-// of the longest path to it in the graph of dependencies and stream orders, so
-// the timeline is exact and takes linear time.
+// The caller gives the order of the tasks on each stream. The simulator builds a
+// graph whose edges are the dependencies and the stream orders. The start time of
+// a task is the length of the longest path to the task. One walk over the graph
+// therefore computes the exact timeline in linear time.
 
 #ifndef DPC_PLANNING_EVENTSIMULATOR_H
 #define DPC_PLANNING_EVENTSIMULATOR_H
@@ -15,7 +16,8 @@
 namespace dpc {
 
 /// A task starts when it is the next task of every stream that it occupies, and
-/// each of its dependencies ended at least `delayNs` ago (the latency of a link).
+/// when each of its dependencies ended at least `delayNs` ago (e.g. the latency
+/// of a link).
 struct SimTask {
   struct Dependency {
     int64_t task = 0;
@@ -39,12 +41,13 @@ struct Timeline {
   std::vector<int64_t> startNs; // by task
   std::vector<int64_t> endNs;   // by task
   int64_t makespanNs = 0;
-  /// By task: the part of its time on a communication stream during which no
-  /// compute stream of the same rank is busy; the largest value over its ranks. 0
-  /// for tasks that are only on compute streams.
+  /// By task: how long the task runs on a communication stream while no compute
+  /// stream of the same rank is busy. A task on streams of several ranks has the
+  /// largest value of these ranks. 0 for tasks that are only on compute streams.
   std::vector<int64_t> exposedNs;
-  /// By rank: the time during which some communication stream is busy and no
-  /// compute stream is. It is less than the sum of `exposedNs` if tasks overlap.
+  /// By rank: how long at least one communication stream is busy while no compute
+  /// stream is busy. If communication tasks overlap, this is less than the sum of
+  /// their `exposedNs`.
   std::vector<int64_t> exposedOfRankNs;
 };
 
@@ -52,14 +55,15 @@ struct SimProblem {
   std::vector<SimTask> tasks;
   std::vector<SimStream> streams;
 
-  /// Checks that every task is on a stream and at most once on each stream, that
-  /// indices exist, that times are not negative, and that sums cannot overflow.
-  /// simulate() finds deadlocks.
+  /// Checks that every task is on at least one stream and at most once on each
+  /// stream, that every index is in range, that no time is negative, and that
+  /// sums of times cannot overflow. Does not look for deadlocks: simulate() finds
+  /// them.
   llvm::Error check() const;
 };
 
-/// Returns the timeline. Fails if check() fails, or if tasks wait for each other
-/// in a circle; the message then lists the tasks that never start.
+/// Returns the timeline. Fails if check() fails. Also fails if tasks wait for
+/// each other in a cycle; the message then lists the tasks that never start.
 llvm::Expected<Timeline> simulate(const SimProblem &problem);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Looks for the cheapest plan that fits into a rank's memory.
+// Searches for the cheapest plan whose program fits into the memory of a rank.
 
 #include "planning/FitMemory.h"
 
@@ -41,8 +41,9 @@ public:
       const bool isFirst = &division == &divisions.front(), isLast = &division == &divisions.back();
       if (Error error = attempt(division, /*saved=*/0))
         return error;
-      // To divide costs less than to compute again. If state alone takes too much, the forward
-      // pass has nothing to give.
+      // Recomputation costs more time than the next division of the list. Therefore the first plan
+      // does not try recomputation. A middle plan tries it only if its state alone fits into the
+      // capacity, because recomputation saves no state. The last plan always tries it.
       if (!answer.fits && problem.mayRecompute && problem.trains &&
           (isLast || (!isFirst && last.state <= problem.capacity)))
         if (Error error = recompute(division, isLast))
@@ -54,8 +55,9 @@ public:
   }
 
 private:
-  /// The plan as asked, and then plans by which every rank holds less and less. Buckets are held
-  /// twice, so they may take only a small part of a small memory.
+  /// Lists the plan as asked, followed by plans that divide more and more state among the ranks.
+  /// Memory holds the contents of a bucket twice. In a small memory, a bucket must therefore be
+  /// small: at most 1/32 of the capacity, but at least 1 MiB.
   std::vector<ProgramPlan> listDivisions() const {
     std::vector<ProgramPlan> found = {problem.asked};
     ProgramPlan next = problem.asked;
@@ -78,8 +80,10 @@ private:
     return found;
   }
 
-  /// Asks for the bytes that are missing. The savings of a plan are an estimate, so the bytes that
-  /// are still missing are asked for as well, and for the last division all savings there are.
+  /// Tries plans that save the missing bytes by recomputation. The compiler only estimates how
+  /// many bytes recomputation saves. The second try therefore adds the bytes that are still
+  /// missing after the first one. The third try asks for all possible savings; only the last plan
+  /// of the list needs it.
   Error recompute(const ProgramPlan &division, bool isLast) {
     const int64_t missing = last.peak - problem.capacity;
     if (Error error = attempt(division, missing))
@@ -89,7 +93,7 @@ private:
     const int64_t before = last.peak;
     if (Error error = attempt(division, missing + before - problem.capacity))
       return error;
-    // If more was asked for and nothing changed, that was all there is.
+    // If the second try asked for more and its peak is the same, nothing more can be saved.
     if (answer.fits || !isLast || last.peak == before)
       return Error::success();
     return attempt(division, RematChoice::all);
@@ -152,7 +156,7 @@ Error FitAnswer::verify(const FitProblem &problem) const {
   if (!fits && std::min(need.peak, asAsked.peak) <= problem.capacity)
     return planError("needs {0} bytes of {1} and is said not to fit",
                      std::min(need.peak, asAsked.peak), problem.capacity);
-  // Undo the changes that the problem allows: nothing else may be left.
+  // Undo the changes that the problem allows. The rest must equal the plan as asked.
   ProgramPlan rest = plan;
   if (problem.mayRecompute)
     rest.remat = problem.asked.remat;

@@ -1,6 +1,7 @@
-// The search for a plan whose program fits into the memory of a device.
+// Searches for a plan whose program fits into the memory of a device.
 //
-// The search knows plans and their bytes only; the caller says how many bytes a plan needs.
+// The search itself works only on plans. For each plan that it tries, it asks the caller how many
+// bytes a rank needs.
 
 #ifndef DPC_PLANNING_FITMEMORY_H
 #define DPC_PLANNING_FITMEMORY_H
@@ -12,55 +13,68 @@ namespace dpc {
 
 /// A plan, the memory that a rank may use, and the choices that the search may change.
 struct FitProblem {
-  /// The plan to begin with. The search keeps its other choices.
+  /// The plan that the search starts from. The search changes only the choices of this plan that
+  /// the fields below allow it to change.
   ProgramPlan asked;
   /// Bytes that a rank may use.
   int64_t capacity = 0;
   /// Whether the program has a backward pass and an optimizer.
   bool trains = true;
-  /// Whether values of the forward pass may be computed again. The plan then names none itself.
+  /// Whether the search may let the backward pass compute values of the forward pass again. If
+  /// so, `asked` must not do so itself.
   bool mayRecompute = false;
-  /// The mesh axes over which state may be divided; empty if it stays as `asked` has it.
+  /// The mesh axes over which the search may divide state; empty if the search must keep the
+  /// division of state in `asked`.
   std::vector<std::string> axesToDivide;
-  /// Whether buckets may become smaller.
+  /// Whether the search may make the buckets of collectives smaller.
   bool mayShrinkBuckets = false;
 
-  /// Is the problem sound?
+  /// Checks that `asked` passes its own check, that the capacity is positive, that `asked` has no
+  /// recomputation if `mayRecompute` is set, and that the axes are axes of the mesh.
   llvm::Error check() const;
 };
 
-/// Bytes of a rank's program.
+/// The bytes of memory that the program of one rank needs.
 struct MemoryNeed {
   int64_t peak = 0;
-  /// The part of `peak` that lives as long as the program: parameters, other state, data.
+  /// The part of `peak` that is in use as long as the program runs: parameters, buffers,
+  /// optimizer state, and data (the inputs).
   int64_t state = 0;
 };
 
 struct FitAnswer {
-  /// Whether a plan fits. If not, `plan` is the one that needs least.
+  /// Whether the search found a plan that fits. If not, `plan` is the plan that needs the fewest
+  /// bytes among the plans that the search tried.
   bool fits = false;
   ProgramPlan plan;
   MemoryNeed need;
-  /// The need of FitProblem::asked.
+  /// The memory that the plan FitProblem::asked needs.
   MemoryNeed asAsked;
-  /// The number of plans whose need was asked for.
+  /// The number of plans that the search tried.
   unsigned trials = 0;
 
-  /// The changes from `asked` in words, with options of dpc-compile; empty if there are none.
+  /// Describes how `plan` differs from `asked`, with options of dpc-compile, e.g. "--zero=2 and
+  /// parts of the forward pass computed again"; empty if the plans are equal.
   std::string describeChanges(const ProgramPlan &asked) const;
 
-  /// Is the answer sound: within the capacity if it fits, and with no change that the problem
-  /// does not allow?
+  /// Checks that the answer is sound: `fits` agrees with the capacity, and `plan` differs from
+  /// `asked` only in choices that the problem allows to change.
   llvm::Error verify(const FitProblem &problem) const;
 };
 
 /// Returns the bytes that a rank needs if the program follows `plan`.
 using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &plan)>;
 
-/// Finds the cheapest plan that fits, and the plan that needs least if none does. Tries, in this
-/// order: the plan as asked; state and gradients divided and buckets smaller, which sends no more
-/// bytes; values of the forward pass computed again, by as many bytes as are missing; parameters
-/// divided too; all values computed again that save memory. Fails if `needOf` fails.
+/// Finds the cheapest plan that fits. If no plan fits, finds the plan that needs the fewest
+/// bytes. Tries the following plans in this order, and leaves out those that the problem does not
+/// allow:
+/// - the plan as asked;
+/// - state and gradients divided among ranks, and smaller buckets, which send no more bytes;
+/// - the same, with values of the forward pass computed again that save the missing bytes;
+/// - parameters divided too, first without and then with values computed again;
+/// - parameters divided too, and all values computed again that save memory.
+///
+/// Fails if `needOf` fails.
 llvm::Expected<FitAnswer> fitMemory(const FitProblem &problem, NeedOf needOf);
 
 } // namespace dpc

@@ -10,8 +10,8 @@
 
 namespace dpc {
 
-/// The speed of one device, in round numbers: decisions only compare the times
-/// of choices, so the times need not be exact.
+/// The speed of one device. The numbers may be rough, because decisions only
+/// compare the times of alternatives.
 struct Device {
   double flopsPerSecond;
   double memoryBytesPerSecond;
@@ -32,11 +32,13 @@ struct Machine {
   Device device;
   /// The link along the mesh axes that `axisLinks` does not list.
   Link link;
-  /// The links between devices that differ along one mesh axis, by its name.
+  /// By name of a mesh axis: the link between devices that differ only in their
+  /// coordinate along this axis.
   std::vector<std::pair<std::string, Link>> axisLinks;
 
-  /// The link of a collective over `axes`: the lowest bandwidth and the highest
-  /// latency of these axes, since all bytes pass the slowest link.
+  /// Returns the link of a collective over `axes`. It has the lowest bandwidth
+  /// and the highest latency of the links along these axes, because all bytes
+  /// must pass the slowest link.
   template <typename Names> Link linkOver(const Names &axes) const {
     bool isFirst = true;
     Link slowest = link;

@@ -1,5 +1,6 @@
-// Computes a maximum flow by shortest augmenting paths in layers (Dinic, 1970). The nodes that
-// the source then reaches along edges with rest capacity are its side of the minimum cut.
+// Computes a maximum flow by shortest augmenting paths in layers (Dinic, 1970). At the end, the
+// source side of the minimum cut consists of the nodes that the source reaches along edges with
+// residual capacity.
 
 #include "planning/MinimumCut.h"
 
@@ -20,8 +21,9 @@ void MinimumCut::addEdge(int64_t from, int64_t to, int64_t capacity) {
   edges.push_back({from, 0});
 }
 
-/// Sets `level` to the distance of each node from the source along edges with rest capacity; -1
-/// for nodes that the source does not reach. Returns whether it reaches the sink.
+/// Sets `level` to the distance of each node from the source along edges with residual
+/// capacity; -1 if the source does not reach the node. Returns whether the source reaches the
+/// sink.
 bool MinimumCut::findLevels() {
   level.assign(edgesOf.size(), -1);
   level[source] = 0;
@@ -35,8 +37,8 @@ bool MinimumCut::findLevels() {
   return level[sink] >= 0;
 }
 
-/// Pushes as much flow as possible along one shortest path and returns the amount; 0 if no
-/// path of this length is left.
+/// Pushes as much flow as possible along one shortest path, and returns the amount; 0 if no
+/// path of this length has residual capacity.
 int64_t MinimumCut::push() {
   std::vector<int64_t> path;
   int64_t node = source;

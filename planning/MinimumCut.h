@@ -1,7 +1,8 @@
-// A minimum cut of a directed graph.
+// Finds a minimum cut of a directed graph.
 //
-// Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
-// estimation", 1970: pushes flow along shortest paths, in phases of equal path length.
+// The algorithm is from Dinic, "Algorithm for solution of a problem of maximum flow in networks
+// with power estimation", 1970. It pushes flow along shortest paths, in phases; all paths of one
+// phase have the same length.
 
 #ifndef DPC_PLANNING_MINIMUMCUT_H
 #define DPC_PLANNING_MINIMUMCUT_H
@@ -12,7 +13,7 @@
 
 namespace dpc {
 
-/// Separates a source from a sink by the edges with the smallest sum of capacities. The
+/// Separates a source from a sink by the set of edges with the smallest sum of capacities. The
 /// capacities of the edges that leave the source must add up to less than 2^63.
 class MinimumCut {
 public:
@@ -27,7 +28,7 @@ public:
   void addEdge(int64_t from, int64_t to, int64_t capacity);
 
   /// Finds the minimum cut and returns the sum of its capacities. If every cut contains an edge
-  /// of capacity kNever, returns `kNever` or more. May be called once.
+  /// of capacity kNever, returns `kNever` or more. May be called only once.
   int64_t run();
   /// Whether `node` is on the source's side of the cut. If several cuts are minimal, run() finds
   /// the cut with the smallest source side.
@@ -41,7 +42,7 @@ private:
   bool findLevels();
   int64_t push();
 
-  /// Edge i ^ 1 is the reverse of edge i.
+  /// Every edge is stored next to its reverse edge: edge i ^ 1 is the reverse of edge i.
   std::vector<Edge> edges;
   std::vector<std::vector<int64_t>> edgesOf;
   std::vector<int64_t> level;

@@ -1,4 +1,4 @@
-// Checks and text of a program's plan.
+// Implements the checks of a program's plan, and its text.
 
 #include "planning/Plan.h"
 
@@ -123,7 +123,7 @@ template <typename T> static void print(raw_ostream &os, const std::vector<T> &l
   os << ']';
 }
 
-/// Each choice as `name = value`.
+/// Returns each choice as a text `name = value`.
 static SmallVector<std::string> textsOf(const ProgramPlan &plan) {
   SmallVector<std::string> texts;
   visitFields(plan, [&](StringRef name, const auto &value) {

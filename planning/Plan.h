@@ -1,8 +1,9 @@
-// The plan of a program: every choice that makes one program of a training step out of the many
-// that compute the same.
+// The plan of a program. Many programs compute the same training step. The plan has all the
+// choices that select one of these programs, such as the mesh, the division of state among ranks,
+// and the sizes of buckets.
 //
-// dpc-compile makes a plan from its command line and from the memory of a device. The module
-// holds it as `#dist.plan` (dialects/Dist/IR/PlanAttr.h), and the pipelines follow it.
+// dpc-compile makes the plan from its command line and from the memory of a device. The module
+// holds the plan as `#dist.plan` (dialects/Dist/IR/PlanAttr.h), and the pipelines follow it.
 
 #ifndef DPC_PLANNING_PLAN_H
 #define DPC_PLANNING_PLAN_H
@@ -22,15 +23,15 @@ namespace dpc {
 struct PlanAxis {
   std::string name;
   int64_t size = 1;
-  /// Whether the axis cuts the samples of a batch. If not, the compiler chooses a loop of each
-  /// contraction that it cuts.
+  /// Whether the axis shards the batch. If not, the compiler chooses the dimensions of parameters
+  /// and other values that the axis shards.
   bool cutsBatch = false;
 };
 
-/// The state that ranks divide among each other instead of each holding all of it. A stage
-/// includes the ones before it.
+/// The tensors that ranks divide among each other instead of each rank holding all of them
+/// (ZeRO). Each stage from `optimizer` on includes the stages before it.
 enum class ZeroStage : int64_t {
-  automatic = -1, ///< the state of those updates that become faster
+  automatic = -1, ///< the optimizer state of each update that division makes faster
   none,
   optimizer,
   gradients,
@@ -39,85 +40,99 @@ enum class ZeroStage : int64_t {
 
 struct ZeroChoice {
   ZeroStage stage = ZeroStage::automatic;
-  /// The mesh axes that divide it; if empty, those that sum the gradients.
+  /// The mesh axes over which the state is divided; if empty, the axes over which the gradients
+  /// are summed.
   std::vector<std::string> axes;
-  /// Bytes of divided parameters that are gathered once per step and kept until their last
-  /// reader. Stage `parameters` only.
+  /// For stage `parameters`: this many bytes of parameters are gathered once per step, and kept
+  /// until their last reader. All other parameters are gathered for the forward pass and again
+  /// for the backward pass.
   int64_t keptBytes = 0;
 };
 
 /// The values of the forward pass that the backward pass computes again.
 struct RematChoice {
-  /// The cheapest values that save this many bytes.
+  /// The number of bytes that recomputation should save. The compiler chooses the values that
+  /// take the least time to compute again.
   int64_t savedBytes = 0;
-  /// Of savedBytes: all values that save memory.
+  /// As `savedBytes`: compute all values again that save memory.
   static constexpr int64_t all = -1;
-  /// Globs of the ONNX nodes whose values are computed again instead.
+  /// Patterns of ONNX node names. If there are any, `savedBytes` is 0, and the values of the
+  /// matching nodes are computed again.
   std::vector<std::string> nodes;
 
   bool isNone() const { return savedBytes == 0 && nodes.empty(); }
 };
 
-/// Bytes of gradients at which a bucket closes.
+/// A bucket takes no more gradients once it has this many bytes. `first` is for the first bucket
+/// of a step, and smaller than `later`, so that the collective of this bucket can start early.
 struct BucketSizes {
   int64_t first = 1 << 20, later = 25 << 20;
 };
 
-/// How kernels are generated. `orderedSums` and `tf32` change the last bits of values.
+/// How kernels are generated. `orderedSums`, `tf32` and `products` can change the last bits of
+/// values.
 struct KernelChoices {
-  /// Whether a reader may repeat a short computation.
+  /// Whether each kernel that reads the result of a short computation may repeat this
+  /// computation, so that the result needs no memory.
   bool recompute = true;
-  /// Whether each sum adds its terms in their order.
+  /// Whether each sum adds its terms one after the other, in the order of their indices. If not,
+  /// a sum may use any order that is fast.
   bool orderedSums = false;
-  /// Whether products of f32 may round their factors to tf32.
+  /// Whether a product of f32 tensors may round its operands to tf32, for which some devices have
+  /// fast units.
   bool tf32 = false;
   ProductMaker products = ProductMaker::bySize;
 };
 
 /// The facts about a program and its target that a plan must agree with.
 struct PlannedProgram {
-  /// Whether it has a backward pass and updates.
+  /// Whether the program has a backward pass and updates.
   bool trains = true;
   /// Whether the target has tf32 and a library of matrix products.
   bool hasMatrixUnits = false;
-  /// Its mesh as level `placed` wrote it: parallel axes only, in rank order; nullopt before.
+  /// The mesh of the program as the module has it from level `placed` on: parallel axes only, in
+  /// rank order. nullopt if the module has no mesh yet.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
 };
 
 struct ProgramPlan {
-  /// The mesh in rank order, last axis fastest; empty for one device.
+  /// The axes of the mesh. Ranks are numbered so that the coordinate along the last axis changes
+  /// fastest. Empty for one device.
   std::vector<PlanAxis> mesh;
-  /// Parts of a batch that a loop walks; 0 for no loop.
+  /// The number of microbatches into which a loop cuts each batch; 0 for no loop.
   int64_t microbatches = 0;
-  /// Layouts that the user asks for, GLOB=ENTRY;ENTRY.. each (see dpc-annotate-layouts).
+  /// Layouts that the user asks for. Each has the form GLOB=ENTRY;ENTRY.. (see
+  /// dpc-annotate-layouts).
   std::vector<std::string> layouts;
-  /// Layouts that the model's file asks for, in the same form. `layouts` come before them.
+  /// Layouts that the model file asks for, in the same form. If both lists have a layout for a
+  /// tensor, the one in `layouts` is used.
   std::vector<std::string> fileLayouts;
   ZeroChoice zero;
   RematChoice remat;
   BucketSizes buckets;
-  /// Whether communication runs while kernels compute.
+  /// Whether collectives run while kernels compute.
   bool overlap = true;
   /// Bytes of memory that a rank may use; 0 for no limit.
   int64_t deviceBytes = 0;
   KernelChoices kernels;
 
-  /// Whether the last microbatch follows the loop, so that its gradients can be exchanged as
-  /// they come. From stage `gradients` on, every microbatch exchanges its own in the loop.
+  /// Whether the last microbatch is computed after the loop (dpc-peel-microbatches), so that
+  /// ranks can reduce each of its gradients as soon as it exists. From stage `gradients` on the
+  /// loop is not peeled, because each of its iterations reduces its own gradients.
   bool peelsMicrobatches() const { return overlap && zero.stage < ZeroStage::gradients; }
 
-  /// Whether a rank may keep a part of each gradient instead of all of it.
+  /// Whether a rank may keep only its part of each gradient, instead of all of it.
   bool mayDivideGradients() const { return zero.stage != ZeroStage::none; }
 
-  /// Do the choices agree with each other?
+  /// Checks that the choices are valid and agree with each other.
   llvm::Error check() const;
 
-  /// Do they agree with `program`? Assumes check().
+  /// Checks that the choices agree with `program`. The plan must pass check().
   llvm::Error verify(const PlannedProgram &program) const;
 };
 
-/// Calls visit(name, field) for every choice of `plan`, in the order of its text. A new choice is
-/// a member above and a line here.
+/// Calls visit(name, field) for every choice of `plan`, in the order in which the plan's text
+/// lists them. To add a choice, add a member above and a line here.
 template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor &&visit) {
   visit("mesh", plan.mesh);
   visit("microbatches", plan.microbatches);
@@ -138,8 +153,8 @@ template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor 
   visit("products", plan.kernels.products);
 }
 
-/// The choices that differ from those of `ProgramPlan()`, as `#dist.plan` writes them: `name =
-/// value, ..`. Plans of one text are equal.
+/// Returns the choices that differ from those of `ProgramPlan()`, in the syntax of `#dist.plan`:
+/// `name = value, ..`. Two plans are equal if and only if their texts are equal.
 std::string toString(const ProgramPlan &plan);
 bool operator==(const ProgramPlan &a, const ProgramPlan &b);
 llvm::hash_code hash_value(const ProgramPlan &plan);

@@ -1,7 +1,8 @@
-// Errors of plan objects.
+// Makes the errors of plan objects.
 //
-// The check() and verify() of every plan object return such errors: one line in
-// lower case that names the object and both values, as "stream 0 runs task 5 of 3".
+// The check() and verify() of every plan object return such errors. The text is one
+// line in lower case. It names the object and the two values that disagree, e.g.
+// "stream 0 runs task 5 of 3".
 
 #ifndef DPC_PLANNING_PLANERROR_H
 #define DPC_PLANNING_PLANERROR_H

@@ -1,11 +1,11 @@
-// Prices of work and messages.
+// Computes the prices of computation and of messages.
 
 #include "planning/Prices.h"
 
 namespace dpc {
 
-/// A copy that reorders is priced as this part of a pass over memory: it is mostly done by the
-/// op that reads or writes the data anyway.
+/// A copy that reorders data is priced as this share of a pass over memory. The share is small
+/// because the op that makes or reads the data usually reorders it at the same time.
 static constexpr double kReorderShare = 0.1;
 
 double computeSeconds(const Device &device, double flops, double bytes) {

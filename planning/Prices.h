@@ -1,7 +1,8 @@
-// The prices of work and messages on a machine, computed from plain numbers.
+// Computes the prices of computation and of messages on a machine. The inputs are plain
+// numbers, such as flops and bytes.
 //
 // All decisions that compare times use these prices: layouts, recomputation, divided updates
-// and the order of a step. passes/Prices computes the numbers for ops.
+// and the order of a step. passes/Prices computes the flops and bytes of ops.
 
 #ifndef DPC_PLANNING_PRICES_H
 #define DPC_PLANNING_PRICES_H
@@ -12,30 +13,32 @@
 
 namespace dpc {
 
-/// Seconds in which a device computes `flops` floating-point operations and reads and writes
-/// `bytes` of its memory.
+/// Returns the seconds that a device needs to compute `flops` floating-point operations and to
+/// read and write `bytes` of its memory.
 double computeSeconds(const Device &device, double flops, double bytes);
 
-/// Seconds in which a device puts `bytes` into another order while it copies them.
+/// Returns the seconds that a device needs to copy `bytes` in another order, such as a
+/// transposition.
 double reorderSeconds(const Device &device, double bytes);
 
 /// How the members of a group exchange data.
 enum class CollectiveKind { allReduce, allGather, reduceScatter, allToAll };
 
-/// The price of a collective for each member.
+/// What a collective costs each member of its group.
 struct Price {
   double seconds = 0;
   /// Bytes that the member sends.
   double bytes = 0;
 };
 
-/// The price of a collective among `members` devices, each of which sends through `link`.
-/// `bytes` is the size of the larger of a member's two buffers: the result of an all-gather, or
-/// the operand of a reduce-scatter.
+/// Returns the price of a collective among `members` devices, each of which sends through
+/// `link`. A member has two buffers, the operand and the result. `bytes` is the size of the
+/// larger one: the result of an all-gather, or the operand of a reduce-scatter.
 ///
-/// An all-reduce is a reduce-scatter followed by an all-gather. Each of them takes members - 1
-/// steps, and each step sends one member's part (Thakur, Rabenseifner and Gropp, "Optimization
-/// of Collective Communication Operations in MPICH", 2005).
+/// An all-reduce is a reduce-scatter followed by an all-gather. Each of the two takes members -
+/// 1 steps, and in each step a member sends one part of bytes / members (Thakur, Rabenseifner
+/// and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005). The
+/// latency of the link counts once per collective.
 Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Names of the makers of products.
+// Converts between product makers and their names.
 
 #include "planning/ProductMaker.h"
 

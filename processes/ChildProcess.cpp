@@ -1,5 +1,6 @@
-// Starts the programs that a tool runs. Uses vfork, because copying the page
-// tables of a large process would take longer than many of these programs run.
+// Starts the programs that a tool runs, such as the linker. Uses vfork instead
+// of fork: fork copies the page tables of the tool, which for a large process
+// takes longer than many of these programs run.
 
 #include "processes/ChildProcess.h"
 
@@ -21,8 +22,8 @@ pid_t dpc::startChild(char *const *argv, char *const *environment, const char *o
   const pid_t child = ::vfork();
   if (child != 0)
     return child;
-  // Until execve the child shares the parent's memory, so nothing here may
-  // write to it.
+  // Until execve, the child shares the memory of its parent. Therefore no call
+  // from here on may write to memory that the parent uses.
   ::setpgid(0, 0);
   MemoryLimit::lift();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -10,20 +10,21 @@ namespace dpc {
 
 /// Starts the program at the path `argv[0]` and returns its process id, or -1
 /// if it cannot be started. The program gets the memory limit with which this
-/// process was started (MemoryLimit::set lowers only the limit of this
-/// process). It receives all signals, leads a process group of its own, and is
-/// killed when the calling thread ends. Its input is empty. Both of its outputs
-/// go to the file `output`, or to the outputs of this process if `output` is
-/// null. If the program cannot be executed, the process exits with 127. The
-/// call allocates no memory.
+/// process was started, because MemoryLimit::set lowers the limit only for this
+/// process. The program blocks no signals and leads its own process group. It
+/// is killed when the calling thread ends. Its standard input is empty. Its
+/// standard output and standard error go to the file `output`, or to those of
+/// this process if `output` is null. If the program cannot be executed, the
+/// child process exits with 127. The call allocates no memory.
 pid_t startChild(char *const *argv, char *const *environment, const char *output);
 
 /// Waits for a child to end and returns its exit code; -1 if a signal killed
 /// it.
 int waitForChild(pid_t child);
 
-/// Runs a program to its end, in the environment of this process. Returns its
-/// exit code; -1 if it could not be started or was killed.
+/// Runs a program to its end, in the environment of this process. Its standard
+/// output and standard error go to the file `output`. Returns its exit code; -1
+/// if it could not be started or a signal killed it.
 int runChild(llvm::ArrayRef<std::string> command, const std::string &output);
 
 } // namespace dpc

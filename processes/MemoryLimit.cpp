@@ -1,5 +1,5 @@
-// Finds how much memory the machine, and the Linux control groups (versions 1
-// and 2), leave to a process.
+// Finds how much memory a process may use. The machine limits it, and so do the
+// Linux control groups (versions 1 and 2) that the process belongs to.
 
 #include "processes/MemoryLimit.h"
 
@@ -20,7 +20,8 @@ namespace {
 
 std::optional<rlim_t> before;
 
-/// Memory that the machine can give without taking it from another process.
+/// Returns the bytes that the machine can give to this process without taking
+/// them from another process.
 uint64_t availableBytes() {
   std::ifstream file("/proc/meminfo");
   uint64_t available = 0, swap = 0;
@@ -37,8 +38,9 @@ uint64_t availableBytes() {
   return available ? available + swap : UINT64_MAX;
 }
 
-/// The smallest limit in the files `file` of `root``group` and its parent
-/// groups.
+/// Returns the smallest limit of the control group `group` and its parent
+/// groups. The folder of a group is its path under `root`, and `file` in that
+/// folder holds its limit. UINT64_MAX if no group has a limit.
 uint64_t leastOfGroups(StringRef root, std::string group, StringRef file) {
   uint64_t least = UINT64_MAX;
   for (;;) {
@@ -53,7 +55,8 @@ uint64_t leastOfGroups(StringRef root, std::string group, StringRef file) {
   }
 }
 
-/// Memory that the control groups of the process allow.
+/// Returns the bytes that the control groups of the process allow; UINT64_MAX
+/// if they set no limit.
 uint64_t groupBytes() {
   std::ifstream file("/proc/self/cgroup");
   uint64_t least = UINT64_MAX;
@@ -78,7 +81,8 @@ void MemoryLimit::set() {
   // count.
   bytes -= bytes / 16;
   struct rlimit limit;
-  // Limits writable private memory, not address space, which costs nothing.
+  // RLIMIT_DATA counts writable private memory. It does not count address space
+  // that is only reserved, which takes no memory.
   if (::getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= bytes)
     return;
   const rlim_t old = limit.rlim_cur;

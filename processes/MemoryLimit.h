@@ -5,24 +5,27 @@
 
 namespace dpc {
 
-/// Keeps a tool within the memory of the machine. Without a limit, the kernel
-/// grants more memory than exists and kills the process when it uses that
-/// memory; then no message names the part of the work that needed it.
+/// Keeps a tool within the memory of the machine. Linux grants more memory than
+/// the machine has, and kills the process when it uses that memory. The process
+/// could then not say which part of its work needed the memory. With a limit,
+/// the allocation fails instead, and the tool can report it.
 class MemoryLimit {
 public:
   /// Limits this process to the memory that the machine has available, or to
-  /// less if the control groups of the process allow less. Further allocations
-  /// then fail. A lower limit that already exists is kept. Does nothing under a
-  /// sanitizer, whose shadow memory would count.
+  /// less if the control groups of the process allow less. An allocation beyond
+  /// the limit fails. If the process already has a lower limit, keeps it. Does
+  /// nothing under a sanitizer, because the limit would count the sanitizer's
+  /// shadow memory too.
   static void set();
 
-  /// Restores the limit from before set(). For a child process between fork and
-  /// exec.
+  /// Restores the limit that was in force before set(). A child process calls
+  /// it between fork and exec, so that the new program does not inherit the
+  /// limit of this tool.
   static void lift();
 
-  /// The number of bytes that the process may allocate, by set() or by the
-  /// limits with which it was started; 0 if there is no limit. Allocates no
-  /// memory.
+  /// Returns the number of bytes that the process may allocate; 0 if there is
+  /// no limit. The limit comes from set(), or the process was started with it.
+  /// Allocates no memory.
   static uint64_t bytes();
 };
 

@@ -25,8 +25,8 @@ Error GatherProblem::check() const {
   return Error::success();
 }
 
-/// Returns the most bytes of gathered buckets in memory while a task runs. A bucket counts from
-/// the first task at which its gather may have begun until its last reader has run.
+/// Returns the largest number of bytes that gathered buckets take at the same time. A bucket
+/// counts from the first task at which its gather may have begun until its last reader has run.
 static int64_t findPeak(const GatherProblem &problem, const std::vector<int64_t> &after) {
   std::vector<std::pair<int64_t, int64_t>> changes; // (task, bytes added or freed before it)
   for (auto [bucket, begin] : zip_equal(problem.buckets, after)) {
@@ -73,8 +73,8 @@ Expected<GatherWindow> dpc::planGathers(const GatherProblem &problem) {
   GatherWindow window;
   window.after.assign(problem.buckets.size(), -1);
   for (size_t i = problem.ahead; i < order.size(); ++i) {
-    // A bucket with the same first reader cannot delay this gather: the buckets that one task
-    // reads must all be in memory before it.
+    // All buckets that a task reads must be in memory before the task. A bucket with the same
+    // first reader therefore cannot delay this gather.
     const int64_t reader = problem.buckets[order[i]].firstReader;
     for (size_t j = i - problem.ahead + 1; j-- > 0;)
       if (const int64_t earlier = problem.buckets[order[j]].firstReader; earlier < reader) {

@@ -36,14 +36,14 @@ struct GatherWindow {
   /// The most gathered bytes in memory at once if each gather begins as early as `after` allows.
   int64_t peakBytes = 0;
 
-  /// Checks that the answer is sound for `problem`. Each gather may begin before the first
-  /// reader of its bucket. At most `ahead` gathered buckets are unread, unless the same task
-  /// is the first reader of all of them. The recorded peak is correct.
+  /// Checks that each gather may begin before the first reader of its bucket. Checks that at any
+  /// time at most `ahead` gathered buckets wait for their first reader, unless the same task is
+  /// the first reader of all of them. Checks that the recorded peak is correct.
   llvm::Error verify(const GatherProblem &problem) const;
 };
 
-/// Sorts the buckets by first reader. The gather of a bucket may begin once the first reader of
-/// the bucket `ahead` positions before it has run. Fails only if `problem.check()` fails.
+/// Sorts the buckets by first reader. The gather of bucket i may begin once the first reader of
+/// bucket i - `ahead` has run. Fails only if `problem.check()` fails.
 llvm::Expected<GatherWindow> planGathers(const GatherProblem &problem);
 
 } // namespace dpc

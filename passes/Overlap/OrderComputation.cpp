@@ -1,4 +1,4 @@
-// Chooses the order of a function's ops by simulating them and its collectives on a timeline
+// Chooses the order of a function's ops by simulating its kernels and collectives on a timeline
 // (StreamSchedule.h).
 
 #include "passes/Overlap/GatherWindow.h"
@@ -84,8 +84,8 @@ private:
       taskOf[&op] = ops.size();
       ops.push_back(&op);
       ScheduleTask task;
-      // All collectives are in one group, because those over different axes share the link of a
-      // device.
+      // All collectives are in one group, because collectives over different axes also share the
+      // link of a device.
       task.group = isCollective(&op) ? 0 : -1;
       task.durationNs = nanoseconds(&op);
       task.frees = sumsExchanged(&op);
@@ -161,7 +161,7 @@ private:
   }
 
   /// Whether no op computes with the results of `op`: they only leave the function, possibly
-  /// through views, packs and collectives. Updates and metrics are such ops.
+  /// through views, `dist.pack` ops and collectives. Updates and metrics are such ops.
   static bool isLast(Operation *op) {
     return llvm::all_of(op->getUsers(), [](Operation *user) {
       return user->hasTrait<OpTrait::IsTerminator>() ||
@@ -181,9 +181,9 @@ private:
     return false;
   }
 
-  /// Whether `op` computes scalars from the result of a collective, as the terms of the norm of
-  /// all gradients are computed. If these ops stayed after the backward pass, the buffers of all
-  /// reduced gradients would stay in use until then.
+  /// Whether `op` reads the result of a collective and computes only scalars. The ops that
+  /// compute the terms of the norm of all gradients are examples. If these ops stayed after the
+  /// backward pass, the buffers of all reduced gradients would stay in use until then.
   static bool sumsExchanged(Operation *op) {
     return !isCollective(op) && llvm::any_of(op->getOperands(), isExchanged) &&
            llvm::all_of(op->getResults(),
@@ -191,15 +191,16 @@ private:
   }
 
   /// Makes kernels keep their order. In a function, updates, metrics and norm terms are exempt,
-  /// because they may have to wait for the link. In a microbatch loop they are not exempt: the
-  /// results of a microbatch are computed in place, so that their operands can be freed there.
+  /// because they may have to wait for a collective. In a microbatch loop they are not exempt:
+  /// each of them runs where the loop body has it, so that its operands can be freed there.
   void keepOrder() {
     const bool mayBeLast = isa<func::FuncOp>(owner);
     int64_t last = -1;
     for (Operation &op : block.without_terminator()) {
       int64_t task = taskOf.lookup(&op);
-      // Views cost no time and need no order. A view of a bucket that is gathered later would
-      // delay the ops after it, and so would the conversion of a shard before its gather.
+      // Views take no time and need no order. If a view of a gathered bucket kept its order, the
+      // ops after the view would wait for the gather. If the conversion of a shard kept its
+      // order, the ops after the conversion would wait until the gather of this shard may begin.
       if (problem.tasks[task].isCollective() ||
           (mayBeLast && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
         continue;
@@ -227,8 +228,8 @@ private:
     return isRead;
   }
 
-  /// Whether `value` is a function argument that is flat storage, or the argument of a microbatch
-  /// loop body that stands for one.
+  /// Whether `value` is flat storage: a function argument, or the argument of a microbatch loop's
+  /// body to which such a function argument is passed.
   static bool isStorage(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
@@ -279,9 +280,10 @@ private:
     return success();
   }
 
-  /// Orders the collectives as they would become ready if the link carried one at a time and
-  /// each kernel started as soon as its dependencies end. A collective whose result no op
-  /// computes with lets collectives pass that are ready at most 1% of the compute time later.
+  /// Orders the collectives as they would become ready if the link carried one at a time and each
+  /// kernel started as soon as its dependencies end. Some collectives have a result that no op
+  /// computes with, e.g. the gather of a new parameter. Such a collective starts after all
+  /// collectives that become ready at most 1% of the compute time later.
   void chooseGroupOrder() {
     const int64_t lag = computeNs / 100;
     problem.groupOrder.emplace_back();
@@ -298,9 +300,9 @@ private:
       return time;
     };
     while (true) {
-      // Tasks are numbered in the order of the block, so one sweep finds nearly all end times.
-      // A sweep may have to be repeated, because some dependencies were added that do not follow
-      // this order.
+      // Tasks are numbered in the order of the block, so one sweep finds nearly all end times. A
+      // further sweep may be necessary, because a few added dependencies lead from a task to a
+      // later task of the block.
       for (bool changed = true; changed;) {
         changed = false;
         for (size_t task = 0; task < ops.size(); ++task)

@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
-  let summary = "Takes the last microbatch out of the loop, so that sums over ranks start in it";
+  let summary = "Moves the last microbatch out of its loop, so that it overlaps with all-reduces";
   let description = [{
     A microbatch loop completes its sums only when it ends. The ranks could therefore
     start to all-reduce them only when no computation is left to overlap with. This
@@ -21,9 +21,9 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
     `dpc-divide-updates`): the loop then reduce-scatters the gradients of each microbatch.
 
     Unchanged: loops of one iteration; loops whose summed results the ranks do not
-    reduce, or that have fewer than `smallest-bytes` bytes of reduced results.
+    reduce; loops whose reduced results have fewer than `smallest-bytes` bytes in all.
 
-    Needs: level `local`, before kernels are formed. Keeps: values; also the order of
+    Needs: level `local`, before kernels are formed. Keeps: values, and the order of
     additions.
 
     ```mlir sketch
@@ -50,10 +50,11 @@ def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
 }
 
 def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
-  let summary = "Orders a function's ops: little waiting for collectives, little memory";
+  let summary = "Orders ops so that kernels seldom wait for collectives, and memory stays small";
   let description = [{
-    Simulates the ops of each function, and of each loop body that communicates, together
-    with their collectives on a timeline (StreamSchedule.h), and orders them as follows.
+    Simulates the ops of each function on a timeline, together with their collectives
+    (StreamSchedule.h). Does the same for each loop body that has collectives. Orders
+    the ops as follows.
 
     - Ops whose results other ops use keep their order, because a new order could need
       more memory.
@@ -62,10 +63,10 @@ def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
       is placed after all readers of the old value, so that both can share a buffer.
     - Scalars that are computed from host-written scalars, such as a learning rate, are
       placed first.
-    - A bucket of sharded state is gathered two buckets before the bucket is read, not
-      earlier.
-    - A collective is placed where it starts. Collectives start in the order in which they
-      would become ready if the link carried one at a time.
+    - The gather of a bucket of sharded state may start two buckets before its first
+      reader, not earlier.
+    - Each collective is placed at the position where it starts. Collectives start in
+      the order in which they would become ready if the link carried one at a time.
 
     Needs: kernels formed, `dpc-describe-machine`. Keeps: values.
 

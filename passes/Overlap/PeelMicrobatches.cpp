@@ -92,7 +92,7 @@ private:
   }
 
   /// Returns `before` + `last`. The addition is placed directly after the op that computes `last`,
-  /// so that the ranks can reduce the sum early.
+  /// so that the ranks can reduce the sum as soon as it exists.
   Value addAfter(MicroOp head, Value before, Value last) {
     OpBuilder::InsertionGuard guard(builder);
     Operation *maker = last.getDefiningOp();

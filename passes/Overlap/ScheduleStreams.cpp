@@ -1,8 +1,8 @@
 // List scheduling of compute and collectives.
 //
-// List scheduling (Graham 1969; priorities by longest path to the end, Hu 1961) over a simulated
-// timeline: at each moment every collective that can start starts, and the kernel that stalls
-// the compute stream least runs next.
+// List scheduling (Graham 1969) with priorities by the longest path to the end (Hu 1961), over a
+// simulated timeline. At each moment the scheduler starts every collective that can start, and
+// then runs the kernel that stalls the compute stream least.
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,14 +14,15 @@ using namespace dpc;
 
 namespace {
 
-/// How the next task is chosen. `leastStall`: the task that stalls the compute stream least.
-/// `feedLinks`: the same, but among equal stalls a kernel that lets a collective start wins.
-/// `mostUrgent`: the task with the highest priority, even if it stalls the compute stream.
+/// How the scheduler chooses the next task. `leastStall`: the task that stalls the compute
+/// stream least. `feedLinks`: the same, but among equal stalls it prefers a kernel that lets a
+/// collective start. `mostUrgent`: the task with the highest priority, even if it stalls the
+/// compute stream.
 enum class Rule { leastStall, feedLinks, mostUrgent };
 
-/// One run of the scheduler with one priority and one rule. Invariant: `now` is the time in ns
-/// at which the compute stream has executed `steps`, and `bytes` is the sum of the bytes of the
-/// collectives `inFlight`.
+/// One run of the scheduler with one priority and one rule. Invariants: the compute stream has
+/// executed `steps` at the time `now` (in ns), and `bytes` is the sum of the bytes of the
+/// collectives in `inFlight`.
 class ListScheduler {
 public:
   ListScheduler(const ScheduleProblem &problem, llvm::ArrayRef<int64_t> priority, Rule rule)
@@ -70,7 +71,8 @@ private:
   std::vector<int64_t> inFlight; // collectives that are started, sorted by (end, index)
 };
 
-/// The next collective in the order of `group`, if all its dependencies are issued.
+/// Returns the next collective in the order of `group`; nullopt if it has a dependency that is
+/// not issued yet. A kernel is issued when it is computed, and a collective when it is started.
 std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
   if (nextOfGroup[group] == problem.groupOrder[group].size())
     return std::nullopt;
@@ -86,7 +88,8 @@ int64_t ListScheduler::inputsReady(int64_t task) const {
   return time;
 }
 
-/// The time at which enough collectives have ended for the task to fit under the in-flight cap.
+/// The time at which enough collectives have ended for the task to fit under the cap on bytes in
+/// flight.
 int64_t ListScheduler::roomReady(int64_t task) const {
   int64_t left = bytes, time = now;
   for (int64_t other : inFlight) {
@@ -214,8 +217,8 @@ std::vector<ScheduleStep> ListScheduler::run() {
   return std::move(steps);
 }
 
-/// Returns the length in ns of the longest path from each task to the end, through dependencies
-/// and group orders. The duration of the task itself is included.
+/// Returns for each task the length in ns of the longest path from the task to the end, through
+/// dependencies and group orders. The path includes the duration of the task itself.
 std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   std::vector<std::vector<int64_t>> before(problem.tasks.size());
   std::vector<int64_t> open(problem.tasks.size());
@@ -247,9 +250,10 @@ std::vector<int64_t> longestPathToEnd(const ScheduleProblem &problem) {
   return path;
 }
 
-/// Returns priorities that keep the order of the tasks, except that a kernel whose result no
-/// task needs, or that frees its operands, follows its last dependency directly. An update then
-/// finds its gradient in the caches, and the memory of the gradient can be reused afterwards.
+/// Returns priorities that keep the order of the tasks, with one exception: some kernels
+/// directly follow their last dependency. These are the kernels whose result no task needs, and
+/// the kernels that free their operands. For example, an update then finds its gradient in the
+/// caches, and the memory of the gradient can be reused afterwards.
 std::vector<int64_t> lastAfterWhatTheyRead(const ScheduleProblem &problem) {
   std::vector<bool> hasUsers(problem.tasks.size());
   for (const ScheduleTask &task : problem.tasks)
@@ -299,8 +303,9 @@ llvm::Expected<StreamSchedule> dpc::scheduleStreams(const ScheduleProblem &probl
   std::vector<int64_t> byPath = longestPathToEnd(problem);
   std::optional<StreamSchedule> best;
   int64_t bestPrice = 0;
-  // A later schedule must be faster than the best one so far. The schedules by `byReads`, which
-  // free memory early, come first, and the others must be more than half a percent faster.
+  // A later schedule must be faster than the best one so far. The schedules by `byReads` come
+  // first, because they free memory early. Any other schedule must be more than half a percent
+  // faster than they are.
   for (auto [priority, rule] :
        {std::pair(&byReads, Rule::leastStall), std::pair(&byReads, Rule::feedLinks),
         std::pair(&byIndex, Rule::leastStall), std::pair(&byIndex, Rule::feedLinks),

@@ -50,9 +50,10 @@ Error checkOrder(const ScheduleProblem &problem, int64_t group, llvm::ArrayRef<i
   return Error::success();
 }
 
-/// Checks that dependencies and orders together have no cycle. Simulates them with one stream
-/// per order, and one stream per kernel if kernels have no order, so that the simulator reports
-/// exactly the cycles, as deadlocks.
+/// Checks that dependencies and orders together have no cycle. The simulator reports a cycle as
+/// a deadlock, so this function simulates the tasks with one stream per order. If the kernels
+/// have no order, each kernel gets its own stream, so that no kernel waits for another one
+/// without a dependency.
 Error checkCircles(const ScheduleProblem &problem) {
   SimProblem sim;
   for (const ScheduleTask &task : problem.tasks) {

@@ -1,12 +1,13 @@
 // Decides where collectives start and where the compute stream waits for them.
 //
 // The answer is the order of one rank's compute stream: its kernels, and among them the starts
-// and waits of collectives. A collective starts as early as its inputs, the fixed order of its
-// device group and the in-flight cap allow. The wait is placed just before the first use of
-// the result.
+// and waits of collectives. A collective starts as early as three conditions allow: its inputs
+// exist, the collectives before it in the fixed order of its device group have started, and the
+// bytes in flight stay under a cap. The wait is placed just before the first use of the result.
 //
 // dpc-order-computation uses only the order of kernels and starts from the answer, since
-// dpc-delay-waits places the waits. It puts all collectives in one group and sets no cap.
+// dpc-delay-waits places the waits. dpc-order-computation puts all collectives in one group and
+// sets no cap.
 
 #ifndef DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
 #define DPC_PASSES_OVERLAP_STREAMSCHEDULE_H
@@ -21,8 +22,8 @@ struct ScheduleTask {
   int64_t durationNs = 0;
   /// Index into ScheduleProblem::groupOrder, -1 for a kernel.
   int64_t group = -1;
-  /// Bytes of the buffers that no kernel may use while the collective is in flight, that is,
-  /// from its start to its wait.
+  /// The bytes of a collective's buffers. No kernel may use these buffers while the collective is
+  /// in flight, that is, from its start to its wait.
   int64_t bytesInFlight = 0;
   llvm::SmallVector<int64_t, 4> dependencies;
   /// Whether the operands of this kernel can be freed after it has run. Such a kernel is placed
@@ -64,7 +65,7 @@ struct StreamSchedule {
   int64_t makespanNs = 0;
   /// By task; see Timeline::exposedNs.
   std::vector<int64_t> exposedNs;
-  /// Time with communication and without compute.
+  /// The time in which at least one collective runs and no kernel does, in ns.
   int64_t totalExposedNs = 0;
   int64_t peakInFlightBytes = 0;
 

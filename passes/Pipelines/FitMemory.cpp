@@ -71,7 +71,7 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
           return need;
         });
     if (!answer) {
-      // The pass has said why.
+      // The pass that failed has emitted an error.
       llvm::consumeError(answer.takeError());
       return signalPassFailure();
     }
@@ -91,7 +91,7 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
   }
 
 private:
-  /// Takes `module` from level `local` to a memory plan.
+  /// Runs the passes that take `module` from level `local` to a memory plan.
   static LogicalResult planMemory(ModuleOp module, const ProgramPlan &plan, const Target &target) {
     PassManager manager(module.getContext());
     addOrderingPasses(manager, plan, /*explain=*/false);

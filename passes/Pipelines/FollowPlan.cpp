@@ -19,7 +19,7 @@ namespace dpc {
 
 using namespace dpc;
 
-/// The facts that a plan must agree with.
+/// The facts about the program and its target that a plan must agree with.
 static PlannedProgram factsOf(ModuleOp module, bool isOnDevice) {
   PlannedProgram program;
   program.trains = module.lookupSymbol("step") != nullptr;

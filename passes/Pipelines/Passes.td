@@ -4,13 +4,14 @@
 include "mlir/Pass/PassBase.td"
 
 def FollowPlan : Pass<"dpc-follow-plan", "mlir::ModuleOp"> {
-  let summary = "Runs the passes of a level as the module's plan asks for them";
+  let summary = "Runs the passes that lead to a level, with the options that the module's plan requests";
   let description = [{
-    Reads `dist.plan` of the module and runs the passes that lead to `level` with the options
-    that follow from it, on the same module. PlannedPasses.cpp has the passes and the reason for
-    the place of each. The plan must agree with the program (ProgramPlan::verify).
+    Reads `dist.plan` of the module, and runs the passes that lead to `level`. The
+    options of these passes follow from the plan. PlannedPasses.cpp lists the passes,
+    with the reason for the position of each. Fails if the plan does not agree with the
+    program (ProgramPlan::verify).
 
-    Needs: `dist.plan`, `dpc-describe-machine`, the level before. Gives: `level`.
+    Needs: `dist.plan`, `dpc-describe-machine`, the previous level. Gives: `level`.
 
     ```mlir
     module attributes {dist.plan = #dist.plan<mesh = ["data" = 2 batch]>} {}
@@ -26,13 +27,16 @@ def FollowPlan : Pass<"dpc-follow-plan", "mlir::ModuleOp"> {
 def FitMemory : Pass<"dpc-fit-memory", "mlir::ModuleOp"> {
   let summary = "Changes the module's plan until a rank's program fits into the memory of a device";
   let description = [{
-    Reads `dist.plan` of the module and, if it limits the memory of a device (`deviceBytes`), looks
-    for a plan whose program needs no more (planning/FitMemory.h). For each plan that the search
-    tries, a copy of the module is taken through the passes up to the memory plan, without code.
-    The module gets the plan that was found; its limit is gone, because the plan keeps it.
+    Reads `dist.plan` of the module. If the plan limits the memory of a device
+    (`deviceBytes`), the pass searches for a plan whose program needs no more
+    (planning/FitMemory.h). For each plan that the search tries, the pass clones the
+    module and runs the passes up to the memory plan on the clone; it generates no code.
+    The pass then replaces the module's plan by the plan that fits. The new plan has no
+    `deviceBytes`, because it is known to fit.
 
-    A remark says what the plan needs and how it differs. If no plan fits, an error says what the
-    smallest needs, and its largest tensors.
+    A remark says how many bytes the new plan needs, and which options differ from the
+    old one. If no plan fits, an error names the fewest bytes that a plan needs, and the
+    largest tensors of its program.
 
     Needs: level `local`, `dist.plan`. Keeps: the level.
 

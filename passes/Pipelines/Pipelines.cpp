@@ -1,4 +1,5 @@
-// The order of the passes, and the reason for the place of each.
+// Lists the passes of each level in order, with the reason for the position of each.
+// PlannedPasses.cpp lists the passes that depend on the plan of a module.
 
 #include "passes/Pipelines/Pipelines.h"
 
@@ -72,8 +73,9 @@ template <typename T, typename List> static ArrayRef<T> listOf(const List &list)
   return ArrayRef<T>(list);
 }
 
-/// Runs after attention formation, which matches only products and softmax of one
-/// type, and before differentiation, so that every gradient has the type of its value.
+/// Adds dpc-narrow-floats. It runs after attention formation, which matches only products and
+/// softmax of one type. It runs before differentiation, so that every gradient has the type of
+/// its value.
 static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
   if (options.precision != "bf16" && options.precision != "f16")
     return;
@@ -82,22 +84,23 @@ static void addNarrowing(OpPassManager &manager, const StepOptions &options) {
   manager.addPass(createNarrowFloats(narrow));
 }
 
-/// Runs before differentiation, so that a product that the loss reads gives f32: rounding this
-/// product would cause most of the loss's error. Runs again after differentiation, so that
-/// gradients of weights are f32 sums.
+/// Adds dpc-widen-sums. The first run is before differentiation: a product that the loss reads
+/// must give f32, because rounding this product would cause most of the error of the loss. The
+/// second run is after differentiation: gradients of weights must be f32 sums.
 static void addWideSums(OpPassManager &manager, const StepOptions &options) {
   if (options.precision == "bf16" || options.precision == "f16")
     manager.addNestedPass<func::FuncOp>(createWidenSums());
 }
 
-/// Runs after differentiation, so that the gradient of a row of a table is not rounded.
+/// Adds dpc-round-lookups. It runs after differentiation, so that the gradient of a row of a
+/// table is not rounded.
 static void addRoundedLookups(OpPassManager &manager, const StepOptions &options) {
   if (options.precision == "bf16" || options.precision == "f16")
     manager.addNestedPass<func::FuncOp>(createRoundLookups());
 }
 
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  // First the precision, so that every later pass creates values of the final type.
+  // Set the precision first, so that every later pass creates values of the final type.
   if (options.precision == "f64")
     manager.addPass(createWidenFloats());
 
@@ -106,9 +109,9 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
-  // Before differentiation, so that the gradients of batch gathers can be sharded
-  // along the batch too. Before attention formation, which matches masks that are
-  // broadcast, but not masks that are looked up.
+  // Form batch gathers before differentiation, so that their gradients can be sharded along
+  // the batch too. Form them before attention, because attention formation matches masks that
+  // are broadcast, but not masks that are looked up.
   manager.addPass(createFormBatchGathers());
 
   if (options.loss.empty()) {
@@ -136,15 +139,16 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   loss.batchGroups = options.batchGroups;
   manager.addPass(createAddLoss(loss));
 
-  // After dpc-add-loss, which replaces the training forms: dropout between softmax
-  // and product prevents attention in @step, but not in @eval. Before
-  // differentiation: the gradient of attention is an op with its own kernel.
+  // Form attention after dpc-add-loss, which replaces dropout by its training form in @step
+  // and removes it in @eval. A dropout between softmax and product then prevents attention in
+  // @step, but not in @eval. Form attention before differentiation, because the gradient of
+  // attention is an op with its own kernel.
   manager.addPass(createFormAttention());
   addNarrowing(manager, options);
   addWideSums(manager, options);
   DifferentiateOptions differentiate;
-  // f16 has no positive number below 2^-24, so the loss is scaled up. This is only the first
-  // scale; the optimizer adapts it.
+  // f16 has no positive number below 2^-24, so small gradients would become 0. Therefore the
+  // loss is scaled up. This is only the first scale: the optimizer adapts it.
   differentiate.lossScale = options.precision == "f16" ? 65536 : 0;
   manager.addPass(createDifferentiate(differentiate));
   addWideSums(manager, options);
@@ -164,12 +168,13 @@ void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) 
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 
-  // Before layouts are assigned: bounds are for the whole tensor, not for a shard.
+  // Record bounds before layouts are assigned, because bounds are for the whole tensor, not
+  // for a shard.
   manager.addNestedPass<func::FuncOp>(createRecordBounds());
   addCheck(manager, Level::step, options);
 }
 
-/// Adds the pass that runs the passes which the module's plan chooses for `level`.
+/// Adds dpc-follow-plan, which runs the passes that the module's plan chooses for `level`.
 template <typename Options>
 static void addPlanned(OpPassManager &manager, StringRef level, const Options &options) {
   FollowPlanOptions follow;
@@ -179,7 +184,7 @@ static void addPlanned(OpPassManager &manager, StringRef level, const Options &o
 }
 
 void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &options) {
-  // Before the passes whose decisions depend on the machine.
+  // Describe the machine first, because the decisions of later passes depend on it.
   DescribeMachineOptions describe;
   describe.target = options.target;
   describe.processor = options.processor;
@@ -190,7 +195,7 @@ void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &optio
 
 void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options) {
   manager.addPass(createPartition());
-  // Merge the index arithmetic that partitioning makes for several ops.
+  // Merge equal index arithmetic that partitioning has made for different ops.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   addCheck(manager, Level::local, options);
@@ -207,7 +212,8 @@ void dpc::buildScheduledPipeline(OpPassManager &manager, const ScheduledOptions 
 }
 
 void dpc::buildExecPipeline(OpPassManager &manager, const ExecOptions &options) {
-  // Last, because each function repeats the definitions of the buffers that it uses.
+  // Form functions last. Each function repeats the definitions of the buffers that it uses, so
+  // a later pass would have to change all of these copies.
   manager.addPass(createFormFunctions());
   addCheck(manager, Level::exec, options);
 }

@@ -32,7 +32,7 @@ template <typename Options> struct LevelOptions : mlir::PassPipelineOptions<Opti
                       llvm::cl::init(true)};
 };
 
-/// The options of levels whose passes make decisions that --explain=all reports.
+/// The options of a pipeline whose passes can report their decisions (--explain=all).
 template <typename Options> struct ExplainedOptions : LevelOptions<Options> {
   typename LevelOptions<Options>::template Option<bool> explain{
       *this, "explain", llvm::cl::desc("Say in remarks what was decided"), llvm::cl::init(false)};
@@ -75,12 +75,12 @@ struct StepOptions : LevelOptions<StepOptions> {
                                              "apart")};
 };
 
-/// import -> step: sets the precision, then adds loss, gradients and optimizer.
-/// Without a loss, makes the form for inference.
+/// import -> step: sets the precision, then adds loss, gradients and optimizer. Without a loss,
+/// makes the inference program `@infer`.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 
-/// The machine for which the program is planned. The program's plan (`dist.plan`) says how the
-/// program is distributed over devices.
+/// The options of the pipeline to level `placed`. They name the machine for which the program is
+/// planned. The module's plan (`dist.plan`) says how the program is distributed over devices.
 struct PlacedOptions : ExplainedOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
@@ -93,19 +93,20 @@ void buildPlacedPipeline(mlir::OpPassManager &manager, const PlacedOptions &opti
 
 struct LocalOptions : LevelOptions<LocalOptions> {};
 
-/// placed -> local: makes shapes per device, collectives, and loops over microbatches.
+/// placed -> local: gives values their shapes on one device, and makes collectives and loops over
+/// microbatches.
 void buildLocalPipeline(mlir::OpPassManager &manager, const LocalOptions &options);
 
 struct OrderedOptions : ExplainedOptions<OrderedOptions> {};
 
-/// local -> ordered: forms kernels and buckets of collectives, and orders the ops, which are still
-/// on tensors, as the module's plan requests.
+/// local -> ordered: forms kernels and buckets of collectives, and orders the ops, as the module's
+/// plan requests. The ops still compute on tensors.
 void buildOrderedPipeline(mlir::OpPassManager &manager, const OrderedOptions &options);
 
 struct ScheduledOptions : ExplainedOptions<ScheduledOptions> {};
 
-/// ordered -> scheduled: gives buffers their offsets, and generates the code of kernels, as the
-/// module's plan requests.
+/// ordered -> scheduled: turns tensors into buffers, gives the buffers their offsets, and
+/// generates the code of kernels, as the module's plan requests.
 void buildScheduledPipeline(mlir::OpPassManager &manager, const ScheduledOptions &options);
 
 struct ExecOptions : LevelOptions<ExecOptions> {};

@@ -1,4 +1,4 @@
-// The passes that a plan chooses, and why each stands in its place.
+// Lists the passes that depend on the plan of a module, with the reason for the position of each.
 
 #include "passes/Pipelines/PlannedPasses.h"
 
@@ -25,7 +25,7 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   AssignLayoutsOptions assign;
   SmallVector<std::string> axes, sequentialAxes, batchAxes, autoAxes;
   if (plan.microbatches > 0) {
-    // The outermost axis of the batch, which a loop walks.
+    // Microbatches are the outermost axis of the batch. A loop iterates over this axis.
     axes.push_back("micro=" + std::to_string(plan.microbatches));
     sequentialAxes.push_back("micro");
     batchAxes.push_back("micro");
@@ -39,16 +39,18 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   assign.batchAxes = ArrayRef<std::string>(batchAxes);
   assign.autoAxes = ArrayRef<std::string>(autoAxes);
   assign.explain = explain;
-  // No canonicalization from here to partitioning: layouts are attributes of ops, and patterns
-  // would drop them.
+  // No canonicalization may run from here to partitioning, because layouts are attributes of ops,
+  // and patterns would drop them.
   manager.addPass(createAssignLayouts(assign));
 }
 
 void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
-  // Before the passes that look at how long values live.
+  // Advance sums first (dpc-advance-sums), because the following passes look at how long values
+  // live.
   manager.addNestedPass<func::FuncOp>(createAdvanceSums());
-  // Before the rest, so that repeated ops read parameters as the backward pass does (stage 3
-  // gathers them for it), and so that peeling copies them with the loop's body.
+  // Rematerialize before updates are divided. At stage 3 the repeated ops then read the
+  // parameters that are gathered for the backward pass. Rematerialize before loops are peeled, so
+  // that peeling copies the repeated ops with the loop's body.
   if (!plan.remat.isNone()) {
     RematOptions remat;
     remat.savedBytes = plan.remat.savedBytes;
@@ -58,15 +60,16 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     remat.explain = explain;
     manager.addPass(createRemat(remat));
   }
-  // Before kernels, so that the additions of the last microbatch are fused with the ops that make
-  // their operands.
+  // Peel loops before kernels are formed, so that the additions of the last microbatch are fused
+  // with the ops that make their operands.
   if (plan.peelsMicrobatches()) {
     PeelMicrobatchesOptions peeling;
     peeling.explain = explain;
     manager.addNestedPass<func::FuncOp>(createPeelMicrobatches(peeling));
   }
-  // After the contract of `local`, which covers only tensors that the host knows. Before kernels,
-  // which are formed of the ops that a rank computes.
+  // Divide updates after level `local` is checked, because the contract of this level allows only
+  // tensors that the host knows, and no flat storage. Divide them before kernels are formed, so
+  // that kernels consist of the ops that one rank computes.
   DivideUpdatesOptions division;
   division.firstBucketBytes = plan.buckets.first;
   division.bucketBytes = plan.buckets.later;
@@ -81,7 +84,8 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     kernels.recomputedOps = 0;
   manager.addNestedPass<func::FuncOp>(createFormKernels(kernels));
 
-  // After kernels: a bucket joins their results, and the order depends on their times.
+  // Form buckets and order the ops after kernels are formed, because a bucket joins results of
+  // kernels, and the order depends on the times of kernels.
   BucketCollectivesOptions buckets;
   buckets.firstBucketBytes = plan.buckets.first;
   buckets.bucketBytes = plan.buckets.later;
@@ -90,7 +94,8 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     manager.addPass(createOrderComputation());
 }
 
-/// How kernels are generated; the memory plan and the code must agree on it.
+/// Returns the options of a pass that describes or generates kernels. Both passes must get the
+/// same options, because memory is planned from the descriptions.
 template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
   Options options;
   options.recompute = kernels.recompute;
@@ -107,12 +112,13 @@ bool dpc::usesOneRegion(const Target &target) {
 void dpc::addMemoryPasses(OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
                           bool explain) {
   manager.addPass(createOutlineKernels());
-  // Before buffers: says how much scratch memory a kernel needs, and which of its results may
-  // share the buffer of an operand.
+  // Describe kernels before buffers are made. The description says how much scratch memory a
+  // kernel needs, and which of its results may share the buffer of an operand.
   manager.addPass(createDescribeKernels(kernelOptions<DescribeKernelsOptions>(plan.kernels)));
   manager.addPass(createLowerToExec());
   manager.addPass(createComputeInPlace());
-  // After buffers are shared: a wait must stand before the next use of the collective's buffers.
+  // Delay waits after buffers are shared, because a wait must be placed before the next use of
+  // the collective's buffers.
   if (plan.overlap)
     manager.addPass(createDelayWaits());
   manager.addPass(createMarkPurposes());
@@ -128,7 +134,7 @@ void dpc::addCodePasses(OpPassManager &manager, const ProgramPlan &plan) {
 }
 
 void dpc::addDialectsOfPlans(DialectRegistry &registry) {
-  // A plan that asks for every pass.
+  // This plan requests every pass that any plan can request.
   ProgramPlan plan;
   plan.layouts = {"*=-"};
   plan.remat.savedBytes = RematChoice::all;

@@ -8,27 +8,30 @@
 
 namespace dpc {
 
-/// Adds the passes from level `step`, with its machine, to `placed`, as `plan` asks for them.
-/// `explain` makes them say in remarks what they decide.
+/// Adds the passes that take a module from level `step` to `placed`, as `plan` requests. The
+/// module must have its machine (`dist.machine`). With `explain`, the passes report their
+/// decisions in remarks.
 void addPlacingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
 
-/// Adds the passes from level `local` to `ordered`, as `plan` asks for them.
+/// Adds the passes that take a module from level `local` to `ordered`, as `plan` requests.
 void addOrderingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
 
-/// Whether collectives work as fast on memory that ranks share as kernels do, so that all buffers
-/// may lie there. On the host, such memory has small pages, unless the system is set otherwise.
-/// Those cost more time than the bytes are worth (docs/performance/memory.md).
+/// Whether all buffers may lie in the memory that collectives access, because kernels are as fast
+/// there as in other memory. This holds for CUDA devices. On the host, memory that ranks share
+/// has small pages, unless the system is set otherwise. There, small pages would cost more time
+/// than the saved bytes are worth (docs/performance/memory.md).
 bool usesOneRegion(const Target &target);
 
-/// Adds the passes from level `ordered` to a memory plan, as `plan` asks for them, without code.
-/// See usesOneRegion for `oneRegion`.
+/// Adds the passes that take a module from level `ordered` to a memory plan, without code, as
+/// `plan` requests. `oneRegion`: see usesOneRegion.
 void addMemoryPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
                      bool explain);
 
-/// Adds the passes from a memory plan to level `scheduled`, as `plan` asks for them.
+/// Adds the passes that take a module from a memory plan to level `scheduled`, as `plan`
+/// requests.
 void addCodePasses(mlir::OpPassManager &manager, const ProgramPlan &plan);
 
-/// Adds the dialects of all passes that a plan may ask for.
+/// Adds the dialects of all passes that a plan can request.
 void addDialectsOfPlans(mlir::DialectRegistry &registry);
 
 } // namespace dpc

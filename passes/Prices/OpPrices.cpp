@@ -1,4 +1,5 @@
-// Computes the operations and bytes of ops and collectives, for the formulas of planning/Prices.
+// Computes the floating-point operations and the bytes of ops and collectives, for the formulas
+// of planning/Prices.
 
 #include "passes/Prices/OpPrices.h"
 

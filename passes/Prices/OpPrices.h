@@ -11,15 +11,15 @@ namespace dpc {
 
 /// The price of one op on a device, for the shapes of its operands and results.
 struct OpPrice {
-  /// Floating-point operations, and bytes of memory that it reads and writes.
+  /// Floating-point operations, and bytes of memory that the op reads and writes.
   double flops = 0, bytes = 0;
 
   double secondsOn(const Device &device) const { return computeSeconds(device, flops, bytes); }
 };
 
-/// The price of an op before kernels are formed. Values that will stay in registers of a kernel
-/// count no bytes (getFusedBytes). An op that reads only a part of an operand, such as a gather,
-/// counts the bytes of that part. An op without CostOpInterface costs nothing.
+/// The price of an op before kernels are formed. A value that will stay in the registers of a
+/// kernel adds no bytes (getFusedBytes). If an op reads only a part of an operand, as a gather
+/// does, only the bytes of that part count. An op without CostOpInterface costs nothing.
 OpPrice priceBeforeFusion(mlir::Operation *op);
 
 /// The price of a kernel or an update: the floating-point operations of all ops in it, and the

@@ -29,8 +29,9 @@ struct AdvanceSumsPass : dpc::impl::AdvanceSumsBase<AdvanceSumsPass> {
       return op->getBlock() == &step.front() && updates.ops.contains(op) &&
              !forward.ops.contains(op);
     };
-    // Maps the op that makes the last operand of moved ops to the last of these ops. The next op
-    // with that maker goes after it, so that the moved ops keep their order.
+    // Several ops may move to after the same op, the maker of their last operand. This map has, by
+    // maker, the last op that has moved there. The next op with the same maker goes after that op,
+    // so that the moved ops keep their order.
     llvm::DenseMap<Operation *, Operation *> lastBehind;
     for (Operation &op : llvm::make_early_inc_range(step.front().without_terminator())) {
       if (!isBackward(&op) || !runsAtOnce(&op, isBackward) || !readsGradient(&op, isBackward))

@@ -1,4 +1,5 @@
-// Computes when the ops of a backward pass run, and from this the bytes that the pass keeps.
+// Computes the order in which the ops of a backward pass run, and from this order the bytes
+// that the pass keeps.
 
 #include "passes/Remat/BackwardMoments.h"
 
@@ -55,7 +56,7 @@ int64_t GradientDivision::partsOf(Operation *op) const {
 
 BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
     : block(block), backward(std::move(ops)) {
-  // Maps each op to the index of the op after which it runs.
+  // By op: its own index, or the index of the op directly after which it runs.
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (auto [index, op] : llvm::enumerate(backward)) {
     int64_t number = -1;
@@ -65,7 +66,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
       for (Value operand : op->getOperands())
         if (auto maker = numberOf.find(operand.getDefiningOp()); maker != numberOf.end())
           number = std::max(number, maker->second);
-    // Learning rates and similar numbers read no gradient. They run at the start.
+    // Learning rates and similar numbers do not depend on a gradient. They run at the start.
     if (number < 0)
       number = isEarly && llvm::none_of(op->getResultTypes(), hasRank) ? 0 : index;
     numberOf[op] = number;
@@ -79,7 +80,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
 
 std::vector<int64_t> BackwardMoments::countBytes(const GradientDivision &division) const {
   std::vector<int64_t> changes(backward.size() + 1), bytes;
-  // Maps each op to the number of ranks among which its results are divided.
+  // By op: the number of ranks among which its results are divided.
   llvm::DenseMap<Operation *, int64_t> parts;
   for (Operation *op : backward) {
     int64_t part = division.partsOf(op);

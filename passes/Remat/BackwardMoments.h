@@ -13,19 +13,19 @@
 
 namespace dpc {
 
-/// Whether the results of `op` take no memory of their own: `op` is a view, or each kernel that
-/// reads the result computes it anew, as it does a constant. Such an op is repeated for each
-/// reader.
+/// Whether the results of `op` take no memory of their own. This holds if `op` is a view, or if
+/// each kernel that reads the result computes it for itself (e.g. a constant). A free op is
+/// repeated for each of its readers.
 bool isFree(mlir::Operation *op);
 
-/// Whether a tensor has a rank above 0, that is, holds more than a single number.
+/// Whether the tensor type `type` has rank 1 or more. A tensor of rank 0 is a single number.
 bool hasRank(mlir::Type type);
 
-/// Whether `op`, an op of the backward pass, can run as soon as its operands exist, wherever it
-/// stands in the program. This holds if `op` moves data, reduces, or computes element by element,
-/// and if its operands come from the backward pass alone (`isBackward`); single numbers and
-/// constants may come from elsewhere. An op that reads a value of the forward pass runs at its
-/// place in the program: if that value is rematerialized, it does not exist earlier.
+/// Whether `op`, an op of the backward pass, can run as soon as its operands exist, whatever its
+/// position in the program. Two conditions must hold. First, `op` is free, elementwise, a reduction
+/// or a collective. Second, no op outside of the backward pass (`isBackward`) makes an operand,
+/// except constants and single numbers. An op that reads a value of the forward pass keeps its
+/// position, because a rematerialized value does not exist earlier.
 bool runsAtOnce(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *)> isBackward);
 
 /// How gradients will be divided among ranks after the ranks have summed them.
@@ -40,11 +40,11 @@ struct GradientDivision {
   int64_t partsOf(mlir::Operation *op) const;
 };
 
-/// When the ops of a backward pass run, and the bytes that the pass keeps at each of these moments.
-/// The program lists updates, and sums over ranks, after the rest of the backward pass, but in the
-/// end each of them runs as soon as its gradient exists. Moments therefore follow the order of the
-/// program, except that an update, and an op that runs at once (`runsAtOnce`), comes directly after
-/// its operands.
+/// The moments of a backward pass: the positions of its ops in the order in which they will run.
+/// The program lists updates, and sums over ranks, after the rest of the backward pass, but later
+/// passes let each of them run as soon as its gradient exists. Moments therefore follow the order
+/// of the program with one exception: an update, or an op for which runsAtOnce holds, comes
+/// directly after its operands.
 class BackwardMoments {
 public:
   /// `backward` holds the ops of the backward pass in `block`, in program order.
@@ -56,11 +56,11 @@ public:
   /// The moment at which `op` runs; `op` must be an op of the backward pass.
   int64_t of(mlir::Operation *op) const { return momentOf.lookup(op); }
 
-  /// The bytes that the backward pass itself keeps at each moment. Each result counts until its
-  /// last reader. An update reads all its operands when the last of them exists. A gradient that a
-  /// loop sums over microbatches is added to the sum at once; the sum takes its memory outside of
-  /// the loop. The new value of a state takes the memory of the old value. If a gradient will be
-  /// divided, only the rank's part of it counts.
+  /// Returns the bytes that the backward pass itself keeps at each moment. Each result counts until
+  /// its last reader has run. An update is taken to read all its operands when the last one of them
+  /// exists. A gradient that a loop sums over microbatches is added to the sum at once; the memory
+  /// of the sum counts outside of the loop. The new value of a state takes the memory of the old
+  /// value. If a gradient will be divided among ranks, only the rank's part of it counts.
   std::vector<int64_t> countBytes(const GradientDivision &division) const;
 
 private:

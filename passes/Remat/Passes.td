@@ -4,14 +4,15 @@
 include "mlir/Pass/PassBase.td"
 
 def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
-  let summary = "Moves what gradients are summed up to right behind them";
+  let summary = "Moves the terms of gradient norms to directly after their gradients";
   let description = [{
-    The terms of a norm of all gradients, and the sums over ranks that they need, are listed after
-    the entire backward pass. A kernel that computes both a gradient and its term would run there,
-    and all its operands would be kept until then. This pass moves the terms to directly after their
-    gradients. It moves each op of the backward pass of `@step` that moves data, computes element by
-    element or sums elements, if it reads only values of the backward pass (`runsAtOnce`,
-    BackwardMoments.h).
+    The program lists the terms of the norm of all gradients, and the sums over ranks
+    that these terms need, after the entire backward pass. A kernel that computes both a
+    gradient and its term would run there, and all its operands would be kept until
+    then. This pass moves the terms to directly after their gradients. In general, the
+    pass moves ops of the backward pass of `@step` that move data, compute element by
+    element or sum elements, if they read only values of the backward pass
+    (`runsAtOnce`, BackwardMoments.h).
 
     Left alone: ops that read only single numbers, such as the sum of the terms; updates; functions
     without a metric `loss` or without updates.
@@ -33,28 +34,36 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
 }
 
 def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
-  let summary = "Computes values of the forward pass again where the backward pass needs them";
+  let summary = "Lets the backward pass compute values of the forward pass again, to save memory";
   let description = [{
-    Decides which values of the forward pass of `@step`, and of the forward pass in the bodies of
-    its loops over microbatches, are kept for the backward pass (RematPlan.h). All other values that
-    the backward pass reads are rematerialized from the kept values, just before they are first
-    read. The forward pass is cut into segments at places where few bytes cross (Chen et al.,
-    "Training deep nets with sublinear memory cost", 2016): an op that is repeated in a segment
-    reads values that are kept in this segment or before it. Within a segment, minimum cuts find the
-    values to keep at each price of time (He & Yu, MLSys 2023). `saved-bytes` are saved by the steps
-    that take the fewest seconds per byte. Communication is repeated too: all ranks run the same
-    program, so all repeat the same collectives. Random numbers are functions of their seed: a
-    repeated op draws the same numbers.
+    Decides which values of the forward pass of `@step` are kept for the backward pass
+    (RematPlan.h). Does the same for the forward pass in the bodies of its loops over
+    microbatches. All other values that the backward pass reads are rematerialized from
+    the kept values, just before the backward pass first reads them.
 
-    The saved bytes are an estimate: a replay of the reads of the backward pass, in which updates,
-    and sums over ranks, run as soon as their gradients exist (BackwardMoments.h).
+    The forward pass is cut into segments at positions where few bytes are live (Chen et
+    al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads
+    only values that are kept in its segment or before it, or that are repeated in its
+    segment. Within a segment, minimum cuts find the values to keep, for each price of a
+    second in bytes (He & Yu, MLSys 2023). The pass then repeats those ops that take the
+    fewest seconds per saved byte, until `saved-bytes` are saved.
 
-    With `nodes`, only the values that ONNX nodes with these names compute are rematerialized, and
-    values that take no time. A name gives a warning if the backward pass reads no value of its
-    nodes, and an error if no node has it.
+    Collectives are repeated too. All ranks run the same program, so they repeat the
+    same collectives. Random numbers are functions of their seed, so a repeated op draws
+    the same numbers.
 
-    A repeated op reads its operands through `nn.after`. Thus it neither joins a kernel with the
-    first computation of the same value, nor is moved to that computation.
+    The pass estimates the saved bytes. It replays the reads of the backward pass, in
+    which updates, and sums over ranks, run as soon as their gradients exist
+    (BackwardMoments.h).
+
+    With `nodes`, the pass rematerializes only the values of ONNX nodes with these
+    names, and values that take no time. It warns about a name if the backward pass
+    reads no value of the nodes with this name. It reports an error if no node has the
+    name.
+
+    A repeated op reads its operands through `nn.after`, which depends on a value of the
+    backward pass. Therefore no later pass can move the repeated op into the forward
+    pass, or fuse it with the first computation of the same value.
 
     Left alone: functions without a metric `loss` or without updates. Ops outside of the backward
     pass, such as metrics, read the first computation.

@@ -1,5 +1,7 @@
-// Trades time for memory, one step of one segment at a time, until enough bytes are saved (the
-// greedy answer in Sinha & Zoltners, "The multiple-choice knapsack problem", 1979).
+// Chooses the ops to repeat. Starts with an answer for each segment that takes no time. Then takes
+// steps, each of which repeats more ops of one segment, until enough bytes are saved. The steps
+// with the least time per saved byte come first (the greedy answer in Sinha & Zoltners, "The
+// multiple-choice knapsack problem", 1979).
 
 #include "passes/Remat/RematChoices.h"
 #include "passes/Remat/RematCuts.h"
@@ -17,11 +19,11 @@ namespace {
 /// Makes plans for fixed cuts.
 class Planner {
 public:
-  /// `stays` says of each value whether it is never rematerialized.
+  /// `stays[value]`: whether the value is never rematerialized.
   Planner(const RematProblem &problem, const std::vector<bool> &stays, std::vector<int64_t> cuts)
       : problem(problem), uses(problem), stays(stays), cuts(std::move(cuts)) {}
 
-  /// Repeats only ops that take no time.
+  /// Returns the plan that repeats only ops that take no time.
   RematPlan makePlain() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     std::vector<bool> repeated(problem.ops.size());
@@ -31,7 +33,8 @@ public:
     return makePlan(std::move(repeated));
   }
 
-  /// Rematerializes the values that the user asks for, and values that take no time to compute.
+  /// Returns the plan that rematerializes the values that the user asks for, and values that take
+  /// no time to compute.
   RematPlan makeAsked() const {
     std::vector<bool> repeated(problem.ops.size());
     for (auto [index, op] : enumerate(problem.ops))
@@ -44,8 +47,9 @@ public:
     return plan;
   }
 
-  /// The bytes that are needed if all segments but the last are repeated: the values that are kept
-  /// then, and the values that the largest segment makes.
+  /// Returns the bytes that are needed if all segments but the last are repeated as far as
+  /// possible: the bytes of the values that are then kept, and the bytes that the repetition of
+  /// the largest segment makes.
   int64_t measure() const {
     const SegmentChoices choices(problem, uses, cuts, stays);
     const int64_t last = cuts.size();
@@ -77,8 +81,8 @@ public:
     std::vector<size_t> chosen(last + 1);
     RematPlan best = combine(answers, chosen);
     const int64_t plain = best.plainBytes = best.peakBytes;
-    // Steps are taken in the order of time per saved byte. Of equal steps the earliest segment
-    // comes first, because its bytes would be kept the longest.
+    // Take the steps in the order of time per saved byte. Of equal steps the one of the earliest
+    // segment comes first, because the bytes of this segment are kept the longest.
     stable_sort(steps,
                 [](const Step &a, const Step &b) { return a.ticks * b.bytes < b.ticks * a.bytes; });
     if (problem.savedBytes < std::numeric_limits<int64_t>::max())
@@ -89,9 +93,10 @@ public:
         best = combine(answers, chosen);
       }
     if (plain - best.peakBytes < problem.savedBytes) {
-      // Saves the most: takes the smallest answer of every segment but the last. The backward pass
-      // begins with the last segment, so all answers of that one are tried, and the lowest peak
-      // wins.
+      // The steps do not save enough, so save as much as possible. Every segment but the last
+      // takes its answer with the fewest bytes. The backward pass begins with the last segment.
+      // For this segment the answer with the fewest bytes need not have the lowest peak, so all
+      // its answers are tried.
       for (int64_t segment = 0; segment < last; ++segment)
         chosen[segment] = answers[segment].size() - 1;
       for (size_t answer = 0; answer < answers[last].size(); ++answer) {
@@ -106,8 +111,8 @@ public:
   }
 
 private:
-  /// A step from one answer of a segment to the next: the ticks that it adds and the bytes that it
-  /// saves.
+  /// A step from one answer of a segment to the next answer: the ticks (units of time) that it
+  /// adds and the bytes that it saves.
   struct Step {
     int64_t segment;
     size_t answer;
@@ -128,8 +133,9 @@ private:
     return makePlan(std::move(repeated));
   }
 
-  /// Repeats each of these ops that has a result which is needed and not kept. Keeps the values
-  /// that they read, unless an op makes them again in the same segment.
+  /// Returns a plan that repeats the ops in `repeated`, but leaves out an op if each of its
+  /// results is kept or not needed. The plan keeps the values that repeated ops read, unless an op
+  /// of the same segment makes these values again.
   RematPlan makePlan(std::vector<bool> repeated) const {
     RematPlan plan;
     plan.cuts = cuts;
@@ -167,8 +173,9 @@ private:
 
 } // namespace
 
-/// Values that the backward pass first reads no later than at the peak of the plain program. If
-/// they were rematerialized, they would take their memory at the peak too.
+/// Finds the values that the backward pass first reads at or before the peak of the plain program.
+/// If they were rematerialized, they would still take memory at the peak, so nothing would be
+/// saved.
 static std::vector<bool> findFirstRead(const RematProblem &problem, const RematPlan &plain) {
   const std::vector<int64_t> bytes = replayRemat(problem, plain);
   const int64_t peak = bytes.rend() - std::max_element(bytes.rbegin(), bytes.rend()) - 1;

@@ -1,4 +1,4 @@
-// Repeats ops of the forward pass in the backward pass, as a RematPlan says.
+// Repeats ops of the forward pass in the backward pass, as a RematPlan decides.
 
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Prices/OpPrices.h"
@@ -32,15 +32,16 @@ namespace {
 /// The options of the pass: the bytes to save, or the ONNX nodes whose values are rematerialized.
 struct RematRequest {
   int64_t savedBytes;
-  /// Patterns of names of ONNX nodes whose values are rematerialized. If there are any, no other
-  /// values are, but for those that take no time.
+  /// Patterns of ONNX node names. If there are any, only the values of the matching nodes, and
+  /// values that take no time, are rematerialized.
   std::vector<llvm::GlobPattern> globs;
-  /// By glob: whether it matches a node, and whether it matches a node whose ops have been
-  /// repeated.
+  /// By glob: whether the glob matches a node (`used`), and whether it matches a node whose ops
+  /// have been repeated (`repeated`).
   std::vector<bool> used, repeated;
   GradientDivision division;
 
-  /// Whether a glob matches a node of `op`. Sets `found` for each glob that does.
+  /// Whether a glob matches an ONNX node that `op` was imported from. Sets `found` for each such
+  /// glob.
   bool names(Operation *op, std::vector<bool> &found) const {
     bool isNamed = false;
     if (isOfLoss(op->getLoc()))
@@ -56,7 +57,8 @@ struct RematRequest {
 /// Plans one block, the body of `@step` or of a loop over microbatches, and applies the plan.
 class BlockRemat {
 public:
-  /// `forward` and `updates` hold the ops on which the loss, and the new state, depend.
+  /// `forward` holds the ops on which the loss depends, and `updates` the ops on which the new
+  /// state depends.
   BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates,
              const Machine &machine, RematRequest &request)
       : block(block) {
@@ -66,8 +68,9 @@ public:
     std::vector<Operation *> backward;
     bool isBehind = false;
     for (Operation &op : block.without_terminator()) {
-      // An op before the end of the forward pass that only the backward pass needs, for example one
-      // that draws a mask, reads only values of the forward pass. It counts as an op of that pass.
+      // The program may list an op before the end of the forward pass although only the backward
+      // pass needs it, for example an op that draws a mask. It reads only values of the forward
+      // pass, so it counts as an op of the forward pass.
       const bool isForward = forward.ops.contains(&op) || (!isBehind && updates.ops.contains(&op));
       isBehind |= &op == lastForward;
       if (isForward) {
@@ -116,7 +119,7 @@ public:
   }
 
   void explain() const {
-    // Without a plan nothing is repeated, so that there is nothing to report.
+    // Without a plan no op is repeated, so there is nothing to report.
     if (isPlanned && (plan.countRepeated(problem) > 0 || !copies.empty()))
       block.getParentOp()->emitRemark("keeps ")
           << exactBytesText(plan.keptBytes) << " of the forward pass, in " << plan.cuts.size() + 1
@@ -136,10 +139,10 @@ private:
     return std::max(1e-9, priceBeforeFusion(op).secondsOn(machine.device));
   }
 
-  /// Adds `op` to the problem, and a value for each result of it that takes memory.
+  /// Adds `op` to the problem. Adds a value for each result of `op` that takes memory.
   void addOp(Operation *op, const Machine &machine, RematRequest &request) {
     RematOp &made = problem.ops.emplace_back();
-    // Loops are never repeated.
+    // Ops with regions, such as loops, are never repeated.
     made.mayRepeat = op->getNumRegions() == 0;
     made.seconds = 0;
     isAsked = !request.globs.empty();
@@ -203,7 +206,7 @@ private:
   }
 
   /// Whether a reader in the backward pass needs a repeated computation of `value`, because the
-  /// first one is not kept.
+  /// first computation is not kept.
   bool isLost(Value value) const {
     Operation *op = value.getDefiningOp();
     return op && (isFree(op) ? llvm::any_of(op->getOperands(),
@@ -211,7 +214,7 @@ private:
                              : !isThere(value));
   }
 
-  /// Repeats the computation of all operands of `reader`, an op of the backward pass, that are
+  /// `reader` is an op of the backward pass. Repeats the computation of all its operands that are
   /// lost.
   void repeatFor(Operation *reader) {
     SmallVector<OpOperand *> uses;
@@ -276,19 +279,20 @@ private:
     return inOrder;
   }
 
-  /// The value that a repeated op reads instead of `operand`, which is kept. Single numbers, and
-  /// values of the backward pass, are read directly.
+  /// Returns the value that a repeated op reads instead of the kept value `operand`: an `nn.after`,
+  /// which makes the op wait for `trigger`. Single numbers and values of the backward pass are
+  /// returned unchanged.
   Value readAgain(OpBuilder &builder, Value operand, Value trigger) const {
     if (nn::typeOf(operand).getRank() == 0 || moments->contains(operand.getDefiningOp()))
       return operand;
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// Finds the ops of the backward pass that compute element by element from values of the forward
-  /// pass alone, and whose readers read values of the backward pass too. The derivative of an
-  /// activation function is an example. Such an op is repeated for each reader, from the values
-  /// that exist at that time. On its own it could be computed during the forward pass, and its
-  /// result would be kept.
+  /// Finds the derived ops. They are ops of the backward pass that compute element by element from
+  /// values of the forward pass alone, and whose readers also read values of the backward pass. The
+  /// derivative of an activation function is an example. A derived op is repeated for each reader,
+  /// from the values that exist at that time. A single copy could be computed during the forward
+  /// pass, and its result would be kept.
   void findDerived() {
     for (Operation *op : moments->getOps()) {
       const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -298,8 +302,8 @@ private:
       if (isMadeOfForward && (isFree(op) || getFusionKind(op) == FusionKind::elementwise))
         derived.insert(op);
     }
-    // These begins ignore all ops found so far. The constructor calls findBegins again with the
-    // derived ops that remain.
+    // This call of findBegins ignores all derived ops found so far. The constructor calls
+    // findBegins again with the derived ops that remain.
     const llvm::DenseSet<Operation *> ofForward = derived;
     findBegins();
     auto readsGradient = [&](Operation *reader) {
@@ -316,10 +320,10 @@ private:
         derived.erase(op);
   }
 
-  /// Finds, for each op of the backward pass, the op with which its kernel may begin. An
-  /// elementwise op or reduction may share a kernel with the op that makes an operand, even if that
-  /// is a product. But this kernel cannot begin before all its other operands exist, so the maker
-  /// that begins last counts.
+  /// Finds, for each op of the backward pass, the op with which its kernel may begin (`beginOf`).
+  /// An elementwise op or reduction may share a kernel with the op that makes an operand, even if
+  /// that op is a product. Such a kernel cannot begin before all its other operands exist. If
+  /// several ops make operands, the one that begins last counts.
   void findBegins() {
     for (Operation *op : moments->getOps()) {
       Operation *&begin = beginOf[op] = op;
@@ -339,8 +343,9 @@ private:
     }
   }
 
-  /// A value of the backward pass that exists when the kernel of `reader` begins; null if there is
-  /// none. Repeated ops wait for it, so that they do not run during the forward pass.
+  /// Returns a value of the backward pass that exists when the kernel of `reader` begins; null if
+  /// there is no such value. Repeated ops wait for this value, so that they do not run during the
+  /// forward pass.
   Value findTrigger(Operation *reader) const {
     Operation *begin = beginOf.lookup(reader);
     for (Value operand : begin->getOperands())
@@ -353,7 +358,7 @@ private:
   }
 
   /// Whether `op` certainly runs after the forward pass. Ops that compute single numbers, such as
-  /// learning rates, may run earlier; so may ops that each kernel computes for itself.
+  /// learning rates, may run earlier. So may ops that each reading kernel repeats.
   bool isInBackwardPass(Operation *op) const {
     return op && moments->contains(op) && !derived.contains(op) &&
            lastForward->isBeforeInBlock(op) && llvm::any_of(op->getResultTypes(), hasRank) &&
@@ -364,10 +369,10 @@ private:
   /// The ops of the forward pass, in program order, and the index of each.
   std::vector<Operation *> ops;
   llvm::DenseMap<Operation *, int64_t> numberOf;
-  /// The ops of the backward pass, and when they run.
+  /// The ops of the backward pass, and the order in which they run.
   std::optional<BackwardMoments> moments;
   llvm::DenseMap<Operation *, Operation *> beginOf;
-  /// The last op of the forward pass that makes more than a single number.
+  /// The last op of the forward pass that makes a tensor of rank 1 or more.
   Operation *lastForward = nullptr;
   RematProblem problem;
   llvm::MapVector<Value, int64_t> valueOf;

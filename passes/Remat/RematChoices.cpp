@@ -1,7 +1,7 @@
-// Chooses the values of a segment to keep at each price of time, by minimum cuts (He & Yu,
-// "Transcending runtime-memory tradeoffs in checkpointing by being fusion aware", MLSys 2023). The
-// prices tried are the slopes between two known answers: if no third answer is better at such a
-// price, then no optimal answer lies between the two.
+// Chooses the values of a segment to keep, by minimum cuts, for each price of time in bytes (He &
+// Yu, "Transcending runtime-memory tradeoffs in checkpointing by being fusion aware", MLSys 2023).
+// Each price that is tried is the slope between two known answers, in ticks and bytes. If no third
+// answer is cheaper at this price, no optimal answer lies between the two.
 
 #include "passes/Remat/RematChoices.h"
 
@@ -14,8 +14,9 @@
 
 using namespace dpc;
 
-/// The numbers of units into which all bytes, and all seconds, are divided. Costs in the graph are
-/// products of bytes and ticks, and must have less than 63 bits.
+/// All bytes of a problem together have about kByteUnits units, and all seconds together have about
+/// kTicks ticks. Costs in the graph are products of units and ticks, and must have less than 63
+/// bits.
 static constexpr int64_t kByteUnits = int64_t(1) << 24, kTicks = int64_t(1) << 20;
 
 SegmentChoices::SegmentChoices(const RematProblem &problem, const RematUses &uses,
@@ -44,9 +45,12 @@ SegmentChoices::SegmentChoices(const RematProblem &problem, const RematUses &use
     allTicks += own;
 }
 
-/// The graph of one segment. A needed value is on the source's side. Either the value is kept: an
-/// edge is cut, to its maker, or to the sink if the value cannot be rematerialized. Or its maker is
-/// on the source's side too: then the maker is repeated, and the values that it reads are needed.
+/// The graph of one segment. Its nodes are values and ops. A value on the source's side of the cut
+/// is needed, and an op on the source's side is repeated. The edge from a value to its maker costs
+/// the bytes of the value, so a needed value is either kept (the edge is cut) or its maker is
+/// repeated. For a value that cannot be rematerialized, this edge leads to the sink. The edge from
+/// an op to the sink costs the ticks of the op. Edges from an op to the values that it reads are
+/// never cut, so a repeated op needs these values.
 class SegmentChoices::Cut {
 public:
   Cut(const SegmentChoices &choices, int64_t segment, int64_t bytePrice, int64_t tickPrice)
@@ -82,8 +86,9 @@ public:
 private:
   bool isChosen(int64_t node) const { return graph.isOnSourceSide(node); }
 
-  /// Whether `value` can be rematerialized in the segment: an op of the segment makes it, that op
-  /// may be repeated, and no op of another segment reads the value.
+  /// Whether `value` can be rematerialized in the segment: an op of the segment makes it, this op
+  /// may be repeated, and the value is not one of those that stay. If an op of another segment
+  /// reads a value, the value stays.
   bool mayRemake(int64_t value) const {
     const int64_t maker = choices.problem.values[value].maker;
     return maker >= begin && maker < end && !choices.stays[value] &&
@@ -117,7 +122,7 @@ private:
   const SegmentChoices &choices;
   const int64_t bytePrice, tickPrice, begin, end;
   MinimumCut graph;
-  // The results are sums over these maps, which do not depend on their order.
+  // The iteration order of these maps has no effect, because only sums are formed over them.
   llvm::DenseMap<int64_t, int64_t> valueNodes, opNodes;
   std::vector<int64_t> waiting;
 };

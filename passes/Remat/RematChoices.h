@@ -9,20 +9,21 @@ namespace dpc {
 /// the time that the repeated ops take.
 struct SegmentChoice {
   std::vector<int64_t> repeated;
-  /// In the units that SegmentChoices chooses for its problem.
+  /// `bytes` and `ticks` count in the units that SegmentChoices chooses for its problem.
   int64_t bytes = 0, ticks = 0;
 };
 
-/// The answers for each segment of a problem that are optimal at some price of time. They range
-/// from the answer that takes no time to the answer that keeps the fewest bytes.
+/// The answers for each segment of a problem, each of which is optimal at some price of time in
+/// bytes. They range from the answer that takes no time to the answer that keeps the fewest bytes.
 class SegmentChoices {
 public:
-  /// `stays` says of each value whether it is never rematerialized.
+  /// `stays[value]`: whether the value is never rematerialized.
   SegmentChoices(const RematProblem &problem, const RematUses &uses,
                  const std::vector<int64_t> &cuts, const std::vector<bool> &stays);
 
-  /// Ascending in `ticks` and descending in `bytes`. Each step to the next answer takes more ticks
-  /// per byte that it saves than the step before.
+  /// Returns the answers of a segment, ascending in `ticks` and descending in `bytes`. Each answer
+  /// saves bytes compared with the one before it. The ticks per saved byte grow from answer to
+  /// answer.
   std::vector<SegmentChoice> of(int64_t segment) const;
   /// The first and the last answer of `of(segment)`, without the answers between them.
   SegmentChoice fastest(int64_t segment) const;
@@ -31,7 +32,8 @@ public:
 private:
   class Cut;
 
-  /// The answer with the lowest total cost, at these prices of a unit of bytes and of a tick.
+  /// Returns the answer with the lowest total cost if a unit of bytes costs `bytePrice` and a tick
+  /// costs `tickPrice`.
   SegmentChoice solve(int64_t segment, int64_t bytePrice, int64_t tickPrice) const;
   void refine(int64_t segment, const SegmentChoice &fast, const SegmentChoice &small,
               std::vector<SegmentChoice> &answers) const;
@@ -39,10 +41,11 @@ private:
   const RematProblem &problem;
   const RematUses &uses;
   const std::vector<int64_t> &cuts;
-  /// `bytes` is indexed by value and `ticks` by op, both in units.
+  /// `bytes` is indexed by value and `ticks` by op. Both are in the units of SegmentChoice.
   std::vector<int64_t> bytes, ticks;
   int64_t allBytes = 1, allTicks = 1;
-  /// By value: whether it crosses a cut or is kept for another reason, and is never rematerialized.
+  /// By value: whether it is never rematerialized, because it crosses a cut or because the caller
+  /// says so.
   std::vector<bool> stays;
 };
 

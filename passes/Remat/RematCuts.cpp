@@ -1,6 +1,6 @@
-// Finds the cuts that keep the fewest bytes for a given limit on the size of segments, by dynamic
-// programming over places where few bytes cross (after Chen et al., "Training deep nets with
-// sublinear memory cost", 2016).
+// Finds cuts of the forward pass by dynamic programming. Each answer keeps the fewest bytes for a
+// given limit on the size of segments. Cuts are only tried at positions where few bytes cross
+// (after Chen et al., "Training deep nets with sublinear memory cost", 2016).
 
 #include "passes/Remat/RematCuts.h"
 
@@ -21,7 +21,8 @@ public:
       const RematValue &value = problem.values[index];
       if (stays[index])
         continue;
-      // If the kernels that read a value compute it, it takes memory only if it crosses a cut.
+      // If the kernels that read a value compute it for themselves, the value takes memory only if
+      // it crosses a cut.
       const bool isMade = value.firstBackward >= 0 && problem.ops[value.maker].seconds > 0;
       values.push_back({value.maker, uses.lastReaderOf(problem, index), value.bytes, isMade});
     }
@@ -44,7 +45,7 @@ public:
 private:
   /// Each limit on the size of a segment is this fraction of the limit tried before.
   static constexpr double kStep = 0.8;
-  /// The maximum number of places for cuts; the time of the search is quadratic in it.
+  /// The maximum number of positions for cuts. The time of the search grows with its square.
   static constexpr size_t kMostCandidates = 400;
 
   struct Lifetime {
@@ -53,8 +54,9 @@ private:
     bool isMade;
   };
 
-  /// Chooses the places where no more bytes cross than at the place before and the place after. If
-  /// there are too many, keeps the best one of each stretch of the program.
+  /// Chooses the positions where no more bytes cross than at the position before and the position
+  /// after. If there are too many, divides the program into stretches and keeps the best position
+  /// of each.
   void chooseCandidates() {
     std::vector<int64_t> crossing(ops + 1);
     for (const Lifetime &value : values)
@@ -78,8 +80,9 @@ private:
     places.push_back(ops);
   }
 
-  /// Computes, for each segment from place i to place j, the bytes of the segment that cross j, and
-  /// the bytes that a repetition of the segment makes.
+  /// Computes two numbers for each segment from position i to position j: the bytes of the
+  /// segment's values that cross j, and the bytes of the values that a repetition of the segment
+  /// makes.
   void measure() {
     const size_t count = places.size();
     newlyKept.assign(count, std::vector<int64_t>(count));
@@ -103,8 +106,8 @@ private:
     }
   }
 
-  /// The cheapest cuts whose segments, except the last, have at most `limit` bytes; nullopt if
-  /// there are none.
+  /// Returns the cheapest cuts under which every segment except the last has at most `limit` bytes;
+  /// nullopt if there are no such cuts.
   std::optional<std::vector<int64_t>> search(double limit) const {
     const size_t count = places.size();
     const int64_t none = std::numeric_limits<int64_t>::max();

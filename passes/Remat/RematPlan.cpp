@@ -1,5 +1,5 @@
-// Checks that a plan of rematerialization is sound: every needed value exists when it is needed,
-// and a replay uses as many bytes as the plan records.
+// Checks that a plan of rematerialization is sound: every value exists when an op needs it, and a
+// replay of the plan uses as many bytes as the plan records.
 
 #include "passes/Remat/RematPlan.h"
 
@@ -121,8 +121,9 @@ Error RematPlan::verify(const RematProblem &problem) const {
 std::vector<int64_t> dpc::replayRemat(const RematProblem &problem, const RematPlan &plan) {
   const int64_t positions = problem.backwardBytes.size();
   const RematUses uses(problem);
-  // When a repeated op runs, and until when it needs its operands. An op that takes no time is part
-  // of each kernel that reads its result, so it needs its operands until the last of these kernels.
+  // `begins`: when a repeated op runs. `ends`: until when it needs its operands. An op that takes
+  // no time is part of each kernel that reads its result, so it needs its operands until the last
+  // of these kernels.
   std::vector<int64_t> begins(problem.ops.size(), positions), ends(problem.ops.size(), -1);
   // The change of the bytes in use at each position; position 0 is the end of the forward pass.
   std::vector<int64_t> changes(positions + 2);

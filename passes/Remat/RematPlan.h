@@ -1,15 +1,17 @@
 // Chooses the values of a forward pass that are rematerialized for the backward pass.
 //
-// The ops of the forward pass, in program order, are cut into segments. The cuts are chosen so that
-// the values that cross them and the values of the largest segment together take the fewest bytes
-// (Chen et al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads values
-// that are kept in its segment or before it, or that are made again in its segment. The values kept
-// within a segment form a minimum cut between the values that the backward pass needs and the
-// values that are rematerialized (as in He & Yu, "Transcending runtime-memory tradeoffs in
-// checkpointing by being fusion aware", MLSys 2023). There is one such cut for each price of a
-// second in bytes at which the answer changes. The steps between these answers, in all segments
-// together, are taken in the order of seconds per saved byte until the budget is met: the greedy
-// answer to the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
+// The ops of the forward pass, in program order, are cut into segments (Chen et al., "Training deep
+// nets with sublinear memory cost", 2016). The chosen cuts give the smallest sum of the bytes that
+// cross cuts and the bytes that the largest segment makes. A repeated op reads values that are kept
+// in its segment or before it, or that are made again in its segment.
+//
+// The values kept within a segment form a minimum cut (as in He & Yu, "Transcending runtime-memory
+// tradeoffs in checkpointing by being fusion aware", MLSys 2023). The cost of a cut is the bytes of
+// the kept values plus the time of the repeated ops, which is converted to bytes at some price of a
+// second. Different prices give different cuts, so each segment has a list of answers, from fast to
+// small. The planner moves from answer to answer, in all segments together, in the order of seconds
+// per saved byte, until enough bytes are saved. This is the greedy answer to the multiple-choice
+// knapsack problem (Sinha & Zoltners, 1979).
 
 #ifndef DPC_PASSES_REMAT_REMATPLAN_H
 #define DPC_PASSES_REMAT_REMATPLAN_H
@@ -24,17 +26,18 @@ namespace dpc {
 
 /// A value that an op of the forward pass computes and that takes memory.
 struct RematValue {
-  /// The index of the op that computes it.
+  /// The index of the op that computes the value.
   int64_t maker;
   int64_t bytes;
-  /// The first and the last op of the backward pass that reads it; both are -1 if none does.
+  /// The first and the last op of the backward pass that reads the value, as indices into
+  /// RematProblem::backwardBytes; both are -1 if no op does.
   int64_t firstBackward = -1, lastBackward = -1;
 };
 
 /// An op of the forward pass.
 struct RematOp {
-  /// 0 if every kernel that reads the result computes it anew. Such a result takes memory only if
-  /// it is kept.
+  /// The time of the op. It is 0 if every kernel that reads the result computes the result for
+  /// itself. Such a result takes memory only if it is kept.
   double seconds = 1;
   /// The values that the op reads, all of them made by earlier ops.
   std::vector<int64_t> reads;
@@ -49,8 +52,8 @@ struct RematProblem {
   std::vector<int64_t> backwardBytes;
   /// The bytes to save, compared with the same program without rematerialization.
   int64_t savedBytes = std::numeric_limits<int64_t>::max();
-  /// Values that the user asks to rematerialize. If there are any, the only other values that are
-  /// rematerialized are those that take no time.
+  /// Values that the user asks to rematerialize. If there are any, only these values, and values
+  /// that take no time, are rematerialized.
   std::vector<int64_t> asked;
 
   /// Checks that the problem is sound: ops read values that exist and that earlier ops made,
@@ -64,20 +67,19 @@ struct RematPlan {
   std::vector<int64_t> cuts;
   /// By value: whether it is kept from the forward pass until its last reader in the backward pass.
   std::vector<bool> kept;
-  /// By op: whether the backward pass repeats the op, just before it first needs a result of the
-  /// op.
+  /// By op: whether the backward pass repeats the op. The repeated op runs just before the backward
+  /// pass first needs a result of it.
   std::vector<bool> repeated;
   /// The bytes of all kept values.
   int64_t keptBytes = 0;
-  /// The most bytes in use at any moment from the end of the forward pass on: values that are kept
-  /// and values that are made again, each until its last reader, and the bytes of the backward pass
-  /// itself.
+  /// The most bytes in use at any moment from the end of the forward pass on. Counts kept values
+  /// and repeated values, each until its last reader, and the bytes of the backward pass itself.
   int64_t peakBytes = 0;
   /// The same as `peakBytes`, but without rematerialization.
   int64_t plainBytes = 0;
 
   int64_t segmentOf(int64_t op) const;
-  /// Whether the kernels that read `value` compute it, from values that are kept.
+  /// Whether the kernels that read `value` compute it for themselves, from values that are kept.
   bool isMadeByReaders(const RematProblem &problem, int64_t value) const;
   /// The number of repeated ops that take time.
   int64_t countRepeated(const RematProblem &problem) const;
@@ -92,12 +94,14 @@ struct RematPlan {
   llvm::Error verify(const RematProblem &problem) const;
 };
 
-/// The bytes in use at the end of the forward pass (first), and at each op of the backward pass.
+/// Returns the bytes in use at the end of the forward pass (first element), and at each op of the
+/// backward pass.
 std::vector<int64_t> replayRemat(const RematProblem &problem, const RematPlan &plan);
 
-/// Keeps no value that takes no time, unless it crosses a cut. Repeats the ops that take the least
-/// time per saved byte until the wanted bytes are saved. If they cannot be saved, takes the answer
-/// of each segment that saves the most. Fails only if `problem.check()` does.
+/// Finds a plan. It keeps no value that takes no time, unless the value crosses a cut. It repeats
+/// the ops that take the least time per saved byte until `savedBytes` are saved. If so many bytes
+/// cannot be saved, it takes the answer of each segment that saves the most. Fails only if
+/// `problem.check()` does.
 llvm::Expected<RematPlan> planRemat(const RematProblem &problem);
 
 } // namespace dpc

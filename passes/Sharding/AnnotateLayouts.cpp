@@ -23,19 +23,21 @@ using nn::ResultKind;
 
 namespace {
 
-/// One request: the pattern that it matches, and the axes that shard each dimension. A request
-/// of the file for state may be a complete layout instead.
+/// One request: the pattern that names must match, and the axes that shard each dimension. If
+/// the request comes from the model file, it may have a complete layout instead of axes.
 struct Request {
   std::string pattern;
-  /// Absent for a request of the file, whose pattern is the exact name of one tensor or node.
+  /// Absent for a request of the model file, whose pattern is the exact name of one tensor or
+  /// node.
   std::optional<llvm::GlobPattern> glob;
   RequestedAxes dims;
   std::optional<Layout> layout;
   bool used = false;
 };
 
-/// The values that nodes of the ONNX file compute, by the names of the nodes. Only values that
-/// the loss or an output depends on count, because gradients bear the names of the nodes too.
+/// The values that nodes of the ONNX file compute, by the names of the nodes. Ops of the
+/// backward pass carry the names of nodes too. Therefore only values that the loss or an output
+/// depends on count.
 class NodeValues {
 public:
   explicit NodeValues(func::FuncOp function) {
@@ -73,8 +75,9 @@ private:
              (isOfLoss(user->getLoc()) || onlyNodeOf(user->getLoc()) != onlyNodeOf(op.getLoc()));
     });
   }
-  /// A node that broadcasts or reduces on the way becomes several ops. Of the values that leave
-  /// the node, its value is the largest one; of equally large ones, the first.
+  /// Offers `value` as the value of `node`. A node may become several ops, for example if it
+  /// broadcasts an operand, so several values may leave the node. The largest of them is the
+  /// value of the node; of equally large ones, the first.
   void offer(StringRef node, Value value) {
     auto [known, isNew] = values.insert({node, value});
     if (!isNew && nn::typeOf(value).getNumElements() > nn::typeOf(known->second).getNumElements())
@@ -99,8 +102,8 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (failed(annotate(function, i, variables)))
           return signalPassFailure();
-    // A glob that matches a tensor of the host is not matched against nodes, whose names are
-    // often similar.
+    // A glob that matches a tensor known to the host is not matched against nodes, because the
+    // names of nodes are often similar to those of tensors.
     SmallVector<Request *> left;
     for (Request &request : requests)
       if (!request.used)
@@ -163,8 +166,9 @@ private:
     return success();
   }
 
-  /// The last request of `among` that matches. An exact name wins over any glob, and both win
-  /// over a request of the file. Marks every request that matches as used.
+  /// Returns the request of `among` that applies to a name or node; null if none matches. An
+  /// exact name wins over any glob, and both win over a request of the model file. Among
+  /// several globs the last one wins. Marks every request that matches as used.
   static Request *find(ArrayRef<Request *> among, llvm::function_ref<bool(StringRef)> isSpelled,
                        llvm::function_ref<bool(const llvm::GlobPattern &)> matches) {
     Request *filed = nullptr, *exact = nullptr, *last = nullptr;

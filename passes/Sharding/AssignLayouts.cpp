@@ -99,8 +99,8 @@ private:
         mesh.axes, [](const MeshAxis &axis) { return axis.sequential && axis.size > 1; });
     if (hasMicrobatches && failed(separateConstants(function, mesh, wishes, known)))
       return failure();
-    // A composite is replaced by core ops if the plan cuts a loop that the composite needs
-    // uncut. The layouts are then decided again, at most once per composite.
+    // If the plan cuts a loop that a composite needs uncut, core ops replace the composite.
+    // The layouts are then chosen again, at most once per composite.
     while (true) {
       LayoutBoundary boundary(function, mesh, wishes.batchAxes, known);
       FailureOr<ProgramLoops> program = createLoops(function, boundary);
@@ -133,7 +133,8 @@ private:
     }
   }
 
-  /// The loops of the function, with the structures that its boundary asks for.
+  /// Analyses the loops of the function. The analysis starts with the structures that the
+  /// boundary demands for dimensions of arguments.
   static FailureOr<ProgramLoops> createLoops(func::FuncOp function, LayoutBoundary &boundary) {
     StructureSeeds seeds;
     if (failed(boundary.checkReturned()) || failed(boundary.collectSeeds(seeds)))
@@ -141,9 +142,10 @@ private:
     return ProgramLoops::create(function, seeds);
   }
 
-  /// A value whose dimension is tied to the samples by a constant alone would hold every
-  /// microbatch at once, and could not be computed in their loop. So readers share a constant
-  /// only if the samples are at the same place of it for all of them, or nowhere.
+  /// Lets readers share a constant only if they agree which of its dimensions count samples.
+  /// Otherwise a constant alone could connect a dimension of some value to the samples. Such a
+  /// value would hold every microbatch at once, and could not be computed in the loop over
+  /// microbatches.
   LogicalResult separateConstants(func::FuncOp function, const MeshShape &mesh,
                                   const LayoutWishes &wishes, KnownLayouts &known) {
     copyConstants(function);

@@ -1,5 +1,6 @@
-// Finds the atoms that play the same role in repeated layers, by refining colours until atoms
-// with different neighbours have different colours.
+// Finds the atoms that play the same role in repeated layers, by colour refinement. All atoms
+// begin with the same colour. In each round, two atoms get different colours if the ops that
+// have them differ, or if the other atoms of these ops have different colours.
 
 #include "passes/Sharding/AtomClasses.h"
 
@@ -12,12 +13,13 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The depth of the refinement: atoms farther away than this many ops do not tell two atoms
-/// apart. Layers at the ends of a program have other neighbours than layers in its middle.
+/// The number of rounds of the refinement. A difference that is more than this many ops away
+/// does not separate two atoms. More rounds would separate the layers at the ends of a
+/// program from the layers in its middle, because their neighbours differ.
 static const unsigned kDepth = 2;
 
 namespace {
-/// Numbers keys. Equal keys get equal numbers.
+/// Gives each key a number, its colour. Equal keys get equal numbers.
 class Colours {
 public:
   using Key = std::vector<unsigned>;
@@ -34,13 +36,15 @@ std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &prog
   std::vector<unsigned> colours(program.getAtomCount(), 0);
   for (unsigned depth = 0; depth < kDepth; ++depth) {
     Colours ofOps;
-    // By the colour of an op: the number of its first place. A place is one occurrence of an
-    // atom in a loop. Ops of one colour have the same places.
+    // A place is one occurrence of an atom in a loop of an op. Ops of one colour share the
+    // numbers of their places. This list has, by the colour of an op, the number of its first
+    // place.
     std::vector<unsigned> firstPlaces;
     unsigned places = 0;
     std::vector<Colours::Key> meetings(colours.size());
     for (const OpLoops &op : program.getOps()) {
-      // Conversions of the first layer differ from those of the others, so they do not count.
+      // The first layer has other conversions than the other layers, so conversions do not
+      // count.
       if (nn::isConversion(op.op))
         continue;
       Colours::Key key{op.form};

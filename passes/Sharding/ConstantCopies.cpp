@@ -1,5 +1,5 @@
-// Copies constants for each of their readers before layouts are chosen, and merges equal copies
-// afterwards.
+// Gives each reader of a constant its own copy before layouts are chosen, and merges equal
+// copies afterwards.
 
 #include "passes/Sharding/ConstantCopies.h"
 
@@ -12,12 +12,13 @@
 
 using namespace mlir;
 
-/// The most ops from which a constant may be computed if its readers are to get copies: each
-/// copy may need copies of its operands.
+/// A constant is copied only if at most this many ops compute it, because a copy of the
+/// constant may need copies of all these ops.
 static const unsigned kMostOps = 16;
 
-/// The ops that depend on no argument, so that every device can run them by itself, in their
-/// order. Each one comes with the number of ops that a copy of it takes, if no op is shared.
+/// Returns the ops that depend on no argument, in program order. Every device can run these ops
+/// by itself. With each op comes the number of ops that a copy of it takes: the op itself and
+/// all ops that compute its operands, if copies share no op.
 static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp function) {
   llvm::MapVector<Operation *, unsigned> constants;
   for (Operation &op : function.front().without_terminator()) {
@@ -35,7 +36,8 @@ static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp functio
 }
 
 void dpc::copyConstants(func::FuncOp function) {
-  // Begins with the last op, because copies of a reader are readers of its operands too.
+  // Begins with the last op, because each copy of a reader adds a reader to the operands of
+  // that reader.
   const auto constants = findConstants(function);
   for (const auto &[op, ops] : llvm::reverse(constants)) {
     SmallVector<OpOperand *> uses;

@@ -1,5 +1,6 @@
-// Finds the layouts that are decided before any search: samples as the host delivers them, and
-// layouts that are given, decided earlier or requested.
+// Finds the layouts that are decided before the search: the layouts of samples, as the host
+// delivers them; layouts that the program gives; layouts that were chosen for an earlier
+// function; and requested layouts.
 
 #include "passes/Sharding/LayoutBoundary.h"
 
@@ -18,8 +19,9 @@ using nn::ResultKind;
 
 //===-- Known layouts -----------------------------------------------------===//
 
-/// The key under which arguments of several functions are looked up that the host treats as one
-/// tensor.
+/// Returns the key of an argument in KnownLayouts. Arguments of different functions have the
+/// same key if the host treats them as one tensor, for example a parameter in @step and in
+/// @eval.
 static std::string keyOf(ArgAttr arg) {
   return ((nn::isState(arg.getKind()) ? "state " : "input ") + arg.getName()).str();
 }
@@ -212,8 +214,8 @@ LogicalResult LayoutBoundary::collectSeeds(StructureSeeds &seeds) const {
 AxisPlan LayoutBoundary::cutsOf(const ProgramLoops &program) const {
   AxisPlan plan;
   cutBatch(program, plan);
-  // Known layouts do not count for the batch dimension, because all functions cut the batch in
-  // one way.
+  // Known layouts do not count for the batch dimension, because cutBatch cuts it in the same
+  // way in all functions.
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (const Layout *layout = findKnown(i))
       for (unsigned d = 0; d < layout->dims.size(); ++d)
@@ -222,8 +224,8 @@ AxisPlan LayoutBoundary::cutsOf(const ProgramLoops &program) const {
   return plan;
 }
 
-/// Adds the cuts of the batch. Each sequential axis cuts a factor of its own; the other axes
-/// cut the first factor after these.
+/// Adds the cuts of the batch. Each sequential axis cuts a factor of its own, from the
+/// outermost factor on. All other axes of the batch cut the factor after these.
 void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     int64_t dim = batchDim(i);
@@ -236,8 +238,8 @@ void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const
         const MeshAxis &axis = mesh.axes[*mesh.axisIndex(name)];
         if (axis.sequential != sequential || axis.size == 1)
           continue;
-        // If an op takes the batch apart, no factor has one index per iteration, and there is
-        // no loop.
+        // If an op splits the batch into segments, no factor has exactly one index per
+        // iteration. The sequential axis then cuts nothing, and there is no loop.
         auto fits = [&](const auto &segment) {
           return next < segment.size() &&
                  (!sequential || program.getSize(segment[next]) == axis.size);
@@ -257,12 +259,12 @@ void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const
   }
 }
 
-/// Adds the cuts of one dimension, as `layout` has them. The layout was a seed, so the
-/// refinement has made each of its factors a product of atoms. From the minor end on, the next
-/// atoms whose sizes multiply to the size of a factor are this factor, and the axes of the
-/// factor cut the major one of them. The refinement may also have taken a segment apart, for
-/// example (12)(64) into (4)(64) + (8)(64). It does so along the major factor only, so all
-/// pieces end in the same minor factors.
+/// Adds the cuts that `layout` has in one dimension. The layout was a seed of the refinement,
+/// so each of its factors is now a product of atoms. The function goes through the factors from
+/// the minor end on. For each factor it takes the next atoms until their sizes multiply to the
+/// size of the factor, and the axes of the factor cut the outermost of these atoms. The
+/// refinement may also have split a segment, for example (12)(64) into (4)(64) + (8)(64). It
+/// splits only the outermost factor, so all parts end in the same minor factors.
 void LayoutBoundary::cutKnownDim(const ProgramLoops &program, const AtomDim &atoms,
                                  const DimLayout &layout, AxisPlan &plan) const {
   size_t next = 0;

@@ -12,9 +12,9 @@
 
 namespace dpc {
 
-/// Layouts of arguments that were given, or that were decided for an earlier function. @step comes
-/// first; an argument of another function that the host treats as the same tensor gets the same
-/// layout.
+/// The layouts of arguments that the program gives, or that were chosen for an earlier function.
+/// Layouts are chosen for @step first. If the host treats an argument of another function as the
+/// same tensor, this argument gets the same layout.
 class KnownLayouts {
 public:
   explicit KnownLayouts(const dist::MeshShape &mesh) : mesh(mesh) {}
@@ -24,12 +24,13 @@ public:
   const dist::Layout *findState(llvm::StringRef name) const;
   /// Records the layout of `arg`. Returns false if it was known already.
   bool add(nn::ArgAttr arg, const dist::Layout &layout);
-  /// Adds the layouts that the program gives to state. Fails with an error if a state cannot have
-  /// its layout.
+  /// Adds the layouts (`dist.layout`) that the program gives to state. Fails with an error if a
+  /// state cannot have its layout.
   mlir::LogicalResult addGiven(mlir::func::FuncOp function);
 
-  /// The layout in which state of `layout` is held between steps. It is not sharded over sequential
-  /// axes, because every iteration of a loop takes its slice from the same buffer.
+  /// Returns the layout in which state is held between steps if it has `layout` in a step. The
+  /// returned layout is not sharded over sequential axes, because every iteration of a loop takes
+  /// its slice from the same buffer.
   dist::Layout stored(dist::Layout layout) const;
 
 private:
@@ -37,11 +38,12 @@ private:
   std::map<std::string, dist::Layout> layouts;
 };
 
-/// Structures from which the analysis starts: value, dimension, factors.
+/// The structures that dimensions of values have when the analysis starts, as (value, dimension,
+/// structure).
 using StructureSeeds = std::vector<std::tuple<mlir::Value, unsigned, dist::DimStructure>>;
 
-/// The demands that a function's arguments and results make on layouts: samples are sharded over
-/// the axes of the batch, known layouts stay, and requests are answered.
+/// The demands on layouts at the boundary of a function, that is, of its arguments and results:
+/// samples are sharded over the axes of the batch, known layouts stay, and requests are answered.
 class LayoutBoundary {
 public:
   /// All arguments outlive the object.
@@ -52,7 +54,7 @@ public:
   /// Reads the requests of the function. If all atoms of a dimension of state are smaller than a
   /// requested axis, no atom of `program` can answer the request. The request then becomes a known
   /// layout, in which the axis shards the dimension as one loop. Returns whether there are new
-  /// layouts of this kind; the analysis has to begin anew with them.
+  /// layouts of this kind. If so, the analysis of loops must be repeated with them.
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
   /// Keeps the loops of each requested state unsharded over the axes that its request does not name
@@ -74,11 +76,12 @@ public:
   /// The atoms that count samples.
   llvm::SmallVector<unsigned> samplesOf(const ProgramLoops &program) const;
   /// The atoms that the search does not decide about: atoms that count samples, and atoms of
-  /// arguments with known layouts. To be looked up by key only.
+  /// arguments with known layouts. Callers may only look up keys in the set, because its order is
+  /// arbitrary.
   llvm::DenseSet<unsigned> settledOf(const ProgramLoops &program) const;
   /// Inputs and labels without a batch dimension.
   llvm::SmallVector<mlir::Value> getInputs() const;
-  /// Axes that requests name for inputs: the host delivers inputs sharded over them. As with the
+  /// The axes over which requests shard inputs; the host delivers these inputs sharded. As with the
   /// axes of the batch, parameters need not be sharded over these axes.
   std::set<std::string> getInputAxes() const;
 

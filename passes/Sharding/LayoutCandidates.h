@@ -6,8 +6,9 @@
 
 namespace dpc {
 
-/// Finds the cuts that the search for layouts may add to the given cuts, such as cuts of the batch.
-/// Also computes how many bytes of parameters a device holds beyond its share.
+/// Finds the cuts that the search for layouts may add to a plan. Every plan has some given cuts,
+/// for example those of the batch. Also computes how many bytes of parameters a device holds beyond
+/// its share.
 class LayoutCandidates {
 public:
   /// Parameters are to be divided over `axes`. `settled` holds the atoms that the search does not
@@ -23,18 +24,18 @@ public:
   /// Adds the cuts that let an op compute its result directly in the layout of `request`. These
   /// cuts are optional: without them, a reshard changes the result to that layout.
   void addBrought(const LayoutRequest &request, LayoutProblem &problem);
-  /// Adds to `problem` the cuts of each parameter that has no request and that a contraction or a
-  /// gather reads.
+  /// Adds the cuts of each parameter that has no request and that a contraction or a gather reads.
   void addParameters(LayoutProblem &problem);
   /// If a parameter has a request, adds the cuts of this parameter that its request does not name.
   /// Then an op that reads the parameter may shard a loop along which the parameter is not sharded.
   void addBesideRequests(LayoutProblem &problem);
-  /// Adds the cuts over `axis` of integer inputs and labels that have no batch dimension. Then the
-  /// result of a gather with such an input as its indices may be sharded too, for example rows that
-  /// are picked out of all samples.
+  /// Adds the cuts over `axis` of integer inputs and labels that have no batch dimension. If a
+  /// gather takes its indices from such an input, its result may then be sharded too. Such a gather
+  /// picks rows out of all samples, for example.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
 
-  /// The bytes of parameters that a device holds under `assignment` beyond its share.
+  /// The bytes of parameters that a device holds under `assignment` beyond its share and a small
+  /// tolerance.
   double excessBytes(const Assignment &assignment) const;
 
 private:
@@ -44,7 +45,7 @@ private:
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
   /// Whether the axis can shard the atom at all: the atom has at least one index per device along
-  /// the axis, and the atom has no given cut.
+  /// the axis, and no given cut cuts it.
   bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 
@@ -56,7 +57,7 @@ private:
   /// By atom: the number of its class.
   std::vector<unsigned> classOf;
   /// The values that contractions and gathers read. No code iterates over this set, so its order
-  /// cannot change the program.
+  /// cannot affect the program.
   llvm::DenseSet<mlir::Value> reduced;
   /// The parameters without a request, and the bytes of all parameters.
   llvm::SmallVector<mlir::Value> parameters;
@@ -65,8 +66,8 @@ private:
   llvm::SmallVector<mlir::Value> asked;
   /// Numbers of cuts, by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
-  /// Numbers of cuts that requests ask for. Such a cut has only the requested atoms of a class, and
-  /// the other atoms of the class get another cut. `requestedCuts` is by class and axis,
+  /// Numbers of cuts that requests ask for. A requested cut has only the requested atoms of a
+  /// class; the other atoms of the class get another cut. `requestedCuts` is by class and axis,
   /// `requested` by atom and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> requestedCuts, requested;
 };

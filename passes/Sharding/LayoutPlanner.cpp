@@ -1,4 +1,4 @@
-// Searches the layouts of one function, divides the ops that they leave idle, and chooses a
+// Searches for layouts of one function, divides the ops that they leave idle, and chooses a
 // plan.
 
 #include "passes/Sharding/LayoutPlanner.h"
@@ -12,10 +12,11 @@ using namespace dpc::dist;
 
 /// The number of times that the cuts are searched again after idle ops have been divided.
 static const unsigned kImprovements = 3;
-/// The budget of a complete search, divided by the budget of one of these searches.
+/// Each search after idle ops have been divided has the budget of a complete search divided
+/// by this number.
 static const size_t kSmallerBudget = 4;
 
-/// The composites that need a loop uncut which the plan cuts.
+/// Returns the composites with a loop that they need uncut but that the plan cuts.
 static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &program,
                                                           const AxisPlan &plan) {
   SmallVector<DecomposableOpInterface> cut;
@@ -35,7 +36,7 @@ static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &pr
   return cut;
 }
 
-/// The cuts of a plan that were not given, as text for a remark.
+/// Returns the cuts of a plan that the problem does not give, as text for a remark.
 static std::string textOf(const ProgramLoops &program, const LayoutProblem &problem,
                           const AxisPlan &plan) {
   std::string text;
@@ -95,8 +96,10 @@ LogicalResult LayoutPlanner::search() {
   plans = {problem.given};
   if (wishes.stateIsKnown || problem.cuts.empty())
     return success();
-  // Idle ops will be divided later. A plan is good if it is cheap as it is, or if it would be
-  // cheap after all devices have an equal part of the work, because it moves few bytes.
+  // Ops that an axis leaves idle will be divided later (SplitAtoms.h), so there are two
+  // searches. The first one prices a plan as it is. The second one prices a plan as if its
+  // idle ops were divided among all devices. In the second search, a plan that moves few
+  // bytes wins.
   std::vector<AxisPlan> found;
   std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and divided
   bool isExhausted = false;
@@ -155,7 +158,7 @@ SplitPlan LayoutPlanner::split() {
   };
   for (const AxisPlan &plan : plans)
     add(wishes.splitAtoms ? divide({program, plan}) : SplitPlan{program, plan});
-  // After idle ops have been divided, other cuts may pay off, and may leave other ops idle.
+  // After idle ops have been divided, other cuts may be better, and may leave other ops idle.
   const bool mayImprove = wishes.splitAtoms && !wishes.stateIsKnown;
   problem.budget /= kSmallerBudget;
   for (unsigned round = 0; round < kImprovements && mayImprove; ++round) {

@@ -7,11 +7,12 @@
 
 namespace dpc {
 
-/// Options for the layouts of a program, beside the requests for single tensors.
+/// Options for the layouts of a program, besides the requests for single tensors.
 struct LayoutWishes {
   /// The axes that shard the batch, and the axes that divide parameters.
   llvm::ArrayRef<std::string> batchAxes, autoAxes;
-  /// Whether ops that `autoAxes` leave idle are divided along loops of their own.
+  /// Whether to divide ops that an axis of `autoAxes` leaves idle, so that not all devices along
+  /// this axis compute the same (SplitAtoms.h).
   bool splitAtoms = true;
   /// Whether there is nothing to search, because the layouts of state have been decided.
   bool stateIsKnown = false;
@@ -19,7 +20,8 @@ struct LayoutWishes {
   bool explain = false;
 };
 
-/// Plans the layouts of one function: finds candidates, searches, splits atoms, and chooses.
+/// Plans the layouts of one function: finds the candidate cuts, searches among them, splits atoms,
+/// and chooses a plan.
 class LayoutPlanner {
 public:
   /// All arguments outlive the object.
@@ -29,17 +31,18 @@ public:
   /// Searches for plans that add cuts to those that the boundary demands. Fails with an error if
   /// the answer of the search fails its check.
   mlir::LogicalResult search();
-  /// Composites with a loop that they need unsharded and that the best plan so far shards.
+  /// Returns the composites with a loop that they need unsharded but that the best plan so far
+  /// shards.
   llvm::SmallVector<DecomposableOpInterface> findCutComposites() const;
-  /// The best plan after the ops that each plan leaves idle have been divided, and after the other
-  /// cuts have been looked at again.
+  /// Divides the ops that each plan leaves idle, searches the other cuts again, and returns the
+  /// best plan.
   SplitPlan split();
-  /// The layouts of all values under a plan.
+  /// Returns the layouts of all values under a plan.
   std::unique_ptr<Assignment> assign(const ProgramLoops &trial, const AxisPlan &plan) const;
 
 private:
   LayoutCandidates findCandidates() const;
-  /// Fills `problem` with the cuts to choose from; adds them to `candidates`.
+  /// Fills `problem` with the cuts that the search may choose from. `candidates` finds these cuts.
   void findProblem();
   PlanCost costOf(const Assignment &assignment) const {
     return {candidates.excessBytes(assignment), assignment.getSeconds(),

@@ -1,4 +1,4 @@
-// Reads the layouts that `dist.request` asks for, for single values.
+// Reads the requests (`dist.request`) for layouts of single values.
 
 #include "passes/Sharding/LayoutRequests.h"
 
@@ -36,7 +36,7 @@ static std::string print(ArrayRef<std::string> axes) {
   return axes.empty() ? "-" : llvm::join(axes, "+");
 }
 
-/// Why a request does not fit the mesh; nullopt if it does.
+/// Returns why a request does not fit the mesh; nullopt if it fits.
 static std::optional<std::string> findDefect(ArrayRef<AxisNames> dims, const MeshShape &mesh) {
   SmallVector<StringRef> used;
   for (const AxisNames &axes : dims)
@@ -53,8 +53,8 @@ static std::optional<std::string> findDefect(ArrayRef<AxisNames> dims, const Mes
   return std::nullopt;
 }
 
-/// Why the requested axes do not fit the batch dimension; nullopt if they do. The host delivers
-/// the batch sharded over `batchAxes`, in this order.
+/// Returns why the requested axes do not fit the batch dimension; nullopt if they fit. The host
+/// delivers the batch sharded over `batchAxes`, in this order.
 static std::optional<std::string> findBatchDefect(ArrayRef<AxisNames> dims, int64_t batch,
                                                   const MeshShape &mesh,
                                                   ArrayRef<std::string> batchAxes) {

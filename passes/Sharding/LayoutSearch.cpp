@@ -1,5 +1,5 @@
-// Searches locally for the plan of least cost. The cost of a plan is the cost of the complete
-// program, with all reshards that the plan needs.
+// Finds a plan of low cost by local search. The cost of a plan is the cost of the complete program,
+// with all reshards that the plan needs.
 
 #include "passes/Sharding/LayoutSearch.h"
 
@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Costs whose relative difference is below this are equal but for rounding.
+/// Two costs count as equal if their relative difference is below this, because rounding may cause
+/// the difference.
 static const double kRounding = 1e-9;
 /// The search prices a block of neighbours and takes the best one. The block is large if there
 /// are few cuts, and small if there are many. If there are many cuts, most of them do not depend
@@ -23,11 +24,12 @@ static const double kRounding = 1e-9;
 static const size_t kBlock = 64, kSmallBlock = 8;
 /// The largest number of cuts that counts as few.
 static const size_t kFewCuts = 24;
-/// The search swaps the cuts of a choice only if the choice has at most this many cuts. If a
-/// dimension has many segments, the choice of its parameter has many cuts. A group then tries
-/// these cuts together instead.
+/// The search replaces a cut of a choice (LayoutProblem::Choice) by another cut of this choice only
+/// if the choice has at most this many cuts. If a dimension has many segments, the choice of its
+/// parameter has many cuts. The search then tries these cuts together, as a group.
 static const size_t kNarrow = 8;
-/// The number of starts, cheapest first, from which a search with many cuts descends.
+/// The number of starts from which a search with many cuts descends. The cheapest starts come
+/// first.
 static const size_t kWideDescents = 2;
 /// The number of cheap plans that are kept beside the best one.
 static const size_t kKeptPlans = 8;
@@ -66,14 +68,14 @@ PlanCost LayoutProblem::judge(const AxisPlan &plan) const {
   return cost;
 }
 
-/// A total order of costs, in which even differences by rounding count.
+/// A total order of costs. Unlike isBetterThan, it counts even differences that rounding may cause.
 static bool isCheaper(const PlanCost &a, const PlanCost &b) {
   return std::tuple(a.missed, a.excessBytes, a.seconds, a.bytes) <
          std::tuple(b.missed, b.excessBytes, b.seconds, b.bytes);
 }
 
 namespace {
-/// The numbers of the cuts that a plan has, beside the given ones.
+/// The numbers of the cuts that a plan has, besides the given ones.
 using Chosen = std::set<unsigned>;
 
 class Search {
@@ -89,8 +91,8 @@ public:
             if (choice.cuts.size() <= kNarrow)
               swaps[cut].insert(other);
           }
-    // If there are few cuts, the search tries each cut in the place of every other one over its
-    // axis.
+    // If there are few cuts, the search tries each cut in the place of every other cut over the
+    // same axis.
     for (unsigned cut = 0; cut < problem.cuts.size(); ++cut)
       for (unsigned other = 0; other < problem.cuts.size(); ++other) {
         if (problem.cuts.size() <= kFewCuts && other != cut)
@@ -115,7 +117,8 @@ public:
     }
     llvm::stable_sort(
         order, [&](size_t a, size_t b) { return isCheaper(answer.starts[a], answer.starts[b]); });
-    // With many cuts, descents from all starts end at plans that cost the same.
+    // If there are many cuts, descents from all starts usually end at plans of the same cost, so a
+    // few descents are enough.
     if (problem.cuts.size() > kFewCuts && order.size() > kWideDescents)
       order.resize(kWideDescents);
     std::vector<Chosen> ends = starts;
@@ -138,8 +141,8 @@ public:
     return std::move(answer);
   }
 
-  /// The plan to which moves from `start` lead. Moves may add, remove and replace the cuts of the
-  /// problem. All other cuts of `start` stay.
+  /// Returns the plan that a descent from `start` reaches. Its moves add, remove and replace cuts
+  /// of the problem. All other cuts of `start` stay.
   AxisPlan improve(const AxisPlan &start) {
     Chosen chosen;
     given = start;
@@ -163,7 +166,7 @@ private:
       answer.plans.push_back(std::move(plan));
   }
 
-  /// The cheapest of all priced plans.
+  /// Returns the cheapest plans of all priced plans.
   std::vector<Chosen> findCheapest() const {
     std::vector<std::pair<const Chosen *, const PlanCost *>> order;
     for (const auto &[chosen, cost] : prices)
@@ -184,7 +187,7 @@ private:
     return plan;
   }
 
-  /// The price of a plan; null if it is not known and the budget is spent.
+  /// Returns the price of a plan; null if the plan is not priced yet and the budget is spent.
   const PlanCost *tryPrice(const Chosen &chosen) {
     if (auto known = prices.find(chosen); known != prices.end())
       return &known->second;
@@ -200,10 +203,11 @@ private:
     return llvm::any_of(choice.cuts, [&](unsigned cut) { return chosen.count(cut) > 0; });
   }
 
-  /// Adds to `chosen`, for each choice without a cut, the cut that the fewest other choices have:
-  /// heads, inner dimensions or vocabularies, but not the dimension that runs through the entire
-  /// program. Even cuts are preferred to uneven ones. Choices of larger parameters are decided
-  /// first. A cut that makes devices hold or read more bytes is not added.
+  /// Adds a cut to `chosen` for each choice that has none: the cut that the fewest other choices
+  /// have. This is a cut of heads, inner dimensions or vocabularies, but not of the dimension that
+  /// runs through the entire program. Even cuts are preferred to uneven ones. Choices of larger
+  /// parameters are decided first. If a cut makes devices hold or read more bytes of parameters, it
+  /// is not added.
   Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;
@@ -228,9 +232,9 @@ private:
     return chosen;
   }
 
-  /// Adds to `chosen`, for each choice without a cut, the cut of the first dimension of the
-  /// parameter that can be cut or, if `last`, of the last such dimension. A simple table that
-  /// gives each parameter a layout by rule would make the same plans.
+  /// Adds a cut to `chosen` for each choice that has none: the cut of the first dimension of the
+  /// parameter that can be cut or, if `last`, of the last one. A fixed rule for all parameters,
+  /// such as "shard the first dimension", would make the same plans.
   Chosen cutAt(Chosen chosen, bool last) const {
     for (const LayoutProblem::Choice &choice : problem.choices)
       if (!hasOne(chosen, choice))
@@ -302,8 +306,8 @@ private:
     return here;
   }
 
-  /// The plans to which a move leads. If i is less than the number of cuts, move i changes cut i.
-  /// Each of the moves after these changes one group.
+  /// Returns the plans to which a move leads. If `move` is less than the number of cuts, it changes
+  /// the cut with this number. Each further move changes one group.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);
@@ -323,8 +327,8 @@ private:
     return neighbours;
   }
 
-  /// The plans in which all cuts of a group replace their alternatives, are added, or are
-  /// removed.
+  /// Returns three plans: in the first one all cuts of the group replace their alternatives, in the
+  /// second one they are added, and in the third one they are removed.
   std::vector<Chosen> neighboursOf(const Chosen &here, llvm::ArrayRef<unsigned> group) const {
     Chosen replacing = here, added = here, removed = here;
     for (unsigned cut : group)
@@ -338,7 +342,7 @@ private:
     return {std::move(replacing), std::move(added), std::move(removed)};
   }
 
-  /// The plan `here` with `cut`, and without the alternatives to it.
+  /// Returns the plan `here` with `cut`, and without the alternatives to `cut`.
   Chosen replaceRivals(Chosen here, unsigned cut) const {
     for (unsigned rival : rivals[cut])
       here.erase(rival);
@@ -371,8 +375,9 @@ size_t dpc::chooseFastest(llvm::ArrayRef<PlanCost> costs) {
 }
 
 size_t dpc::chooseLean(llvm::ArrayRef<PlanCost> costs) {
-  // A plan whose seconds are within `slack` counts as nearly as fast, and one that sends
-  // `moreBytes` times as many bytes counts as sending clearly more.
+  // A plan counts as nearly as fast if its seconds are at most `slack` times those of the fastest
+  // plan. The fastest plan sends clearly more if it sends more than `moreBytes` times as many
+  // bytes.
   const double slack = 1.002, moreBytes = 1.05;
   const size_t fastest = chooseFastest(costs);
   size_t leanest = fastest;

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// The criteria by which a plan is judged. `missed` matters most, then the others in their order
-/// here.
+/// The criteria by which a plan is judged. `missed` matters most, then the others in the order of
+/// declaration.
 struct PlanCost {
   /// The bytes of parameters that a device holds or reads beyond its share. A user who adds an axis
   /// that does not shard the batch wants parameters to be sharded over it.
@@ -19,12 +19,13 @@ struct PlanCost {
   double seconds = 0;
   /// The bytes that a device sends in a step.
   double bytes = 0;
-  /// The number of required choices without a cut in the plan: worse than all other costs.
+  /// The number of required choices for which the plan has no cut. One missed choice is worse than
+  /// any other cost.
   unsigned missed = 0;
 
-  /// Whether this cost is better than `other`, by more than rounding can change.
+  /// Whether this cost is better than `other` by more than rounding can explain.
   bool isBetterThan(const PlanCost &other) const;
-  /// Whether the two costs differ by no more than rounding can change.
+  /// Whether the two costs differ by no more than rounding can explain.
   bool isAsGoodAs(const PlanCost &other) const;
 };
 
@@ -33,7 +34,7 @@ struct PlanCost {
 struct AtomCut {
   std::string axis;
   llvm::SmallVector<unsigned> atoms;
-  /// Whether each device gets as many elements as the others.
+  /// Whether all devices get the same number of elements.
   bool isEven = true;
 };
 
@@ -42,7 +43,7 @@ struct LayoutProblem {
   /// The cuts that every plan has.
   AxisPlan given;
   std::vector<AtomCut> cuts;
-  /// The alternative cuts of a parameter over one axis, by their numbers. A plan should have one of
+  /// The numbers of the alternative cuts of a parameter over one axis. A plan should have one of
   /// these cuts. `bytes` is the size of the parameter, or of all parameters with the same cuts. One
   /// start of the search decides the choices with more bytes first.
   struct Choice {
@@ -60,7 +61,8 @@ struct LayoutProblem {
   /// seconds, so that equal inputs give equal programs.
   size_t budget = 1024;
 
-  /// The price of a plan, and the number of required choices that it misses.
+  /// Returns the price of a plan, and in `missed` the number of required choices that the plan
+  /// misses.
   PlanCost judge(const AxisPlan &plan) const;
 };
 
@@ -93,15 +95,16 @@ struct LayoutChoice {
 /// with the best plan so far.
 LayoutChoice searchLayouts(const LayoutProblem &problem);
 
-/// The plan that a search finds if it begins at `start` only, with the moves of searchLayouts.
-/// `start` may have cuts that `problem` does not have; the result keeps these cuts.
+/// Returns the plan that a search finds if it begins at `start` only, with the moves of
+/// searchLayouts. `start` may have cuts that `problem` does not have; the result keeps these cuts.
 AxisPlan improveLayouts(const LayoutProblem &problem, const AxisPlan &start);
 
-/// The index of the least cost.
+/// Returns the index of the lowest cost.
 size_t chooseFastest(llvm::ArrayRef<PlanCost> costs);
 
-/// The index of the plan to take: the fastest one, unless another one is nearly as fast and sends
-/// clearly fewer bytes. Bytes are exact and links are shared, but seconds are only modelled.
+/// Returns the index of the plan to take. This is the fastest plan, unless another plan is nearly
+/// as fast and sends clearly fewer bytes. Bytes are exact, and other traffic shares the links, but
+/// seconds are only modelled.
 size_t chooseLean(llvm::ArrayRef<PlanCost> costs);
 
 } // namespace dpc

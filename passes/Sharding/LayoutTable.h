@@ -33,7 +33,8 @@ private:
   const dist::MeshShape &mesh;
   std::deque<dist::Layout> layouts;
   std::vector<bool> partialSums;
-  // Looked up by key only: their order never shows. `numbers` is by hash.
+  // These maps are looked up by key only, so their order cannot affect the program. `numbers` is
+  // by hash.
   std::unordered_multimap<size_t, unsigned> numbers;
   llvm::DenseMap<std::pair<unsigned, unsigned>, bool> same;
 };

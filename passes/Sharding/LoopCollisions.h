@@ -17,7 +17,7 @@ namespace dpc {
 /// collide.
 class LoopCollisions {
 public:
-  /// Takes time proportional to the square of the loops of each value.
+  /// The time is proportional to the square of the number of loops of each value.
   explicit LoopCollisions(const ShardingRule &rule);
 
   bool collide(unsigned a, unsigned b) const { return colliding[a].test(b); }

@@ -58,9 +58,9 @@ LoopSchedule::LoopSchedule(func::FuncOp function, const MicrobatchAxis &micro) {
     time[op] = now;
     last = std::max(last, now);
   }
-  // Then every op moves to the latest time that its users allow: a value that crosses loops has
-  // to be stored, and a loop that only computes one number for another loop should hold nothing
-  // else.
+  // Then every op moves to the latest time that its users allow. A value that crosses from one
+  // loop to another has to be stored. If a loop only computes one number for another loop, it
+  // should therefore contain nothing else.
   earliest = time;
   for (Operation *op : llvm::reverse(ops)) {
     int64_t latest = last;
@@ -79,7 +79,7 @@ SmallVector<ReshardOp> LoopSchedule::madeBefore(ReshardOp op) const {
     auto other = dyn_cast<ReshardOp>(user);
     if (!other || other == op || inLoop(other) != inLoop(op))
       continue;
-    // A value that one loop makes does not exist in the next loop.
+    // The result of a reshard in one loop does not exist in another loop.
     const int64_t own = getTime(op), theirs = getTime(other);
     if (theirs == own ? other->isBeforeInBlock(op) : !inLoop(op) && theirs < own)
       made.push_back(other);

@@ -10,22 +10,22 @@
 
 namespace dpc {
 
-/// The layouts of the operands and of the results of an op at level `placed`; empty if no layouts
-/// are written on it.
+/// The layouts of the operands, and of the results, of an op at level `placed`; empty if the op has
+/// no layout attributes.
 std::vector<dist::Layout> operandLayouts(mlir::Operation *op);
 std::vector<dist::Layout> resultLayouts(mlir::Operation *op);
 
-/// Decides which ops of a function at level `placed` run in a loop over microbatches, and in
-/// which order ops and loops run. An op in a loop is in the latest loop that all its users
-/// inside loops allow. At each time t, loop t runs first, and then the ops of time t that are
-/// outside of loops. The object refers to ops of the function, which must not be erased while
-/// it is used.
+/// Decides which ops of a function at level `placed` run in a loop over microbatches, and in which
+/// order ops and loops run. An op that runs in a loop runs in the latest one that all its users in
+/// loops allow. At each time t, loop t runs first, and then the ops of time t that are outside of
+/// loops. The object refers to ops of the function, so these ops must not be erased while the
+/// object is used.
 class LoopSchedule {
 public:
   LoopSchedule(mlir::func::FuncOp function, const MicrobatchAxis &micro);
 
-  /// Whether `op` runs once per iteration. A reshard does if it changes nothing about the
-  /// sequential axis.
+  /// Whether `op` runs once per iteration. A reshard runs in the loop if both of its layouts use
+  /// the sequential axis in the same way.
   bool inLoop(mlir::Operation *op) const { return looped.contains(op); }
   int64_t getTime(mlir::Operation *op) const { return time.lookup(op); }
   /// The first time at which the operands of `op` exist.
@@ -38,7 +38,7 @@ public:
   llvm::SmallVector<dist::ReshardOp> madeBefore(dist::ReshardOp op) const;
 
 private:
-  // All looked up by key only: their order never shows.
+  // These maps are looked up by key only, so their order cannot affect the program.
   llvm::DenseSet<mlir::Operation *> looped;
   llvm::DenseMap<mlir::Operation *, int64_t> time, earliest;
   int64_t last = 0;

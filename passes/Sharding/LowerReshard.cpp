@@ -1,5 +1,5 @@
-// Lowers one reshard to the steps of its plan: collectives, local slices, and the local ops
-// that bring elements into the order of the members that exchange them.
+// Lowers one reshard to the steps of its plan: collectives, local slices, and local ops that
+// reorder elements, so that the part of each member of a group is contiguous.
 
 #include "passes/Sharding/LowerReshard.h"
 
@@ -67,7 +67,7 @@ private:
     return all;
   }
 
-  /// Takes the device's part of each dimension that the step cuts.
+  /// Returns the device's part of each dimension that the step cuts.
   Value slice(Value local) {
     for (auto [d, dim] : llvm::enumerate(step.after.dims)) {
       DimLayout whole = dim;
@@ -83,7 +83,8 @@ private:
     return local;
   }
 
-  /// Brings the elements of dimension `dim` into another order; some may appear twice.
+  /// Returns `x` with the elements of dimension `dim` in another order: element i is the old
+  /// element `order[i]`. Some elements may appear twice.
   Value reorder(Value x, unsigned dim, ArrayRef<int64_t> order) {
     if (int64_t(order.size()) == typeOf(x).getDimSize(dim) &&
         llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
@@ -94,9 +95,9 @@ private:
     return e.make<GatherOp>(x, indices, dim);
   }
 
-  /// Extends dimension `dim` to `extent`, or cuts it off. Floats are extended by zeros. Of
-  /// integers the first element is repeated instead, because an op may divide by them or use
-  /// them as indices.
+  /// Extends or shortens dimension `dim` to `extent`. Floats are extended by zeros. Integers
+  /// are extended by copies of the first element instead, because an op may divide by them
+  /// or use them as indices.
   Value resize(Value x, unsigned dim, int64_t extent) {
     RankedTensorType type = typeOf(x);
     SmallVector<int64_t> none(type.getRank(), 0), ones(type.getRank(), 1), limits(type.getShape());
@@ -117,7 +118,8 @@ private:
     return e.make<PadOp>(x, zero, none, high, none);
   }
 
-  /// `split` makes two dimensions of `dim`, and `merge` makes one of two.
+  /// `split` splits dimension `dim` into two dimensions, and `merge` merges dimensions `dim`
+  /// and `dim` + 1 into one.
   Value split(Value x, unsigned dim, int64_t outer) {
     SmallVector<int64_t> shape(typeOf(x).getShape());
     shape[dim] /= outer;
@@ -135,7 +137,8 @@ private:
     return llvm::find(step.axes, axis) - step.axes.begin();
   }
 
-  /// The local tensor as [members, ..]: the part for each member of the group.
+  /// Returns the local tensor as [members, ..]: along the new first dimension, element i is
+  /// the part for member i of the group.
   Value stackParts(Value x) {
     SmallVector<int64_t> shape, permutation(step.axes.size()), inner;
     for (const ReshardPiece &piece : pieces)
@@ -159,7 +162,7 @@ private:
     return e.reshape(x, stacked(members, typeOf(x).getShape().drop_front(step.axes.size())));
   }
 
-  /// The inverse of `stackParts`, for the parts that the members sent.
+  /// The inverse of `stackParts`. `x` has the parts that the members have sent.
   Value mergeParts(Value x) {
     SmallVector<int64_t> shape, permutation;
     for (const std::string &axis : step.axes)

@@ -20,18 +20,19 @@ struct NearestPlan {
   ReshardPlan plan;
 };
 
-/// The cheapest verified plan to `to` for a value that the device has in each layout of `sources`.
-/// The first source is the layout in which the value was made. Of equally cheap plans, the one from
-/// the first source wins. Fails if there is no plan from the first source.
+/// Returns the cheapest verified plan that reshards a value to layout `to`. The device has the
+/// value in each layout of `sources`, and the plan may start from any of them. The first source is
+/// the layout in which the value was made. Of equally cheap plans, the one from the first source
+/// wins. Fails if there is no plan from the first source.
 llvm::Expected<NearestPlan> planFromNearest(llvm::ArrayRef<dist::Layout> sources,
                                             const dist::Layout &to, const dist::MeshShape &mesh,
                                             const Machine &machine, int64_t elementBytes);
 
-/// Builds the shard under `to` of a tensor that the device has in several layouts, `sources`; the
-/// first one is the layout in which the tensor was made. The plan starts at the source from which
-/// it is cheapest, and each of its steps is emitted (ReshardPlan.h). No source may use a sequential
-/// axis that `to` does not use, or the other way round. Collectives are over the mesh named `mesh`,
-/// which is the mesh of `context`. Fails with an error on `op` if there is no sound plan.
+/// Builds the shard of a tensor under layout `to`. The device has the tensor in several layouts,
+/// `sources`; the first one is the layout in which the tensor was made. Emits the steps of the plan
+/// that planFromNearest returns. The sources and `to` must use the same sequential axes.
+/// Collectives are over the mesh named `mesh`, which is the mesh of `context`. Fails with an error
+/// on `op` if there is no sound plan.
 mlir::FailureOr<mlir::Value> lowerReshard(PartitionContext &context, mlir::Operation *op,
                                           mlir::FlatSymbolRefAttr mesh, const Machine &machine,
                                           llvm::ArrayRef<LocalTensor> sources,

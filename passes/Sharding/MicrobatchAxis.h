@@ -7,10 +7,10 @@
 
 namespace dpc {
 
-/// The sequential axis over which `dist.micro` loops run, and the way in which values cross the
-/// edge of such a loop. Outside of the loop, a value that the axis cuts holds the slices of all
-/// iterations. Inside, it holds the slice of one iteration. Without such an axis there are no
-/// loops, and no layout uses it.
+/// The sequential axis over which `dist.micro` loops run, and the conversion of values that enter
+/// or leave such a loop. If the axis cuts a value, the value has the slices of all iterations
+/// outside of the loop, and the slice of one iteration inside. If the mesh has no such axis, there
+/// are no loops, and no layout uses the axis.
 class MicrobatchAxis {
 public:
   /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` outlives the
@@ -23,10 +23,11 @@ public:
 
   bool cuts(const dist::Layout &layout) const;
   bool isPartial(const dist::Layout &layout) const;
-  /// Whether a value of `layout` is made in a loop, or sliced for one.
+  /// Whether a value with `layout` is computed in a loop over the axis, or enters such a loop in
+  /// slices.
   bool isUsedBy(const dist::Layout &layout) const { return cuts(layout) || isPartial(layout); }
 
-  /// The layout outside of loops of a value that has `layout` on its op.
+  /// The layout that a value has outside of loops if `layout` is written on its op.
   dist::Layout outsideOf(dist::Layout layout) const;
   /// The layout of the slice that one iteration has.
   dist::Layout insideOf(dist::Layout layout) const;
@@ -34,8 +35,8 @@ public:
   bool sameSlices(const dist::Layout &from, const dist::Layout &to) const;
 
   /// Moves the slices of `local` into a new first dimension, which counts microbatches. `local` is
-  /// the value, outside of loops, of a tensor with `layout`. Fails with an error at `loc` if the
-  /// axis cuts the tensor unevenly or across a concatenation.
+  /// the form that a value with `layout` has outside of loops. Fails with an error at `loc` if the
+  /// axis cuts the value unevenly or across a concatenation.
   mlir::FailureOr<mlir::Value> stackSlices(mlir::OpBuilder &builder, mlir::Location loc,
                                            mlir::Value local, const dist::Layout &layout) const;
   /// The inverse of `stackSlices`.

@@ -1,5 +1,5 @@
-// Numbers the values of a program, and the kinds and forms of its ops, so that equal parts of a
-// program need be looked at only once.
+// Numbers the values of a program, and the kinds and forms of its ops. Ops of one kind can then
+// share the result of an analysis.
 
 #include "passes/Sharding/Structure.h"
 
@@ -26,8 +26,8 @@ static void print(raw_ostream &os, ArrayRef<ShardingRule::ValueLoops> values) {
   }
 }
 
-/// The text of the form of `op`: its name, its rule, and its loops in atoms, which are numbered
-/// within the op.
+/// Returns the text of the form of `op`: its name, its rule, and its loops in atoms. The atoms
+/// are numbered within the op, so that ops of repeated layers have the same text.
 static std::string formOf(const OpLoops &op) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -66,8 +66,9 @@ static std::string formOf(const OpLoops &op) {
   return text;
 }
 
-/// The text of the kind of `op`, which has this form: all facts on which its layouts depend,
-/// beside the layouts of its operands and the cuts of its atoms.
+/// Returns the text of the kind of `op`. The text has all facts on which the layouts of the op
+/// depend, except the layouts of its operands and the cuts of its atoms. `form` is the result
+/// of formOf.
 static std::string kindOf(const OpLoops &op, StringRef form) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -129,7 +130,7 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      // If a conversion were cut, its result would have to be gathered.
+      // If a conversion were cut, an op that needs its result whole would have to gather it.
       if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
             return op.rule.loops[loop].kind == LoopKind::sum;
           }))
@@ -144,8 +145,9 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
 unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
-  // The split does not change the dimension of an argument that an axis cuts: this choice goes
-  // by the number of ops.
+  // The natural layout of an argument (Assignment::getNatural) depends on the number of ops per
+  // atom. The new atom takes over the number of the old atom, and the old atom keeps it, so
+  // that the split changes no argument.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     if (!llvm::is_contained(ops[index]->atoms, atom))

@@ -58,7 +58,8 @@ DimLayout dpc::layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> 
   return layout;
 }
 
-/// The layout of a dimension that is made of the loops which the rule names for it.
+/// Returns the layout of a dimension from the layouts of its loops. `segments` names the loops
+/// of each segment of the dimension, as the sharding rule has them.
 static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLayout> loops) {
   DimLayout dim;
   for (const auto &segment : segments) {
@@ -95,8 +96,8 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   return uncut;
 }
 
-/// The order in which loops are cut: loops of results come first, as their cuts need no
-/// reduction.
+/// Returns the order in which loops are cut. Loops of results come first, because cutting them
+/// needs no reduction.
 static SmallVector<unsigned> orderOf(const OpLoops &op) {
   SmallVector<unsigned> order;
   for (bool parallel : {true, false})
@@ -108,11 +109,12 @@ static SmallVector<unsigned> orderOf(const OpLoops &op) {
 
 namespace {
 
-/// Restrictions under which an op is placed, instead of cutting every loop like its atoms.
+/// Restrictions on the cuts of an op. Without restrictions, every loop is cut like its atoms.
 struct Restrictions {
-  /// By axis: the loop that it cuts before any other loop.
+  /// By axis: the loop that the axis cuts before any other loop.
   std::map<std::string, unsigned> first;
-  /// Axes that cut no reduction loop (`gathered`), and axes that cut no loop at all (`passed`).
+  /// The axes that may cut no reduction loop (`gathered`), and the axes that may cut no loop at
+  /// all (`passed`).
   SmallVector<std::string> gathered, passed;
 };
 
@@ -135,35 +137,37 @@ public:
 
 private:
   OpPlacement placeWith(const Restrictions &restrictions) const;
-  /// Cuts the op's loops one after the other. A loop does not get an axis that may not cut it
-  /// together with a loop before it, or together with the loop that comes first for the axis.
+  /// Cuts the op's loops one after the other. A loop does not get an axis if the axis already
+  /// cuts a loop that collides with it (LoopCollisions.h). The same holds if the loop collides
+  /// with the loop that `restrictions` put first for the axis.
   void cutLoops(const Restrictions &restrictions, OpPlacement &placement) const;
   SmallVector<unsigned> findRivals(StringRef axis) const;
   /// Whether the op adds up several values that are all partial sums over `axis`.
   bool addsPartial(StringRef axis) const;
-  /// The cuts of loop `l`, without regard to other loops: without restrictions, and under
-  /// `restrictions`.
+  /// The cuts of loop `l`, without regard to other loops. cutAsAtoms applies no restrictions,
+  /// and cutLoop applies `restrictions`.
   DimLayout cutAsAtoms(unsigned l) const;
   DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
-  /// Whether the op reads `partial` sums in the operands of `set`, in which it is additive, and
-  /// passes them on to its result. No loop of the op may be cut over the axis of the sums.
-  /// Moreover, the result must have no more bytes than the operands that would be reduced
-  /// otherwise, or the sums must be better reduced after the op for another reason
-  /// (PartialSums). Sums over a sequential axis always pass, since a loop adds them up. Only
-  /// conversions to a narrower type do not pass them, because they would round the sum of each
+  /// Whether the op passes the partial sums in the operands of `set` on to its result, so that
+  /// they are reduced after the op. The op is additive in these operands. All of them must be
+  /// `partial`, and no other operand. No loop of the op may be cut over the axis of the sums.
+  /// In addition, the result must have no more bytes than the operands, unless PartialSums
+  /// decides otherwise. Sums over a sequential axis always pass, because a loop adds them up.
+  /// The only exceptions are conversions to a narrower type, which would round the sum of each
   /// microbatch.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
-  /// The modelled seconds of the op under `placement`, with the reshards of its operands, and
-  /// with the reduction of its results or their reshards to the wanted layouts.
+  /// The modelled seconds of the op under `placement`. They include the reshards of its
+  /// operands, and the reshards of its results to the wanted layouts. If no layout is wanted
+  /// for a result, its reduction counts instead.
   double secondsWithReshards(const OpPlacement &placement) const;
   /// The cost of resharding the operands.
   Price readAll(const OpPlacement &placement) const;
   double shareOf(const DimLayout &dim) const;
   int64_t countUpdaters(const OpPlacement &placement) const;
   double computeSeconds(const OpPlacement &placement) const;
-  /// Removes sequential axes from dimensions of several segments, because an iteration has one
-  /// slice of each value.
+  /// Removes sequential axes from dimensions of several segments, because an iteration has only
+  /// one slice of each value.
   void keepIterationsWhole(OpPlacement &placement) const;
 
   const OpSituation &situation;
@@ -173,7 +177,7 @@ private:
   const Machine &machine;
   ReshardPrices &prices;
   SmallVector<std::string> sequentialAxes;
-  /// The place of each atom in `op.atoms`.
+  /// By atom: its index in `op.atoms`.
   llvm::DenseMap<unsigned, unsigned> placeOf;
   /// By loop: the result of `cutAsAtoms`. It is stored because dimensions of many segments are
   /// long.
@@ -203,11 +207,12 @@ DimLayout OpPlacer::cutAsAtoms(unsigned l) const {
       op.loops[l], [&](unsigned atom) { return op.sizes[placeOf.lookup(atom)]; },
       [&](unsigned atom) { return situation.cuts[placeOf.lookup(atom)]; }, mesh);
   LoopKind kind = op.rule.loops[l].kind;
-  // Iterations of a sequential axis are summed, never compared.
+  // A loop over a sequential axis can add up the results of its iterations, but cannot take
+  // their maximum or minimum.
   if (kind == LoopKind::max || kind == LoopKind::min)
     dropAxes(dim, sequentialAxes);
-  // An axis must cut every segment of a summed loop or none: a segment that it leaves
-  // replicated would be added once for each device.
+  // An axis must cut every segment of a summed loop or none of them. If a segment stayed
+  // replicated, each device would add it to the sum.
   if (kind == LoopKind::sum)
     for (const std::string &axis : shardedAxes(dim))
       if (!llvm::all_of(dim.segments,
@@ -230,7 +235,7 @@ DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const 
 void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement) const {
   const ShardingRule &rule = op.rule;
   placement.loops.resize(rule.loops.size());
-  // By axis: the loops that it cuts already.
+  // By axis: the loops that the axis cuts so far.
   std::map<std::string, llvm::BitVector> taken;
   for (unsigned l : orderOf(op)) {
     if (uncut[l]) {
@@ -253,8 +258,8 @@ void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement
   keepIterationsWhole(placement);
 }
 
-/// The loops that `axis` could cut if they do not allow it together, in the order in which they
-/// are cut; empty if it can cut all of them.
+/// Returns the loops that `axis` could cut, in the order in which loops are cut, if some of
+/// them collide. Returns no loops if the axis can cut all of them together.
 SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
   SmallVector<unsigned> wanting;
   for (unsigned l : orderOf(op))
@@ -285,7 +290,7 @@ OpPlacement OpPlacer::run() {
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential)
       continue;
-    // The first of the rivals has the axis already.
+    // The first rival has the axis in `placement` already, so only the others are tried.
     const SmallVector<unsigned> rivals = findRivals(axis.name);
     for (size_t next = 1; next < rivals.size(); ++next) {
       Restrictions trial = best;
@@ -312,9 +317,9 @@ OpPlacement OpPlacer::run() {
       best = trial;
     }
   }
-  // A sum of partial sums: if fewer bytes are sent by that, each device adds up its partial
-  // values first, and only the sum is reduced and resharded to the layout that the result would
-  // have had.
+  // If the op adds up partial sums, each device may add up its partial values first. Then only
+  // one sum is reduced, and resharded to the layout that the result would have had. Do so if it
+  // sends fewer bytes.
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential || !addsPartial(axis.name))
       continue;
@@ -334,8 +339,8 @@ OpPlacement OpPlacer::run() {
   return placement;
 }
 
-/// Derives the layouts of operands and results from the cuts of loops. Reduction loops that are
-/// cut leave partial results.
+/// Derives the layouts of operands and results from the cuts of loops. If a reduction loop is
+/// cut, the results are partial.
 static void layOutValues(const OpLoops &op, OpPlacement &placement) {
   const ShardingRule &rule = op.rule;
   auto valueLayout = [&](const ShardingRule::ValueLoops &loops, RankedTensorType type) {
@@ -430,7 +435,7 @@ OpPlacement OpPlacer::placeWith(const Restrictions &restrictions) const {
   return placement;
 }
 
-/// The fraction of a loop that is run by the device with the largest part of it.
+/// Returns the fraction of a loop that the device with the largest part of it runs.
 double OpPlacer::shareOf(const DimLayout &dim) const {
   double all = 0, own = 0;
   for (const Segment &segment : dim.segments) {
@@ -455,8 +460,9 @@ static bool isCutOver(const OpPlacement &placement, StringRef axis) {
   });
 }
 
-/// The number of devices among which an update of state is divided later, in flat storage
-/// (DivideUpdates): the devices that make the same update, and that sum its gradient.
+/// Returns the number of devices among which an update of state will be divided, in flat
+/// storage (DivideUpdates). These are the devices that make the same update and that sum its
+/// gradient.
 int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
   if (!isa<nn::UpdateOp>(op.op))
     return 1;
@@ -480,8 +486,9 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   return fraction * op.price.secondsOn(machine.device);
 }
 
-/// The cost of reading an operand of `bytes` in layout `to`: from the layout in which it was
-/// made or, if that is faster, from a layout to which it was resharded before.
+/// Returns the cost of reading an operand of `bytes` in layout `to`. The reshard starts at the
+/// layout in which the operand was made. If that is faster, it starts at a layout to which the
+/// operand was resharded before.
 static Price readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
                       ReshardPrices &prices) {
   Price least = prices.getCost(*operand.layout, to, bytes);

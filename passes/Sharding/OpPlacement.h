@@ -12,14 +12,15 @@ namespace dpc {
 struct OpPlacement {
   std::vector<dist::Layout> operands;
   std::vector<dist::Layout> results;
-  /// One per loop of the rule. The results are partial over the axes that cut a `sum` loop.
+  /// One per loop of the rule. If an axis cuts a reduction loop (`sum`, `max` or `min`), the
+  /// results are partial over this axis.
   std::vector<dist::DimLayout> loops;
   /// The modelled seconds that a device computes.
   double seconds = 0;
 };
 
-/// When partial sums that an op reads are reduced: before or after the op, depending on which side
-/// has fewer bytes (`reducedSmaller`), before it (`reducedFirst`), or after it (`reducedLast`).
+/// When the partial sums in an operand are reduced. `reducedSmaller`: before or after the op, on
+/// the side that has fewer bytes. `reducedFirst`: before the op. `reducedLast`: after the op.
 enum class PartialSums : unsigned { reducedSmaller, reducedFirst, reducedLast };
 
 /// All facts on which the layouts of one op depend. Equal ops in equal situations get equal
@@ -34,14 +35,16 @@ struct OpSituation {
     PartialSums sums;
   };
   llvm::SmallVector<Operand, 4> operands;
-  /// The layout that each result must have in the end: that of the state whose next value it is, or
-  /// a requested one; null for any layout.
+  /// The layout that each result must have in the end; null for any layout. If the result is the
+  /// next value of a state, this is the layout of the state. Otherwise it may be a requested
+  /// layout.
   llvm::SmallVector<const dist::Layout *, 2> wanted;
   /// The axes that cut each of `op.atoms`, outermost first; null for none.
   llvm::SmallVector<const dist::AxisNames *, 8> cuts;
 };
 
-/// The layout of a dimension that is given in atoms. `cutsOf` returns the axes that cut an atom.
+/// Returns the layout of a dimension that is given in atoms. `cutsOf` returns the axes that cut an
+/// atom.
 dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
                        llvm::function_ref<const dist::AxisNames *(unsigned)> cutsOf,
                        const dist::MeshShape &mesh);
@@ -50,18 +53,18 @@ dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)>
 /// The op passes partial sums on if it is additive. All other operands are resharded before the op.
 ///
 /// If an axis could cut several loops, but not all of them together, it cuts the loop with which
-/// the op takes the least time. Reduction loops are cut too, except over axes on which gathering
-/// the operands is at least twice as fast as reducing the result (a few rows that are scattered
-/// into a large table).
+/// the op takes the least time. Reduction loops are cut too. The exception is an axis over which
+/// gathering the operands is at least twice as fast as reducing the result, for example if a few
+/// rows are scattered into a large table.
 OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
                     const Machine &machine, ReshardPrices &prices);
 
-/// The axes that cut any loop of the op, in order of first appearance.
+/// Returns the axes that cut any loop of the op, in order of first appearance.
 dist::AxisNames findCutAxes(const OpPlacement &placement);
 
-/// Whether all devices along `axis` compute the same part of `op`, although it has a loop that
-/// could be divided. `cutAxes` are the axes that cut any of its loops. Updates of state never count
-/// as idle: they are divided later, in flat storage.
+/// Whether all devices along `axis` compute the same part of `op`, although the op has a loop that
+/// could be divided. `cutAxes` are the axes that cut any loop of the op. Updates of state never
+/// count as idle, because they are divided later, in flat storage.
 bool isIdle(const OpLoops &op, llvm::ArrayRef<std::string> cutAxes, llvm::StringRef axis);
 
 /// Removes all axes in `axes` from `dim`.

@@ -1,7 +1,7 @@
-// Partitions a program into the program of one device. Ops on values that a sequential axis
-// cuts, or that are partial over it, run in loops. An op belongs to the latest loop that all
-// its users inside loops allow. Values leave a loop stacked or summed, and enter one sliced or
-// whole (MicrobatchAxis).
+// Turns a program into the program of one device. An op runs in a loop if a sequential axis
+// cuts one of its values, or if a value is partial over this axis. An op belongs to the latest
+// loop that all its users inside loops allow. Values leave a loop stacked or summed, and enter
+// a loop sliced or whole (MicrobatchAxis).
 
 #include "passes/Sharding/LoopSchedule.h"
 #include "passes/Sharding/LowerReshard.h"
@@ -102,8 +102,9 @@ private:
     return success();
   }
 
-  /// A value that crosses from one loop into a later one holds every microbatch at once. This
-  /// is acceptable only for values that depend on the batch alone, and not on parameters.
+  /// Fails if a value crosses from one loop into a later loop and depends on parameters. Such a
+  /// value holds every microbatch at once. This is acceptable only for values that depend on
+  /// the batch alone.
   LogicalResult checkCrossings() {
     if (!micro)
       return success();
@@ -134,8 +135,8 @@ private:
 
   //===-- Ops -------------------------------------------------------------===//
 
-  /// Emits the ops that one device runs for `op`. `map` holds the local values of its operands,
-  /// and receives those of its results.
+  /// Emits the ops that one device runs for `op`. `map` has the local values of the operands of
+  /// `op`, and receives the local values of its results.
   LogicalResult emit(Operation *op, ValueMap &map) {
     PartitionContext context{builder, op->getLoc(), mesh};
     std::vector<Layout> from = operandLayouts(op), to = resultLayouts(op);
@@ -168,9 +169,10 @@ private:
     return success();
   }
 
-  /// A value that was resharded before may be closer to the wanted layout in that form: for
-  /// example, a sum that a reduce-scatter has sharded is gathered for another reader, and not
-  /// summed again.
+  /// Emits the steps of a reshard. They may start from another layout to which the same value
+  /// was resharded before, if that is cheaper. For example, if a reduce-scatter has made shards
+  /// of a sum for one reader, another reader gets the complete sum by an all-gather of these
+  /// shards.
   LogicalResult emitReshard(ReshardOp op, PartitionContext &context, ValueMap &map) {
     const bool inside = schedule->inLoop(op);
     auto ownLayout = [&](const Layout &layout) {
@@ -194,7 +196,7 @@ private:
     return success();
   }
 
-  /// Puts the identity of the reduction into padding along reduced loops.
+  /// Fills padding along reduced loops with the identity of the reduction, e.g. 0 for a sum.
   void maskReductions(Operation *op, PartitionContext &context, ArrayRef<Layout> from,
                       SmallVector<Value> &operands) {
     ShardingRule rule = cast<ShardableOpInterface>(op).getShardingRule();
@@ -225,9 +227,9 @@ private:
 
   //===-- Loops -----------------------------------------------------------===//
 
-  /// If an operand is a sum over the iterations of an earlier loop, it is one term of the sum
-  /// over the iterations of this loop. So it counts in the first iteration only, and is 0 in
-  /// the others.
+  /// Handles operands that are sums over the iterations of an earlier loop. Such an operand is
+  /// one term of the sum over the iterations of this loop, and must count once. So it keeps its
+  /// value in the first iteration only, and is 0 in the others.
   void addOnce(ArrayRef<Operation *> body, llvm::function_ref<bool(Operation *)> isInside,
                ValueMap &inside) {
     llvm::SmallDenseSet<Value> done;
@@ -245,8 +247,8 @@ private:
       }
   }
 
-  /// The parts of a loop while it is built. Values are values of the original function, except
-  /// for `inputs` and `yielded`, which are local ones.
+  /// The parts of a loop while it is built. All values are values of the original function,
+  /// except for `inputs` and `yielded`, which are values of the new function.
   struct Loop {
     SmallVector<Operation *> body;
     SmallVector<Value> inputs, outgoing, yielded;
@@ -300,7 +302,7 @@ private:
     return success();
   }
 
-  /// Gives the loop's block an argument for each value that enters the loop, complete or in
+  /// Gives the loop's block an argument for each value that enters the loop, whole or in
   /// slices.
   LogicalResult enterLoop(Loop &loop, llvm::function_ref<bool(Operation *)> isInside) {
     for (Operation *op : loop.body)
@@ -359,9 +361,9 @@ private:
   OpBuilder builder;
   /// The machine of the module, read when the first reshard needs it.
   std::optional<Machine> machine;
-  /// The ops that run in loops; computed after all layouts are known.
+  /// Which ops run in loops. Computed after all layouts are known.
   std::optional<LoopSchedule> schedule;
-  // Looked up by key only: their order never shows.
+  // These maps are looked up by key only, so their order cannot affect the program.
   llvm::DenseMap<Value, Layout> layouts;
   ValueMap outside;
 };

@@ -4,18 +4,22 @@
 include "mlir/Pass/PassBase.td"
 
 def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
-  let summary = "Says of tensors how the user wants them laid out";
+  let summary = "Writes the user's requests for layouts on arguments and ops";
   let description = [{
-    Writes `dist.request` on the arguments of each function that are parameters, buffers, constants,
-    inputs or labels and have a matching name; `dpc-assign-layouts` answers the requests. A request
-    names a glob and one entry for each dimension: `-` for a dimension that is not sharded, or the
-    axes that shard it, outermost first. An exact name wins over a glob. Among globs, the last one
-    that matches wins. A glob that matches no such argument names nodes of the ONNX file instead:
-    the first output of each matching node gets the request, on the op that makes it. Optimizer
-    state of a parameter gets the request of the parameter.
+    Writes `dist.request` on function arguments whose names match a request: parameters,
+    buffers, constants, inputs and labels. `dpc-assign-layouts` answers the requests. A
+    request consists of a glob and one entry for each dimension. An entry is `-` if the
+    dimension is not sharded; otherwise it lists the axes that shard the dimension,
+    outermost first. If several requests match a name, an exact name wins over a glob,
+    and the last glob wins over other globs. A glob that matches no such argument is
+    matched against the names of ONNX nodes instead. For each matching node, the request
+    is written on the op that makes the node's value. Optimizer state of a parameter
+    gets the request of the parameter.
 
-    `specs` are the requests of the file itself. Each names one tensor or node, and gives way to
-    `shards`. It may be a complete layout instead of entries; on state this becomes `dist.layout`.
+    `specs` are the requests in the model file. Each of them names one tensor or node
+    exactly. A request in `shards` for the same tensor or node wins over it. A request
+    in `specs` may have a complete layout instead of entries. If the tensor is state,
+    this layout becomes its `dist.layout`.
 
     Needs: level `step`. Keeps: the level.
 
@@ -38,33 +42,37 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
 }
 
 def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
-  let summary = "Decides how every value lies on the mesh";
+  let summary = "Chooses a layout for every value, and adds reshards";
   let description = [{
-    1. Finds the loops that run together through the entire program (*atoms*, see
-       docs/glossary.md and decision 6).
-    2. Shards the batch's atom over `batch-axes`.
-    3. Chooses the atoms that `auto-axes` shard. Every device shall hold its share of the
-       parameters, and the modelled time of a step shall be short. A local search from several
-       starts prices complete plans, with every reshard that they need. It shards the atoms of
-       repeated layers together.
-    4. Gives ops that an axis leaves idle an atom of their own, in place of an atom that they
-       run in parallel, and shards the new atom over the axis. It does so if the step gets
-       shorter, or if a request wants the result of such an op to be sharded over the axis.
-    5. Writes the resulting layouts on arguments, results and ops, a `dist.reshard` wherever an
-       op reads a value in another layout than it was made in, and the modelled cost
-       (`dist.cost`). An op does not shard a loop that it reduces over if gathering the operands
-       is at least twice as fast as reducing the result.
+    1. Finds the *atoms* of the program: loops of several ops that can only be sharded
+       together (docs/glossary.md and decision 6).
+    2. Shards the atoms of the batch over `batch-axes`.
+    3. Chooses the atoms that `auto-axes` shard. First of all, every device should hold
+       only its share of the parameters. Then the modelled time of a step should be
+       short. A local search from several starts prices complete plans, with every
+       reshard that they need. It shards the atoms of repeated layers together.
+    4. Divides ops that an axis leaves idle, that is, ops of which all devices along the
+       axis compute the same part. In these ops, a new atom takes the place of an atom
+       along which they run in parallel, and the axis shards the new atom. The pass does
+       so if the step gets shorter, or if a request wants the result of such an op to be
+       sharded over the axis.
+    5. Writes the chosen layouts on arguments, results and ops. Adds a `dist.reshard`
+       wherever an op reads a value in another layout than the one in which the value is
+       made. Writes the modelled cost (`dist.cost`). An op does not shard a loop that it
+       reduces over if gathering the operands is at least twice as fast as reducing the
+       result.
 
-    With microbatches, two readers share a constant only if the samples are at the same place of it
-    for both, or nowhere. Otherwise each reader has a copy. Thus no constant ties a dimension to the
-    samples.
+    With microbatches, two readers share a constant only if they agree which of its
+    dimensions count samples. Otherwise each reader gets a copy, because a shared
+    constant could connect the samples to a dimension that is not related to them.
 
-    State whose argument already has a `dist.layout` keeps it. A `dist.request` on an argument asks
-    for a plan in which each axis shards one of the atoms of its dimension; of these plans the
-    cheapest one is taken. If all atoms of a dimension are smaller than the axis, the axis shards
-    the dimension as one loop. A `dist.request` on an op reshards the result of the op to the
-    requested layout, by a `dist.reshard` directly after the op. Parameters need not be sharded over
-    axes that shard an input.
+    State whose argument already has a `dist.layout` keeps it. A `dist.request` on an
+    argument names axes for each dimension. The pass takes the cheapest plan in which
+    each axis shards one of the atoms of its dimension. If all atoms of a dimension are
+    smaller than the axis, the axis shards the dimension as one loop. A `dist.request`
+    on an op reshards the result of the op to the requested layout, by a `dist.reshard`
+    directly after the op. If an axis shards an input, parameters need not be sharded
+    over this axis.
 
     Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 

@@ -14,9 +14,10 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// The fraction of the time of moving gradients, which only updates read, by which a step gets
-/// longer. Gradients move while the backward pass computes, and take some of the memory's time.
-/// A step waits for all other reshards.
+/// Only this fraction of the time in which gradients are resharded makes a step longer, because
+/// gradients move while the backward pass computes. The fraction is not 0, because moving them
+/// takes some of the memory's time. All other reshards count fully, because a step waits for
+/// them. Gradients are the values that only updates read.
 static const double kExposedOfGradients = 0.25;
 
 /// Whether `op` updates state, or converts a value that only updates read.
@@ -31,7 +32,8 @@ Assignment::Assignment(const ProgramLoops &program, const AxisPlan &plan, Placem
     cuts[atom] = cache.getCuts(axes);
 }
 
-/// The number of ops that have an atom of `dim`, for the cut atom that the fewest ops have.
+/// Returns the number of ops that have the rarest cut atom of `dim`: of the atoms of `dim` that
+/// the plan cuts, the one that the fewest ops have.
 unsigned Assignment::countOps(const AtomDim &dim) const {
   unsigned ops = ~0u;
   for (const auto &segment : dim)
@@ -47,8 +49,9 @@ DimLayout Assignment::layOutByAtoms(Value value, unsigned dim) const {
       [&](unsigned atom) { return cache.getAxes(cuts[atom]); }, cache.mesh);
 }
 
-/// Leaves each sequential axis in one dimension only: the one that it cuts in `made`, or else
-/// the first one that it cuts.
+/// Keeps each sequential axis in one dimension only. This is the dimension that the axis cuts
+/// in `made`. If `made` is null or the axis cuts nothing there, it is the first dimension of
+/// `layout` that the axis cuts.
 static void keepSequentialOnce(Layout &layout, const Layout *made, const MeshShape &mesh) {
   for (const MeshAxis &axis : mesh.axes) {
     if (!axis.sequential)
@@ -90,9 +93,9 @@ Layout Assignment::getRequested(const LayoutRequest &request, const Layout *made
   return normalize(layout);
 }
 
-// If an axis could cut two dimensions, it cuts the one that fewer ops have: the heads or the
-// inner dimension of a weight, and not the dimension that runs through all layers. The ops that
-// read the weight cut this dimension too.
+// If an axis could cut two dimensions, it cuts the dimension that fewer ops have. For a weight,
+// this is the dimension of the heads or the inner dimension, and not the dimension that runs
+// through all layers. The ops that read the weight cut this dimension too.
 Layout Assignment::getNatural(Value value) const {
   const int64_t rank = nn::typeOf(value).getRank();
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -165,8 +168,8 @@ unsigned Assignment::place(const OpLoops &op, const PlacementCache::Key &key) {
   });
 }
 
-/// The layout in which all readers see `value`, which is made in `layout`. Adds the cost of the
-/// requested reshard, if there is one.
+/// Returns the number of the layout in which all readers read `value`, which is made in
+/// `layout`. If a request asks for a reshard of the value, adds its cost.
 unsigned Assignment::bring(unsigned value, unsigned layout) {
   const LayoutRequest *request = brought.lookup(value);
   if (!request)

@@ -24,31 +24,32 @@ public:
   /// Brings `request.value` to the requested layout as soon as it is made, so that all its readers
   /// read it in this layout. The request outlives the assignment.
   void bring(const LayoutRequest &request) { brought[program.getNumber(request.value)] = &request; }
-  /// The layout of the requested value as the request asks for it. The wanted axes cut the atoms
-  /// that the plan cuts over them, or else the dimension without regard to atoms. A dimension
-  /// without wanted axes is whole. A sequential axis is never requested: it stays in the dimension
-  /// that it cuts in the layout `made`.
+  /// Returns the layout of the requested value that answers the request. If the plan cuts atoms of
+  /// a dimension over a wanted axis, the axis cuts these atoms. Otherwise it cuts the dimension
+  /// without regard to atoms (cutPlainly). A dimension without wanted axes is whole. A sequential
+  /// axis is never requested: it stays in the dimension that it cuts in the layout `made`.
   dist::Layout getRequested(const LayoutRequest &request, const dist::Layout *made = nullptr) const;
 
-  /// The layout of `value` that follows from its atoms alone. Arguments get this layout.
+  /// Returns the layout of `value` that follows from its atoms alone. Arguments without a known
+  /// layout or a request get this layout.
   dist::Layout getNatural(mlir::Value value) const;
 
-  /// A value that the function returns. With `carrier`, it is the next value of that argument, and
-  /// must have the layout of the argument. The host assembles an output, which may therefore be
-  /// sharded but not partial. Of any other value, every device has all elements.
+  /// A value that the function returns. If it has a `carrier`, it is the next value of that
+  /// argument, and must have the layout of the argument. If it is an output, it may be sharded but
+  /// not partial, because the host assembles it from shards. Any other value must be replicated.
   struct Returned {
     mlir::Value value, carrier;
     bool isOutput;
   };
-  /// Returns the layout of an argument of the function. This layout depends on the argument and the
-  /// cuts of its atoms alone, so plans that agree on these cuts ask for it once.
+  /// Returns the layout of an argument of the function. This layout depends only on the argument
+  /// and the cuts of its atoms. If several plans agree on these cuts, the function is called once.
   using LayoutOfArgument = llvm::function_ref<dist::Layout(unsigned argument)>;
   /// Assigns a layout to every value, from the arguments to the `returned` values.
   void run(LayoutOfArgument layoutOf, llvm::ArrayRef<Returned> returned);
 
-  /// About op number `op`: the modelled seconds that a device computes, whether all devices along
-  /// `axis` compute the same part of it, and the layouts in which it reads its operands and makes
-  /// its results.
+  /// Facts about op number `op`: the modelled seconds that a device computes, whether all devices
+  /// along `axis` compute the same part of it, and the layouts in which it reads its operands and
+  /// makes its results.
   double getSeconds(unsigned op) const { return cache.getSeconds(placements[op]); }
   bool isIdle(unsigned op, llvm::StringRef axis) const {
     return dpc::isIdle(program.getOps()[op], cache.getCutAxes(placements[op]), axis);
@@ -63,7 +64,8 @@ public:
 
   /// The modelled seconds of one step on one device: computation and reshards.
   double getSeconds() const { return computing + moving.seconds; }
-  /// The same after idle ops have been divided, if their division needed no reshards.
+  /// The modelled seconds of one step if idle ops were divided, and if their division needed no
+  /// reshards.
   double getDividedSeconds() const { return dividedComputing + moving.seconds; }
   /// The seconds of reshards alone, and the bytes that one device sends for them.
   const Price &getTraffic() const { return moving; }
@@ -72,14 +74,15 @@ private:
   unsigned countOps(const AtomDim &dim) const;
   dist::DimLayout layOutByAtoms(mlir::Value value, unsigned dim) const;
   void layOutArguments(LayoutOfArgument layoutOf);
-  /// Finds the layouts that values must have in the end.
+  /// Finds the layouts that results of ops must have in the end (`wanted`).
   void findWanted(llvm::ArrayRef<Returned> returned);
-  /// One walk through the ops, the first (`round` 0) or second (1) of the plan. Adds up the costs,
-  /// those of returning values too.
+  /// Walks through the ops once, and adds up the costs, including those of returning values. A plan
+  /// needs up to two walks. The second one (`round` 1) knows which partial sums should be reduced
+  /// earlier or later than the first one (`round` 0) reduced them.
   void walk(llvm::ArrayRef<Returned> returned, unsigned round);
   /// Reshards the returned values to the layouts that they must have.
   void finish(llvm::ArrayRef<Returned> returned);
-  /// All facts on which the placement of `op` and the reshards of its operands depend.
+  /// Returns all facts on which the placement of `op` and the reshards of its operands depend.
   PlacementCache::Key getKey(const OpLoops &op) const;
   unsigned place(const OpLoops &op, const PlacementCache::Key &key);
   /// Places `op`, and reshards its operands to the layouts in which it reads them.
@@ -87,12 +90,12 @@ private:
   unsigned bring(unsigned value, unsigned layout);
   /// Reshards `value` to `layout` for a reader, and returns the cost.
   Price read(unsigned value, unsigned layout);
-  /// Partial sums that should be reduced before any op reads them. Otherwise more bytes are reduced
-  /// later, on the way to several readers.
+  /// Finds the partial sums that should be reduced before any op reads them, because otherwise more
+  /// bytes would be reduced later, for several readers.
   llvm::BitVector findReducedFirst() const;
-  /// Partial sums that should be reduced after the op that reads them, although its result has more
-  /// bytes. They are terms of one sum, and reducing this sum takes fewer bytes than reducing the
-  /// terms.
+  /// Finds the partial sums that should be reduced after the op that reads them, although the
+  /// result of this op has more bytes. They are terms of one sum, and reducing this sum takes fewer
+  /// bytes than reducing all terms.
   llvm::BitVector findReducedLast(llvm::ArrayRef<Returned> returned) const;
   PartialSums sumsOf(unsigned value) const {
     return reducedFirst.test(value)  ? PartialSums::reducedFirst
@@ -102,8 +105,8 @@ private:
 
   const ProgramLoops &program;
   PlacementCache &cache;
-  /// Numbers in the cache: of the axes that cut each atom; of the layout of each value; of the set
-  /// of layouts to which each value is resharded; of the placement of each op.
+  /// Numbers that the cache gives: by atom, for the axes that cut it; by value, for its layout; by
+  /// value, for the set of layouts to which it is resharded; by op, for its placement.
   std::vector<unsigned> cuts, layouts, reads, placements;
   /// The requests for results of ops, by number of the value.
   llvm::MapVector<unsigned, const LayoutRequest *> brought;

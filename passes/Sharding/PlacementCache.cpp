@@ -1,4 +1,5 @@
-// Numbers layouts and cuts, and remembers by these numbers how ops are placed.
+// Numbers placements, sets of layouts and cuts, so that placements can be
+// looked up by numbers.
 
 #include "passes/Sharding/PlacementCache.h"
 

@@ -9,9 +9,10 @@
 
 namespace dpc {
 
-/// The answers that all plans for one program share: how an op of a kind is placed for given
-/// layouts of its operands and given cuts of its atoms. Repeated layers, and plans that differ
-/// elsewhere, need the same answers.
+/// The placements of ops that all plans for one program share. A placement has the layouts of an
+/// op's operands and results. It is the answer to a question: how is an op of some kind placed for
+/// given layouts of its operands and given cuts of its atoms? Repeated layers, and plans that
+/// differ elsewhere, ask the same questions.
 class PlacementCache {
 public:
   /// `mesh` and `machine` outlive the cache. Ops that an axis of `divided` leaves idle will be
@@ -23,13 +24,13 @@ public:
 
   using Key = llvm::SmallVector<unsigned, 16>;
 
-  /// The situation in which a walk through a program found one op, and the consequences. The next
-  /// plan differs from the last one in few places, so the walk can take over most of the
-  /// consequences.
+  /// The situation of one op in a walk through the program (`met`), and the consequences. The next
+  /// plan differs from the last one in few places, so its walk can reuse most of the consequences.
   struct Visit {
     Key met;
     unsigned placement = 0;
-    /// By operand: the set of layouts to which it has been resharded after the op has read it.
+    /// By operand: the number of the set of layouts to which it has been resharded once the op has
+    /// read it.
     llvm::SmallVector<unsigned, 4> reads;
     /// The cost of resharding the operands.
     Price moved;
@@ -45,7 +46,7 @@ public:
 
   /// The number of the answer to `key`. If `key` is new, `situate` describes the situation.
   unsigned getPlacement(const Key &key, llvm::function_ref<OpSituation()> situate);
-  /// The modelled seconds of an answer, as it is and after idle ops have been divided.
+  /// The modelled seconds of an answer: as it is, and after idle ops have been divided.
   double getSeconds(unsigned number) const { return answers[number].seconds; }
   double getDividedSeconds(unsigned number) const { return answers[number].dividedSeconds; }
   /// The axes that cut any loop of the op.
@@ -62,11 +63,12 @@ public:
   /// The number of answers so far.
   size_t size() const { return answers.size(); }
 
-  /// The number of the set that has `layout` and the members of `set`. Set 0 is the empty set.
+  /// Returns the number of the set that has `layout` and the members of `set`. Set 0 is the empty
+  /// set.
   unsigned insert(unsigned set, unsigned layout);
   llvm::ArrayRef<unsigned> getSet(unsigned set) const { return sets[set]; }
 
-  /// A number for `axes`; 0 if there are none.
+  /// Returns a number for `axes`; 0 if there are no axes.
   unsigned getCuts(const dist::AxisNames &axes);
   const dist::AxisNames *getAxes(unsigned cuts) const {
     return cuts == 0 ? nullptr : &axisNames[cuts - 1];
@@ -94,7 +96,7 @@ private:
   std::deque<Answer> answers;
   std::vector<llvm::SmallVector<unsigned, 2>> sets;
   std::deque<dist::AxisNames> axisNames;
-  // Looked up by key only: their order never shows.
+  // These maps are looked up by key only, so their order cannot affect the program.
   std::unordered_map<Key, unsigned, Hash> known, arguments;
   std::map<std::pair<unsigned, unsigned>, unsigned> inserted;
 };

@@ -1,5 +1,6 @@
-// Finds the partial sums that should be reduced earlier, or later, than the bytes of a single
-// op suggest: one op does not see the bytes that the program reduces in the end.
+// Finds the partial sums that should be reduced earlier, or later, than a single op would
+// choose. An op chooses the side with fewer bytes, but does not know how many bytes the program
+// reduces in the end.
 
 #include "passes/Sharding/Placement.h"
 
@@ -21,9 +22,9 @@ static bool isReducedBetween(const Layout &from, const Layout &to, const MeshSha
   });
 }
 
-// Walks backwards, from the values that are reduced in the end. `later` holds the bytes that
-// are reduced because of a value. If a value is a sum, its bytes are divided evenly among its
-// terms.
+// Walks backwards, from the values that are reduced in the end. `later` has, by value, the
+// bytes that are reduced after later ops because of this value. If a value is a sum, its bytes
+// are divided evenly among its terms.
 llvm::BitVector Assignment::findReducedFirst() const {
   llvm::BitVector found(layouts.size());
   std::vector<double> later(layouts.size());
@@ -59,31 +60,35 @@ llvm::BitVector Assignment::findReducedFirst() const {
 
 namespace {
 
-/// The result of an additive op with one operand that is reduced before the op; or a sum of
-/// such results.
+/// A value of one of two kinds. The first kind is the result of an additive op whose only
+/// operand is a partial sum that is reduced before the op. The second kind is a sum of values
+/// of both kinds.
 struct Sum {
-  /// The bytes of these operands.
+  /// The bytes that are reduced for this value: of the operand, or of the operands of all
+  /// terms.
   double reducedBytes = 0;
-  /// Whether it has a reader that is not such a sum.
+  /// Whether the value has a reader that is not a sum of the second kind.
   bool isRead = false;
-  /// Whether its terms, and the terms of these, have no other readers.
+  /// Whether all its terms, and the terms of these terms, are read only by sums of the second
+  /// kind.
   bool isOwn = true;
-  /// Whether a sum of which it is a term, directly or through other sums, has no more bytes
-  /// than the operands that are reduced for this sum.
+  /// Whether reducing later pays off: the value is a term of a sum that has no more bytes than
+  /// are reduced for this sum. It may be a term directly or through other sums.
   bool isSmaller = false;
 };
 
 } // namespace
 
-/// Whether `op` is additive in all operands together: it adds them up, or maps a single one.
+/// Whether `op` is additive in all operands together: it adds up its operands, or maps a single
+/// operand linearly.
 static bool isAdditive(const OpLoops &op) {
   return op.results.size() == 1 && llvm::any_of(op.rule.additiveSets, [&](const auto &set) {
            return !set.empty() && set.size() == op.operands.size();
          });
 }
 
-// Walks forwards to find the values that are such sums, and whether their terms have other
-// readers. Then walks backwards to find the sums for which a later reduction pays off.
+// Walks forwards to find the values that are a Sum, and whether their terms have other readers.
+// Then walks backwards to find the sums for which a later reduction pays off.
 llvm::BitVector Assignment::findReducedLast(ArrayRef<Returned> returned) const {
   llvm::BitVector found(layouts.size());
   llvm::DenseMap<unsigned, Sum> sums; // looked up by key only

@@ -53,7 +53,7 @@ llvm::Error ReshardProblem::check() const {
 
 //===-- Verification ------------------------------------------------------===//
 
-/// An index of `wanted` that is not in `held`; nullopt if `held` has all of them.
+/// Returns an index of `wanted` that is not in `held`; nullopt if `held` has all of them.
 static std::optional<int64_t> findOutside(ArrayRef<IndexRun> wanted, std::vector<IndexRun> held) {
   llvm::sort(held, [](const IndexRun &a, const IndexRun &b) { return a.global < b.global; });
   std::vector<std::pair<int64_t, int64_t>> stretches; // ascending, disjoint
@@ -75,8 +75,9 @@ static std::optional<int64_t> findOutside(ArrayRef<IndexRun> wanted, std::vector
 
 namespace {
 
-/// Checks one step by the indices that devices hold. Each dimension is checked for itself: a
-/// device holds an element if it holds each of its indices, and no axis cuts two dimensions.
+/// Checks one step by comparing the indices that devices hold before and after it. Each
+/// dimension is checked separately. This suffices because a device holds an element if it holds
+/// each of its indices, and because no axis cuts two dimensions.
 class StepCheck {
 public:
   StepCheck(const Layout &before, const ReshardStep &step, const ReshardProblem &problem,
@@ -125,10 +126,10 @@ private:
     return llvm::Error::success();
   }
 
-  /// Checks where every index comes from that a device has after the step. In a slice it comes
-  /// from the device itself, and in a reduction from every member. Otherwise it comes from one
-  /// of those members that the cuts of this dimension tell apart, for any coordinates along the
-  /// other axes of the step.
+  /// Checks that every index that a device has after the step comes from some device. In a
+  /// slice, it must come from the device itself. In a reduction, every member must have it. In
+  /// a gather or all-to-all, one of the members whose cuts of this dimension differ must have
+  /// it, whatever the coordinates along the other axes of the step are.
   llvm::Error checkDim(unsigned d) const {
     const DimLayout &from = before.dims[d], &to = step.after.dims[d];
     if (step.kind == ReshardKind::allReduce && !sameIndices(from, to, mesh))
@@ -157,8 +158,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// An index that `device` has after the step and that no device could have sent to it;
-  /// nullopt if there is none.
+  /// Returns an index that `device` has after the step but that no device could have sent to
+  /// it; nullopt if there is no such index.
   std::optional<int64_t> findMissing(unsigned d, const MeshShape &devices, const MeshShape &all,
                                      const MeshShape &united, int64_t device) const {
     auto own = devices.coordinates(device);

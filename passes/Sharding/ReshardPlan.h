@@ -1,9 +1,10 @@
-// Plans how a tensor gets from one layout to another.
+// Plans the steps that bring a tensor from one layout to another.
 //
 // A reshard is a sequence of steps. Each step cuts dimensions over some axes, undoes such cuts, or
-// reduces partial values. The cheapest sequence is a shortest path over layouts. An edge of the
-// path changes the use of one axis; neighbouring edges of one kind become one collective if that is
-// cheaper. Sequential axes, along which no devices stand, and axes of one device take no part.
+// reduces partial values. The cheapest sequence is a shortest path in a graph of layouts. An edge
+// of the graph changes the use of one axis. Consecutive edges of one kind become one collective if
+// that is cheaper. Two kinds of axes take no part: sequential axes, which have no devices along
+// them, and axes of one device.
 //
 // Under any layout, the indices of a dimension ascend on every device. Therefore no step changes
 // the order of elements; only the padding differs.
@@ -68,15 +69,15 @@ struct ReshardPlan {
   llvm::Error verify(const ReshardProblem &problem) const;
 };
 
-/// `all_gather a, reduce_scatter b+c`: the steps, with the axes of each.
+/// Returns the steps as text, with the axes of each: "all_gather a, reduce_scatter b+c".
 std::string toString(const ReshardPlan &plan);
 
-/// The cheapest plan. Of equally cheap plans it is the one with the fewest steps, then the one
-/// found first. Fails only if `problem.check()` does.
+/// Returns the cheapest plan. Of equally cheap plans it is the one with the fewest steps; of these,
+/// the one that was found first. Fails only if `problem.check()` does.
 llvm::Expected<ReshardPlan> planReshard(const ReshardProblem &problem);
 
-/// `layout` without the axes that take no part in reshards: sequential ones, and axes of one
-/// device.
+/// Returns `layout` without the axes that take no part in reshards: sequential axes, and axes of
+/// one device.
 dist::Layout withoutIdleAxes(dist::Layout layout, const dist::MeshShape &mesh);
 
 //===-- Steps in detail ---------------------------------------------------===//
@@ -87,29 +88,31 @@ dist::Layout withoutIdleAxes(dist::Layout layout, const dist::MeshShape &mesh);
 struct ReshardPiece {
   /// The axes whose cut is undone here (`gathered`) or made here (`cut`), outermost first.
   dist::AxisNames gathered, cut;
-  /// The local extents under none, one, two .. of `gathered` (of `cut`): each is the extent before
-  /// it, divided by the size of the axis and rounded up. A dimension of several segments has two
-  /// extents: without the axes, and under all of them.
+  /// The local extents of the piece under none, one, two .. of the axes of `gathered` (or of
+  /// `cut`). Each extent is the extent before it, divided by the size of the next axis and rounded
+  /// up. A dimension of several segments has two extents only: without the axes, and under all of
+  /// them.
   std::vector<int64_t> gatheredExtents, cutExtents;
-  /// Only for a dimension of several segments. `gatherOrder` gives, for each index without the cut,
-  /// its place in the shards of all members laid end to end. `cutOrder` is the inverse: it gives an
-  /// index for each place, an arbitrary one if the place is padding.
+  /// Only for a dimension of several segments. Lay the shards of all members end to end:
+  /// `gatherOrder` gives, for each index of the uncut dimension, its position there. `cutOrder` is
+  /// the inverse: for each position it gives the index, or any index if the position is padding.
   std::vector<int64_t> gatherOrder, cutOrder;
 
   /// The local extent before the step.
   int64_t before() const { return gathered.empty() ? cutExtents.front() : gatheredExtents.back(); }
-  /// The local extent while data is exchanged: under all of the axes.
+  /// The local extent while data is exchanged, that is, under all axes of the piece.
   int64_t exchanged() const { return cut.empty() ? gatheredExtents.back() : cutExtents.back(); }
 };
 
-/// The pieces of the local shape, in its order, for a step from `before`. No piece has both
-/// `gathered` and `cut`. If one of the two is empty, its only extent is the extent of the piece.
+/// Returns the pieces of the local shape, in order, for a step from layout `before`. No piece has
+/// both `gathered` and `cut`. The list of extents for the empty one has a single element, the
+/// extent of the piece.
 std::vector<ReshardPiece> piecesOf(const dist::Layout &before, const ReshardStep &step,
                                    const dist::MeshShape &mesh);
 
-/// The cut that leads from `whole` to `cut`, as a layout of the indices that a device has under
-/// `whole`: it tells which of these the device keeps. `whole` has the same factors as `cut`, and
-/// fewer axes.
+/// Returns the cut that leads from `whole` to `cut`, as a layout of the indices that a device has
+/// under `whole`. It tells which of these indices the device keeps. `whole` has the same factors as
+/// `cut`, and fewer axes.
 dist::DimLayout relativeCut(const dist::DimLayout &whole, const dist::DimLayout &cut,
                             const dist::MeshShape &mesh);
 

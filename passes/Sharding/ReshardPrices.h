@@ -8,8 +8,8 @@
 
 namespace dpc {
 
-/// The costs of reshards on one mesh and machine, which outlive the object. Each reshard is planned
-/// once.
+/// The costs of reshards on one mesh and machine, which must outlive the object. Each reshard is
+/// planned once.
 class ReshardPrices {
 public:
   ReshardPrices(const dist::MeshShape &mesh, const Machine &machine)
@@ -18,7 +18,7 @@ public:
   /// The modelled time, and the bytes that a device sends, to reshard a tensor of `bytes` from one
   /// layout to another. Both are 0 if the layouts are the same, and infinite if there is no plan.
   const Price &getCost(const dist::Layout &from, const dist::Layout &to, int64_t bytes);
-  /// The same for layouts that are given by their numbers in the table.
+  /// The same for layouts that are given by their numbers in `layouts`.
   const Price &getCost(unsigned from, unsigned to, int64_t bytes);
 
   LayoutTable layouts;
@@ -31,7 +31,8 @@ private:
 
   const dist::MeshShape &mesh;
   const Machine &machine;
-  // Looked up by key only: its order never shows. References to its values stay valid.
+  // This map is looked up by key only, so its order cannot affect the program. References to its
+  // values stay valid.
   std::unordered_map<Question, Price, Hash> known;
 };
 

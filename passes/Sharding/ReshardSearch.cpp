@@ -54,8 +54,8 @@ private:
            llvm::any_of(layout.partial, [&](const Partial &p) { return p.axis == axis; });
   }
 
-  /// Dimension `d` of `base`, cut over `axis` in addition, as in `to`; nullopt if `axis` is not
-  /// the next axis to cut the dimension.
+  /// Returns dimension `d` of `base` with one more cut, the cut over `axis` that `to` has;
+  /// nullopt if `axis` is not the next axis to cut the dimension.
   std::optional<DimLayout> cutNext(const Layout &base, unsigned d, const std::string &axis) const {
     const DimLayout &target = to.dims[d];
     DimLayout dim = base.dims[d];
@@ -78,8 +78,8 @@ private:
     return dim;
   }
 
-  /// Dimension `d` without its cut over `axis`; nullopt if `axis` is not the innermost axis of
-  /// each factor that it cuts.
+  /// Returns dimension `d` without its cut over `axis`; nullopt if `axis` is not the innermost
+  /// axis of each factor that it cuts.
   std::optional<DimLayout> undoLast(unsigned d, const std::string &axis) const {
     DimLayout dim = layout.dims[d];
     for (Segment &segment : dim.segments)
@@ -98,7 +98,8 @@ private:
     return base;
   }
 
-  /// Adds the reductions: sums before maxima before minima, because these do not commute.
+  /// Adds the reductions. Sums come before maxima, and maxima before minima, because different
+  /// reductions do not commute.
   void addReductions() {
     for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
       bool found = false;
@@ -131,7 +132,8 @@ private:
           if (auto dim = cutNext(layout, d, axis))
             list.push_back(
                 {ReshardKind::slice, {axis}, Reduction::Sum, with(layout, d, *dim), {}, d});
-      // Segments may nest axes in different orders. Then the axes can only be cut all at once.
+      // The segments of a dimension may nest axes in different orders. Then all axes must be
+      // cut in one step.
       if (to.dims[d].segments.size() > 1 && axes.size() > 1 &&
           shardedAxes(layout.dims[d]).empty() &&
           llvm::none_of(axes, [&](const std::string &axis) { return isUsed(axis); }))
@@ -215,7 +217,7 @@ private:
     nodes.push_back(std::move(node));
   }
 
-  /// `axes` in the order in which they cut `layout`.
+  /// Returns `axes` in the order in which they cut `layout`.
   static AxisNames inOrder(const AxisNames &axes, const Layout &layout) {
     AxisNames ordered;
     for (const std::string &axis : shardedAxes(layout))
@@ -246,8 +248,9 @@ private:
 
   Node stepFrom(size_t index, const Move &move) const { return makeNode(index, move, move.axes); }
 
-  /// The node's last step, widened by the axes of `move`; nullopt if the two cannot be one
-  /// step. Neither of them may gather a dimension that the other one cuts.
+  /// Returns the node whose last step is the last step of node `index`, widened by the axes of
+  /// `move`; nullopt if the two cannot be one step. They cannot if one of them gathers a
+  /// dimension that the other one cuts.
   std::optional<Node> widen(size_t index, const Move &move) const {
     const Node &last = nodes[index];
     if (!last.step || last.step->kind != move.kind || last.step->reduction != move.reduction ||

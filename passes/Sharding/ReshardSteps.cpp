@@ -60,7 +60,8 @@ DimLayout dpc::relativeCut(const DimLayout &whole, const DimLayout &cut, const M
   return relative;
 }
 
-/// `size`, divided and rounded up along none, one, two .. of `axes`.
+/// Returns `size` divided by the sizes of none, one, two .. of `axes`, rounded up each time:
+/// {10, 5, 2} for 10 over axes of 2 and 3 devices.
 static std::vector<int64_t> extentsUnder(int64_t size, ArrayRef<std::string> axes,
                                          const MeshShape &mesh) {
   std::vector<int64_t> extents = {size};
@@ -69,8 +70,8 @@ static std::vector<int64_t> extentsUnder(int64_t size, ArrayRef<std::string> axe
   return extents;
 }
 
-/// For each index of each member in turn: its place among the indices of `whole`, or -1 for
-/// padding.
+/// Returns, for each local index of member 0, then of member 1 and so on, its position among
+/// the indices of `whole`; -1 for padding.
 static std::vector<int64_t> placesOfMembers(const DimLayout &whole, const DimLayout &cut,
                                             ArrayRef<std::string> axes, const MeshShape &mesh) {
   MeshShape group;
@@ -83,7 +84,8 @@ static std::vector<int64_t> placesOfMembers(const DimLayout &whole, const DimLay
   return places;
 }
 
-/// The piece of a dimension of several segments.
+/// Returns the piece of a dimension of several segments. The step undoes the cuts over `lost`,
+/// or makes the cuts over `gained`.
 static ReshardPiece joinedPiece(const DimLayout &before, const DimLayout &after,
                                 ArrayRef<std::string> lost, ArrayRef<std::string> gained,
                                 const MeshShape &mesh) {
@@ -108,7 +110,8 @@ static ReshardPiece joinedPiece(const DimLayout &before, const DimLayout &after,
   return piece;
 }
 
-/// Adds `extent` indices that the step does not change. Neighbours become one piece.
+/// Adds a piece of `extent` indices that the step does not change. Neighbouring pieces of this
+/// kind become one piece.
 static void addIdle(std::vector<ReshardPiece> &pieces, int64_t extent) {
   if (pieces.empty() || !pieces.back().gathered.empty() || !pieces.back().cut.empty())
     pieces.push_back({{}, {}, {1}, {1}, {}, {}});
@@ -131,7 +134,7 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
       addIdle(pieces, localExtent(from, mesh));
       continue;
     }
-    // If a dimension loses all its cuts, its factors may change too.
+    // If the step undoes all cuts of a dimension, the factors of the dimension may change too.
     const DimLayout &factors = lost.empty() ? to : from;
     if (factors.segments.size() > 1) {
       pieces.push_back(joinedPiece(from, to, lost, gained, mesh));
@@ -161,8 +164,8 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
 
 //===-- Costs -------------------------------------------------------------===//
 
-/// Whether elements must be moved between two orders: the order with the members first, and the
-/// order of the pieces.
+/// Whether a step must copy elements between two orders: the order of the collective, in which
+/// the parts of the members follow one another, and the order of the local tensor.
 static bool movesElements(ArrayRef<ReshardPiece> pieces, const ReshardStep &step, bool gathers,
                           const MeshShape &mesh) {
   std::vector<int64_t> places; // of dimensions of more than one index

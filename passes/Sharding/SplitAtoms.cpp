@@ -26,20 +26,20 @@ static const double kLeastPart = 1e-4;
 
 namespace {
 
-/// Ops that are idle together, and the seconds that a device computes them.
+/// Connected ops that are idle, and the seconds that a device needs to compute them.
 struct Component {
   SmallVector<unsigned> ops;
   double seconds = 0;
 };
 
-/// Components of repeated layers. Each has the same ops in the same order, and these share
-/// their atoms in the same way.
+/// Components of repeated layers. All components of a group have the same ops in the same
+/// order, and their ops share atoms in the same way.
 struct Group {
   std::vector<Component> components;
   double seconds = 0;
 };
 
-/// Ops that are to get a new atom, and the atom that it replaces.
+/// Ops that get a new atom, and the atom that the new atom replaces.
 struct Division {
   unsigned atom;
   SmallVector<unsigned> ops;
@@ -47,14 +47,14 @@ struct Division {
 
 } // namespace
 
-/// The components of ops that `axis` leaves idle, those with the most seconds first. Two ops
-/// are in one component if one reads a result of the other, or if both read the same sum over
-/// the axis.
+/// Returns the components of ops that `axis` leaves idle, those with the most seconds first.
+/// Two ops are in one component if one of them reads a result of the other. They are also in
+/// one component if both read the same partial sum over the axis.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
-  // By value: the idle op that made it, or the first idle op that reads it if it is such a sum;
-  // -1 for none.
+  // By value: the idle op that made it. If the value is a partial sum over the axis, the first
+  // idle op that reads it; -1 for no op.
   std::vector<int> joined(program.getValues().size(), -1);
   auto isSum = [&](Value value) {
     return llvm::is_contained(assignment.getLayout(value).partial,
@@ -102,7 +102,7 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, const Componen
   return atoms;
 }
 
-/// A key that is equal for components which may be in one group.
+/// Returns a key. Components with equal keys may be in one group.
 static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Component &component) {
   std::vector<unsigned> shape;
   llvm::DenseMap<unsigned, unsigned> numbers;
@@ -115,7 +115,7 @@ static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Componen
   return shape;
 }
 
-/// The groups of components that `axis` leaves idle, those with the most seconds first.
+/// Returns the groups of components that `axis` leaves idle, those with the most seconds first.
 static std::vector<Group> findGroups(const ProgramLoops &program, const Assignment &assignment,
                                      StringRef axis) {
   std::map<std::vector<unsigned>, size_t> numbers;
@@ -132,8 +132,8 @@ static std::vector<Group> findGroups(const ProgramLoops &program, const Assignme
   return groups;
 }
 
-/// The divisions of all components of a group. Each component is divided along the atom that
-/// has the place of `atom` in the first component.
+/// Returns the divisions of all components of a group. `atom` is an atom of the first
+/// component. Each other component is divided along its own atom at the same position.
 static std::vector<Division> divisionsOf(const ProgramLoops &program, const Group &group,
                                          unsigned atom) {
   const SmallVector<unsigned> first = atomsOf(program, group.components.front());
@@ -147,8 +147,8 @@ static std::vector<Division> divisionsOf(const ProgramLoops &program, const Grou
   return divisions;
 }
 
-/// The atoms along which most of the component's work runs in parallel, those with more work
-/// first.
+/// Returns the atoms along which most of the component's work runs in parallel, those with more
+/// work first.
 static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assignment &assignment,
                                        const Component &component, int64_t devices) {
   llvm::MapVector<unsigned, double> work;
@@ -174,8 +174,8 @@ static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assign
   return atoms;
 }
 
-/// The ops of the component whose results a request wants to be cut over `axis`, each with the
-/// atoms of the requested dimension.
+/// Returns the ops of the component whose results a request wants to be cut over `axis`. Each
+/// op comes with the atoms of the requested dimension.
 static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &program,
                                                            const Component &component,
                                                            ArrayRef<LayoutRequest> requests,
@@ -192,8 +192,8 @@ static std::vector<std::pair<unsigned, AtomDim>> findAsked(const ProgramLoops &p
   return asked;
 }
 
-/// Whether `op` sums over a dimension of a parameter, or looks up rows in one. Conversions of
-/// the parameter count too.
+/// Whether `op` sums over a dimension of a parameter, or looks up rows of one. A conversion of
+/// a parameter counts as the parameter.
 static bool contractsParameter(const OpLoops &op) {
   return llvm::any_of(op.rule.loops,
                       [](const ShardingRule::Loop &loop) { return loop.kind == LoopKind::sum; }) &&
@@ -225,15 +225,16 @@ private:
     SplitPlan plan;
     PlanCost cost;
   };
-  /// The plan in which the axis cuts the new atoms of all of `divisions`; none if it cuts the
-  /// old atoms already. A request wants the result of op `asked`, so that this op may be
-  /// divided along samples even if it sums over a parameter.
+  /// Returns the plan in which the axis cuts the new atoms of all `divisions`; nullopt if the
+  /// axis cuts the old atoms already. If `asked` is given, a request wants the result of this
+  /// op. The op may then be divided along samples even if it sums over a parameter.
   std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
                                     std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);
-  /// Divides the ops of a component whose results requests want to be cut over the axis.
+  /// Divides the ops of a component whose results should be cut over the axis according to a
+  /// request.
   void divideAsked(const Component &component, ArrayRef<LayoutRequest> requests, int64_t devices);
-  /// Divides the components of the group if the program gets better by that.
+  /// Divides the components of the group if this makes the program better.
   void divide(const Group &group, int64_t devices);
 
   SplitPlan best;

@@ -40,7 +40,7 @@ struct FactorRef {
 namespace dpc {
 
 /// The state of the refinement. A node is a dimension of a value, or a loop of an op.
-/// Invariant: the structure of a node only ever gets finer.
+/// Invariant: the structure of a node never becomes coarser.
 class StructureRefinement {
 public:
   LogicalResult run(func::FuncOp function,
@@ -81,7 +81,8 @@ private:
       structures.push_back(DimStructure{{std::max<int64_t>(extent, 1)}});
   }
 
-  /// Refines a node by `structure`; false if the two structures have no common refinement.
+  /// Refines a node by `structure`. Returns false if the two structures have no common
+  /// refinement.
   bool refine(unsigned node, const DimStructure &structure) {
     if (structures[node] == structure)
       return true;
@@ -95,7 +96,7 @@ private:
     return true;
   }
 
-  /// Notes that the ops which have `node` must be visited again.
+  /// Records that the ops with this node must be visited again.
   void touch(unsigned node) {
     touched[node] = ++clock;
     changed = true;
@@ -128,7 +129,7 @@ private:
             loops.broken.push_back({v, d});
     };
     // Visits the ops in both directions, because factors travel from parameters to the ops that
-    // use them, and from these ops back.
+    // read them, and from these ops back.
     for (unsigned i = 0; i < result.ops.size(); ++i)
       visit(i);
     for (unsigned i = result.ops.size(); i-- > 0;)
@@ -136,8 +137,8 @@ private:
     return changed;
   }
 
-  /// Marks loops that are a sum inside a product as uncut, because such a product has no
-  /// structure.
+  /// Marks a loop as uncut if it is a sum of segments inside a product, because such a product
+  /// has no structure.
   void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     for (const auto &segment : segments) {
       int64_t outer = 1;
@@ -152,7 +153,7 @@ private:
     }
   }
 
-  /// Brings a dimension and its loops to a common structure; false if there is none.
+  /// Gives a dimension and its loops a common structure. Returns false if there is none.
   bool link(unsigned node, const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     if (structures[node].extent() == 1)
       return true;
@@ -209,8 +210,8 @@ private:
     return true;
   }
 
-  /// The factors of a product of loops, in the order of the product; nullopt if a factor would
-  /// have to be written several times.
+  /// Returns the factors of a product of loops, in the order of the product; nullopt if a
+  /// factor would have to appear several times.
   std::optional<SmallVector<SmallVector<FactorRef>>> compose(ArrayRef<unsigned> loops,
                                                              unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);
@@ -246,7 +247,7 @@ private:
   unsigned idOf(FactorRef ref) { return factorBase[ref.node][ref.segment] + ref.factor; }
 
   void unite(ProgramLoops &result) {
-    // Number every factor, then unite those that rules pair.
+    // Number every factor, then unite the factors that rules pair.
     std::vector<int64_t> sizes;
     factorBase.resize(structures.size());
     for (unsigned node = 0; node < structures.size(); ++node)
@@ -297,8 +298,8 @@ private:
     result.describeOps();
   }
 
-  /// Pairs the factors of one segment of a dimension with those of the loops; false if they do
-  /// not fit. The factors of an uncut loop are paired with nothing.
+  /// Pairs the factors of one segment of a dimension with the factors of its loops. Returns
+  /// false if they do not fit. The factors of an uncut loop are paired with nothing.
   bool pairFactors(ArrayRef<int64_t> own, ArrayRef<FactorRef> loops,
                    SmallVectorImpl<std::pair<unsigned, FactorRef>> &pairs) {
     // A segment of one index needs no loop.
@@ -315,8 +316,8 @@ private:
         continue;
       }
       const int64_t size = structures[ref.node].segments[ref.segment][ref.factor];
-      // A factor of 1 beside other factors corresponds to none of them. For example, 3 copies
-      // of 12 x 64 that are read one by one are 12 x 64 + 12 x 64 + 12 x 64.
+      // A factor of 1 next to other factors is paired with none of them. For example, a loop
+      // over 3 copies of 12 x 64, which are read one by one, is 12 x 64 + 12 x 64 + 12 x 64.
       if (size == 1 && (own.size() > 1 || own[0] > 1))
         continue;
       if (next == own.size() || size != own[next])
@@ -361,8 +362,8 @@ private:
 
   bool changed = false;
   /// Counts changes and visits. `touched` is the count at the last change of each node, and
-  /// `visited` the count at the last visit of each op. An op is up to date if no node of it has
-  /// changed since.
+  /// `visited` the count at the last visit of each op. An op is up to date if none of its nodes
+  /// has changed since its last visit.
   unsigned clock = 0;
   std::vector<unsigned> touched, visited;
   std::vector<DimStructure> structures;

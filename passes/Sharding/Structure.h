@@ -23,17 +23,18 @@ struct OpLoops {
   mlir::Operation *op;
   ShardingRule rule;
   llvm::SmallVector<AtomDim> loops;
-  /// The pairs of loops of the rule that may not share an axis.
+  /// The pairs of loops of the rule that one axis may not cut together.
   std::shared_ptr<const LoopCollisions> collisions;
   /// Dimensions whose structure does not fit the loops of the rule, as pairs of a value index
   /// (operands, then results) and a dimension. These dimensions, and the loops in them, are
   /// replicated in this op.
   llvm::SmallVector<std::pair<unsigned, unsigned>> broken;
-  /// Loops that are sums but that a dimension has inside a product (samples x (5 + 1) positions).
-  /// They are replicated in this op; the loops around them are not.
+  /// Loops that are sums of segments, and that a dimension has inside a product. For example, a
+  /// dimension of samples x (5 + 1) positions has the loop 5 + 1. These loops are replicated in
+  /// this op; the loops around them are not.
   llvm::SmallVector<unsigned> uncut;
-  /// Pairs of a loop and an axis that cuts no part of it in this op, because a request wants the
-  /// operand to be whole.
+  /// Pairs of a loop and an axis. The axis cuts no part of the loop in this op, because a request
+  /// wants the operand to be whole.
   llvm::SmallVector<std::pair<unsigned, std::string>> whole;
   /// The atoms of the op's loops, each once, in order of first appearance, and their sizes.
   llvm::SmallVector<unsigned, 8> atoms;
@@ -45,7 +46,7 @@ struct OpLoops {
   unsigned kind = 0;
   /// Ops of one form agree in the same facts, except for float types and costs.
   unsigned form = 0;
-  /// What the op costs if nothing is cut.
+  /// The cost of the op if nothing is cut.
   OpPrice price;
 
   bool isBroken(unsigned value, unsigned dim) const;
@@ -67,18 +68,18 @@ private:
   llvm::ArrayRef<std::shared_ptr<OpLoops>> ops;
 };
 
-/// The loops of a complete function, united. An atom is a class of loop factors that run together
-/// through every op that they meet; it is to a program what a letter is to an einsum. An axis that
-/// cuts an atom cuts every value that has the atom, without moving data between ops.
+/// The atoms of a complete function. An atom is a class of loop factors that run together through
+/// every op that has them; it is to a program what a letter is to an einsum. If an axis cuts an
+/// atom, it cuts every value that has the atom, without moving data between ops.
 ///
-/// The structure of every dimension is refined until all ops agree. Then the factors that the rule
-/// of an op pairs are united.
+/// To find the atoms, the structure of every dimension is refined until all ops agree. Then the
+/// factors that the rule of an op pairs are united.
 ///
-/// Copies share their common data: a copy costs one pointer per op.
+/// Copies of this object share their data: a copy costs one pointer per op.
 class ProgramLoops {
 public:
-  /// Analyses `function`. `seeds` gives a structure to dimensions (value, dimension) from the
-  /// start. Fails with an error on an op that has no sharding rule.
+  /// Analyses `function`. `seeds` gives the structures that some dimensions (value, dimension) have
+  /// from the start. Fails with an error on an op that has no sharding rule.
   static mlir::FailureOr<ProgramLoops>
   create(mlir::func::FuncOp function,
          llvm::ArrayRef<std::tuple<mlir::Value, unsigned, dist::DimStructure>> seeds);
@@ -97,14 +98,16 @@ public:
   unsigned getNumber(mlir::Value value) const { return table->numbers.find(value)->second; }
 
   /// Replaces `atom` by a new atom of the same size in the loops of `ops` (indices into getOps),
-  /// and returns the new atom. An axis may then cut these loops without cutting the others. Values
-  /// keep their atoms, from which only arguments get their layouts.
+  /// and returns the new atom. An axis may then cut these loops without cutting the other loops of
+  /// `atom`. The atoms of values (getDim) do not change; only the layouts of arguments are derived
+  /// from them.
   unsigned splitAtom(unsigned atom, llvm::ArrayRef<unsigned> ops);
 
-  /// Leaves the loops of `value` uncut over `axis` in ops that read `value`, or a conversion of it,
-  /// and that sum over one of these loops or are conversions. A user who requests that the weight
-  /// of a product be whole gets the product computed with the whole weight. An op that adds `value`
-  /// to another operand, or scales by it, may be cut: taking a part of `value` costs nothing.
+  /// Leaves loops of `value` uncut over `axis`, because a request wants `value` to be whole over
+  /// `axis`. This concerns two kinds of ops that read `value` or a conversion of it: ops that sum
+  /// over one of its loops, and conversions. For example, a product whose weight is requested whole
+  /// is computed with the whole weight. An op that adds `value` to another operand, or scales by
+  /// it, may be cut, because taking a part of `value` costs nothing.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:
@@ -112,14 +115,14 @@ private:
   /// The values of the function in their order, their numbers, and the atoms of their dimensions.
   struct ValueTable {
     std::vector<mlir::Value> values;
-    // Looked up by key only: their order never shows.
+    // These maps are looked up by key only, so their order cannot affect the program.
     llvm::DenseMap<mlir::Value, unsigned> numbers;
     llvm::DenseMap<mlir::Value, llvm::SmallVector<AtomDim, 4>> dims;
   };
 
   void describeOps();
   void describe(OpLoops &op);
-  /// Op number `index`, for modification. It is copied first if another program shares it.
+  /// Returns op number `index` for modification. Copies the op first if another program shares it.
   OpLoops &own(size_t index);
 
   std::vector<std::shared_ptr<OpLoops>> ops;

@@ -72,7 +72,7 @@ private:
         bring(result, from, to);
   }
 
-  /// Makes the owner of `operand` read it in the layout `to`.
+  /// Makes the op of `operand` read it in the layout `to`.
   void reshard(OpOperand &operand, const Layout &to) {
     Value value = operand.get();
     const Layout &from = assignment.getLayout(value);
@@ -93,8 +93,8 @@ private:
     operand.set(result);
   }
 
-  /// Reshards a result, made in layout `from`, to the layout `to`, in which all its readers
-  /// read it.
+  /// Reshards a result directly after its op, from the layout `from` in which it is made to
+  /// the layout `to`. All readers then read the resharded value.
   void bring(OpResult result, const Layout &from, const Layout &to) {
     OpBuilder builder(context);
     builder.setInsertionPointAfter(result.getOwner());
@@ -142,7 +142,7 @@ private:
   const MeshShape &mesh;
   KnownLayouts &known;
   const bool explain;
-  /// Maps a value that is resharded where it is made to the resharded value.
+  /// Maps a value that is resharded directly after its op to the resharded value.
   llvm::DenseMap<Value, Value> brought;
   /// One reshard per (value, layout), placed before its first user.
   std::map<std::pair<void *, std::string>, Value> made;

@@ -5,10 +5,10 @@
 
 namespace dpc {
 
-/// Writes an assignment into the function of `boundary`: layouts of arguments, results and ops, a
-/// `dist.reshard` wherever an op reads a value in another layout than it was made in, and the
-/// modelled cost (`dist.cost`). Adds the layouts of arguments to `known`. With `explain`, remarks
-/// report the reshards.
+/// Writes an assignment into the function of `boundary`: the layouts of arguments, results and
+/// ops, and the modelled cost (`dist.cost`). Adds a `dist.reshard` wherever an op reads a value
+/// in another layout than the one in which the value is made. Adds the layouts of arguments to
+/// `known`. With `explain`, remarks report the reshards.
 void writeLayouts(const LayoutBoundary &boundary, const ProgramLoops &program,
                   const Assignment &assignment, const dist::MeshShape &mesh, KnownLayouts &known,
                   bool explain);

@@ -22,16 +22,16 @@ struct ByteRange {
 };
 
 /// Tracks which buffer each byte of each space belongs to while a program is simulated. A write
-/// makes the bytes belong to the written buffer, and a read requires that they belong to the read
+/// makes the bytes belong to the written buffer. A read requires that they belong to the read
 /// buffer. In this way the class finds buffers that share bytes while both are live, reads of bytes
 /// that no op wrote, and accesses to bytes of a collective in flight. The class does not use the
-/// memory plan.
+/// memory plan, so it also finds errors of that plan.
 class BufferContents {
 public:
   /// Makes the bytes of `range` belong to `buffer`. The caller chooses the numbers of buffers.
   void write(const ByteRange &range, int64_t buffer);
-  /// A byte of a range: the first one that does not belong to the expected buffer. `buffer` is the
-  /// buffer to which this byte belongs (-1: no buffer).
+  /// The first byte of a range that does not belong to the expected buffer. `buffer` is the buffer
+  /// to which this byte belongs (-1: no buffer).
   struct Stranger {
     int64_t byte, buffer;
   };
@@ -55,7 +55,8 @@ private:
     int64_t event;
     ByteRange input, output;
   };
-  /// The runs of bytes that belong to one buffer, by space, then by first byte. Runs never overlap.
+  /// The runs of consecutive bytes that belong to one buffer, by space, then by first byte. Runs
+  /// never overlap.
   std::map<int64_t, std::map<int64_t, Owned>> owned;
   std::vector<Flight> flights;
 };

@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// Checks that the contracts of the tensor levels (import, step, placed, local) share. A check that
-/// does not hold emits one error on the op at fault and fails.
+/// The checks that the contracts of several tensor levels have in common (import, step, placed,
+/// local, ordered). A check that finds a violation emits one error on the op at fault.
 class Contract {
 public:
   Contract(mlir::ModuleOp module, llvm::StringRef level) : module(module), level(level) {}
@@ -25,10 +25,10 @@ public:
   /// Checks that every argument has an #nn.arg, that every result has an #nn.result that is no
   /// gradient, and that every op but constants has a location.
   mlir::LogicalResult checkSignature(mlir::func::FuncOp function);
-  /// Checks that every argument that is state has a variable of its name and type.
+  /// Checks that every argument that is state has an `nn.variable` with its name and type.
   mlir::LogicalResult checkVariables(mlir::func::FuncOp function);
-  /// Checks that every result that is state is the new value of an argument, which must be no
-  /// constant and have the same type, and that no state is returned twice.
+  /// Checks that every result that is state is the new value of an argument. This argument must
+  /// have the same type and must be no constant. Checks also that no state is returned twice.
   mlir::LogicalResult checkStateResults(mlir::func::FuncOp function);
 
 private:

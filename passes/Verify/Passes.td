@@ -23,10 +23,10 @@ def VerifyImport : Pass<"dpc-verify-import", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `import`";
   let description = [{
     * (L1) The module holds one function, @forward, and `nn.variable`s.
-    * (L2) The function consists of `nn` ops, without those that only later levels create
+    * (L2) The function consists of `nn` ops, except those that only later levels create
       (`nn.kernel`, `nn.update`). Every op but constants has a location.
-    * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`. No name
-      occurs twice in one kind, and no result is a gradient.
+    * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`. No two
+      arguments have the same name, and no result is a gradient.
     * (L4) Every parameter, buffer and constant has an `nn.variable` of its name
       and type; every variable belongs to an argument.
 
@@ -44,8 +44,8 @@ def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
   let description = [{
     * (L1) The module holds @step and @eval, or only @infer, and `nn.variable`s.
     * (L2) The functions consist of `nn` ops without side effects. No op has a training
-      form, and no op (such as `nn.stop_gradient`) differs from its operand only in its
-      gradient. Every op but constants has a location.
+      form. No op differs from its operand only in its gradient, as `nn.stop_gradient`
+      does. Every op but constants has a location.
     * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`; no
       result is a gradient.
     * (L4) Every piece of state has an `nn.variable` of its name and type.
@@ -74,14 +74,14 @@ def VerifyPlaced : Pass<"dpc-verify-placed", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `placed`";
   let description = [{
     * (L1) The module has one `dist.mesh`.
-    * (L2) Every argument, and every operand and result of every op, has a layout
-      of its shape that is sound on the mesh.
-    * (L3) An op reads each value in the layout in which the value was computed: every
-      change of layout is a `dist.reshard`.
+    * (L2) Every argument, and every operand and result of every op, has a layout. The
+      layout has the shape of the value and is valid on the mesh.
+    * (L3) An op reads each value in the layout in which the value was computed. Only a
+      `dist.reshard` changes a layout.
     * (L4) The layouts of an op agree on the sharding of its loops
-      (`ShardableOpInterface`). If one loop alone is a dimension of two operands or
-      results, both dimensions are sharded by the same axes. If an axis shards a reduced
-      loop, every result is partial over that axis.
+      (`ShardableOpInterface`). If two dimensions of its operands and results consist of
+      the same single loop, the same axes shard both dimensions. If an axis shards a
+      reduced loop, every result is partial over that axis.
     * (L5) State is replicated over sequential axes and never partial.
 
     ```mlir
@@ -105,11 +105,11 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
     * (L1) The module has one `dist.mesh`. The functions consist of `nn` ops,
       collectives and microbatch loops. There is no `dist.reshard`, and only arguments
       have layouts.
-    * (L2) The shape of each argument is the shard that its layout gives one device.
-    * (L3) All ranks run the same ops. Only kernels, updates and `dist.micro` have
-      regions, and the iteration count of a `dist.micro` is the size of its mesh axis.
-      So all members of a group of devices see the same sequence of collectives, and no
-      two groups wait for each other.
+    * (L2) Each argument has the shape of one device's shard under its layout.
+    * (L3) All ranks run the same ops, because only kernels, updates and `dist.micro`
+      have regions, and the iteration count of a `dist.micro` is the size of its mesh
+      axis. Therefore all members of a group of devices run the same sequence of
+      collectives, and no two groups wait for each other.
     * (L4) `dist.axis_index` names an axis of the mesh. If the axis is sequential, the op
       is inside the loop over that axis.
 
@@ -127,8 +127,8 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
 def VerifyOrdered : Pass<"dpc-verify-ordered", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `ordered`";
   let description = [{
-    The program of a rank as kernels, collectives and moves of data, on tensors, in the order in
-    which they run.
+    At this level, the program of a rank consists of kernels, collectives and moves of
+    data. They work on tensors, and are listed in the order in which they run.
 
     * (L1) Every computation is in a kernel (`nn.kernel`, `nn.update`). Outside of kernels there are
       only views of other tensors, packs, coordinates (`dist.axis_index`), collectives and loops
@@ -157,9 +157,10 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
 
     * (L1) Every buffer has an offset and lies inside its space, whose size is in the
       module's `exec.memory`.
-    * (L2) The bytes that an op reads were last written through the same buffer (state
-      and inputs by the host). A collective may also read bytes that were not written,
-      if no op reads them afterwards: the bytes between the members of a bucket.
+    * (L2) The bytes that an op reads were last written through the same buffer, or, for
+      state and inputs, by the host. A collective may also read bytes that no op wrote,
+      if no op reads them afterwards. The bytes between the members of a bucket are of
+      this kind.
     * (L3) A result overlaps an operand only if the kernel computes in place. Results
       and scratch memory do not overlap each other.
     * (L4) Every start has one wait, in the same block and after it. Between them no op
@@ -187,8 +188,8 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
   let description = [{
     * (L1) Entries consist of ops that the action table can express: calls of functions,
       starts, waits, loops and zeros. Launches are only in functions.
-    * (L2) Every function is called exactly once, so that its place in the order is the
-      place of its call.
+    * (L2) Every function is called exactly once, so that the position of its call is
+      its position in the order of execution.
     * (L3) Every kernel has code: a symbol of its name in the module @code. If the kernel
       is a sequence of grids of threads (`exec.launches`), there is a function for each
       launch, and the arguments of that function are buffers of the kernel.

@@ -138,8 +138,9 @@ private:
       return violation(op) << "has no sharding rule";
     ShardingRule rule = shardable.getShardingRule();
     std::vector<std::optional<Cut>> cuts(rule.loops.size());
-    // Use the layouts of the op's own attributes. In the layout in which the operand was computed,
-    // an axis that shards a dimension of extent 1 may be in another dimension.
+    // Use the layouts in the op's own attributes. The layout in which the operand was computed may
+    // differ from them without moving data: an axis that shards a dimension of extent 1 may be in
+    // another dimension.
     auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims, const std::string &where,
                      bool isResult) {
       const Layout own = normalize(cast<LayoutAttr>(attr).getLayout());

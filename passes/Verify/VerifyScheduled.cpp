@@ -23,8 +23,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The buffers and kernels of a module. Each is looked up once and then reused for all ranks and
-/// microbatches.
+/// The buffers and kernels of a module. Each one is looked up once; the result is reused for all
+/// ranks and microbatches.
 class Names {
 public:
   explicit Names(ModuleOp module) : module(module) {}
@@ -132,8 +132,8 @@ private:
   }
 
   // Members of a bucket are aligned, and a collective also moves the bytes between them. These
-  // bytes need not have been written, since no op reads them afterwards. So only the written pieces
-  // of the input make pieces of the output.
+  // bytes need not have been written, since no op reads them afterwards. Therefore only the written
+  // parts of the input count as written in the output.
   LogicalResult playStart(StartOp start) {
     ByteRange from = rangeOf(start.getInput()), to = rangeOf(start.getOutput());
     if (contents.whoForbidsRead(from))
@@ -276,7 +276,8 @@ private:
   BufferContents contents;
   /// The current iteration of the loop that is simulated; 0 outside of loops.
   uint64_t iteration = 0;
-  /// The starts whose wait has not come yet, with the bytes that each will have written.
+  /// The starts whose wait has not come yet. Each has the byte ranges of its output that will be
+  /// written.
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
 };
 
@@ -310,8 +311,9 @@ private:
     return success();
   }
 
-  /// Returns a set of ranks that covers all differences between the buffers of ranks. Ranks differ
-  /// only along the axes of views of shards, so the other coordinates are 0.
+  /// Returns the ranks to simulate. The buffers of two ranks differ only in views of shards, which
+  /// depend on the coordinates along the axes of these views. The set therefore has one rank for
+  /// each combination of these coordinates. All other coordinates of this rank are 0.
   static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh) {
     llvm::StringSet<> axes;
     entry.walk([&](ViewOp view) {

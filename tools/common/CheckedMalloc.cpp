@@ -1,7 +1,7 @@
-// Checks memory that libraries request by malloc without testing the result;
-// MLIR allocates every operation that way. Linked into a tool, these functions
-// replace libc's for all libraries of the process. If memory is exhausted they
-// end the tool, as `new` does (FatalErrors).
+// Replaces malloc, calloc and realloc of libc, for all libraries of a tool's
+// process. Many callers do not test the result of malloc; for example, MLIR
+// allocates every operation in this way. If memory is exhausted, these
+// functions end the tool with a message, as a failed `new` does (FatalErrors).
 
 #include "tools/common/FatalErrors.h"
 

@@ -11,7 +11,7 @@
 
 namespace dpc {
 
-/// Exit codes of every dpc tool and of every produced program.
+/// Exit codes of every dpc tool and of every program that dpc-compile writes.
 enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 
 /// Flags of options in Options.td, in addition to LLVM's own.
@@ -23,8 +23,9 @@ enum OptionFlag : unsigned {
 };
 
 /// Finds the first option that is given twice with different values and is not
-/// Repeatable, since one of the values would be ignored. Null if there is none.
-/// `outFirst` is set to the option's first occurrence.
+/// Repeatable; null if there is none. Such an option is an error, because one
+/// of its values would be ignored. Sets `outFirst` to the first occurrence of
+/// the option.
 inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &args,
                                                unsigned unknownOption,
                                                const llvm::opt::Arg *&outFirst) {

@@ -19,20 +19,21 @@
 
 namespace dpc {
 
-/// Ends a tool that cannot go on: prints one line, removes the files that the
-/// tool was writing, and exits with a code. No function here allocates memory.
+/// Ends a tool that cannot continue: prints one line, removes the files that the
+/// tool was writing, and exits with a code. No function of this class allocates
+/// memory.
 ///
-/// LLVM's output streams report a failed write when they are destroyed; for
-/// standard output that is after main. This failure, and all that LLVM calls
-/// fatal errors, end here too.
+/// LLVM's output streams report a failed write only when they are destroyed;
+/// standard output is destroyed after main. This class handles such failures
+/// too, as it does all errors that LLVM reports as fatal.
 class FatalErrors {
 public:
   /// From this call on, a failed allocation ends the process, and the message
-  /// names the purpose of the allocation. The memory of the machine is the limit
-  /// (MemoryLimit). A new-handler is needed because the compiler is built
-  /// without exceptions, so that an exception of `new` would abort. `cleanUp`,
-  /// unless null, removes the tool's partial files; it must not allocate
-  /// either.
+  /// names the work that needed the memory. MemoryLimit limits the process to
+  /// the memory of the machine. A new-handler is necessary because the compiler
+  /// is built without exceptions, so an exception of `new` would abort the
+  /// process. `cleanUp`, unless null, removes the tool's partial files; it must
+  /// not allocate either.
   static void install(const char *tool, void (*cleanUp)() = nullptr) {
     name() = tool;
     cleaner() = cleanUp;
@@ -79,8 +80,9 @@ private:
                            (unsigned long long)((mebibytes & 1023) * 10 >> 10)));
   }
 
-  /// Touches the stack that a tool needs while memory is available. Later,
-  /// without memory, growing the stack would be a segmentation fault.
+  /// Touches the stack that a tool needs while memory is available. If the stack
+  /// had to grow when no memory is left, the tool would end with a segmentation
+  /// fault.
   __attribute__((noinline)) static void growStack() {
     constexpr size_t bytes = size_t(1) << 20, page = 4096;
     void *room = mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

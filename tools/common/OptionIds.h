@@ -3,8 +3,8 @@
 
 #include "llvm/Option/OptTable.h"
 
-// The ids OPT_x of the options of the tool that includes this, from the Options.inc that tblgen
-// made of its Options.td.
+// Defines the ids OPT_x of a tool's options. The tool that includes this header generates
+// Options.inc from its Options.td.
 namespace {
 
 enum OptionId {

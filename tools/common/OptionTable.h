@@ -8,8 +8,9 @@
 
 #include <iterator>
 
-// The option table of the tool that includes this: the class OptionTable, from the Options.inc
-// that tblgen made of its Options.td. One source file of a tool includes it.
+// Defines the class OptionTable, which parses a tool's options. The tool that includes this
+// header generates Options.inc from its Options.td. Only one source file of a tool includes
+// this header.
 namespace {
 
 #define PREFIX(NAME, VALUE)                                                                        \
@@ -18,7 +19,7 @@ namespace {
 #include "Options.inc"
 #undef PREFIX
 
-// Names that the table uses.
+// Names that the entries of Options.inc use without a namespace.
 using dpc::NotYetAvailable;
 using dpc::Repeatable;
 using llvm::opt::DefaultVis;

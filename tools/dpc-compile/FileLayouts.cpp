@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// The text of a request (see dpc-annotate-layouts), such as "-;data". If a dimension is a
-/// product, returns the full layout instead: a request does not say which factor is cut.
+/// Returns the text of a request (see dpc-annotate-layouts), such as "-;data". If a
+/// dimension is a product of factors, returns the text of the full layout instead, because a
+/// request cannot say which factor an axis cuts.
 static std::string requestOf(const onnx::SpecLayout &layout) {
   Layout full;
   bool isProduct = false;
@@ -56,8 +57,8 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan
   return llvm::Error::success();
 }
 
-/// The factors of `dim` if it is state and one product, else one factor of the dimension's
-/// extent with all axes that cut the dimension.
+/// If `dim` is a dimension of state and one product, returns its factors. Otherwise returns
+/// one factor of the dimension's extent, with all axes that cut the dimension.
 static std::vector<onnx::SpecFactor> factorsOf(DimLayout dim, bool isState) {
   std::vector<onnx::SpecFactor> factors;
   if (isState && dim.segments.size() == 1)
@@ -86,7 +87,8 @@ onnx::SpecPlan dpc::collectPlan(ModuleOp module) {
       onnx::SpecLayout dims;
       for (const DimLayout &dim : normalize(layout.getLayout()).dims) {
         dims.push_back(factorsOf(dim, nn::isState(arg.getKind())));
-        // A sequential axis is walked by a loop, so it does not cut the tensor over devices.
+        // A loop iterates over a sequential axis, so this axis does not divide the tensor
+        // among devices.
         for (onnx::SpecFactor &factor : dims.back())
           llvm::erase_if(factor.axes, [&](StringRef axis) {
             return llvm::none_of(plan.mesh, [&](const auto &each) { return each.name == axis; });

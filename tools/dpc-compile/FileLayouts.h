@@ -8,14 +8,15 @@
 
 namespace dpc {
 
-/// Adds the sharding specs of `source` to `plan.fileLayouts`. Also renames the requests of
-/// --shard: the name of a node's first output becomes the name of the node, since the IR
-/// knows a value by its node.
+/// Adds the sharding specs of `source` to `plan.fileLayouts`. Also changes requests of
+/// --shard that name the first output of a node: they get the name of the node, because
+/// the IR knows a value only by its node.
 llvm::Error addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                            llvm::raw_ostream &notes);
 
-/// Returns the layouts of state and inputs in a module at level `placed`. The program
-/// writes them into the model that it saves. Empty if the mesh has one device.
+/// Returns the layouts of state and inputs in a module at level `placed`. The compiled
+/// program writes them into the ONNX model that it saves. Empty if the mesh has one
+/// device.
 onnx::SpecPlan collectPlan(mlir::ModuleOp module);
 
 } // namespace dpc

@@ -18,12 +18,12 @@ static int failToLink(const Twine &message, int code) {
   return code;
 }
 
-/// The directory that has the runtime's libraries (libdpc_runtime.a).
+/// Returns the directory with the runtime's libraries (libdpc_runtime.a).
 static std::string runtimeDirectory(const char *argv0) {
   static char anchor;
   std::string executable = sys::fs::getMainExecutable(argv0, static_cast<void *>(&anchor));
   SmallString<128> path;
-  // The first place is that of a build, the second one that of an installation.
+  // The first path is valid in a build folder, the second one in an installation.
   for (StringRef place : {"../lib", DPC_INSTALLED_LIBRARIES}) {
     path = sys::path::parent_path(executable);
     sys::path::append(path, place);
@@ -34,8 +34,8 @@ static std::string runtimeDirectory(const char *argv0) {
   return path.str().str();
 }
 
-/// Runs the linker driver, the C++ compiler that built dpc. Reports the first line of its output
-/// if it fails.
+/// Runs the linker driver, which is the C++ compiler that built dpc. If it fails, reports the
+/// first line of its output.
 static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporaries,
                      StringRef output, StringRef place) {
   std::string linker = DPC_LINKER;
@@ -57,7 +57,8 @@ static int runLinker(ArrayRef<std::string> arguments, const WorkFolder &temporar
   if (message.empty())
     message = code < 0 ? "'" + linker + "' was killed"
                        : "'" + linker + "' exits with " + std::to_string(code);
-  // The linker writes a temporary file beside the program's place. The user knows only the place.
+  // The linker writes to a temporary path, and its message names this path. The user knows only
+  // the final path, so the message gets that instead.
   if (const size_t at = message.find(output.str()); at != std::string::npos)
     message.replace(at, output.size(), place.str());
   return failToLink("cannot link " + place + ": " + message, exitIO);
@@ -82,7 +83,7 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
     }
     for (StringRef library : llvm::split(DPC_RUNTIME_LIBRARIES, ' '))
       arguments.push_back(library.str());
-    // gold maps its output file into memory; GNU ld would copy the parameters twice.
+    // gold maps its output file into memory. GNU ld would copy the parameters twice.
     if (sys::findProgramByName("ld.gold"))
       arguments.push_back("-fuse-ld=gold");
     break;

@@ -1,4 +1,4 @@
-// Values of single options of dpc-compile.
+// Parses the values of single options of dpc-compile.
 
 #include "tools/dpc-compile/OptionValues.h"
 

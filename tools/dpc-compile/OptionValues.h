@@ -12,21 +12,22 @@ namespace dpc {
 /// Prints `message` as an error and exits with 2.
 [[noreturn]] void usageError(const llvm::Twine &message);
 
-// Values of single options. Each exits after one line that names the option and the value, if
-// the value is not of its kind.
+// The following functions parse the value of one option. If the value is not of the expected
+// kind, they print one line that names the option and the value, and exit with 2.
 
-/// A finite number from `lowest` up.
+/// Returns a finite number that is at least `lowest`.
 double parseNumber(const llvm::opt::Arg &arg, double lowest);
 
-/// A number of MiB, at least a byte, as bytes.
+/// Returns a number of MiB, converted to bytes; at least one byte.
 int64_t parseMebibytes(const llvm::opt::Arg &arg);
 
-/// A number of bytes: 1024, 64KiB, 1.5GiB, 80GB, ..
+/// Returns a number of bytes. The value has the form 1024, 64KiB, 1.5GiB, 80GB, ..
 int64_t parseBytes(const llvm::opt::Arg &arg);
-/// The same of a text; nullopt if it is something else.
+/// The same for a text instead of an option; nullopt if the text has another form.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 
-/// on or off; on without the option. `name` is for messages.
+/// Returns whether the value is `on`; the other value is `off`. True if the option is not
+/// given. Messages call the option `name`.
 bool parseSwitch(const llvm::opt::InputArgList &args, unsigned option, llvm::StringRef name);
 
 } // namespace dpc

@@ -253,7 +253,7 @@ static void parsePrecision(const InputArgList &args, StepOptions &step) {
   type = args.getLastArgValue(OPT_precision, "f32").str();
   if (!llvm::is_contained({"f32", "f64", "tf32", "bf16", "f16"}, StringRef(type)))
     usageError("--precision: unknown type '" + type + "'; known: f32, f64, tf32, bf16, f16");
-  // With tf32 all values are f32; only products round their factors (a choice of parsePlan).
+  // With tf32 all values are f32. Only products round their operands, which parsePlan handles.
   if (type == "tf32")
     type = "f32";
 }
@@ -281,8 +281,9 @@ static void parseStep(const InputArgList &args, StepOptions &step) {
     step.schedule = arg->getValue();
 }
 
-/// The number of sample groups for which batch normalisation computes separate statistics: one
-/// per microbatch, and with --batch-norm=local one per microbatch and shard of the batch.
+/// Returns the number of groups of samples for which batch normalisation computes separate
+/// statistics. Each microbatch is one group. With --batch-norm=local, each shard of a microbatch
+/// is one group.
 static int64_t parseBatchGroups(const InputArgList &args, const ProgramPlan &plan) {
   StringRef mode = args.getLastArgValue(OPT_batch_norm, "global");
   if (mode != "global" && mode != "local")
@@ -365,7 +366,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseGradReduce(args, options);
   options.import.trains = !options.step.loss.empty();
   options.import.skipsValues = options.params == "none";
-  // Without --precision, a program for inference and a program of --as-exported keep the types
+  // If --precision is not given, inference programs and programs of --as-exported keep the types
   // of the file.
   options.import.widensHalves =
       args.hasArg(OPT_precision) || (options.import.trains && !options.import.asExported);

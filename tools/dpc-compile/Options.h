@@ -28,7 +28,8 @@ struct CompileOptions {
   OrderedOptions ordered;
   ScheduledOptions scheduled;
   ExecOptions exec;
-  /// The plan that the command line requests; after scheduling, the plan that was followed.
+  /// The plan that the command line requests. After level `ordered`, the plan that the program
+  /// follows.
   ProgramPlan plan;
   Emission emission = Emission::exe;
   /// "embed", "none", or the path of the file that gets the initial values.
@@ -37,15 +38,15 @@ struct CompileOptions {
   /// `needsCache`: --cache names it, so a folder that cannot be used is an error.
   std::string cacheFolder;
   bool needsCache = false;
-  /// The command line; the program shows it in its messages.
+  /// The command line. The compiled program shows it in its messages.
   std::string command;
-  /// The path of NVIDIA's assembler (ptxas), or "", and the devices for which it makes
-  /// machine code, such as sm_90.
+  /// The path of NVIDIA's assembler (ptxas), or "" if there is none. `assembled` lists the
+  /// devices for which the assembler makes machine code, such as sm_90.
   std::string assembler;
   std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
-  /// The most bytes that the reshards of one row of the table may send (--fail-on-reshard).
+  /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
   /// Choices that the command line leaves open. If a program needs more memory than
   /// `plan.deviceBytes`, dpc-compile may recompute parts of the forward pass, divide state over

@@ -1,4 +1,4 @@
-// The options that choose a plan: from the command line to a plan, and back.
+// Converts the options that choose a plan to a plan, and a plan back to options.
 
 #include "tools/dpc-compile/PlanOptions.h"
 
@@ -19,14 +19,15 @@ using namespace dpc;
 // Mesh and layouts
 //===----------------------------------------------------------------------===//
 
-/// More devices than anything here has been tried with: tables have a row each.
+/// The most devices that a mesh may have. Larger meshes were never tried, and some tables of a
+/// program have one row per device.
 constexpr int64_t kMaxDevices = 4096;
 
-/// Names of axes that cut the batch if --batch-axes names none.
+/// The names of axes that cut the batch if --batch-axes is not given.
 static constexpr StringLiteral kDefaultBatchAxes[] = {"data", "replica"};
 
-/// Marks the axes of `mesh` that cut the batch: those of --batch-axes, else those that are named
-/// `data` and `replica`.
+/// Marks the axes of `mesh` that cut the batch: those that --batch-axes names. If the option is
+/// not given, marks the axes that are named `data` and `replica`.
 static void parseBatchAxes(const InputArgList &args, std::vector<PlanAxis> &mesh) {
   const Arg *arg = args.getLastArg(OPT_batch_axes);
   if (!arg) {
@@ -51,7 +52,7 @@ static void parseBatchAxes(const InputArgList &args, std::vector<PlanAxis> &mesh
   }
 }
 
-/// --mesh, --batch-axes and --microbatches.
+/// Parses --mesh, --batch-axes and --microbatches.
 static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
   if (args.hasArg(OPT_microbatches))
     plan.microbatches = integerOption(args, OPT_microbatches, "dpc-compile", 1, 1);
@@ -79,7 +80,8 @@ static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
   parseBatchAxes(args, plan.mesh);
 }
 
-/// GLOB=AXES,AXES,.. in the form that passes take lists in.
+/// Returns GLOB=AXES,AXES,.. with `;` instead of `,` between dimensions, because commas separate
+/// the elements of a pass's list option.
 static std::string parseShard(StringRef text) {
   auto [glob, entries] = text.rsplit('=');
   if (glob.empty() || glob.size() == text.size() || entries.empty())
@@ -93,7 +95,7 @@ static std::string parseShard(StringRef text) {
 // State and memory
 //===----------------------------------------------------------------------===//
 
-/// The axes that divide the batch among ranks.
+/// Returns the axes that divide the batch among ranks.
 static std::vector<std::string> findBatchAxes(const ProgramPlan &plan) {
   std::vector<std::string> found;
   for (const PlanAxis &axis : plan.mesh)
@@ -102,8 +104,8 @@ static std::vector<std::string> findBatchAxes(const ProgramPlan &plan) {
   return found;
 }
 
-/// --zero=STAGE[:AXIS]: which state is divided, and over which axes: those of the batch, or the
-/// one that is named.
+/// Parses --zero=STAGE[:AXIS]: the stage says which state is divided. The state is divided over
+/// AXIS or, if none is named, over the axes of the batch.
 static void parseZero(const InputArgList &args, CompileOptions &options) {
   ProgramPlan &plan = options.plan;
   const Arg *keep = args.getLastArg(OPT_zero_keep);
@@ -144,7 +146,8 @@ static void parseZero(const InputArgList &args, CompileOptions &options) {
                "to divide (--zero=3)");
 }
 
-/// --remat=none, auto, full, SIZE or GLOB,..: what the backward pass computes again.
+/// Parses --remat=none, auto, full, SIZE or GLOB,..: the values that the backward pass computes
+/// again.
 static void parseRemat(const InputArgList &args, CompileOptions &options) {
   RematChoice &remat = options.plan.remat;
   const StringRef text = args.getLastArgValue(OPT_remat, "auto");
@@ -176,7 +179,7 @@ static void parseRemat(const InputArgList &args, CompileOptions &options) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// --sums: the order in which sums add their terms.
+/// Parses --sums, the order in which sums add their terms.
 static void parseSums(const InputArgList &args, KernelChoices &kernels) {
   StringRef sums = args.getLastArgValue(OPT_sums, "fast");
   if (sums != "fast" && sums != "ordered")
@@ -184,7 +187,8 @@ static void parseSums(const InputArgList &args, KernelChoices &kernels) {
   kernels.orderedSums = sums == "ordered";
 }
 
-/// --precision=tf32: f32 that products read in another way, if the target can.
+/// Parses --precision=tf32: products round their f32 operands to tf32. Refuses it if the target
+/// has no such products.
 static void parseTf32(const InputArgList &args, StringRef target, KernelChoices &kernels) {
   kernels.tf32 = args.getLastArgValue(OPT_precision) == "tf32";
   if (!kernels.tf32)
@@ -195,7 +199,8 @@ static void parseTf32(const InputArgList &args, StringRef target, KernelChoices 
     usageError("--precision=tf32 and --sums=ordered contradict each other: give one");
 }
 
-/// --products: who multiplies matrices, if the target leaves a choice.
+/// Parses --products: whether a library or generated kernels multiply matrices. Refuses it if
+/// the target has no such library.
 static void parseProducts(const InputArgList &args, StringRef target, KernelChoices &kernels) {
   const Arg *arg = args.getLastArg(OPT_products);
   if (!arg)
@@ -259,7 +264,7 @@ public:
 };
 } // namespace
 
-/// A number of MiB that parseMebibytes makes exactly `bytes` of.
+/// Returns a number of MiB that parseMebibytes converts to exactly `bytes`.
 static std::string mebibytesText(int64_t bytes) {
   return bytes % (1 << 20) == 0 ? std::to_string(bytes >> 20)
                                 : formatv("{0:f20}", double(bytes) / (1 << 20)).str();

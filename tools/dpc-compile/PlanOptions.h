@@ -7,14 +7,14 @@
 
 namespace dpc {
 
-/// Reads the options that choose the plan into `options.plan`, and the choices that they leave
-/// to --device-memory. The target must be known. Exits with 2 after one line for a value that no
-/// plan has.
+/// Reads the options that choose the plan into `options.plan`. Also records which choices they
+/// leave open, so that --device-memory may change them. The target must be known. If a value is
+/// not valid in any plan, exits with 2 after one line.
 void parsePlan(const llvm::opt::InputArgList &args, CompileOptions &options);
 
-/// The plan as options, for a shell: a compile of the same model for the same target and step
-/// with these options makes the same program. With `isOnDevice`, the target leaves a choice of
-/// who multiplies matrices.
+/// Returns the plan as options for a shell. A compile of the same model for the same target and
+/// training step with these options makes the same program. `isOnDevice` says whether the target
+/// has a library of matrix products; if so, the text has --products.
 std::string describePlan(const ProgramPlan &plan, bool isOnDevice);
 
 } // namespace dpc

@@ -4,9 +4,9 @@
 
 using namespace llvm;
 
-/// The options that dpc-compile does not have, but produced programs
-/// (runtime/src/train/Options.cpp) or dpc-run (runtime/src/launch/LaunchOptions.cpp) do.
-/// test/jobs compares this list with the --help of both.
+/// Options that dpc-compile does not have, but that compiled programs
+/// (runtime/src/train/Options.cpp) or dpc-run (runtime/src/launch/LaunchOptions.cpp) have. A
+/// test in test/jobs compares this list with the --help of both.
 static constexpr StringLiteral kOfPrograms[] = {
     "--best",      "--checkpoint",  "--checkpoint-every",
     "--comm",      "--cuda-graph",  "--data",
@@ -19,8 +19,8 @@ static constexpr StringLiteral kOfPrograms[] = {
     "--steps",     "--timeout",     "--trace",
     "--tune",      "--verify"};
 
-/// Options of programs whose names suggest something that dpc-compile has too, and the option
-/// of dpc-compile for it.
+/// Options of programs that users may confuse with an option of dpc-compile, and the text
+/// that names this other option.
 static constexpr struct {
   StringLiteral name, here;
 } kNamesakes[] = {{"--lr", "--optimizer=NAME,lr=X is the rate that is compiled in"},

@@ -7,8 +7,9 @@
 
 namespace dpc {
 
-/// Explains an argument that dpc-compile does not know but that the produced program or
-/// dpc-run takes: how to pass it when the program runs. Empty for all other arguments.
+/// Explains an argument that dpc-compile does not know but that the compiled program or
+/// dpc-run takes: says how to pass it when the program runs. Empty for all other
+/// arguments.
 std::string explainProgramOption(llvm::StringRef argument);
 
 } // namespace dpc

@@ -28,18 +28,18 @@ using namespace dpc;
 
 namespace {
 
-/// The child and the folders that an interrupt must kill and remove. A thread
-/// holds the mutex while it changes them, or while it moves several files that
-/// an interrupt must not separate. The thread that cleans up locks the mutex and
-/// never unlocks it.
+/// The child that an interrupt must kill, and the folders that it must remove. A thread holds the
+/// mutex while it changes them. It also holds the mutex while it moves several files, because an
+/// interrupt must not come between them. The thread that cleans up locks the mutex and never
+/// unlocks it, so that no other thread continues.
 struct Work {
   std::mutex mutex;
   std::vector<std::string> folders;
   pid_t child = 0; ///< the leader of the child's process group; 0 for none
 };
 
-/// The one Work object. It outlives main, and its first use allocates nothing,
-/// because that use may come when no memory is left.
+/// The only Work object. It outlives main. Its first use allocates nothing, because that use may
+/// come when no memory is left.
 Work &work() {
   alignas(Work) static char storage[sizeof(Work)];
   static Work &it = *new (storage) Work;
@@ -86,8 +86,8 @@ void killChild(pid_t group) {
     ;
 }
 
-/// The signals to wait for: SIGINT, SIGTERM and SIGHUP, without the ones that
-/// the process was started to ignore, as with nohup.
+/// Returns the signals to wait for: SIGINT, SIGTERM and SIGHUP, except those that this process
+/// already ignores, e.g. because nohup started it.
 sigset_t interrupts() {
   sigset_t out;
   sigemptyset(&out);
@@ -116,7 +116,7 @@ void *awaitInterrupt(void *) {
   ::_exit(128 + signal);
 }
 
-/// The environment of this process, with TMPDIR set to `folder`.
+/// Returns the environment of this process, with TMPDIR set to `folder`.
 std::vector<std::string> environmentWith(StringRef folder) {
   std::vector<std::string> out;
   for (char **entry = environ; *entry; ++entry)
@@ -188,7 +188,8 @@ WorkFolder::~WorkFolder() {
 }
 
 void dpc::removeWorkFolders() {
-  // Walking a folder allocates memory. This process has none left, but a new process has some.
+  // Listing the files of a folder allocates memory. This process has none left, but a new process
+  // has some.
   for (const std::string &folder : work().folders) {
     const char *const argv[] = {"/bin/rm", "-rf", "--", folder.c_str(), nullptr};
     if (const pid_t child = startChild(const_cast<char *const *>(argv), environ, nullptr);

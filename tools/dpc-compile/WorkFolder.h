@@ -27,9 +27,9 @@ public:
   WorkFolder &operator=(const WorkFolder &) = delete;
   ~WorkFolder();
 
-  /// Makes the folder `parent`/`prefix`XXXXXX. First removes folders of the same
-  /// pattern whose processes have ended: a process holds a lock on its folder as
-  /// long as it lives.
+  /// Makes the folder `parent`/`prefix`XXXXXX. First removes other folders of
+  /// this pattern whose processes have ended. A process holds a lock on its
+  /// folder as long as it lives, so a folder without a lock has no process.
   std::error_code create(llvm::StringRef parent, llvm::StringRef prefix);
   /// The path of the file `name` in this folder.
   std::string file(llvm::StringRef name) const;
@@ -40,19 +40,19 @@ private:
   int lock = -1;
 };
 
-/// Removes all work folders of this process. For a process that ends because it
-/// has no memory left: allocates none.
+/// Removes all work folders of this process. Allocates no memory, because a
+/// process without memory calls it before it ends.
 void removeWorkFolders();
 
-/// Renames finished files, pairs (from, to), to their final places. An interrupt
-/// takes effect before the first or after the last of them. Stops at the first
-/// file that cannot be renamed, and sets `failed` to its final place.
+/// Renames finished files, given as pairs (from, to), to their final paths. An
+/// interrupt takes effect before the first or after the last rename. Stops at
+/// the first file that cannot be renamed, and sets `failed` to its final path.
 std::error_code moveIntoPlace(llvm::ArrayRef<std::pair<std::string, std::string>> files,
                               std::string &failed);
 
-/// Runs a program to its end. Both of its outputs go to the file `log`, its
-/// temporary files to `folder` (TMPDIR). Returns its exit code; -1 if it could
-/// not be started or was killed.
+/// Runs a program to its end. Its standard output and standard error go to the
+/// file `log`, and its temporary files to `folder` (TMPDIR). Returns its exit
+/// code; -1 if it could not be started or a signal killed it.
 int runInFolder(llvm::ArrayRef<std::string> command, const WorkFolder &folder, llvm::StringRef log);
 
 } // namespace dpc

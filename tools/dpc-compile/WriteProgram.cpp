@@ -1,5 +1,5 @@
-// Writes a program from a module at level `exec`: its object files, the linked
-// program, and the file of its initial values.
+// Writes the program of a module at level `exec`: its object files, the linked program, and a
+// file with its initial values if they are not embedded.
 
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -57,7 +57,8 @@ static int writeFile(const std::string &path,
   return fail(path + ": " + message, exitIO);
 }
 
-/// The DPC_ISA_* of the host instructions that the code for --target and --cpu needs.
+/// Returns the DPC_ISA_* constant for the host instructions that code for --target and --cpu
+/// needs.
 static unsigned isaOf(const PlacedOptions &machine) {
   CodeOptions code;
   code.processor = machine.processor;
@@ -105,8 +106,8 @@ static uint32_t dtypeOf(onnx::ElementType type) {
   return DPC_DTYPE_INVALID;
 }
 
-/// Adds the template that --save-onnx fills: the model with a hole for each tensor of state. A
-/// model that is too large for one ONNX file gets no template; the program only knows its size.
+/// Adds the template that --save-onnx fills: the ONNX model with a hole for each tensor of state.
+/// If the model is too large for one ONNX file, the program gets only its size and no template.
 static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const onnx::SpecPlan &plan,
                                ProgramOptions &program) {
   llvm::StringSet<> states;
@@ -128,8 +129,8 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const o
   return llvm::Error::success();
 }
 
-/// Opens the cache that keeps kernels between compiles; nullopt without one. Sets `code` to the
-/// exit code.
+/// Opens the cache that keeps kernels between compiles; nullopt if there is no cache. Sets `code`
+/// to the exit code.
 static std::optional<ObjectCache> openCache(const CompileOptions &options, int &code) {
   code = exitDone;
   if (options.cacheFolder.empty())
@@ -138,7 +139,7 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options, int &
   if (cache)
     return std::move(*cache);
   std::string why = llvm::toString(cache.takeError());
-  // Without --cache the folder is a default, and a compile works without it.
+  // Without --cache the folder is only a default, so a compile continues without a cache.
   if (options.needsCache)
     code = fail("--cache: " + why, exitIO);
   else if (options.explain == Explain::all)
@@ -162,7 +163,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   native.processor = options.placed.processor;
   native.assembler = options.assembler;
   native.assembled = options.assembled;
-  // Threads only without a limit of addresses: the heap of each thread reserves hundreds of MiB.
+  // Use threads only if the address space has no limit, because the heap of each thread reserves
+  // hundreds of MiB of addresses.
   struct rlimit addresses;
   if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
     module.getContext()->enableMultithreading();
@@ -175,7 +177,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   std::vector<llvm::NewArchiveMember> members;
   llvm::StringSet<> symbols;
   for (const KernelObject &object : *objects) {
-    // A profiler shows the symbol; this line leads from it to the kernel.
+    // A profiler shows the symbol. With this note the user finds the kernel.
     if (options.explain == Explain::all)
       llvm::errs() << "dpc-compile: note: kernel " << object.kernel << " is function "
                    << object.symbol << "\n";
@@ -204,8 +206,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   });
 }
 
-/// Checks the plan on the program record that was written into the file `object`, as the runtime
-/// would load it.
+/// Loads the program record from the file `object`, as the runtime would load it, and checks its
+/// plan.
 static int proveRecord(const std::string &object, const CompileOptions &options) {
   auto buffer = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
@@ -291,8 +293,8 @@ static LogicalResult collectValues(ModuleOp module,
 }
 
 namespace {
-/// A file that is written in a temporary folder beside its final place. It is
-/// moved when all files are complete, so a failed compile leaves the old file.
+/// A file that is written in a temporary folder next to its final path. The file is moved to the
+/// final path when all files are complete, so a failed compile leaves the old file.
 struct Staged {
   WorkFolder folder;
   std::string place; ///< the final path; empty if this file is not written
@@ -312,8 +314,9 @@ struct Staged {
 };
 } // namespace
 
-/// Decides where initial values are stored: in the program, in a file, which it writes, or
-/// nowhere (--params=none).
+/// Decides where initial values are stored: in the program, in a file, or nowhere
+/// (--params=none). If they are stored in a file, writes this file to a temporary path
+/// (`written`).
 static int placeValues(ModuleOp module, const CompileOptions &options, ProgramOptions &program,
                        Staged &written) {
   if (options.params == "none") {

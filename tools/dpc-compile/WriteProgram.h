@@ -13,10 +13,10 @@ struct SpecPlan;
 } // namespace onnx
 
 /// Writes the program of a module at level `exec` in the form that the command
-/// line requests, and a file with its initial values unless they are embedded.
-/// `source` is the imported model. `plan` has the layouts that a saved model
-/// states. `argv0` is main's. Returns 0, or the exit code after one line on
-/// stderr; in this case it leaves no files.
+/// line requests. Also writes a file with its initial values, unless they are
+/// embedded. `source` is the imported model. `plan` has the layouts that a
+/// saved model states. `argv0` is argv[0] of main. Returns 0, or the exit code
+/// after one line on stderr; in this case it leaves no files.
 int writeProgram(mlir::ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
                  const onnx::SpecPlan &plan, const char *argv0);
 

@@ -34,10 +34,9 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Prints a diagnostic as one line with its ONNX node. Prints nothing after the
-/// first error, since later diagnostics are its consequences. Prints each
-/// warning once, although the search for a plan that fits into memory runs the
-/// same passes on several copies of the module.
+/// Prints a diagnostic as one line with its ONNX node. Prints nothing after the first error,
+/// since later diagnostics are consequences of it. Prints each warning once, because the search
+/// for a plan that fits into memory runs the same passes on several copies of the module.
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   static bool hasFailed = false;
   static llvm::StringSet<> warnings;
@@ -88,9 +87,8 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
-/// Prints the page of --explain, if it is requested: to standard error if the
-/// program goes to standard output, else to standard output. Returns the exit
-/// code.
+/// Prints the page of --explain, if it is requested. The page goes to standard output, or to
+/// standard error if the program goes to standard output. Returns the exit code.
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
   if (options.explain == Explain::none)
@@ -235,14 +233,16 @@ int main(int argc, char **argv) {
     }
     if (level == Level::ordered)
       adoptPlan(*module, options.plan);
-    // describeLoss reads functions on the host's tensors, which later levels do not have.
+    // describeLoss needs functions whose arguments are the tensors that the host knows. Later
+    // levels do not have such functions.
     if (level <= Level::local)
       loss = describeLoss(*module);
   }
   if (int code = explain(options, summary, *module, reshards))
     return code;
   if (options.stopAfter != Level::object) {
-    // The generated loops of the kernels only repeat the ops of the kernels: do not print them.
+    // Do not print the generated code of kernels: it only repeats what the ops of the kernels
+    // say.
     if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
       code.erase();
     return finish(printModule(*module, options.output), loss);

@@ -24,8 +24,8 @@ static int fail(const llvm::Twine &message, int code = exitInvalid) {
   return code;
 }
 
-/// Writes a log line {"step": 1, "loss": 0.5, ...}; null for numbers that JSON
-/// cannot represent.
+/// Writes a log line {"step": 1, "loss": 0.5, ...}. A number that JSON cannot
+/// represent becomes null.
 static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t batch,
                     const TensorMap &metrics) {
   os << "{\"step\": " << step;
@@ -44,8 +44,8 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t
   os.flush();
 }
 
-/// The name of the function to run: @step, or the function of a program without
-/// a loss.
+/// The name of the function to run: @step, or @infer or @forward if the program
+/// has no loss.
 static StringRef findEntry(ModuleOp module) {
   for (StringRef name : {"step", "infer", "forward"})
     if (module.lookupSymbol<func::FuncOp>(name))

@@ -1,6 +1,6 @@
-// dpc-opt: mlir-opt with the dialects, targets and passes of dpc. Before any
-// pass it checks that every function has a body, since all passes rely on that.
-// It also refuses options with unbalanced brackets or quotes.
+// dpc-opt: mlir-opt with the dialects, targets and passes of dpc. Before the
+// first pass it checks that every function has a body, since all passes rely on
+// bodies. It refuses options with unbalanced brackets or quotes.
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
@@ -24,8 +24,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-/// The closing bracket or quote that is missing in the text of an option, or 0.
-/// MLIR's parser of list options loops for ever if one is missing.
+/// Returns the closing bracket or quote that is missing in the text of an
+/// option, or 0 if none is missing. If one were missing, MLIR's parser of list
+/// options would loop for ever.
 static char missingPartner(llvm::StringRef text) {
   static constexpr llvm::StringLiteral opening = "{([\"'", closing = "})]\"'";
   llvm::SmallVector<char> open;
