@@ -31,8 +31,8 @@ std::optional<HostTensor> evaluate(mlir::Value value);
 HostTensor dropConstantDimensions(const HostTensor &tensor, llvm::SmallVectorImpl<int64_t> &kept);
 
 /// Emits `tensor` as a constant. A dimension along which the elements do not change
-/// becomes a broadcast. So a mask with the batch baked in prints the same as a mask
-/// that is computed for the batch.
+/// becomes a broadcast. So a mask that the exporter repeated for every sample has the
+/// same IR as a mask that the model itself broadcasts.
 mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const HostTensor &tensor);
 
 /// Folds the ops from `begin` to `end` whose operands are constants, if folding is exact.

@@ -160,7 +160,7 @@ public:
   /// covers the dimension.
   mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start, int64_t limit);
   /// A float constant that keeps its precision if a later pass widens f32 to f64. If f32
-  /// can hold a number only rounded, a second constant adds the rounding error.
+  /// cannot hold a number exactly, a second constant adds the rounding error.
   mlir::Value exactConstant(const HostTensor &values);
   /// `value` broadcast to the shape of `like`, in the precision of exactConstant.
   mlir::Value exactLike(mlir::Value like, double value);

@@ -67,8 +67,8 @@ std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> na
   return parameters;
 }
 
-/// The arguments of an fx node that are a PARAMETER which no initializer represents yet,
-/// as targets.
+/// The targets of the PARAMETERs among the arguments of an fx node, without the
+/// PARAMETERs that an initializer already represents.
 std::vector<std::string> Classifier::unaccountedIn(StringRef fxNode) const {
   std::vector<std::string> targets;
   for (const std::string &argument : fxArguments(fxNode)) {
@@ -232,8 +232,9 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
   auto isStatistic = [](const Node &node, int operand) {
     return node.is("BatchNormalization") && operand >= 3;
   };
-  // A new scale has the same values as a new variance (all ones), and exporters
-  // merge equal initializers. A tensor that is used as both is the scale.
+  // A newly initialized scale has the same values as a new variance (all ones), and
+  // exporters merge equal initializers. So if a tensor is used as both, it is the scale,
+  // which trains.
   if (usedAs(initializer, isStatistic) && !usedAs(initializer, [&](const Node &node, int operand) {
         return !isStatistic(node, operand);
       }))

@@ -62,10 +62,10 @@ struct Classified {
 ///     that role. The exporter has lost its mark.
 ///  6. Masks, position tables, scalars, statistics of inputs, and scales of 1 and biases of
 ///     0 of a normalisation are constants.
-///  7. If the graph has a signature: a node that reads the tensor may name in its fx text a
-///     PARAMETER that no initializer represents, or the exporter may have folded a BatchNorm
-///     into that node. In both cases the tensor is a parameter. If initializers represent
-///     every PARAMETER of the signature, the tensor is a constant.
+///  7. If the graph has a signature: a node that reads the tensor may name in its fx text
+///     (kFxNode) a PARAMETER that no initializer represents, or the exporter may have
+///     folded a BatchNorm into that node. In both cases the tensor is a parameter. If
+///     initializers represent every PARAMETER of the signature, the tensor is a constant.
 ///  8. A float with a differentiable path to an output is a parameter. Any other
 ///     initializer is a constant.
 ///

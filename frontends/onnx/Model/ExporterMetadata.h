@@ -73,9 +73,12 @@ llvm::StringRef targetOf(const Node &node);
 /// The target without its overload: "aten.max".
 llvm::StringRef calledBy(const Node &node);
 
+/// The key of a node's fx text, which quotes the call of the exported program that the node
+/// belongs to: `%add : .. = call_function[target=torch.ops.aten.add.Tensor](args = (%x, %p_w))`.
 constexpr llvm::StringLiteral kFxNode = "pkg.torch.onnx.fx_node";
 /// The spelling of a call of aten's detach in fx text.
 constexpr llvm::StringLiteral kDetachTarget = "[target=torch.ops.aten.detach.default]";
+/// The paths of the modules around a call, from the outermost to the innermost, then the call.
 constexpr llvm::StringLiteral kNameScopes = "pkg.torch.onnx.name_scopes";
 /// The classes of the modules around a call, then the call.
 constexpr llvm::StringLiteral kClassHierarchy = "pkg.torch.onnx.class_hierarchy";
@@ -94,6 +97,7 @@ constexpr llvm::StringLiteral kPaddingRow = "padding row";
 /// A metadata key that dpc itself sets and no file has: the Gather divides the gradient
 /// of each index by the number of indices that read the same row (scale_grad_by_freq).
 constexpr llvm::StringLiteral kScaledByCounts = "scaled by counts";
+/// The rules of the exporter's optimizer that made a node, separated by commas.
 constexpr llvm::StringLiteral kRewriterRule = "pkg.onnxscript.rewriter.rule_name";
 
 } // namespace dpc::onnx

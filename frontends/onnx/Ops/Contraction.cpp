@@ -124,7 +124,7 @@ LogicalResult convertGemm(Conversion &c) {
                    " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
                    Twine(shapeOf(b)[innerB]) + " differ");
   SmallVector<int64_t> shape{shapeOf(a)[1 - innerA], shapeOf(b)[1 - innerB]};
-  // A bias with one row per row of the result needs the merged rows.
+  // If the bias has one row per row of the result, the rows must stay merged.
   if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 || shapeOf(c.operand(2))[0] == 1)) {
     a = unmergedRows(c, a);
     innerA = rankOf(a) - 1;

@@ -18,7 +18,7 @@ bool isRootOfNorm(Conversion &c);
 
 /// Whether the node, a maximum or minimum along `dimensions`, gives all of its
 /// gradient to the first of equal elements. PyTorch's max along a dimension and its
-/// pools do so. Its other functions (amax, the maximum of all elements) divide the
+/// pools do so. Other functions of PyTorch (amax, the maximum of all elements) divide the
 /// gradient among equal elements.
 bool choosesFirst(Conversion &c, llvm::ArrayRef<int64_t> dimensions);
 

@@ -15,7 +15,8 @@ namespace {
 /// The point at which an operator has no finite value or no finite gradient.
 enum class Singular { nowhere, atZero, atOne };
 
-/// The point of a Pow. Its gradient at 0 is finite if all exponents are at least 1.
+/// The singular point of a Pow: 0, or none if all exponents are at least 1, because then
+/// the gradient at 0 is finite.
 Singular ofPow(const Graph &graph, const Node &node) {
   const Initializer *exponent = graph.initializerOf(node.input(1));
   if (!exponent)
@@ -43,8 +44,7 @@ Singular singularityOf(const Graph &graph, const Node &node, int32_t operand) {
       .Default(Singular::nowhere);
 }
 
-/// The point of a call whose first node is regular there, but a later node of the call is
-/// not.
+/// The singular point of a call whose first node is not singular, but a later node is.
 Singular singularityOf(StringRef op, bool isSum) {
   if (op == "logit")
     return isSum ? Singular::atZero : Singular::atOne;

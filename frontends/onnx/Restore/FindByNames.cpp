@@ -110,9 +110,10 @@ void Finder::add(RestoredTensor tensor, const Initializer &was, Derivation steps
   plan.tensors.push_back(std::move(tensor));
 }
 
-/// Plans the weight of a linear layer, whose transpose the file has as `initializer`,
-/// under the name `name`. If the weight equals another tensor of the file, it is that
-/// tensor; a tensor with equal elements proves nothing. Otherwise the weight is added.
+/// Plans the weight of a linear layer under the name `name`. The file has the transpose
+/// of the weight as `initializer`. If another tensor of the file has the values of the
+/// weight, that tensor is the weight, unless all its elements are equal, which proves
+/// nothing. Otherwise the plan adds a tensor.
 void Finder::planMatrix(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   Derivation transpose(1);

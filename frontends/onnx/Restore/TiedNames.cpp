@@ -49,7 +49,8 @@ public:
   }
 
 private:
-  /// Adds names of Identity nodes of the file, if the module has them too.
+  /// Adds the names of Identity nodes of the file that are names of the module's
+  /// parameters.
   void addAliases() {
     const bool isTorchScript = exporterOf(graph) == Exporter::TorchScript;
     for (const Initializer &initializer : graph.initializers)
