@@ -15,18 +15,23 @@
 
 namespace dpc::onnx {
 
-/// Sets GraphInput::batchDim of `inputs`, whose shapes are static. `inFile` has the same
-/// inputs with the shapes of the file, where an open dimension is -1. An input takes, in
-/// this order:
-///   - the dimension that `asked` (--batch-dim) has for it;
-///   - the dimension that has the name of the first input's batch dimension;
-///   - dimension 0 if its extent is the first input's batch, else none (-1).
-/// The first input takes dimension 0. If the file fixes dimension 0 and calls another
-/// open dimension "batch.." (a model that takes time first), it takes that one.
+/// Sets GraphInput::batchDim of each element of `inputs`. The shapes of `inputs` are
+/// static. `inFile` lists the same inputs with the shapes of the file, in which an open
+/// (dynamic) dimension is -1. The batch dimension of an input is the first of these that
+/// exists:
+///   - the dimension that `asked` (--batch-dim) gives for this input;
+///   - the dimension with the same symbolic name as the batch dimension of the first
+///     input;
+///   - dimension 0 if it has the same extent as the batch dimension of the first input.
+/// If none of them exists, batchDim is -1: the input has no batch dimension. The batch
+/// dimension of the first input is dimension 0. There is one exception: if the file fixes
+/// dimension 0 and leaves a dimension open whose name begins with "batch", that dimension
+/// is the batch dimension (e.g. in a model whose dimension 0 is time).
 ///
-/// `notes` gets a line for each batch dimension other than 0. It also gets a line if
-/// the file fixes dimension 0 and leaves another dimension open under another name. The
-/// error names an input or a dimension that `asked` has and the model lacks.
+/// `notes` gets a line for each batch dimension other than 0. It also gets a line if the
+/// file fixes dimension 0 of the first input and leaves another dimension open whose name
+/// does not begin with "batch". The function fails if `asked` names an input or a
+/// dimension that the model does not have.
 llvm::Error findBatchDims(llvm::ArrayRef<GraphInput> inFile,
                           const std::map<std::string, int64_t> &asked,
                           llvm::MutableArrayRef<GraphInput> inputs,

@@ -1,5 +1,5 @@
-// Folds ops that depend on constants alone at import, and emits constants for ops
-// that need them.
+// Folds ops whose operands are constants while a file is imported, and emits constants
+// for the ops of converters.
 
 #include "frontends/onnx/Import/Constants.h"
 
@@ -47,9 +47,9 @@ bool isExact(Operation *op) {
              nn::FloorOp, nn::CeilOp, nn::RoundOp, nn::SignOp, nn::GatherOp>(op);
 }
 
-/// `op` converts floats that depend on constants alone to a few integers. Exporters
-/// leave such ops in the graph, such as pow(49, 0.5) for the side of a square of
-/// positions. Shapes are computed from the result, so it must be known.
+/// Whether `op` converts a few floats, computed from constants alone, to integers.
+/// Exporters leave such ops in the graph: e.g. pow(49, 0.5) gives the side of a square of
+/// 49 positions. Shapes are computed from these integers, so the importer must know them.
 bool isShapeArithmetic(Operation *op) {
   constexpr int64_t kMostElements = 64;
   constexpr size_t kMostOps = 64;
@@ -79,8 +79,8 @@ bool isSmallIntegers(const HostTensor &tensor) {
   });
 }
 
-/// Float arithmetic on integers with integer results, such as counting
-/// positions, is exact.
+/// Whether `op` is float arithmetic whose operands and results are small integers, such
+/// as counting positions. Such arithmetic has no rounding error.
 bool isExactArithmetic(Operation *op, const HostTensor &result) {
   return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::CumSumOp>(op) && result.isFloat() &&
          cast<FloatType>(result.getType().getElementType()).getWidth() >= 32 &&

@@ -31,34 +31,34 @@ std::optional<HostTensor> evaluate(mlir::Value value);
 HostTensor dropConstantDimensions(const HostTensor &tensor, llvm::SmallVectorImpl<int64_t> &kept);
 
 /// Emits `tensor` as a constant. A dimension along which the elements do not change
-/// becomes a broadcast. So a mask with the batch baked in prints the same as a mask
-/// that is computed for the batch.
+/// becomes a broadcast. So a mask that the exporter repeated for every sample has the
+/// same IR as a mask that the model itself broadcasts.
 mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const HostTensor &tensor);
 
-/// Folds results of the ops from `begin` to `end` that depend on constants alone
-/// into constants, but only if folding is exact. Exact are integer results (with a
-/// few integers that come from float arithmetic on constants), floats that are only
-/// moved, selected or negated, and float arithmetic on small integers. Other float
-/// arithmetic stays, because a later pass may widen every float. `results` are
-/// updated to the folded values.
+/// Folds the ops from `begin` to `end` whose operands are constants, if folding is exact.
+/// It is exact for integer results, for floats that are only moved, selected or negated,
+/// and for float arithmetic on small integers. Integer results include a few integers
+/// that float arithmetic on constants gives, such as int(sqrt(49)). Other float
+/// arithmetic is not folded, because a later pass may widen every float to f64. In
+/// `results`, each folded result is replaced by its constant.
 void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::Block::iterator end,
                    llvm::MutableArrayRef<mlir::Value> results);
 
-/// Canonicalizes `function` so that its form does not depend on the exporter:
-/// folds, merges equal ops and constants, erases unused ops, and moves the
+/// Canonicalizes `function`, so that its form does not depend on the exporter. The
+/// function folds ops, merges equal ops and constants, erases unused ops, and moves the
 /// constants to the front, in the order of their first use.
 mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 
-/// The elements of an ONNX tensor with element type `element`, which can hold each
-/// of them.
+/// The elements of an ONNX tensor, converted to the element type `element`. That type
+/// must be able to represent each element.
 HostTensor toHostTensor(mlir::Type element, const Tensor &tensor);
 
 /// Zeros of type `element` in the shape of `tensor`.
 mlir::ElementsAttr zeros(mlir::Type element, const Tensor &tensor);
 
 /// The elements as an attribute: a splat if all are equal, a dense attribute for
-/// small tensors, else a resource `name`. The resource views the elements where
-/// they lie and keeps their owner alive.
+/// small tensors, else a resource `name`. The resource refers to the elements without
+/// copying them, and keeps the owner of their memory alive.
 mlir::ElementsAttr toAttribute(mlir::MLIRContext *context, const Tensor &tensor,
                                llvm::StringRef name);
 

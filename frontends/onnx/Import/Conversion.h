@@ -32,13 +32,14 @@ struct Imported {
 class ImportState {
 public:
   virtual ~ImportState() = default;
-  /// The nn value of `id`. That of an initializer is made on first use.
+  /// The nn value of `id`: a function argument, a constant or the result of a converted
+  /// node. Null if `id` is a sequence.
   virtual mlir::Value valueOf(ValueId id) = 0;
-  /// The graph, from which converters read initializers that become attributes.
-  /// These are neither function arguments now nor later.
+  /// The graph that is imported. Converters read from it the metadata of nodes, the uses
+  /// of values, and initializers.
   virtual const Graph &getGraph() const = 0;
-  /// The element type in the module for ONNX type `type` (f32 for f16 if halves are
-  /// widened).
+  /// The element type that the module has for ONNX type `type`. With
+  /// ImportOptions::widensHalves it is F32 for a 16-bit float.
   virtual ElementType computedType(ElementType type) const = 0;
   /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
   /// nullptr for anything else.
@@ -48,13 +49,13 @@ public:
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
   /// The next value that nodes converted so far gave the buffer; null if none did.
   virtual mlir::Value getNextState(ValueId id) const = 0;
-  /// The stream number of the next random operator. Streams are numbered in the
-  /// order of conversion, and a loop that converts an operator again takes a new
-  /// number. So the numbers do not depend on how many shape nodes the exporter
-  /// wrote.
+  /// The stream number of the next random operator. Streams are numbered in the order of
+  /// conversion, so the numbers do not depend on how many nodes for shapes the exporter
+  /// wrote. A loop that is unrolled converts its operators once per iteration, and each
+  /// time they get new numbers.
   virtual int64_t randomStream() = 0;
-  /// Converts the nodes of `subgraph` with its inputs bound to `inputs`, and
-  /// gives its outputs; fails after an error. May be called again for another
+  /// Converts the nodes of `subgraph` with its inputs bound to `inputs`, and appends its
+  /// outputs to `outputs`; fails after an error. An unrolled loop calls this once per
   /// iteration.
   virtual mlir::LogicalResult convertSubgraph(const Subgraph &subgraph,
                                               llvm::ArrayRef<Imported> inputs,
@@ -63,8 +64,9 @@ public:
   /// inputs). Gives its results in `nodeResults`; fails after an error.
   virtual mlir::LogicalResult convertNode(const Node &node, llvm::ArrayRef<mlir::Value> operands,
                                           llvm::SmallVectorImpl<mlir::Value> &nodeResults) = 0;
-  /// The tensor of the file's constant `id`, even if it is so large that it is an
-  /// argument of the function; nullptr if `id` is no constant.
+  /// The tensor of the file's constant `id`; nullptr if `id` is not a constant. A large
+  /// constant has a tensor too, although it is an argument of the function and not an
+  /// nn.constant.
   virtual const Tensor *constantOf(ValueId id) const = 0;
   /// The number of nodes converted so far.
   virtual int64_t convertedNodes() const = 0;
@@ -73,8 +75,9 @@ public:
 /// The MLIR type of ONNX element type `type`.
 mlir::Type convertElementType(mlir::MLIRContext *context, ElementType type);
 
-/// Suffix of messages about a shape that a static export fixed, for when --shape
-/// asks for another batch size.
+/// Suffix of messages about shapes that do not fit each other. A static export fixes the
+/// batch size in some shapes of the file. They no longer fit if --shape gives another
+/// batch size.
 inline constexpr llvm::StringLiteral bakedBatchHint =
     " (a batch size baked into the export? "
     "torch.onnx.export(..., dynamic_shapes=...) keeps it open)";
@@ -83,9 +86,9 @@ inline constexpr llvm::StringLiteral bakedBatchHint =
 /// builder at the insertion point.
 ///
 /// The node fits its schema: attributes have their types, and required inputs and
-/// attributes are there. Getters of constants report an error themselves if the
-/// operand is not constant, and return a default; the driver then stops after the
-/// node. So a converter calls all getters that it needs, and returns `failure()`
+/// attributes are present. If an operand is not constant, the getters of constants report
+/// an error themselves and return a default value. The importer then stops after the
+/// node. So a converter need not check the result of each getter. It returns `failure()`
 /// only for its own errors, which it reports by `error`.
 class Conversion {
 public:
@@ -115,8 +118,8 @@ public:
   /// The elements of integer operand `i`; nullopt if they are not known at compile
   /// time.
   std::optional<llvm::SmallVector<int64_t>> tryInts(unsigned i);
-  /// As tryInts, but an operand that is not known at compile time is an error,
-  /// which calls the operand `what`.
+  /// Like tryInts, but reports an error if the operand is not known at compile time. The
+  /// message calls the operand `what`.
   llvm::SmallVector<int64_t> ints(unsigned i, llvm::StringRef what);
   int64_t scalarInt(unsigned i, llvm::StringRef what);
   /// The elements of a float (or integer) operand; nullopt if they are not known at
@@ -132,17 +135,18 @@ public:
   llvm::SmallVector<int64_t> intsAttr(llvm::StringRef name) const;
   llvm::SmallVector<double> floatsAttr(llvm::StringRef name) const;
   llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name) const;
-  /// An attribute that is optional in the schema but that this node needs; an error
-  /// if absent.
+  /// The value of an attribute that the schema lists as optional but that this node
+  /// needs. Reports an error if the attribute is absent.
   int64_t requiredInt(llvm::StringRef name);
 
-  /// `axis` counted from the front; an error outside [-rank, rank).
+  /// `axis` counted from the front, e.g. 2 for axis -1 of rank 3. Reports an error if
+  /// `axis` is outside [-rank, rank).
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// Axes counted from the front, sorted; an error when outside the rank or
-  /// given twice.
+  /// `axes` counted from the front and sorted. Reports an error if an axis is out of
+  /// range or is given twice.
   llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
-  /// The axes of a reduction or squeeze: from operand `i` if the opset has axes as
-  /// an input, else from attribute "axes".
+  /// The axes of a reduction or squeeze. They are operand `i` in opsets in which axes are
+  /// an input, else attribute "axes". nullopt if the node gives no axes.
   std::optional<llvm::SmallVector<int64_t>> axes(unsigned i);
 
   /// `values` broadcast to one shape by ONNX's (numpy's) rule; empty after an
@@ -150,13 +154,13 @@ public:
   llvm::SmallVector<mlir::Value> broadcastTogether(llvm::ArrayRef<mlir::Value> values);
   /// `value` broadcast to `shape`; null after an error.
   mlir::Value broadcastTo(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  /// Binary operands broadcast together; both null after an error.
+  /// Operands 0 and 1, broadcast to one shape; both null after an error.
   std::pair<mlir::Value, mlir::Value> binary();
   /// Elements [start, limit) of dimension `axis`; `value` itself if the range
   /// covers the dimension.
   mlir::Value sliceAlong(mlir::Value value, int64_t axis, int64_t start, int64_t limit);
-  /// A float constant in the precision that a later widening to f64 needs. If f32
-  /// holds only the head of a number, a second constant adds the remainder.
+  /// A float constant that keeps its precision if a later pass widens f32 to f64. If f32
+  /// cannot hold a number exactly, a second constant adds the rounding error.
   mlir::Value exactConstant(const HostTensor &values);
   /// `value` broadcast to the shape of `like`, in the precision of exactConstant.
   mlir::Value exactLike(mlir::Value like, double value);
@@ -212,7 +216,7 @@ public:
     failed |= mlir::failed(state.convertSubgraph(subgraph, inputs, outputs));
     return mlir::failure(failed);
   }
-  /// The context for converting `inner`, a node that stands for part of this one.
+  /// The context for converting `inner`, a node that computes a part of this node.
   Conversion inside(const Node &inner) {
     return Conversion(inner, *Schema::find(inner.opType, inner.opset), builder, loc, state);
   }
@@ -227,8 +231,8 @@ public:
   }
   const Tensor *constantOf(ValueId id) const { return state.constantOf(id); }
   int64_t convertedNodes() const { return state.convertedNodes(); }
-  /// Whether `make` succeeds. If it fails, its ops and its diagnostics are
-  /// discarded, so that the caller can convert the node in another way.
+  /// Calls `make` and returns whether it succeeds. If it fails, its ops and its
+  /// diagnostics are discarded, so that the caller can convert the node in another way.
   bool attempt(llvm::function_ref<mlir::LogicalResult()> make);
 
   llvm::SmallVector<mlir::Value> results;
@@ -251,7 +255,7 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return nn::typeOf(va
 inline int64_t rankOf(mlir::Value value) { return nn::typeOf(value).getRank(); }
 /// begin, begin + 1, .., end - 1.
 llvm::SmallVector<int64_t> range(int64_t begin, int64_t end);
-/// As text: "[8, 12]".
+/// `shape` as text, e.g. "[8, 12]".
 std::string printed(llvm::ArrayRef<int64_t> shape);
 /// The inverse of convertElementType.
 ElementType onnxElementType(mlir::Type type);

@@ -32,8 +32,9 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// Gives every input its static shape: from the option, from another input that has
-/// the same dimension name, or from the file.
+/// Gives every input a static shape. The shape is that of --shape, or else that of the
+/// file. If the file leaves a dimension open, its extent is that of the dimension with
+/// the same name in an input that --shape lists.
 llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   std::map<std::string, int64_t> known;
   for (const auto &[name, shape] : options.shapes) {
@@ -81,13 +82,15 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
   return llvm::Error::success();
 }
 
-/// The restored tensors, and how each is found in the file, by the module's names.
+/// The restored tensors, and for each of them the tensors of the file that contain it.
+/// All names are those of the module.
 struct Restored {
   std::vector<std::array<std::string, 4>> rows;
   std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
-  /// Tables whose row order is that of the file's lookups, not of the module.
+  /// Restored tables whose rows are in the order in which the file looks them up, because
+  /// the order in the module is unknown.
   std::set<std::string> reordered;
-  /// One restored tensor that has values, for messages; empty if there is none.
+  /// The name of one restored tensor, for messages; empty if no tensor is restored.
   std::string firstTensor;
 };
 
@@ -126,7 +129,7 @@ void findUpdates(Graph &graph) {
         kUpdatedKind.str();
 }
 
-/// Carries out the plan on `model` and `graph`.
+/// Restores `model` and `graph` as the plan says, and reports the plan in `notes`.
 llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, Restored &restored,
                   const ImportOptions &options, llvm::raw_ostream &notes) {
   if (llvm::Error error = plan.check(graph))
@@ -141,8 +144,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   if (std::string detached = plan.detachedSummary(); !detached.empty())
     notes << "note: no gradient passes " << detached << ", as in PyTorch\n";
   const std::vector<std::string> tables = plan.reorderedTables();
-  // A table without a name of the module is named NAME/rows, so its name says
-  // already that it is a table of rows.
+  // If the module has no name for a table, the table is called NAME/rows. This name
+  // already says that it is a table of rows, so it needs no mark.
   llvm::copy_if(tables, std::inserter(restored.reordered, restored.reordered.end()),
                 [](StringRef name) { return !name.ends_with("/rows"); });
   if (!tables.empty())
@@ -219,8 +222,9 @@ size_t passGradients(std::vector<Node> &nodes) {
   return count;
 }
 
-/// Takes the graph with the meaning that ONNX gives it. `notes` get a line for
-/// values that the module detaches and for buffers that it updates.
+/// Leaves the graph as ONNX defines it: gradients pass every Identity, and forward()
+/// updates no buffer. `notes` gets a line for the values that the module detaches, and
+/// one for each buffer that it updates.
 void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
   size_t count = passGradients(graph.nodes);
   std::string dropped = planRestoration(graph).detachedSummary();
@@ -238,8 +242,8 @@ void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
       notes << "note: buffer '" << entry.target << "' is updated by forward() and stays as it is\n";
 }
 
-/// If the file of external data is absent, only tensors that a file of parameters
-/// brings may lack values.
+/// Fails if a tensor has no values although no file of parameters can supply them. A
+/// tensor has no values if the file with its external data is absent.
 llvm::Error checkMissing(const Graph &graph, llvm::ArrayRef<Classified> roles) {
   for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {
     const bool isBrought = classified.role == Role::Parameter || classified.role == Role::Frozen ||
@@ -252,7 +256,8 @@ llvm::Error checkMissing(const Graph &graph, llvm::ArrayRef<Classified> roles) {
   return llvm::Error::success();
 }
 
-/// All steps before IR is built. Errors are about the file or the options.
+/// Runs all steps that come before IR is built. Its errors are about the file or the
+/// options.
 llvm::Expected<Prepared> prepare(StringRef path, const ImportOptions &options,
                                  llvm::raw_ostream &notes) {
   auto model = loadModel(path);
@@ -332,8 +337,8 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, MLIRContext *context, const Imp
     emitError(FileLineColLoc::get(context, path, 0, 0)) << llvm::toString(prepared.takeError());
     return {};
   }
-  // Batch dimensions matter for inference too, so the notes are printed in both
-  // cases.
+  // Batch dimensions matter for inference too, so the notes are printed whether or not
+  // the program trains.
   for (const std::string &note : prepared->batchNotes)
     emitRemark(FileLineColLoc::get(context, path, 0, 0)) << note;
   if (options.explain)

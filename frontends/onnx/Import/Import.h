@@ -34,17 +34,17 @@ struct ImportOptions {
   /// Print tables to the notes: the restored tensors, and which initializers train
   /// and why.
   bool explain = false;
-  /// Import the graph as the file has it. If false, parameters that the exporter
-  /// merged, moved or folded into others are restored first.
+  /// Import the graph as the file has it. If false, the importer first restores
+  /// parameters that the exporter merged, moved or folded into others.
   bool asExported = false;
-  /// The graph is for training, so anything that the export lost for good is an
-  /// error.
+  /// The graph will be trained. It is then an error if the export lost a property of the
+  /// module that the importer cannot restore.
   bool trains = false;
   /// Do not read the initial values of parameters; they are zeros in the module, and the
   /// program loads them when it starts. The file of their external data may be absent.
   bool skipsValues = false;
-  /// Import 16-bit floats of the file as f32, in tensors and in casts: a cast to 16
-  /// bits then rounds nothing.
+  /// Import 16-bit floats of the file as f32, in tensors and in casts. A cast to a 16-bit
+  /// type then becomes a cast to f32, which rounds nothing.
   bool widensHalves = false;
 };
 
@@ -53,8 +53,8 @@ struct ImportSummary {
   struct Count {
     int64_t tensors = 0, elements = 0;
   };
-  /// Initializers by their role in training. Frozen are parameters that the command
-  /// line excludes from training.
+  /// The initializers, counted by their role in training. `frozen` counts the parameters
+  /// that the command line excludes from training.
   Count trained, frozen, buffers, constants;
   std::string producer;
   int64_t nodes = 0;
@@ -72,11 +72,11 @@ struct ImportSummary {
 /// module path.
 ///
 /// Weights are not copied: the module views them in the parsed model or a mapped
-/// file, which the module's context keeps alive. Errors are diagnostics of one line
-/// each that name the file, node or tensor; the result is then null. `notes` gets
-/// the restored tensors, or one line for each property of the module that the
-/// export lost. `outSource` gets the parsed (and restored) model and `outSummary`
-/// its statistics, unless null.
+/// file, which the module's context keeps alive. Errors are diagnostics of one line each
+/// that name the file, node or tensor; the result is then null. `notes` gets the restored
+/// tensors; with `asExported` it gets one line for each property of the module that the
+/// export lost. Unless they are null, `outSource` gets the parsed (and restored) model,
+/// and `outSummary` gets its statistics.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
                                              const ImportOptions &options, llvm::raw_ostream &notes,
                                              std::unique_ptr<OnnxModel> *outSource = nullptr,

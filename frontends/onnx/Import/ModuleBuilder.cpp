@@ -1,5 +1,5 @@
-// Builds the IR of a graph whose initializers have their roles: arguments,
-// variables and the ops of every node.
+// Builds the IR of a graph, given the role of each initializer: arguments, variables and
+// the ops of every node.
 
 #include "frontends/onnx/Import/ModuleBuilder.h"
 
@@ -18,7 +18,8 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// Finds the first inserted op with a result whose element count overflows.
+/// Watches the inserted ops for a result with more elements than the compiler can count
+/// (kMaxElements).
 class SizeListener : public OpBuilder::Listener {
 public:
   void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
@@ -26,7 +27,7 @@ public:
       if (!tooLarge && !hasCountableElements(result.getType()))
         tooLarge = dyn_cast<RankedTensorType>(result.getType());
   }
-  /// The type of that result; null if there is none.
+  /// The type of the first result that is too large; null if no result is.
   RankedTensorType tooLarge;
 };
 
@@ -105,8 +106,9 @@ private:
   int64_t converted = 0;
 };
 
-/// "['', 'm', 'm.h.0', 'linear']" names modules from the outermost; the last
-/// entry is the call itself.
+/// The path of the module that made the node, e.g. "m.h.0"; empty if it is not known. The
+/// default exporter records "['', 'm', 'm.h.0', 'linear']": the modules from the
+/// outermost to the innermost, then the call itself.
 std::string modulePath(const Node &node) {
   std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
   if (scopes.size() >= 2)
@@ -128,9 +130,9 @@ Location ModuleBuilder::locationOf(const Node &node) {
   return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
 }
 
-/// Constants that importing may compute with, or that are small, stay in the
-/// function; the others become arguments. An initializer that files of the module's
-/// parameters have becomes an argument even if no node reads it.
+/// A small constant (see kMaxInlineElements) stays in the function. All other
+/// initializers become arguments. A tensor of the module's state_dict becomes an argument
+/// even if no node reads it, because files of the module's parameters contain it.
 void ModuleBuilder::addInitializer(const Initializer &initializer, const Classified &classified) {
   const Role role = classified.role;
   bool used = !graph.values[initializer.value].uses.empty() ||
@@ -205,7 +207,7 @@ void ModuleBuilder::addArguments() {
 
 Value ModuleBuilder::valueOf(ValueId id) { return values[id]; }
 
-/// The set of the one type that a tensor or a sequence has. A sequence without
+/// The type of a tensor or of a sequence, as a set with one element. A sequence without
 /// elements may have any sequence type.
 static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
   auto single = [](Value value) {
@@ -216,8 +218,9 @@ static TypeSet typeSetOf(Value tensor, const SmallVector<Value> *sequence) {
   return sequence->empty() ? kAnySequence : single(sequence->front()) << 32;
 }
 
-/// Types are known only during conversion: those of the inputs before the node is
-/// converted, those of the results after.
+/// Checks the types of a node's values against its schema. The types of the inputs are
+/// known before the node is converted, the types of the results only afterwards. So the
+/// check runs twice.
 LogicalResult ModuleBuilder::checkTypes(Conversion &conversion) const {
   SmallVector<TypeSet> inputs, outputs;
   for (ValueId id : conversion.node.inputs)
@@ -265,7 +268,7 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
       return conversion.error("output '" + graph.values[output].name +
                               "' is used but not supported");
   Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
-  // Elements of sequences may be constants too.
+  // foldConstants must also replace elements of sequences that fold to constants.
   SmallVector<Value> made(conversion.results);
   for (auto &[i, elements] : conversion.sequenceResults)
     llvm::append_range(made, elements);
@@ -329,8 +332,9 @@ void ModuleBuilder::dropUnusedArguments() {
   }
 }
 
-/// Layouts and kernels need at least one element per tensor. A tensor without
-/// elements that importing did not fold away is an error.
+/// Fails if a tensor has no elements, because layouts and kernels need at least one
+/// element per tensor. Shape arithmetic may use such tensors, but it has been folded
+/// before.
 LogicalResult ModuleBuilder::checkElements() {
   auto check = [](Value value, const Twine &what) -> LogicalResult {
     if (nn::typeOf(value).getNumElements() != 0)
@@ -410,7 +414,7 @@ LogicalResult ModuleBuilder::finish() {
 }
 
 OwningOpRef<ModuleOp> ModuleBuilder::build() {
-  // The location of errors about the entire graph, which belong to no node.
+  // Errors about the entire graph belong to no node, so they have this location.
   Location loc =
       FileLineColLoc::get(builder.getStringAttr(graph.name.empty() ? "graph" : graph.name), 0, 0);
   module = ModuleOp::create(loc);

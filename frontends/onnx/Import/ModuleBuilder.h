@@ -1,4 +1,4 @@
-// Builds the IR of a graph whose initializers have their roles.
+// Builds the IR of a graph, given the role of each initializer.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H
 #define DPC_FRONTENDS_ONNX_IMPORT_MODULEBUILDER_H
@@ -11,8 +11,9 @@
 
 namespace dpc::onnx {
 
-/// Builds the module that Import.h describes. The inputs of `graph` have static
-/// shapes, and the registry has all its operators. Null after a diagnostic.
+/// Builds the module that Import.h describes. The inputs of `graph` must have static
+/// shapes, and the registry must have all operators of `graph`. `roles` has the role of
+/// each initializer. Returns null after a diagnostic.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Graph &graph, llvm::ArrayRef<Classified> roles,
                                               const ImportOptions &options,
                                               mlir::MLIRContext *context);

@@ -29,10 +29,10 @@ private:
   llvm::StringMap<ConvertFn> entries;
 };
 
-/// Fails with one error that lists every (operator, opset, node) of `graph` that
-/// `registry` or ONNX lacks, or else with the first node that does not fit its
-/// schema. checkModel could not check the nodes of functions, because inlining
-/// binds their inputs and attributes.
+/// Fails if `registry` or ONNX lacks an operator of `graph`; the one error lists every
+/// such (operator, opset, node). If no operator is missing, fails for the first node that
+/// does not fit its schema. checkModel cannot check nodes of functions completely,
+/// because their inputs and attributes are bound when the functions are inlined.
 llvm::Error checkOperators(const Graph &graph, const Registry &registry);
 
 // One function per op family, defined in Ops/<Family>.cpp.

@@ -9,7 +9,7 @@
 
 namespace dpc::onnx {
 
-/// An input that has extents in the file which --shape replaces.
+/// An input for which the file fixes one or more extents that --shape replaces.
 struct ReplacedShape {
   std::string input;
   /// Each replaced dimension, with its extent in the file.
@@ -23,9 +23,10 @@ struct ReplacedShape {
 std::vector<ReplacedShape> findReplacedShapes(llvm::ArrayRef<GraphInput> inFile,
                                               llvm::ArrayRef<GraphInput> inputs);
 
-/// While an object lives, the first error message also lists the replaced extents.
-/// The cause may be a node that holds an extent of the file and does not fit the new
-/// one, while its own message does not mention --shape.
+/// While an object of this class exists, the first error message also lists the replaced
+/// extents. They are a likely cause of the error: a node may contain an extent of the
+/// file as a constant, and then does not fit the new extent. The message about the node
+/// itself does not mention --shape.
 class ReplacedShapeHandler : public mlir::ScopedDiagnosticHandler {
 public:
   ReplacedShapeHandler(mlir::MLIRContext *context, llvm::ArrayRef<ReplacedShape> replaced);

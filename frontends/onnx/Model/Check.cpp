@@ -35,7 +35,8 @@ constexpr llvm::StringLiteral kNoInitializers =
 StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
 StringRef printedDomain(StringRef domain) { return domain.empty() ? StringRef("ai.onnx") : domain; }
 
-/// `opset` 0 leaves the opset out, for messages that are not about the operator.
+/// The words for a node in messages. If `opset` is 0, the opset is left out, because the
+/// message is not about the operator.
 std::string describe(const onnxpb::NodeProto &node, int position, int64_t opset = 0) {
   std::string op = " (" + node.op_type() + (opset ? ", opset " + std::to_string(opset) : "") + ")";
   if (!node.name().empty())
@@ -50,8 +51,8 @@ FunctionKey keyOf(StringRef domain, StringRef name, StringRef overload) {
   return {canonicalDomain(domain).str(), name.str(), overload.str()};
 }
 
-/// The values visible in a body: those it defines, and those of the bodies
-/// around it.
+/// The values that the nodes of a body can read: the values that the body defines, and
+/// those of the bodies around it.
 struct Scope {
   const Scope *outer = nullptr;
   /// Maps a name to its definition, as words for a message.
@@ -97,8 +98,8 @@ private:
 
   const onnxpb::ModelProto &model;
   std::map<FunctionKey, const onnxpb::FunctionProto *> functions;
-  /// 0 while the calls of a function are being followed, else the depth of its call
-  /// tree.
+  /// 0 while the calls of a function are being followed; otherwise the largest depth at
+  /// which the function has been called so far.
   std::map<const onnxpb::FunctionProto *, int> callDepth;
   /// Number of nodes in a function's body after inlining; capped at one above the
   /// limit.
@@ -198,8 +199,8 @@ llvm::Error Checker::checkAttributes(const onnxpb::NodeProto &node, const std::s
   return llvm::Error::success();
 }
 
-/// Operators that ONNX does not have at `opset` pass: checkOperators lists all of
-/// them in one error.
+/// Checks a node against its schema. A node whose operator ONNX does not have at `opset`
+/// passes, because checkOperators later lists all of these operators in one error.
 llvm::Error checkSchema(const onnxpb::NodeProto &node, int position, int64_t opset) {
   const Schema *schema = Schema::find(node.op_type(), opset);
   if (!schema)
@@ -316,8 +317,8 @@ llvm::Error Checker::visitCallsIn(const Nodes &nodes, int depth) {
   return llvm::Error::success();
 }
 
-/// Follows the calls of `function` depth first. A function that is met again on the
-/// way is recursive.
+/// Follows the calls of `function` depth first. If a function is reached again while its
+/// own calls are being followed, it is recursive.
 llvm::Error Checker::checkCalls(const onnxpb::FunctionProto &function, int depth) {
   auto [known, isNew] = callDepth.try_emplace(&function, 0);
   if (!isNew && known->second == 0)
@@ -335,8 +336,8 @@ llvm::Error Checker::checkCalls(const onnxpb::FunctionProto &function, int depth
   return llvm::Error::success();
 }
 
-/// Number of nodes after inlining the calls among `nodes`. Recursive functions have
-/// been rejected before.
+/// The number of nodes after inlining the calls among `nodes`. It is finite, because
+/// recursive functions have been rejected before.
 int64_t Checker::inlinedNodes(const Nodes &nodes) {
   int64_t total = 0;
   for (const auto &node : nodes) {

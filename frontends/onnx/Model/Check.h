@@ -15,12 +15,12 @@ namespace dpc::onnx {
 constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 constexpr int64_t kMinOpset = 13, kMaxOpset = 27;
 
-/// Checks the rules of ONNX that loading a model does not check: versions; one
-/// import per domain; values defined once and before use; bodies of graphs,
-/// functions and subgraphs; attributes of their declared type; no recursive
-/// function, no call chain above 100, at most 10,000 functions, and at most a
-/// million nodes after inlining. The error is the first violation. It names the
-/// node or value and, if two declarations disagree, both.
+/// Checks the rules of ONNX that loading a model does not check. It checks versions; that
+/// each domain is imported once; that each value is defined once and before its uses; the
+/// bodies of graphs, functions and subgraphs; and that attributes have their declared
+/// types. A function must not be recursive. Limits are call chains of 100 functions,
+/// 10,000 functions, and a million nodes after inlining. The error is the first
+/// violation. It names the node or value and, if two declarations disagree, both of them.
 llvm::Error checkModel(const onnxpb::ModelProto &model);
 
 } // namespace dpc::onnx

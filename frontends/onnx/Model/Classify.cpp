@@ -56,7 +56,7 @@ bool Classifier::usedAs(const Initializer &initializer,
                       [&](const Use &use) { return slot(graph.nodes[use.node], use.operand); });
 }
 
-/// The PARAMETER targets among initializer names.
+/// The elements of `names` that are targets of a PARAMETER in the graph signature.
 std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> names) const {
   std::vector<std::string> parameters;
   for (const std::string &name : names) {
@@ -67,8 +67,8 @@ std::vector<std::string> Classifier::parametersIn(llvm::ArrayRef<std::string> na
   return parameters;
 }
 
-/// The targets of PARAMETERs among the arguments of an fx node that no initializer
-/// represents yet.
+/// The targets of the PARAMETERs among the arguments of an fx node, without the
+/// PARAMETERs that an initializer already represents.
 std::vector<std::string> Classifier::unaccountedIn(StringRef fxNode) const {
   std::vector<std::string> targets;
   for (const std::string &argument : fxArguments(fxNode)) {
@@ -91,7 +91,7 @@ void Classifier::accountFor(const Initializer &initializer) {
     accounted.insert(target);
 }
 
-/// Rules 3 to 5: marks and names that the exporter recorded.
+/// Applies rules 3 to 5: marks and names that the exporter recorded.
 std::optional<Classified> Classifier::byRecord(const Initializer &initializer) {
   StringRef kind = recordedKind(initializer);
   if (kind == "PARAMETER")
@@ -153,7 +153,8 @@ bool isBufferName(StringRef name) {
       .Default(false);
 }
 
-/// Rule 6: the values of the tensor and its uses.
+/// Applies rule 6: judges the tensor by its values and its uses. Gives the reason if it
+/// is a constant.
 std::optional<std::string> Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
   bool isContraction = usedAs(initializer, [](const Node &node, int) {
@@ -198,7 +199,7 @@ std::optional<std::string> Classifier::constantByLook(const Initializer &initial
   return std::nullopt;
 }
 
-/// Rules 7 and 8.
+/// Applies rules 7 and 8 to a tensor about which no earlier rule decided.
 Classified Classifier::bySignature(const Initializer &initializer) {
   bool path = reaches[initializer.value];
   if (!path)
@@ -231,8 +232,9 @@ Classified Classifier::classifyOne(const Initializer &initializer) {
   auto isStatistic = [](const Node &node, int operand) {
     return node.is("BatchNormalization") && operand >= 3;
   };
-  // A new scale has the same values as a new variance (all ones), and exporters
-  // merge equal initializers. A tensor that is used as both is the scale.
+  // A newly initialized scale has the same values as a new variance (all ones), and
+  // exporters merge equal initializers. So if a tensor is used as both, it is the scale,
+  // which trains.
   if (usedAs(initializer, isStatistic) && !usedAs(initializer, [&](const Node &node, int operand) {
         return !isStatistic(node, operand);
       }))

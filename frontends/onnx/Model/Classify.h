@@ -19,8 +19,8 @@ namespace dpc::onnx {
 enum class Role {
   /// Trained.
   Parameter,
-  /// A parameter that is excluded from training. Its values are state, as those of
-  /// a trained parameter: import does not fold them.
+  /// A parameter that is excluded from training. It is state, like a trained parameter,
+  /// so the importer does not fold its values.
   Frozen,
   /// State that is not trained, such as running statistics.
   Buffer,
@@ -34,11 +34,11 @@ struct Classified {
   Role role = Role::Constant;
   /// Short enough for a table row: "marked PARAMETER".
   std::string reason;
-  /// The parameters of the module that the initializer represents under another
+  /// The module's names of the parameters that the initializer represents under another
   /// name, as far as metadata tells.
   std::vector<std::string> sources;
-  /// The module's state_dict has the initializer, as far as the file tells. Files
-  /// with the saved state of the module then have it too.
+  /// Whether the module's state_dict has the initializer, as far as the file tells. If
+  /// so, files with the saved state of the module have it too.
   bool isOfModule = true;
 
   Classified() = default;
@@ -46,29 +46,28 @@ struct Classified {
       : role(role), reason(std::move(reason)), sources(std::move(sources)) {}
 };
 
-/// Decides the role of every initializer of `graph` (the result has their order).
-/// The first rule that applies decides:
+/// Decides the role of every initializer of `graph`. The result is in the order of the
+/// initializers. The first rule that applies decides:
 ///
-///  0. a tensor that forward() updates is a buffer;
-///  1. integers and booleans are constants;
-///  2. a tensor that only BatchNormalization reads, as its mean or variance, is a
-///     buffer;
-///  3. a recorded kind: PARAMETER is a parameter, BUFFER a buffer,
-///     CONSTANT_TENSOR a constant (and a restored model's position encodings,
-///     see Import.cpp);
-///  4. `folded_from`: if the exporter computed it from a PARAMETER of the graph
-///     signature, and it is more than a rank-0 scalar or a mask, a parameter; if from
-///     no PARAMETER, a constant;
-///  5. an initializer whose name is the target of a PARAMETER or BUFFER of the graph
-///     signature has that role (the exporter lost the mark);
-///  6. masks, position tables, scalars, input statistics and neutral
-///     normalisation operands are constants;
-///  7. with a graph signature: a node whose fx text names a PARAMETER that no
-///  7. with a graph signature: if a node that reads it names in its fx text a PARAMETER that
-///     no operand accounts for, or if the exporter folded a BatchNorm into that node,
-///     it is a parameter. If every PARAMETER is accounted for, it is a constant;
-///  8. a float with a differentiable path to an output is a parameter, any other
-///     initializer a constant.
+///  0. A tensor that forward() updates is a buffer.
+///  1. A tensor of integers or booleans is a constant.
+///  2. A tensor that only BatchNormalization reads, as its mean or variance, is a buffer.
+///  3. If the exporter recorded a kind: a PARAMETER is a parameter, a BUFFER is a buffer,
+///     and a CONSTANT_TENSOR is a constant. A PARAMETER that is a table of sinusoids is a
+///     constant, unless the graph is imported as exported (see fixSinusoids in Import.cpp).
+///  4. If the exporter recorded `folded_from` (the values it computed the tensor from): if
+///     one of them is a PARAMETER of the graph signature, the tensor is a parameter, unless
+///     it has rank 0, is a mask or has no gradient path. If none is, it is a constant.
+///  5. If the tensor has the name of a PARAMETER or BUFFER of the graph signature, it has
+///     that role. The exporter has lost its mark.
+///  6. Masks, position tables, scalars, statistics of inputs, and scales of 1 and biases of
+///     0 of a normalisation are constants.
+///  7. If the graph has a signature: a node that reads the tensor may name in its fx text
+///     (kFxNode) a PARAMETER that no initializer represents, or the exporter may have
+///     folded a BatchNorm into that node. In both cases the tensor is a parameter. If
+///     initializers represent every PARAMETER of the signature, the tensor is a constant.
+///  8. A float with a differentiable path to an output is a parameter. Any other
+///     initializer is a constant.
 ///
 /// Then the requests of the command line apply (TrainingRequests). A parameter that
 /// they exclude from training is frozen.
@@ -85,8 +84,8 @@ void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
 /// split, parameters transposed or computed under another name, parameters missing.
 std::vector<std::string> describeExportLosses(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
-/// For each value of `graph`: whether a path of operators that have a gradient
-/// leads from it to an output.
+/// For each value of `graph`: whether a path of operators leads from the value to an
+/// output, and each of these operators has a gradient.
 std::vector<bool> differentiablyReachesOutput(const Graph &graph);
 
 } // namespace dpc::onnx

@@ -10,8 +10,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Operators whose result is an integer, a boolean, a shape, or piecewise constant.
-/// No gradient passes through them.
+/// Whether no gradient passes through operator `op`: its result is an integer, a boolean,
+/// a shape, random, or a piecewise constant function of its operands.
 bool hasNoGradient(StringRef op) {
   return llvm::StringSwitch<bool>(op)
       .Cases("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "OneHot", "ConstantOfShape", "Range",
@@ -25,8 +25,8 @@ bool hasNoGradient(StringRef op) {
       .Default(false);
 }
 
-/// True if operand `operand` carries data through the operator. The others only
-/// configure it, such as a shape or an axis.
+/// True if operand `operand` carries data through the operator. Other operands only
+/// configure the operator, e.g. a shape or an axis.
 bool isDataOperand(StringRef op, int operand) {
   int data =
       llvm::StringSwitch<int>(op)

@@ -1,5 +1,5 @@
-// Describes what an export lost of its module, and names the export call that keeps
-// it.
+// Describes the properties of the module that an export lost, and names the export call
+// that keeps them.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -68,8 +68,9 @@ private:
   /// Finds which initializers represent which parameters. Emits a line for
   /// parameters that the exporter merged into one tensor and recorded as aliases.
   void findRoles();
-  /// A node that takes parameter B in its fx text but initializer A in the
-  /// graph: B was equal to A and merged.
+  /// Finds parameters that the exporter merged. If a node takes parameter B in its fx
+  /// text but initializer A in the graph, B was equal to A, and the exporter merged B
+  /// into A.
   void merged();
   void splitAndRenamed();
   /// Parameters that no line above explains.
@@ -134,8 +135,8 @@ void Losses::trainingBatchNorm() {
                                   kTorchScriptKeeps));
 }
 
-/// Names of the marked parameters that `node` reads in the file but not in its fx
-/// text.
+/// Names of the PARAMETERs of the signature that `node` reads in the file, although its
+/// fx text does not list them.
 std::vector<std::string> Losses::parametersIn(const Node &node,
                                               llvm::ArrayRef<std::string> taken) const {
   std::vector<std::string> names;
@@ -193,8 +194,8 @@ void Losses::merged() {
     }
     std::vector<std::string> inputs = parametersIn(node, taken);
     for (auto [i, target] : llvm::enumerate(missing)) {
-      // Operands have the order of the fx arguments, unless the exporter dropped an
-      // operand.
+      // Operands are in the order of the fx arguments, unless the exporter dropped an
+      // operand. In that case, parameters are matched by the last part of their names.
       size_t at = i;
       if (missing.size() != inputs.size())
         at = llvm::find_if(inputs,

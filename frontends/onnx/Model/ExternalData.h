@@ -43,12 +43,13 @@ private:
 
 /// The external files of a model's tensors, each opened once.
 ///
-/// A model may come from an untrusted source. So a location may only name a regular
-/// file below the model's folder: no absolute path, drive letter, backslash, empty
-/// or `..` component, no symbolic link in any component, no hard link, no file of
-/// /proc. Linux resolves the path (openat2 RESOLVE_BENEATH |
-/// RESOLVE_NO_SYMLINKS, else O_NOFOLLOW for each component). The file is checked
-/// after it is open, and never opened by name again.
+/// A model may come from an untrusted source. So a location must name a regular file
+/// below the model's folder. Not allowed are absolute paths, drive letters, backslashes,
+/// components that are empty or `..`, symbolic links in any component, files with several
+/// hard links, and files of /proc and /sys. Linux resolves the path (openat2
+/// RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, else O_NOFOLLOW for each component). The file
+/// is checked after it is open, and is never opened by name again, so that no other
+/// program can replace it between the check and the use.
 class ExternalFiles {
 public:
   /// `folder`: the folder of the model.
@@ -60,7 +61,7 @@ public:
     /// The file does not exist; `bytes` are zeros.
     bool isMissing = false;
   };
-  /// From now on a missing file reads as zeros instead of an error.
+  /// After this call, reading a file that does not exist gives zeros instead of an error.
   void allowMissing() { allowsMissing = true; }
   /// The `expectedBytes` bytes that `proto`'s external_data names. `what` names
   /// the tensor in errors.

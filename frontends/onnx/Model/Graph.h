@@ -31,15 +31,16 @@ struct OnnxModel;
 using ValueId = int32_t;
 constexpr ValueId kNoValue = -1;
 
-/// A use inside a subgraph is a use by the main graph's node that holds it,
-/// with operand -1.
+/// A use of a value: operand number `operand` of node `node`. If a node inside a subgraph
+/// reads the value, `node` is the node of the main graph that contains the subgraph, and
+/// `operand` is -1.
 struct Use {
   int32_t node;
   int32_t operand;
 };
 
 struct GraphValue {
-  /// Inner: the input of a subgraph, or the result of a node in one.
+  /// Inner: the input of a subgraph, or the result of a node in a subgraph.
   enum class Kind { Input, Initializer, Result, Inner };
   std::string name;
   Kind kind = Kind::Result;
@@ -56,7 +57,7 @@ struct Node {
   /// Unique and never empty: the node's own name, or "<op type>_<ordinal>". An
   /// inlined node has the name of its call as a prefix.
   std::string name;
-  /// Without "ai.onnx", which is the empty domain.
+  /// The domain of the operator; empty for "ai.onnx".
   std::string domain;
   std::string opType;
   /// The version of `domain` that the node is written for.
@@ -65,7 +66,7 @@ struct Node {
   llvm::SmallVector<ValueId, 2> outputs;
   /// Attributes by name; references to function attributes are resolved.
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
-  /// An Identity that the exporter wrote for aten's detach.
+  /// The node is an Identity that the exporter wrote for a call of aten's detach.
   bool stopsGradient = false;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
@@ -107,8 +108,8 @@ struct GraphInput {
   std::string name;
   ValueId value = kNoValue;
   ElementType type = ElementType::F32;
-  /// -1 where the dimension is dynamic; its symbolic name (or "") is in
-  /// dimNames.
+  /// The extent of each dimension, -1 for a dynamic one. `dimNames` has the symbolic name
+  /// of each dimension, "" if it has none.
   llvm::SmallVector<int64_t, 4> shape;
   llvm::SmallVector<std::string, 4> dimNames;
   bool hasRank = false;

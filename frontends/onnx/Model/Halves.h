@@ -14,7 +14,8 @@ namespace dpc::onnx {
 /// F32 for a float of 16 bits, else `type`.
 ElementType widenHalf(ElementType type);
 
-/// `tensor` with elements widened by `widenHalf`: a copy if that changes the type.
+/// `tensor` with its elements converted to the type that `widenHalf` gives. If that is
+/// another type, the result is a copy.
 Tensor widenHalves(const Tensor &tensor);
 
 /// The 16-bit floats of a file.
@@ -25,8 +26,8 @@ struct Halves {
   int64_t parameters = 0;
 };
 
-/// Looks at initializers, inputs and the type attributes of nodes. `roles` are
-/// those of the initializers.
+/// Finds the 16-bit floats among the initializers, the inputs and the type attributes of
+/// nodes. `roles` has the role of each initializer.
 Halves findHalves(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
 } // namespace dpc::onnx

@@ -29,18 +29,19 @@ Opsets readOpsets(const google::protobuf::RepeatedPtrField<onnxpb::OperatorSetId
   return opsets;
 }
 
-/// The context in which the nodes of the main graph, a function call or a subgraph
-/// are placed.
+/// The context of the nodes of the main graph, of a function call or of a subgraph while
+/// they are added to the flat graph.
 struct Scope {
   const Opsets &opsets;
   llvm::StringMap<ValueId> values;
-  /// Set inside a function: the values of its attribute references.
+  /// Set inside a function: the attributes of the call, to which nodes of the function
+  /// refer by name.
   const Attributes *bound = nullptr;
   std::string prefix;
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
   /// Set inside a subgraph: the scope around it.
   const Scope *outer = nullptr;
-  /// The list that nodes are appended to: that of the main graph or of the
+  /// The list to which nodes are appended: the nodes of the main graph, or those of the
   /// subgraph.
   std::vector<Node> *nodes = nullptr;
 

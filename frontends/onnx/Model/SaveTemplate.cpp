@@ -48,8 +48,8 @@ void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes, llvm::String
   }
 }
 
-/// Ends the training mode of a BatchNormalization if no other node reads its
-/// updated statistics.
+/// Removes the training mode of a BatchNormalization if no other node reads the
+/// statistics that it updates.
 void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &reads) {
   for (int i = 1; i < node.output_size(); ++i)
     if (reads.count(node.output(i)))
@@ -62,7 +62,8 @@ void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &r
       attributes->DeleteSubrange(i, 1);
 }
 
-/// Drops the third input, training_mode, of a Dropout, which makes it the identity.
+/// Drops the third input of a Dropout, training_mode. Without it the node is the
+/// identity.
 void inferDropout(onnxpb::NodeProto &node) {
   if (node.input_size() > 2)
     node.mutable_input()->RemoveLast();
@@ -80,8 +81,8 @@ void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const llvm::StringS
   }
 }
 
-/// Converts a list of nodes. `outputs` are the values of the list that are read
-/// outside of it.
+/// Converts a list of nodes to their inference forms. `outputs` are the values of the
+/// list that are read outside of it, and `name` gives the name of such a value.
 template <typename Outputs, typename Name>
 void toInference(RepeatedPtrField<onnxpb::NodeProto> &nodes, const Outputs &outputs, Name name) {
   llvm::StringSet<> reads;
@@ -195,7 +196,8 @@ llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &source,
       return std::move(error);
   }
 
-  // Pieces of the graph that come after its fields; each may end in a hole.
+  // The serialized initializers, which come after the other fields of the graph. Each may
+  // end in a hole.
   struct Piece {
     std::string bytes;
     std::optional<TemplateHole> hole;

@@ -13,10 +13,10 @@
 
 namespace dpc::onnx {
 
-/// The place of one initializer's elements in a template.
+/// The position in a template at which the elements of one initializer must be inserted.
 struct TemplateHole {
   std::string name;
-  /// Number of the template's bytes before the hole.
+  /// The number of bytes of the template that come before the hole.
   uint64_t offset = 0;
   /// Elements in the file: row-major, little-endian.
   ElementType type = ElementType::F32;
@@ -37,10 +37,10 @@ struct SaveTemplate {
 constexpr uint64_t kMaxModelBytes = (uint64_t(1) << 31) - 1;
 
 /// The template of `model` with a hole for each initializer that `isState` accepts.
-/// External data moves into the file. Ops in their training form
-/// (BatchNormalization, Dropout) get their inference form, so that any runtime can
-/// run the result. If `plan` has more than one device, it replaces the sharding
-/// specs of the file. Errors name the tensor.
+/// External data moves into the file. BatchNormalization and Dropout nodes in training
+/// mode become nodes in inference mode, so that any runtime can run the result. If `plan`
+/// has more than one device, its specs replace the sharding specs of the file. Errors
+/// name the tensor.
 llvm::Expected<SaveTemplate> buildSaveTemplate(OnnxModel &model,
                                                llvm::function_ref<bool(llvm::StringRef)> isState,
                                                const SpecPlan &plan);

@@ -20,8 +20,9 @@ using Type = Schema::Type;
 using Parameter = Schema::Parameter;
 using Attribute = Schema::Attribute;
 
-// Constructors for the table, which is constant data: ONNX has hundreds of schemas, and code
-// that builds them would take longer to compile than any other file.
+// Constructors for the entries of the table. They are constexpr, so that the table is
+// constant data. ONNX has hundreds of schemas, and code that builds them at run time
+// would take longer to compile than any other file.
 constexpr Parameter one(StringRef name, StringRef variable, TypeSet types) {
   return {name, variable, types, Parameter::Kind::One};
 }
@@ -87,8 +88,8 @@ std::pair<size_t, size_t> countRange(ArrayRef<Parameter> parameters) {
   return {least, most};
 }
 
-/// The first problem with the presence or number of the values for `parameters`, or
-/// empty.
+/// A message if the number of values does not fit `parameters`, or if a required value is
+/// omitted; empty if there is no problem.
 std::string countProblem(ArrayRef<Parameter> parameters, ArrayRef<bool> given, bool isInput) {
   StringRef kind = isInput ? "input" : "output";
   auto [least, most] = countRange(parameters);
@@ -128,8 +129,8 @@ std::string attributeProblem(const Schema &schema, ArrayRef<NamedAttribute> attr
   return {};
 }
 
-/// "INT32, INT64 or a sequence of BOOL": the types of `types` that dpc reads, or
-/// all of them if it reads none.
+/// The types in `types` as text, e.g. "INT32, INT64 or a sequence of BOOL". Types that
+/// dpc cannot read are left out, unless it can read none of them.
 std::string describeTypes(TypeSet types) {
   if (types == kAnySequence)
     return "an empty sequence";

@@ -19,8 +19,8 @@ class AttributeProto;
 
 namespace dpc::onnx {
 
-/// A set of value types: bit N is a tensor of ONNX's TensorProto.DataType N, bit 32
-/// + N a sequence of such tensors.
+/// A set of value types. Bit N stands for a tensor whose element type is ONNX's
+/// TensorProto.DataType N, and bit 32 + N for a sequence of such tensors.
 using TypeSet = uint64_t;
 constexpr TypeSet kAnySequence = ~TypeSet(0) << 32;
 
@@ -88,23 +88,25 @@ struct Schema {
   const Attribute *attribute(llvm::StringRef name) const;
 };
 
-/// An attribute under the operator's name for it. An attribute that a function's
-/// caller binds has another name itself.
+/// An attribute, with the name that the operator has for it. The AttributeProto itself
+/// may have another name: if a node of a function refers to an attribute of the function,
+/// the proto is the attribute of the call.
 using NamedAttribute = std::pair<std::string, const onnxpb::AttributeProto *>;
 
 /// ONNX's name of an attribute type ("INTS"), or "unknown".
 const char *attributeTypeName(int type);
 
-/// Checks a node against its schema: attributes are known and have their types,
-/// required attributes are there, the number of inputs and outputs is allowed, and
-/// no required one is omitted. `inputs` and `outputs` tell which are given. The
-/// error starts with `who`. checkTypes checks the types of values.
+/// Checks a node against its schema. The schema must know the attributes and their types;
+/// required attributes must be present; the numbers of inputs and outputs must be
+/// allowed; and no required input or output may be omitted. `inputs` and `outputs` tell
+/// for each value whether it is given. The error starts with `who`. The types of values
+/// are not checked here but by typeProblem.
 llvm::Error checkNode(const Schema &schema, llvm::StringRef who, llvm::ArrayRef<bool> inputs,
                       llvm::ArrayRef<bool> outputs, llvm::ArrayRef<NamedAttribute> attributes);
 
-/// A message about a type that the schema does not allow; empty if all are allowed.
-/// The sets in `inputs` and `outputs` have one type each, none if the value is
-/// omitted, or kAnySequence.
+/// A message about the first value whose type the schema does not allow; empty if all
+/// types are allowed. Each set in `inputs` and `outputs` has one type, or no type if the
+/// value is omitted, or is kAnySequence for a sequence without elements.
 std::string typeProblem(const Schema &schema, llvm::ArrayRef<TypeSet> inputs,
                         llvm::ArrayRef<TypeSet> outputs);
 

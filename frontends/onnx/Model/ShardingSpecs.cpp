@@ -35,8 +35,8 @@ static std::string print(const std::vector<SpecAxis> &mesh) {
 
 using Groups = std::vector<std::set<int64_t>>;
 
-/// For each shard, row-major over the factors in their order: the devices that hold
-/// it.
+/// For each shard, the devices that hold it. Shards are numbered row-major over the
+/// factors of all dimensions.
 static Groups groupsOf(const SpecLayout &layout, const std::vector<SpecAxis> &mesh) {
   std::vector<size_t> cutting; // axes, outermost first
   for (const auto &dim : layout)
@@ -62,8 +62,8 @@ static Groups groupsOf(const SpecLayout &layout, const std::vector<SpecAxis> &me
 }
 
 namespace {
-/// Searches for axes that cut the factors of one spec into the numbers of shards
-/// that it has.
+/// Searches for mesh axes that cut each factor of a spec into the number of shards that
+/// the spec gives, on the devices that it lists.
 class AxisFinder {
 public:
   AxisFinder(SpecLayout layout, std::vector<int64_t> shards, const Groups &wanted,
@@ -80,8 +80,8 @@ public:
   }
 
 private:
-  /// Gives axes to `factor`, which has `done` shards so far, and to all later
-  /// factors.
+  /// Assigns axes to the factor with number `factor`, which has `done` shards so far, and
+  /// to all later factors. Backtracks if no assignment gives the wanted devices.
   bool fill(size_t factor, int64_t done) {
     if (factor == factors.size())
       return groupsOf(layout, mesh) == wanted;
@@ -197,8 +197,8 @@ private:
     return layout;
   }
 
-  /// The devices of each shard. A replicated tensor may list none: all devices have
-  /// it.
+  /// The devices of each shard. The spec of a replicated tensor may list no device; then
+  /// all devices hold the tensor.
   llvm::Expected<Groups> readGroups(const onnxpb::ShardingSpecProto &spec,
                                     const std::vector<int64_t> &shards) {
     const int64_t devices = countDevices(mesh);
@@ -244,7 +244,7 @@ private:
 
   const onnxpb::GraphProto &graph;
   const std::vector<SpecAxis> &mesh;
-  /// Shapes by name; an extent that the file leaves open is 0.
+  /// The shape of each tensor, by its name. An extent that the file leaves open is 0.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Node names, by the name of the node's first output.
   std::map<std::string, std::string> makers;

@@ -40,22 +40,21 @@ struct SpecPlan {
   int64_t countDevices() const;
 };
 
-/// The layouts that a file's specs request, as axes of `mesh`. The key is the name of
-/// an initializer or input, or of the node that makes the tensor. If the file is for
-/// another number of devices, its specs are ignored and `notes` says so. Errors name
-/// the tensor, and both the requested layout and the available axes.
+/// The layouts that the sharding specs of a file request, expressed with axes of `mesh`.
+/// The key is the name of an initializer or input, or of the node that makes the tensor.
+/// If the file is for another number of devices, its specs are ignored and `notes` says
+/// so. Errors name the tensor, and both the requested layout and the available axes.
 llvm::Expected<std::map<std::string, SpecLayout>>
 readShardingSpecs(const OnnxModel &model, const std::vector<SpecAxis> &mesh,
                   llvm::raw_ostream &notes);
 
-/// For each value that is the first output of a node: the node's name, by the
-/// value's name. A name that an initializer, an input or another node also has is
-/// left out.
+/// Maps the name of a value to the name of the node whose first output it is. A value is
+/// left out if an initializer, an input or another node has its name.
 std::map<std::string, std::string> findMakers(const OnnxModel &model);
 
-/// Writes `plan` into the nodes of `graph` that read its tensors. Writes a
-/// configuration that is named after the mesh into `model`. Both replace existing
-/// ones.
+/// Writes the layouts of `plan` as sharding specs into the nodes of `graph` that read its
+/// tensors. Writes a device configuration, named after the mesh, into `model`. Existing
+/// specs and configurations are removed.
 void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph, const SpecPlan &plan);
 
 } // namespace dpc::onnx

@@ -39,7 +39,8 @@ void viewOrCopy(Tensor &tensor, llvm::ArrayRef<char> bytes, std::shared_ptr<cons
   tensor.owner = std::move(owner);
 }
 
-/// Narrows the elements of a wider typed field; false when one does not fit.
+/// Narrows the elements of a typed field to `To`; returns false if an element does not
+/// fit.
 template <typename To, typename Field> bool narrow(Tensor &tensor, const Field &field) {
   std::vector<To> narrowed;
   narrowed.reserve(field.size());
@@ -143,7 +144,8 @@ llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
   return used;
 }
 
-// Plain bit arithmetic instead of APFloat: a file has millions of elements.
+// These use bit arithmetic, because APFloat would be too slow for the millions of
+// elements of a file.
 float bf16ToFloat(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
 
 float f16ToFloat(uint16_t bits) {

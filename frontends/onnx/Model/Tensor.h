@@ -20,7 +20,8 @@ namespace dpc::onnx {
 
 class ExternalFiles;
 
-/// Element types that dpc reads; the numbers are ONNX's TensorProto.DataType.
+/// The element types that dpc reads. The numbers are those of ONNX's
+/// TensorProto.DataType.
 enum class ElementType : int32_t {
   F32 = 1,
   U8 = 2,
@@ -75,9 +76,10 @@ Tensor makeTensor(ElementType type, llvm::ArrayRef<int64_t> shape, std::vector<c
 llvm::Expected<int64_t> checkedNumElements(llvm::ArrayRef<int64_t> shape, unsigned bytesPerElement,
                                            llvm::StringRef what);
 
-/// Views the elements of `proto`, which lives as long as `owner`. Copies only
-/// elements that are not aligned or that are stored wider than their type (int8 in
-/// int32_data). `what` names the tensor in errors; `files` resolves external data.
+/// Views the elements of `proto`, which lives as long as `owner`. Elements are copied
+/// only if they are not aligned, or if the file stores them wider than their type (e.g.
+/// int8 in int32_data). `what` names the tensor in errors; `files` resolves external
+/// data.
 llvm::Expected<Tensor> readTensor(const onnxpb::TensorProto &proto,
                                   std::shared_ptr<const void> owner, ExternalFiles &files,
                                   llvm::StringRef what);

@@ -23,12 +23,12 @@ struct TrainingRequest {
   std::string text() const { return (train ? "--trainable=" : "--frozen=") + pattern; }
 };
 
-/// The requests of a command line in their order, for one graph. If there is a
-/// --trainable, initializers that no request names do not train. If several
-/// requests name an initializer, the last one decides. A --trainable that spells
-/// out a name always applies. A --trainable with a glob applies only to
-/// initializers that train by default: a mask or a running statistic becomes a
-/// parameter only if its own name is given.
+/// The requests of a command line in their order, for one graph. If one of them is a
+/// --trainable, initializers that no request names do not train. If several requests name
+/// an initializer, the last of these requests decides. A --trainable that spells out a
+/// name always applies. A --trainable with a glob applies only to initializers that train
+/// by default: a mask or a running statistic becomes a parameter only if its own name is
+/// given.
 class TrainingRequests {
 public:
   /// Fails, naming the option, for an invalid pattern, for a pattern that matches
@@ -46,12 +46,12 @@ public:
     /// There is a --trainable, and no request names the initializer.
     leftOut
   };
-  /// The verdict for a float initializer. `trainsByDefault`: whether it trains
-  /// without requests.
+  /// The verdict for a float initializer. `trainsByDefault` tells whether the initializer
+  /// trains if there are no requests.
   Verdict judge(const Initializer &initializer, bool trainsByDefault) const;
 
-  /// Fails for the first --trainable that applies to no initializer: its glob matches
-  /// only initializers that do not train by default. `trainsByDefault` has one entry per
+  /// Fails for the first --trainable that has no effect, because its glob matches only
+  /// initializers that do not train by default. `trainsByDefault` has one entry per
   /// initializer of `graph`.
   llvm::Error checkUsed(const Graph &graph, const std::vector<bool> &trainsByDefault) const;
 

@@ -16,14 +16,15 @@ namespace {
 /// elements would cost time.
 constexpr int64_t kMaxTableElements = int64_t(1) << 24;
 
-/// One axis of a row-major tensor: `outer` x `extent` x `inner`.
+/// One axis of a row-major tensor, which is viewed as `outer` x `extent` x `inner`
+/// elements: `extent` is along the axis, and the lines are numbered by the other two.
 struct Axis {
   int64_t outer, extent, inner;
   int64_t at(int64_t o, int64_t i, int64_t k) const { return (o * extent + i) * inner + k; }
 };
 
 /// The outcome of testing all lines along an axis: the number of equations checked,
-/// and whether all held.
+/// whether all held, and whether some line is not constant.
 struct Verdict {
   bool holds = true;
   bool varies = false;

@@ -7,20 +7,21 @@
 
 namespace dpc::onnx {
 
-/// The tensor looks like an attention mask: its elements are 0 and one or more
-/// values of at most -10, or, at rank 2 or more, both 0 and 1. All zeros or all
-/// ones are a new bias or scale, not a mask.
+/// Whether the tensor looks like an attention mask. The elements of a mask are either 0
+/// and one or more values of at most -10; or, at rank 2 or more, 0 and 1. A tensor with
+/// zeros only, or with ones only, is not a mask but a newly initialized bias or scale.
 bool looksLikeMask(const Tensor &tensor);
 
-/// Along some axis every line is a sinusoid, a straight line or a geometric
-/// progression, and the tensor is not constant: a position table (sine, cosine,
-/// rotary, ALiBi, arange) or its frequencies. Random or trained numbers do not
-/// pass: at least two equations must hold to 1e-3 (progressions: 1e-4) of the
-/// largest element.
+/// Whether the tensor looks like a position table (sine, cosine, rotary, ALiBi, arange)
+/// or like the frequencies of one. The tensor must not be constant. Along some axis every
+/// line (the elements that differ only in their index along the axis) must be a sinusoid,
+/// a straight line or a geometric progression. Random or trained numbers do not pass,
+/// because at least two equations between elements must hold to 1e-3 of the largest
+/// element (progressions: to 1e-4).
 bool looksLikeTable(const Tensor &tensor);
 
-/// A table of position encodings as modules compute them: along some axis other
-/// than the last, every line is a sinusoid, and no magnitude exceeds 1.
+/// Whether the tensor is a table of position encodings as modules compute them: along
+/// some axis other than the last, every line is a sinusoid, and no magnitude exceeds 1.
 bool looksLikeSinusoids(const Tensor &tensor);
 
 /// Every element equals `value`.

@@ -289,8 +289,8 @@ private:
   size_t position = 0;
 };
 
-/// The first bytes of a text file are all printable. A serialized model starts with
-/// a field tag, which is not.
+/// Whether the first 32 bytes are all printable, as those of a text file are. A
+/// serialized model starts with a field tag, which is not printable.
 bool looksLikeText(StringRef bytes) {
   return llvm::all_of(bytes.take_front(32), [](char c) {
     return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t';

@@ -17,8 +17,8 @@ from onnx import TensorProto, checker, defs, helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(HERE, 'SchemaTable.inc')
-SEQUENCE = 32  # the bit of seq(tensor(X)) is that many above that of tensor(X)
-# What schemas call an element type, where it is not TensorProto's name in lower case.
+SEQUENCE = 32  # bit N stands for tensor(X), bit N + SEQUENCE for seq(tensor(X))
+# The names of element types in schemas that are not the lower-case names of TensorProto.
 NAMES = {'FLOAT': 'float', 'DOUBLE': 'double'}
 ELEMENTS = {NAMES.get(name, name.lower()): number for name, number in TensorProto.DataType.items() if number}
 HEADER = """\
@@ -31,14 +31,14 @@ HEADER = """\
 
 
 def opsets():
-    """The opsets that dpc reads, as Check.h has them."""
+    """The opsets that dpc reads; Check.h defines them."""
     with open(os.path.join(HERE, 'Check.h')) as file:
         first, last = re.search(r'kMinOpset = (\d+), kMaxOpset = (\d+)', file.read()).groups()
     return range(int(first), int(last) + 1)
 
 
 def schemas():
-    """The schemas in force, by name and version; those that a version withdraws among them."""
+    """The schemas in force at some opset, by name and version. Includes versions that withdraw an operator."""
     found = {}
     for schema in defs.get_all_schemas_with_history():
         if schema.domain:
@@ -51,7 +51,7 @@ def schemas():
 
 
 def bits(types):
-    """The set of types as a number; optionals, which dpc lacks, and maps are left out."""
+    """A set of types as a number. Optionals and maps are left out, because dpc does not support them."""
     total = 0
     for text in types:
         match = re.fullmatch(r'(seq\()?tensor\((\w+)\)\)?', text)
@@ -74,7 +74,7 @@ def number(value):
 
 
 def takes_any_attribute(schema):
-    """Whether onnx.checker lets nodes have attributes that the schema does not list; only it can say so."""
+    """Whether nodes may have attributes that the schema does not list. Only a call of onnx.checker can tell."""
     values = {'INT': 1, 'FLOAT': 0.5, 'STRING': 'a', 'INTS': [1], 'GRAPH': helper.make_graph([], 'g', [], [])}
     attributes = {each.name: values[str(each.type).split('.')[-1]]
                   for each in schema.attributes.values() if each.required}
@@ -94,7 +94,7 @@ def takes_any_attribute(schema):
 
 
 class Writer:
-    """Makes the entries of the table, and the constants that they name: each is written once."""
+    """Makes the entries of the table, and the constants that the entries name. Equal constants are written once."""
 
     def __init__(self):
         self.sets = {}

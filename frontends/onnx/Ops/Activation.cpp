@@ -14,13 +14,14 @@ template <typename Op> LogicalResult convertUnary(Conversion &c) {
   return c.done(c.e.make<Op>(c.operand(0)));
 }
 
-/// x where x > 0, else `otherwise`.
+/// Per element: x if x > 0, else the element of `otherwise`.
 Value whereNotPositive(Conversion &c, Value x, Value otherwise) {
   return c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), x, otherwise);
 }
 
-/// e^x - 1 where x <= 0, else 0. The select keeps the exponential of positive x
-/// from overflowing. A minimum of x and 0 would halve the gradient at 0.
+/// Per element: e^x - 1 if x <= 0, else 0. The exponential of a large x would overflow,
+/// so the exponent is 0 for positive x. A select gives this exponent, because min(x, 0)
+/// would halve the gradient at x = 0.
 Value expm1OfNegative(Conversion &c, Value x) {
   return c.e.add(
       c.e.exp(c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), c.e.splatLike(x, 0), x)), -1.0);
@@ -45,8 +46,9 @@ LogicalResult convertElu(Conversion &c) {
 
 LogicalResult convertSelu(Conversion &c) {
   Value x = c.operand(0);
-  // The defaults are these constants rounded to f32 (Klambauer et al.,
-  // "Self-normalizing neural networks", 2017). A default is used in full precision.
+  // ONNX's defaults are these constants rounded to f32 (Klambauer et al.,
+  // "Self-normalizing neural networks", 2017). If the node has the default, the unrounded
+  // constant is used.
   auto constant = [&](StringRef name, double known) {
     double given = c.floatAttr(name, known);
     return c.exactLike(x, float(given) == float(known) ? known : given);
@@ -79,7 +81,8 @@ LogicalResult convertHardSigmoid(Conversion &c) {
 
 LogicalResult convertHardSwish(Conversion &c) {
   Value x = c.operand(0);
-  // x clamp(x + 3, 0, 6) / 6; a factor 1 / 6 would be rounded in f32.
+  // Computes x clamp(x + 3, 0, 6) / 6. The last step is a division, because a factor 1 /
+  // 6 would be rounded in f32.
   auto number = [&](double value) { return c.e.splatLike(x, value); };
   Value line = c.e.make<nn::ClampOp>(c.e.add(x, 3.0), number(0), number(6));
   return c.done(c.e.div(c.e.mul(x, line), number(6)));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// [B, T, heads * d] to [B, heads, T, d].
+/// Reshapes [B, T, heads * d] and transposes the result to [B, heads, T, d].
 Value splitHeads(Conversion &c, Value x, int64_t heads) {
   ArrayRef<int64_t> s = shapeOf(x);
   return c.e.transpose(c.e.reshape(x, {s[0], s[1], heads, s[2] / heads}), {0, 2, 1, 3});
@@ -60,7 +60,8 @@ std::optional<Heads> readHeads(Conversion &c) {
   return heads;
 }
 
-/// `now` appended to the earlier positions in operand `past`.
+/// The keys or values of earlier positions (operand `past`) followed by `now`. Just `now`
+/// if the node has no such operand.
 Value appendToPast(Conversion &c, unsigned past, Value now) {
   if (!c.has(past))
     return now;
@@ -99,10 +100,10 @@ Value applyMask(Conversion &c, Value scores) {
                 : c.e.add(scores, c.e.convert(mask, nn::typeOf(scores).getElementType()));
 }
 
-/// `scores` where key j of row i is visible, else -infinity. Causal: j <= i +
-/// `past`. With operand 6: j is below the number of keys of the sample. With both,
-/// the last row sees the last key of its sample: j <= i + keys of the sample -
-/// rows.
+/// The scores of visible keys, and -infinity for all other keys. If `causal`, row i sees
+/// key j if j <= i + `past`. If the node has operand 6, a row sees key j if j is below
+/// the number of keys of its sample. If both apply, the last row sees the last key of its
+/// sample: j <= i + keys of the sample - rows.
 Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   auto index = RankedTensorType::get(shapeOf(scores), c.builder.getI64Type());
   Value column = c.e.make<nn::IotaOp>(index, int64_t(3));
@@ -127,7 +128,7 @@ Value hideKeys(Conversion &c, Value scores, bool causal, int64_t past) {
   return scores;
 }
 
-/// The softmax of the scores, with 0 in a row whose keys are all hidden.
+/// The softmax of the scores. In a row whose keys are all hidden, the result is 0.
 Value weigh(Conversion &c, Value scores) {
   // With `is_causal` alone every row sees at least one key.
   const bool mayHideRows = c.has(3) || c.has(6);
@@ -135,8 +136,8 @@ Value weigh(Conversion &c, Value scores) {
                      : c.e.make<nn::SoftmaxOp>(scores.getType(), scores, int64_t(3));
 }
 
-/// softmax(softcap(q k^T scale) + mask) v. Result 3 is the scores at one of four
-/// stages: raw (0), capped (1), masked (2), normalised (3).
+/// Computes softmax(softcap(q k^T scale) + mask) v. Result 3 has the scores at one of
+/// four stages: raw (0), capped (1), masked (2), normalised (3).
 LogicalResult convertAttention(Conversion &c) {
   std::optional<Heads> heads = readHeads(c);
   if (!heads)
@@ -188,7 +189,8 @@ LogicalResult convertAttention(Conversion &c) {
   return c.done(result);
 }
 
-/// The rows of table operand `i` for each position, as [B, T, half].
+/// Operand `i` is a table of cosines or sines; gives its row for each position, as [B, T,
+/// half].
 Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int64_t half) {
   Value table = c.operand(i);
   if (c.has(3)) {
@@ -222,7 +224,7 @@ LogicalResult convertRotaryEmbedding(Conversion &c) {
   } else if (rankOf(x) != 4) {
     return c.error("input has rank " + Twine(rankOf(x)) + " but must have 3 or 4");
   }
-  // Packed: [B, T, heads, d], else [B, heads, T, d].
+  // The shape of x is [B, T, heads, d] if `packed`, else [B, heads, T, d].
   SmallVector<int64_t> shape(shapeOf(x));
   int64_t batch = shape[0], length = packed ? shape[1] : shape[2], width = shape[3];
   if (rotated == 0)

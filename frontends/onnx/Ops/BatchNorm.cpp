@@ -9,8 +9,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// A node's operands in one element type. In the file, the statistics may have
-/// another type than scale and bias, and these another one than the input.
+/// The operands of a node, converted to one element type. In the file, three types may
+/// differ: that of the input, that of scale and bias, and that of the statistics.
 struct BatchNorm {
   /// [N, C, ..]; an input of rank 1 has one channel.
   Value x, scale, bias, mean, variance;
@@ -18,9 +18,10 @@ struct BatchNorm {
   bool training;
 };
 
-/// Whether the node is in training mode. From opset 14 on its attribute tells; it
-/// has three results in training and one otherwise. Before opset 14 the number of
-/// results tells: five in training and one otherwise. nullopt after an error.
+/// Whether the node is in training mode. From opset 14 on, an attribute says so; the node
+/// has three results in training mode and one otherwise. Before opset 14, a node with
+/// five results is in training mode, and a node with one result is not. nullopt after an
+/// error.
 std::optional<bool> readTraining(Conversion &c) {
   size_t results = c.node.outputs.size();
   bool saves = c.node.opset < 14, training = saves ? results > 1 : c.intAttr("training_mode") != 0;
@@ -46,8 +47,9 @@ Type widestType(Conversion &c) {
   return widest;
 }
 
-/// The initializer of the running statistic that operand `i` (3 or 4) is, directly
-/// or as updated by earlier nodes. kNoValue for anything else.
+/// If operand `i` (3 or 4) is a running statistic: the initializer that holds it. The
+/// operand may be the initializer itself, or its value after updates by earlier nodes.
+/// kNoValue for any other operand.
 ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
   ValueId value = node.input(i);
   while (!graph.initializerOf(value)) {
@@ -59,15 +61,16 @@ ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
   return value;
 }
 
-/// The running statistic of operand `i` after its updates by earlier nodes; null if
-/// no node has updated it.
+/// The value of operand `i`, a running statistic, after the updates by earlier nodes;
+/// null if no node has updated it.
 Value findMoved(Conversion &c, unsigned i) {
   ValueId held = findStatistic(c.graph(), c.node, i);
   return held == kNoValue ? Value() : c.getNextState(held);
 }
 
-/// Operand `i` for training. If a module is called several times, all its nodes may
-/// read the initializer, so each must read the update of the previous node.
+/// The running statistic that a node in training mode updates. If a module is called
+/// several times, the file may let all its nodes read the initializer. Each node must
+/// then start from the statistic that the previous node has updated.
 Value readStatistic(Conversion &c, unsigned i) {
   Value moved = findMoved(c, i);
   if (!moved)
@@ -121,7 +124,8 @@ Value finish(Conversion &c, const BatchNorm &norm, Value x) {
   return c.e.reshape(c.e.convert(y, given.getElementType()), given.getShape());
 }
 
-/// Results from 1 on are statistics, in the type of the running ones.
+/// Sets `result`, a statistic, to `value`, converted to the type of the running
+/// statistics.
 void setStatistic(Conversion &c, unsigned result, Value value) {
   c.setResult(result, c.e.convert(value, nn::typeOf(c.operand(3)).getElementType()));
 }
@@ -132,8 +136,8 @@ nn::NormalizeOp normalizeBatch(Conversion &c, const BatchNorm &norm) {
   return c.e.make<nn::NormalizeOp>(norm.x, dimensions, llvm::APFloat(norm.epsilon), false);
 }
 
-/// Normalizes by the statistics of the batch. The results are the read statistics,
-/// updated by those of the batch; no state is kept.
+/// Normalizes by the statistics of the batch. Results 1 and 2 are the operands'
+/// statistics, updated by those of the batch. No state is kept.
 LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbiased) {
   nn::NormalizeOp normal = normalizeBatch(c, norm);
   auto moved = [&](Value statistic, Value of, double factor) {
@@ -147,8 +151,8 @@ LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbias
   return c.done(finish(c, norm, normal.getResult()));
 }
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias with the running statistics
-/// as mean and variance.
+/// Computes (x - mean) / sqrt(variance + epsilon) * scale + bias, with the running
+/// statistics as mean and variance.
 LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
   // PyTorch updates the statistics in place, without a gradient.
   for (auto [i, statistic] : {std::pair(3u, &norm.mean), std::pair(4u, &norm.variance)})
@@ -161,12 +165,12 @@ LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
   return c.done(finish(c, norm, c.e.mul(centred, c.e.broadcast(deviation, shape, {1}))));
 }
 
-/// Training mode becomes nn.batch_norm, whose new statistics are the next values of
-/// the operands. If the operands are not state of the model but computed or read
-/// values, there is no state to keep: the statistics of the batch are used in every
-/// program. A module that is called several times updates its statistics at each
-/// call. PyTorch updates the running variance with the unbiased variance of the
-/// batch.
+/// A node in training mode becomes nn.batch_norm, whose new statistics are the next
+/// values of the buffers that operands 3 and 4 read. If these operands are not buffers
+/// but inputs or computed values, no state is kept, and the statistics of the batch are
+/// used in training and in evaluation. A module that is called several times updates its
+/// statistics at each call. PyTorch updates the running variance with the unbiased
+/// variance of the batch.
 LogicalResult convertBatchNorm(Conversion &c) {
   std::optional<BatchNorm> norm = readBatchNorm(c);
   if (!norm)

@@ -4,10 +4,10 @@
 // A value is the same in all iterations, or has one element per iteration (a lane),
 // or is a range of rows of one tensor per iteration, such as a slice between two
 // offsets. Counters are known numbers. A sequence or a list of indices to which
-// each iteration appends is represented by the appended value. PyTorch's exporters
-// write EmbeddingBag as such a loop over its bags. If an index is left out, it
-// contains a second loop over the indices of a bag.
-// positions of a bag, where an index is left out.
+// each iteration appends is represented by the appended value. PyTorch's exporters write
+// EmbeddingBag as a loop over its bags that has this form. If the bags leave out an index
+// (padding_idx), the loop contains a second loop over the indices of one bag, which makes
+// the list of the remaining indices.
 
 #include "frontends/onnx/Ops/BatchedLoop.h"
 
@@ -30,8 +30,8 @@ struct Carried {
   int64_t trips = 0;
 };
 
-/// Reads the carried values and the trip count. The trip count is given, or follows
-/// from a counter that reaches a limit.
+/// Reads the carried values and the trip count. The trip count is an operand of the node,
+/// or follows from a condition that compares a counter with a limit.
 std::optional<Carried> readCarried(Conversion &c, const Subgraph &body) {
   Carried carried;
   LoopLanes outside(c, 1);
@@ -64,15 +64,16 @@ std::optional<Carried> readCarried(Conversion &c, const Subgraph &body) {
   return carried;
 }
 
-/// Whether the condition holds in all iterations except the last one. In the last
-/// one it must be false, unless the loop has a trip count.
+/// Whether the loop runs for exactly `trips` iterations: its condition must hold after
+/// all iterations except the last one. After the last one it must be false, unless the
+/// loop has a trip count (`isCounted`).
 bool goesOnToTheEnd(const Lanes &condition, int64_t trips, bool isCounted) {
   std::optional<std::vector<int64_t>> known = knownEach(condition, trips);
   return known && !llvm::is_contained(ArrayRef(*known).drop_back(), 0) &&
          (isCounted || known->back() == 0);
 }
 
-/// The elements of a sequence that are stacked along the first dimension of `all`.
+/// The elements of a sequence, which `all` has stacked along its first dimension.
 SmallVector<Value> elementsOf(Conversion &c, Value all) {
   SmallVector<int64_t> shape(shapeOf(all).drop_front());
   Value joined = all;

@@ -8,8 +8,8 @@
 namespace dpc::onnx {
 
 /// Sets the results of the Loop `c.node` by computing each node of its body once
-/// for all iterations, if the iterations do not depend on each other. Exporters
-/// write EmbeddingBag as such a loop. For any other loop it returns false and
+/// for all iterations, if the iterations do not depend on each other. Exporters write
+/// EmbeddingBag as a loop of this form. For any other loop the function returns false and
 /// creates no op.
 bool convertBatchedLoop(Conversion &c, const Subgraph &body);
 

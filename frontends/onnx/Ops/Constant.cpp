@@ -16,8 +16,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The tensor in attribute `proto`, which belongs to the model; Constant nodes
-/// do not use external data.
+/// The tensor `proto` of an attribute. External data is an error, because exporters do
+/// not use it for Constant nodes.
 std::optional<HostTensor> readAttributeTensor(Conversion &c, const onnxpb::TensorProto &proto) {
   if (proto.data_location() == onnxpb::TensorProto::EXTERNAL) {
     (void)c.error("external data in an attribute is not supported");
@@ -70,8 +70,8 @@ LogicalResult convertConstant(Conversion &c) {
   return c.done(emitConstant(c.builder, c.loc, host));
 }
 
-/// Extents from an operand; an error if one is negative or if the tensor is larger
-/// than importing may compute.
+/// The extents that operand `i` lists. Reports an error if one is negative, or if the
+/// tensor has more elements than the importer may compute.
 std::optional<SmallVector<int64_t>> shapeOperand(Conversion &c, unsigned i) {
   SmallVector<int64_t> shape = c.ints(i, "shape");
   if (c.failed)
@@ -123,7 +123,7 @@ LogicalResult convertSize(Conversion &c) {
   return c.done(c.intConstant({}, {nn::typeOf(c.operand(0)).getNumElements()}));
 }
 
-/// start + i * delta, in the type of the operands.
+/// Element i of the result is start + i * delta, in the type of the operands.
 LogicalResult convertRange(Conversion &c) {
   auto start = c.tryDoubles(0), limit = c.tryDoubles(1), delta = c.tryDoubles(2);
   if (!start || !limit || !delta)

@@ -10,10 +10,10 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The inputs of two reshapes that merge the same leading dimensions of batched
-/// matrices into one ([B, heads, T, d] to [B * heads, T, d]). Exporters write
-/// products of rank 3, but layouts and kernels work better on all dimensions. Null
-/// for any other operands.
+/// If `lhs` and `rhs` are reshapes that merge the same leading dimensions of batched
+/// matrices into one ([B, heads, T, d] to [B * heads, T, d]): the inputs of the two
+/// reshapes. Exporters write products of rank 3, but layouts and kernels work better on
+/// the unmerged dimensions. Null for any other operands.
 std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   auto source = [](Value value) -> Value {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
@@ -30,10 +30,11 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   return {left, right};
 }
 
-/// `rows` before a reshape that merged several dimensions into its first one, if a
-/// transpose had moved them ([B, heads, T, d] to [T, B, ..] to [T * B, K], as in
-/// nn.MultiheadAttention). The batch is then not outermost in the merged dimension,
-/// which a layout could not cut by samples. Any other `rows` is returned unchanged.
+/// If `rows` comes from a transpose and then a reshape that merges several dimensions
+/// into the first one: the input of the reshape. An example is [B, heads, T, d] to [T, B,
+/// ..] to [T * B, K] in nn.MultiheadAttention. In the merged dimension the batch is not
+/// outermost, so no layout could shard that dimension by samples. Any other `rows` is
+/// returned unchanged.
 Value unmergedRows(Conversion &c, Value rows) {
   auto reshape = rows.getDefiningOp<nn::ReshapeOp>();
   auto transpose = reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
@@ -52,8 +53,9 @@ Value unmergedRows(Conversion &c, Value rows) {
   return c.e.reshape(transpose, apart);
 }
 
-/// numpy's matmul. Leading dimensions that only the left operand has stay free
-/// dimensions of one contraction; the others are batch dimensions.
+/// Converts a product with the meaning of numpy's matmul. Leading dimensions that only
+/// the left operand has become free dimensions of one contraction; the other leading
+/// dimensions become batch dimensions.
 LogicalResult convertMatMul(Conversion &c) {
   Value lhs = c.operand(0), rhs = c.operand(1);
   if (rankOf(lhs) == 0 || rankOf(rhs) == 0)
@@ -122,7 +124,7 @@ LogicalResult convertGemm(Conversion &c) {
                    " cannot be multiplied: inner extents " + Twine(shapeOf(a)[innerA]) + " and " +
                    Twine(shapeOf(b)[innerB]) + " differ");
   SmallVector<int64_t> shape{shapeOf(a)[1 - innerA], shapeOf(b)[1 - innerB]};
-  // A bias with one row per row of the result needs the merged rows.
+  // If the bias has one row per row of the result, the rows must stay merged.
   if (innerA == 1 && (!c.has(2) || rankOf(c.operand(2)) < 2 || shapeOf(c.operand(2))[0] == 1)) {
     a = unmergedRows(c, a);
     innerA = rankOf(a) - 1;
@@ -150,8 +152,8 @@ struct Term {
   SmallVector<char> labels;
 };
 
-/// Takes the diagonal of two dimensions with one label: masks the elements off the
-/// diagonal and sums over the later dimension.
+/// If two dimensions of `term` have the same label, replaces them by their diagonal. It
+/// sets the elements off the diagonal to 0 and sums over the later dimension.
 void takeDiagonals(Conversion &c, Term &term) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     for (size_t j = term.labels.size() - 1; j > i; --j) {
@@ -182,7 +184,7 @@ Value sumUnshared(Conversion &c, Term &term, ArrayRef<char> needed) {
   return c.e.sum(term.value, summed);
 }
 
-/// The product of two terms, which keeps the labels in `needed`.
+/// The product of two terms, summed over the labels that are not in `needed`.
 Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   SmallVector<char> wantedLeft(needed), wantedRight(needed);
   llvm::append_range(wantedLeft, rhs.labels);
@@ -212,9 +214,9 @@ Term multiply(Conversion &c, Term lhs, Term rhs, ArrayRef<char> needed) {
   return result;
 }
 
-/// Appends the labels of a subscript: its letters, and '0', '1', .. from the right
-/// for an ellipsis of `spread` dimensions, so that the ellipses of several terms
-/// are aligned.
+/// Appends the labels of a subscript. A letter is its own label. An ellipsis of `spread`
+/// dimensions has the labels '0', '1', .. from right to left, because ellipses of several
+/// terms are aligned at the right.
 void appendLabels(StringRef subscript, size_t spread, SmallVectorImpl<char> &labels) {
   for (size_t at = 0; at < subscript.size(); ++at) {
     if (subscript[at] != '.') {

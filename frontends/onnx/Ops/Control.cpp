@@ -1,8 +1,8 @@
 // Imports ONNX If, Loop and Scan.
 //
-// Programs have no control flow of their own. Conditions and trip counts become
-// constants when all shapes are known, so the importer converts only the taken
-// branch, and unrolls loops. A condition or trip count that depends on data is an
+// The modules that the importer makes have no control flow. Once all shapes are known,
+// most conditions and trip counts are constants. So the importer converts only the branch
+// that is taken, and unrolls loops. A condition or trip count that depends on data is an
 // error.
 
 #include "frontends/onnx/Import/Registry.h"
@@ -73,8 +73,8 @@ LogicalResult checkUnrolled(Conversion &c, const Subgraph &body, int64_t before,
   return c.error("unrolls to more than " + Twine(kMaxUnrolledNodes) + " nodes");
 }
 
-/// Whether `body` returns its condition input, or the constant true, as the next
-/// condition. If so, only the trip count ends the loop.
+/// Whether the condition that `body` returns is its condition input or the constant true.
+/// If so, only the trip count ends the loop.
 bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
   ValueId condition = body.outputs[0];
   for (const Node &node : llvm::reverse(body.nodes)) {
@@ -90,8 +90,9 @@ bool alwaysGoesOn(Conversion &c, const Subgraph &body) {
   return constant && constant->numElements() == 1 && constant->asInt(0) != 0;
 }
 
-/// Inputs: trip count, condition, carried values. The body takes (iteration,
-/// condition, carried) and gives (condition, carried, elements to stack).
+/// Converts a Loop. Its inputs are the trip count, the condition and the carried values.
+/// The body takes (iteration, condition, carried values) and gives (condition, carried
+/// values, elements to stack).
 LogicalResult convertLoop(Conversion &c) {
   const Subgraph *body = c.subgraph("body");
   if (!body)
@@ -161,7 +162,7 @@ struct ScanShape {
   SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;
 };
 
-/// `count` integers of attribute `name`; zeros if it is absent.
+/// The `count` integers of attribute `name`; zeros if the attribute is absent.
 SmallVector<int64_t> readInts(Conversion &c, StringRef name, int64_t count) {
   SmallVector<int64_t> values = c.intsAttr(name);
   if (!c.hasAttr(name))
@@ -220,8 +221,9 @@ LogicalResult stackResult(Conversion &c, const ScanShape &scan, int64_t k,
   return success();
 }
 
-/// Inputs: state, then sequences to scan along an axis. The body takes (state, one
-/// element of each sequence) and gives (state, one element of each result).
+/// Converts a Scan. Its inputs are the state, and then the sequences to scan, each along
+/// an axis. The body takes (state, one element of each sequence) and gives (state, one
+/// element of each result).
 LogicalResult convertScan(Conversion &c) {
   const Subgraph *body = c.subgraph("body");
   ScanShape scan;

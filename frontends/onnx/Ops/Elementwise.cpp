@@ -22,8 +22,8 @@ template <typename Op> LogicalResult convertUnary(Conversion &c) {
 
 template <typename Op> LogicalResult convertFloatUnary(Conversion &c) {
   Value x = c.operand(0);
-  // Rounding an integer is the identity. The other operators of this form take only
-  // floats.
+  // For integers the operator is a rounding, and rounding an integer is the identity. The
+  // other operators that this function converts take only floats.
   return c.done(isFloatValue(x) ? Value(c.e.make<Op>(x)) : x);
 }
 
@@ -41,15 +41,16 @@ template <nn::Comparison comparison> LogicalResult convertComparison(Conversion 
   return c.done(c.e.compare(comparison, lhs, rhs));
 }
 
-/// A comparison by order, which may be the mask of a dropout.
+/// Converts Less, Greater and the like. If the node compares a drawn number with a
+/// probability, the result is the mask of a dropout.
 template <nn::Comparison comparison> LogicalResult convertOrder(Conversion &c) {
   if (Value mask = comparedMask(c, comparison))
     return c.done(mask);
   return c.failed ? failure() : convertComparison<comparison>(c);
 }
 
-/// Converts the node to the value that `recognise` finds in its surroundings, or
-/// else by `convert`.
+/// Converts the node to the value that `recognise` gives. If `recognise` gives null,
+/// because the node is not part of a known pattern, `convert` converts it.
 template <Value (*recognise)(Conversion &), LogicalResult (*convert)(Conversion &)>
 LogicalResult convertRecognised(Conversion &c) {
   if (Value recognised = recognise(c))
@@ -57,7 +58,8 @@ LogicalResult convertRecognised(Conversion &c) {
   return convert(c);
 }
 
-/// Min, Max, Sum and Mean with any number of operands, combined from left to right.
+/// Converts Min, Max, Sum and Mean of any number of operands: combines the operands from
+/// left to right by `Op`.
 template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   SmallVector<Value> operands;
   for (unsigned i = 0; i < c.numOperands(); ++i)
@@ -73,8 +75,8 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   return c.done(result);
 }
 
-/// A Max or Min may be a clamp with one bound. Any other one divides the gradient
-/// of equal operands evenly.
+/// Converts Max and Min. A node with two operands may be a clamp with one bound. In all
+/// other cases equal operands get equal shares of the gradient.
 template <typename Op> LogicalResult convertExtreme(Conversion &c) {
   if (Value bounded = boundedLog(c))
     return c.done(bounded);
@@ -110,8 +112,8 @@ LogicalResult convertReciprocal(Conversion &c) {
   return c.done(c.e.div(c.e.splatLike(x, 1), x));
 }
 
-/// x^2, x^3 and x^0.5 become products and a root: they are cheaper, and their
-/// gradients have no logarithm.
+/// Converts x^2 and x^3 to products, and x^0.5 to a square root. They are cheaper than a
+/// power, and their gradients have no logarithm.
 LogicalResult convertPow(Conversion &c) {
   Value base = c.operand(0), exponent = c.operand(1);
   if (auto known = c.tryDoubles(1);

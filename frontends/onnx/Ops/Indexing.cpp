@@ -30,9 +30,9 @@ Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
 
 namespace {
 
-/// `table` at known indices that form an arithmetic sequence, possibly repeated
-/// (one index, or positions for every sample): a slice. Null if they form none or
-/// are out of range.
+/// The rows of `table` at known indices, as a slice of the table. The indices must form
+/// an arithmetic sequence, which may be repeated (e.g. one index, or the same positions
+/// for every sample). Null for other indices, or if an index is out of range.
 Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices) {
   int64_t extent = shapeOf(table)[axis], count = indices.size();
   for (int64_t &index : indices.ints) {
@@ -75,8 +75,8 @@ Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices
   return c.e.broadcast(c.e.reshape(part, narrow), wide, dimensions);
 }
 
-/// `rows`, gathered from a table of `extent` rows. The gradient of each index is
-/// divided by the number of indices that read the same row.
+/// `rows`, which were gathered from a table of `extent` rows, with another gradient. The
+/// gradient of each index is divided by the number of indices that read the same row.
 Value divideByCounts(Conversion &c, Value rows, Value indices, int64_t extent) {
   Type element = cast<RankedTensorType>(rows.getType()).getElementType();
   Value ones = c.e.splat(RankedTensorType::get(shapeOf(indices), element), 1);
@@ -161,8 +161,8 @@ LogicalResult convertScatterElements(Conversion &c) {
       c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input, indices, updates, axis));
 }
 
-/// Index tuples counted from the front: element k of a tuple is wrapped by the
-/// extent of the dimension that it indexes.
+/// Index tuples whose negative elements are counted from the front. Element k of a tuple
+/// is wrapped by the extent of the dimension that it indexes.
 Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
   if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||
@@ -237,8 +237,8 @@ LogicalResult convertTopK(Conversion &c) {
   return success();
 }
 
-/// values[1] where the index equals the position along the new axis, else
-/// values[0].
+/// Converts OneHot: an element is values[1] if the index equals its position along the
+/// new axis, else values[0].
 LogicalResult convertOneHot(Conversion &c) {
   Value indices = c.operand(0), values = c.operand(2);
   if (rankOf(indices) == 0)
@@ -268,7 +268,8 @@ LogicalResult convertOneHot(Conversion &c) {
   return c.done(c.e.select(hit, pick(1), pick(0)));
 }
 
-/// The shape of the result depends on the elements, so the elements must be known.
+/// Converts NonZero of known elements. The elements must be known, because the shape of
+/// the result depends on them.
 LogicalResult convertNonZero(Conversion &c) {
   Value x = c.operand(0);
   std::optional<HostTensor> known = evaluate(x);

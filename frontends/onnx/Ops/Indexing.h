@@ -7,11 +7,11 @@
 
 namespace dpc::onnx {
 
-/// Operand `operand` as indices into `extent`, counted from 0; negative ones count
-/// from the end. Indices known at import are checked and wrapped now, others by the
-/// program. From the wrapping dpc-record-bounds derives the valid range of a graph
-/// input, [-extent, extent), and the runtime checks it when it reads data. Null
-/// after an error.
+/// Operand `operand` as indices into a dimension of extent `extent`, counted from 0. In
+/// the file, negative indices count from the end of the dimension. The importer checks
+/// and wraps indices that it knows; the program wraps other indices. If these are a graph
+/// input, dpc-record-bounds derives their valid range [-extent, extent) from the
+/// wrapping, and the runtime checks the range when it reads data. Null after an error.
 mlir::Value wrapIndices(Conversion &c, unsigned operand, int64_t extent);
 
 } // namespace dpc::onnx

@@ -19,7 +19,8 @@ using namespace dpc::onnx;
 namespace {
 
 /// Whether the operand of the node is a variance. PyTorch exports x.std() and
-/// sqrt(x.var()) alike, as the root of prims.var.
+/// sqrt(x.var()) in the same way, as the root of prims.var, so this test cannot tell them
+/// apart.
 bool isOfVariance(Conversion &c) {
   const Node *producer = c.graph().makerOf(c.node.input(0));
   if (!producer)
@@ -53,8 +54,8 @@ bool isSumOfPowers(const Graph &graph, const Node *node, unsigned depth = 0) {
   return node->is("Div") && isSumOfPowers(graph, graph.makerOf(node->input(0)), depth + 1);
 }
 
-/// Whether TorchScript's exporter wrote the graph, so that no node has the name of
-/// a call.
+/// Whether TorchScript's exporter wrote the graph. It does not record calls, so the
+/// metadata of a node do not name one.
 bool isTorchScript(Conversion &c) { return exporterOf(c.graph()) == Exporter::TorchScript; }
 
 /// Whether the node was exported from an adaptive max pool with one output element
@@ -67,8 +68,8 @@ bool isOfAdaptivePool(const Node &node) {
   return lines.substr(lines.rfind('\n') + 1).contains("adaptive_max_pool");
 }
 
-/// The kind of a clamp's bound, from the argument of the call. The exporter turns numbers
-/// into tensors, so the operand of the node does not tell.
+/// The kind of a clamp's bound, from the argument of the call. The operand of the node
+/// does not tell the kind, because the exporter turns numbers into tensors.
 Bound boundOf(StringRef argument) {
   return argument.starts_with("%") && stemOf(argument.drop_front()) != "scalar_tensor_default"
              ? Bound::tensor
@@ -109,13 +110,13 @@ std::optional<ClampBounds> dpc::onnx::clampBounds(Conversion &c) {
   auto argument = [&](size_t i) -> StringRef {
     return call && i < call->arguments.size() ? StringRef(call->arguments[i]) : StringRef("None");
   };
-  // The call that made the first argument: the exporter may have merged two clamps
-  // into one Clip.
+  // The exporter may have merged two clamps into one Clip. The bounds of the inner clamp
+  // then have the kind that follows from the call that made the first argument.
   Bound inner = llvm::StringSwitch<Bound>(stemOf(valueArgument(call.value_or(FxCall()), 0)))
                     .Cases("maximum", "minimum", Bound::tensor)
                     .Default(Bound::number);
   auto outer = [&](StringRef text) { return text == "None" ? inner : boundOf(text); };
-  // A bound that is computed or trained is a tensor.
+  // If a bound is computed or trained, it is a tensor, even if the call does not say so.
   auto known = [&](unsigned i, Bound bound) {
     return c.has(i) && !evaluate(c.operand(i)) ? Bound::tensor : bound;
   };
@@ -168,7 +169,7 @@ Value dpc::onnx::boundedLog(Conversion &c) {
     if (!least || least->size() != 1 || rankOf(c.operand(1 - i)) > rankOf(log))
       continue;
     Value x = log.getInput(), bound = c.exactLike(x, least->floats[0]);
-    // A number below 0 has no logarithm, so its result stays NaN.
+    // A negative x has no logarithm, so the result for it must stay NaN.
     Value isBelow =
         c.e.make<nn::AndOp>(c.e.compare(nn::Comparison::ge, x, 0.0),
                             c.e.compare(nn::Comparison::le, x, std::exp(least->floats[0])));

@@ -7,18 +7,18 @@
 
 namespace dpc::onnx {
 
-// PyTorch's functions differ at such points, and several of them become the same
-// ONNX operator. The default exporter records the call in a node's metadata, which
-// tells the functions apart. TorchScript's exporter records none, so the form of
-// the graph decides.
+// PyTorch's functions have different gradients at such points, and several functions
+// become the same ONNX operator. The default exporter records the call in a node's
+// metadata, and the call tells which function it was. TorchScript's exporter records no
+// call, so the form of the graph decides.
 
-/// Whether the node, a Sqrt or a Pow, is the root of a norm or of a standard
-/// deviation. These have gradient 0 at 0.
+/// Whether the node, a Sqrt or a Pow, is the root of a norm or of a standard deviation.
+/// PyTorch gives both of them gradient 0 at 0.
 bool isRootOfNorm(Conversion &c);
 
 /// Whether the node, a maximum or minimum along `dimensions`, gives all of its
 /// gradient to the first of equal elements. PyTorch's max along a dimension and its
-/// pools do so. Its other functions (amax, the maximum of all elements) divide the
+/// pools do so. Other functions of PyTorch (amax, the maximum of all elements) divide the
 /// gradient among equal elements.
 bool choosesFirst(Conversion &c, llvm::ArrayRef<int64_t> dimensions);
 
@@ -31,21 +31,22 @@ enum class Bound {
   tensor,
 };
 
-/// The kinds of the bounds of the node, which is a Clip, Max or Min. nullopt if a
-/// Max or Min is not a clamp.
+/// The kinds of the bounds of the node, which is a Clip, Max or Min. nullopt if the node
+/// is a Max or Min that is not a clamp.
 struct ClampBounds {
   Bound low, high;
 };
 std::optional<ClampBounds> clampBounds(Conversion &c);
 
-/// `x` clamped to bounds of its shape; a null bound is no bound.
+/// `x` clamped to `low` and `high`, which have the shape of `x`. A null bound does not
+/// limit `x`.
 mlir::Value clampTo(Conversion &c, mlir::Value x, mlir::Value low, mlir::Value high,
                     ClampBounds bounds);
 
-/// max(ln x, `least`) if the operands are a logarithm and a number, as in cross
-/// entropies of probabilities; null for other operands. If `least` is the larger
-/// one, no gradient reaches ln x. Its slope at 0 is infinite, and a product with a
-/// zero gradient would be NaN.
+/// max(ln x, `least`) if the operands are a logarithm and a number `least`, as in cross
+/// entropies of probabilities; null for other operands. If `least` is larger than ln x,
+/// no gradient reaches the logarithm. Otherwise x = 0 would give NaN: the slope of ln x
+/// is infinite there, and its product with a zero gradient is NaN.
 mlir::Value boundedLog(Conversion &c);
 
 } // namespace dpc::onnx

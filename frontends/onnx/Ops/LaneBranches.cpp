@@ -16,7 +16,7 @@ static bool isZero(Value tensor) {
          llvm::all_of(known->floats, [](double each) { return each == 0; });
 }
 
-/// The shape of a reduction in one iteration.
+/// The shape that a reduction of rows (Kind::reduced) has in one iteration.
 static SmallVector<int64_t> shapeOfReduced(const Lanes &value) {
   SmallVector<int64_t> shape(shapeOf(value.segments.rows).drop_front());
   if (value.keepsDimension)
@@ -104,7 +104,8 @@ LogicalResult LoopLanes::evaluateIf(const Node &node) {
   return success();
 }
 
-/// The extent of the dimension that the nodes index with `index`.
+/// The extent of the dimension that a Gather among `nodes` indexes with `index`; nullopt
+/// if no Gather does.
 static std::optional<int64_t> extentAt(LoopLanes &lanes, ArrayRef<Node> nodes, ValueId index) {
   for (const Node &node : nodes) {
     if (!node.is("Gather") || node.input(1) != index)

@@ -16,7 +16,7 @@ using Kind = Lanes::Kind;
 
 namespace {
 
-/// Operators whose results depend on nothing but their operands.
+/// Whether the results of the node's operator depend only on its operands and attributes.
 bool isPure(const Node &node) {
   static const llvm::StringSet<> pure = {"Add",      "And",
                                          "Cast",     "CastLike",
@@ -46,7 +46,8 @@ bool isElementwise(StringRef op) {
 
 bool isAxis0(const Lanes &value) { return knownScalar(value) == 0; }
 
-/// Wraps and clamps `known` bounds as Slice does for `extent` rows.
+/// Treats the bounds in `known` as ONNX's Slice treats them for a dimension of `extent`
+/// rows: negative bounds count from the end, and all are clamped to [0, extent].
 void clampToRows(std::vector<int64_t> &known, int64_t extent) {
   for (int64_t &each : known)
     each = std::clamp<int64_t>(each < 0 ? each + extent : each, 0, extent);
@@ -83,8 +84,9 @@ Lanes LoopLanes::lookup(ValueId id) {
   Value tensor = c.valueOf(id);
   if (!tensor || c.sequenceOf(id))
     return {};
-  // The offsets of many bags are a large constant, which is an argument of the
-  // function. Its elements are known all the same.
+  // If there are many bags, their offsets are a large constant, which is an argument of
+  // the function. Its elements are known nevertheless, so it is emitted as a constant
+  // here.
   if (const Tensor *known = c.constantOf(id);
       known && isa<IntegerType>(nn::typeOf(tensor).getElementType()) &&
       known->numElements() <= kMaxFoldedElements)
@@ -129,8 +131,8 @@ Value LoopLanes::materialize(const Lanes &value) {
   return c.e.reshape(reduced, shape);
 }
 
-/// Binds `result` to the node's converted result, which becomes its tensor and, for
-/// rows, its rows.
+/// Converts `node` with `operands`. Binds the node's output to `result`, whose tensor
+/// (and rows, for Kind::rows) is set to the converted value.
 LogicalResult LoopLanes::convert(const Node &node, ArrayRef<Value> operands, Lanes result) {
   SmallVector<Value> made;
   if (failed(c.convertNode(node, operands, made)) || made.size() != 1 || !made[0])
@@ -152,7 +154,8 @@ LogicalResult LoopLanes::evaluateSame(const Node &node, ArrayRef<Lanes> operands
   return convert(node, tensors, {Kind::same});
 }
 
-/// Each operand is rows of the same segments or the same in every iteration.
+/// Evaluates an elementwise node if each operand either has the rows of the same segments
+/// (Kind::rows) or is the same in every iteration.
 LogicalResult LoopLanes::evaluateRows(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes *first = llvm::find_if(operands, [](auto &each) { return each.kind == Kind::rows; });
   int64_t rank = 0;
@@ -185,8 +188,8 @@ LogicalResult LoopLanes::evaluateElementwise(const Node &node, ArrayRef<Lanes> o
     tensors.push_back(tensor);
     rank = std::max(rank, rankOf(tensor) - (operand.kind != Kind::same));
   }
-  // Inserts dimensions so that iterations stay the first dimension when values
-  // broadcast.
+  // Inserts dimensions of extent 1 after the first one, so that the iterations stay the
+  // first dimension when values are broadcast.
   for (auto [operand, tensor] : llvm::zip_equal(operands, tensors)) {
     if (operand.kind == Kind::same)
       continue;
@@ -200,7 +203,7 @@ LogicalResult LoopLanes::evaluateElementwise(const Node &node, ArrayRef<Lanes> o
   return success();
 }
 
-/// Only the type of the second operand matters.
+/// Evaluates CastLike, which needs only the type of the second operand.
 LogicalResult LoopLanes::evaluateCastLike(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes &like = operands[1];
   bool isRows = like.kind == Kind::rows || like.kind == Kind::reduced;
@@ -218,8 +221,9 @@ LogicalResult LoopLanes::evaluateCastLike(const Node &node, ArrayRef<Lanes> oper
   }
 }
 
-/// Notes comparisons that tell whether a segment is empty: of its bounds with each
-/// other, or of its number of rows with 0.
+/// Recognizes comparisons whose result tells whether a segment is empty, and sets
+/// `isEmpty` of the result. They compare the bounds of the segment with each other, or
+/// its number of rows with 0.
 void LoopLanes::noteEmpty(const Node &node, ArrayRef<Lanes> operands) {
   Lanes &result = values[node.output(0)];
   if (!node.is("Equal")) {
@@ -242,7 +246,8 @@ void LoopLanes::noteEmpty(const Node &node, ArrayRef<Lanes> operands) {
   }
 }
 
-/// A value with one element per iteration keeps its lanes in another shape.
+/// Evaluates Reshape, Unsqueeze and the like. If a value has one element per iteration,
+/// the iterations stay its first dimension.
 LogicalResult LoopLanes::evaluateReshape(const Node &node, ArrayRef<Lanes> operands) {
   const Lanes &x = operands[0];
   if (x.kind == Kind::rows && node.is("Unsqueeze") && operands.size() == 2) {
@@ -294,7 +299,9 @@ LogicalResult LoopLanes::evaluateGather(const Node &node, ArrayRef<Lanes> operan
   return convert(node, {operands[0].tensor, indices.tensor}, {Kind::each});
 }
 
-/// Rows between bounds, or one element per iteration if the bounds differ by 1.
+/// Evaluates a Slice along the first dimension of a tensor that is the same in every
+/// iteration. The result consists of the rows between the bounds. If the bounds always
+/// differ by 1, the result has one element per iteration.
 LogicalResult LoopLanes::evaluateSlice(const Node &node, ArrayRef<Lanes> operands) {
   if (operands.size() < 3 || operands[0].kind != Kind::same || rankOf(operands[0].tensor) == 0 ||
       (operands.size() > 3 && node.input(3) != kNoValue && !isAxis0(operands[3])) ||
@@ -329,7 +336,7 @@ LogicalResult LoopLanes::evaluateReduce(const Node &node, ArrayRef<Lanes> operan
   bool isAlongRows = operands.size() > 1
                          ? isAxis0(operands[1])
                          : ArrayRef(reduce.intsAttr("axes")) == ArrayRef<int64_t>{0};
-  // The sum, mean and maximum of one row per iteration are that row.
+  // If each iteration has one row, the sum, mean and maximum are that row.
   if (x.kind == Kind::each && isAlongRows && rankOf(x.tensor) > 1 && shapeOf(x.tensor)[1] == 1) {
     SmallVector<int64_t> shape(shapeOf(x.tensor));
     if (!keeps)
@@ -353,7 +360,8 @@ LogicalResult LoopLanes::evaluateReduce(const Node &node, ArrayRef<Lanes> operan
   return bind(node.output(0), result);
 }
 
-/// A reduced sum stays one when it is divided; the divisor is noted.
+/// Evaluates Div. A sum of rows that is divided remains a sum of rows (Kind::reduced),
+/// with the divisor noted in it.
 LogicalResult LoopLanes::evaluateDiv(const Node &node, ArrayRef<Lanes> operands) {
   Lanes result = operands[0];
   Value divisor = operands[1].kind == Kind::each ? flat(operands[1]) : Value();
@@ -378,7 +386,8 @@ LogicalResult LoopLanes::evaluateSize(const Node &node, ArrayRef<Lanes> operands
   return bind(node.output(0), result);
 }
 
-/// Evaluates SequenceInsert at the end, and Concat of a list and a number.
+/// Evaluates the nodes that append one item: SequenceInsert at the end of a sequence, and
+/// Concat of a list and a number.
 LogicalResult LoopLanes::evaluateAppend(const Node &node, ArrayRef<Lanes> operands) {
   if (operands.size() != 2 || operands[0].kind != Kind::appended || operands[0].tensor)
     return failure();

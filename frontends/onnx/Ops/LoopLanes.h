@@ -14,19 +14,20 @@ namespace dpc::onnx {
 /// The representation of a value in all iterations.
 struct Lanes {
   enum class Kind {
-    /// `tensor` in every iteration.
+    /// The value is `tensor` in every iteration.
     same,
-    /// Element i of `tensor` in iteration i.
+    /// In iteration i the value is element i of `tensor`.
     each,
-    /// Segment i in iteration i.
+    /// In iteration i the value consists of the rows of segment i of `segments`.
     rows,
-    /// The reduction of segment i, divided by element i of `divisor` if it is given.
+    /// In iteration i the value is the reduction of segment i of `segments`, divided by
+    /// element i of `divisor` unless `divisor` is null.
     reduced,
     /// A sequence or list that is empty before the first iteration. Iteration i
     /// appends element i of `tensor` (null: nothing appended yet) if element i of
     /// `kept` is true.
     appended,
-    /// Not known.
+    /// The value in each iteration is not known.
     other,
   };
   Kind kind = Kind::other;

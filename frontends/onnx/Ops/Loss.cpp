@@ -8,8 +8,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// Reduces the losses of all elements by `reduction`. The mean divides by the sum
-/// of `weights`.
+/// Reduces the losses of all elements as attribute `reduction` says. A mean is the sum
+/// divided by the sum of `weights`.
 LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   std::string reduction = c.stringAttr("reduction", "mean");
   if (reduction == "none")
@@ -21,7 +21,7 @@ LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   return c.done(reduction == "sum" ? total : c.e.div(total, c.e.sum(weights, all)));
 }
 
-/// The weight of each label: that of its class, 0 if the label is ignored.
+/// The weight of each label: the weight of its class, or 0 if the label is ignored.
 Value labelWeights(Conversion &c, Value labels, Type element, bool ignores, int64_t ignored) {
   Value weights;
   Value safe = labels;
@@ -60,14 +60,15 @@ LogicalResult convertCrossEntropy(Conversion &c) {
   if (c.wantsResult(1))
     c.setResult(1, c.e.make<nn::LogSoftmaxOp>(scores.getType(), scores, int64_t(1)));
   auto loss = c.e.make<nn::CrossEntropyOp>(scores, labels, int64_t(1), ignored, llvm::APFloat(0.0));
-  // Without ignore_index every label counts; -100 is out of range for a class
-  // anyway.
+  // Without ignore_index every label counts. The default -100 of nn.cross_entropy ignores
+  // nothing then, because it is not a valid class.
   Value weights = labelWeights(c, labels, nn::typeOf(scores).getElementType(), ignores, ignored);
   Value losses = c.has(2) ? c.e.mul(loss.getLosses(), weights) : Value(loss.getLosses());
   return finishLoss(c, losses, weights);
 }
 
-/// -log p of the label: gathers one element of each row.
+/// Converts NegativeLogLikelihoodLoss: gathers the negated element of the label from each
+/// row of log-probabilities.
 LogicalResult convertNegativeLogLikelihood(Conversion &c) {
   Value scores = c.operand(0), labels = c.operand(1);
   if (failed(checkLabels(c, scores, labels)))
@@ -88,7 +89,8 @@ LogicalResult convertNegativeLogLikelihood(Conversion &c) {
   return finishLoss(c, losses, weights);
 }
 
-/// In training mode nn.dropout with the next random stream, otherwise the input.
+/// Converts Dropout: in training mode to nn.dropout with the next random stream,
+/// otherwise to its input.
 LogicalResult convertDropout(Conversion &c) {
   Value x = c.operand(0);
   double ratio = 0.5;

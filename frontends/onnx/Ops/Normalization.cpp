@@ -38,7 +38,8 @@ LogicalResult convertHardmax(Conversion &c) {
   return c.done(c.e.convert(isBest, nn::typeOf(x).getElementType()));
 }
 
-/// normalised * scale + bias, with both broadcast; null after an error.
+/// normalised * scale + bias, with scale and bias broadcast to the shape of `normalised`;
+/// null after an error.
 Value scaleAndShift(Conversion &c, Value normalised, Value scale, Value bias) {
   Value wide = c.broadcastTo(scale, shapeOf(normalised));
   if (!wide)
@@ -50,8 +51,8 @@ Value scaleAndShift(Conversion &c, Value normalised, Value scale, Value bias) {
   return wide ? c.e.add(result, wide) : Value();
 }
 
-/// A per-channel vector as [C, 1, 1, ...], which broadcasts against (batch,
-/// channels, spatial).
+/// A vector with one element per channel, reshaped to [C, 1, 1, ..], so that it
+/// broadcasts to [batch, channels, spatial dimensions].
 Value alongChannels(Conversion &c, Value vector, int64_t rank) {
   SmallVector<int64_t> shape(rank - 1, 1);
   shape[0] = shapeOf(vector)[0];
@@ -87,8 +88,8 @@ bool hasEmpty(Value x, ArrayRef<int64_t> dimensions) {
   return llvm::any_of(dimensions, [&](int64_t d) { return shapeOf(x)[d] == 0; });
 }
 
-/// Normalizes over the dimensions from `axis` on. Results 1 and 2 are the mean and
-/// 1 / sqrt(variance + epsilon).
+/// Converts LayerNormalization and RMSNormalization, which normalize over the dimensions
+/// from `axis` on. Results 1 and 2 are the mean and 1 / sqrt(variance + epsilon).
 LogicalResult convertLayerNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x), axis = c.normalizeAxis(c.intAttr("axis"), rank);
@@ -147,7 +148,8 @@ LogicalResult convertInstanceNorm(Conversion &c) {
   return result ? c.done(result) : failure();
 }
 
-/// Statistics per group of channels, scale and bias per channel.
+/// Converts GroupNormalization: statistics are computed per group of channels, scale and
+/// bias are per channel.
 LogicalResult convertGroupNorm(Conversion &c) {
   Value x = c.operand(0);
   int64_t groups = c.intAttr("num_groups");

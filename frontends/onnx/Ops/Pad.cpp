@@ -39,8 +39,9 @@ std::optional<Pads> readPads(Conversion &c, int64_t rank) {
   return result;
 }
 
-/// Pads one dimension with elements of `x`: repeats the border (edge), mirrors
-/// without the border (reflect) or continues at the other end (wrap).
+/// Pads one dimension with elements of `x`. Mode "edge" repeats the border element,
+/// "reflect" mirrors the elements without the border element, and "wrap" continues with
+/// the elements of the other end.
 Value padWithOwn(Conversion &c, Value x, StringRef mode, int64_t axis, int64_t low, int64_t high) {
   int64_t extent = shapeOf(x)[axis];
   auto mirrored = [&](int64_t start, int64_t limit) {
@@ -107,8 +108,8 @@ LogicalResult convertPad(Conversion &c) {
   return c.done(x);
 }
 
-/// Crops each axis, or pads it with zeros, evenly at both ends to the requested
-/// extent.
+/// Converts CenterCropPad: brings each axis to the requested extent by cropping it, or by
+/// padding it with zeros, evenly at both ends.
 LogicalResult convertCenterCropPad(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> asked = c.ints(1, "shape");

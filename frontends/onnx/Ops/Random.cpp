@@ -1,9 +1,9 @@
 // Imports ONNX random operators.
 //
-// A random value is an op of the training form only. Exporters write three
-// operations as a uniform number that is compared with a probability: bernoulli,
-// dropout of a mask (stochastic depth), and decomposed dropout. These become the
-// mask of nn.dropout, which is all ones in an evaluation step.
+// A program draws random values only in training. Exporters write three operations as a
+// comparison of a uniform random number with a probability: bernoulli, dropout of a mask
+// (stochastic depth), and decomposed dropout. The result of such a comparison becomes the
+// mask of an nn.dropout, which is all ones in evaluation.
 
 #include "frontends/onnx/Ops/Random.h"
 
@@ -17,7 +17,8 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// A dropout of ones of `shape`, whose mask is true with probability `p`.
+/// A dropout of a tensor of ones with shape `shape`. Its mask is true with probability
+/// `p`.
 nn::DropoutOp draw(Conversion &c, ArrayRef<int64_t> shape, double p) {
   auto type = RankedTensorType::get(shape, c.builder.getF32Type());
   auto maskType = RankedTensorType::get(shape, c.builder.getI1Type());
@@ -49,7 +50,7 @@ bool drawsMask(const Graph &graph, const Node &uniform) {
   return use && isComparison(graph.nodes[use->node]) && drawsUnit(uniform);
 }
 
-/// `shift` + `scale` * x, with x drawn by `Op` for `shape`.
+/// Sets the result to `shift` + `scale` * x, where `Op` draws x with shape `shape`.
 template <typename Op>
 LogicalResult drawn(Conversion &c, ArrayRef<int64_t> shape, Type otherwise, double shift,
                     double scale) {

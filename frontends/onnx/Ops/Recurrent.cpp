@@ -22,15 +22,16 @@ struct Activation {
   double alpha, beta;
 };
 
-/// The operands of one direction, and the extents that all directions share. B:
-/// batch, H: hidden size.
+/// The operands of one direction, and the extents that all directions share. In shapes, T
+/// is the number of steps, B the batch size, and H the hidden size.
 struct Cell {
   int64_t steps, batch, hidden, gates;
-  /// x W^T + Wb for all steps: [T, B, gates * H].
+  /// x W^T + Wb for all steps, where Wb is the bias of the inputs: [T, B, gates * H].
   Value inputs;
-  /// R^T as stored, [gates * H, H], and its bias [gates * H] or null.
+  /// The weights R of the state as the file stores them, [gates * H, H], and their bias
+  /// [gates * H] or null.
   Value recurrence, recurrenceBias;
-  /// Weights of the cell state in gates i, o, f, [3 * H], or null.
+  /// The weights of the cell state in the gates i, o, f: [3 * H], or null.
   Value peepholes;
   SmallVector<Activation> activations;
   /// Inputs of an activation are clamped to [-clip, clip]; 0: not clamped.
@@ -81,8 +82,8 @@ Value activate(Conversion &c, const Cell &cell, unsigned which, Value x) {
   if (name == "HardSigmoid")
     return c.e.make<nn::ClampOp>(c.e.add(c.e.mul(x, alpha), beta), number(0), number(1));
   if (name == "Elu") {
-    // The select keeps the exponential of positive x from overflowing. A minimum of
-    // x and 0 would halve the gradient at 0.
+    // The exponential of a large x would overflow, so the exponent is 0 for positive x. A
+    // select gives this exponent, because min(x, 0) would halve the gradient at x = 0.
     Value exponent = c.e.select(c.e.compare(nn::Comparison::gt, x, 0.0), number(0), x);
     return wherePositive(c.e.mul(c.e.add(c.e.exp(exponent), -1.0), alpha));
   }
@@ -114,7 +115,8 @@ SmallVector<Activation> readActivations(Conversion &c, int64_t directions,
   }
   names.resize(usual.size() * directions);
   SmallVector<Activation> read;
-  // Values are consumed in order by the functions that have such a parameter.
+  // The values of alpha and beta are listed without gaps: each function that has the
+  // parameter takes the next value.
   ArrayRef<double> nextAlphas = alphas, nextBetas = betas;
   auto consume = [](ArrayRef<double> &next, std::optional<double> usual) {
     if (!usual || next.empty())
@@ -148,12 +150,12 @@ Value readLengths(Conversion &c, int64_t steps) {
   return llvm::all_of(*known, [&](int64_t each) { return each == steps; }) ? Value() : c.operand(4);
 }
 
-/// Gate `i` of `x`, a row of gates [B, gates * H].
+/// Gate `i` of `x`, which has the gates side by side: [B, gates * H].
 Value gateOf(Conversion &c, Value x, int64_t i, int64_t size) {
   return c.sliceAlong(x, 1, i * size, (i + 1) * size);
 }
 
-/// Row `i` of dimension 0, without that dimension.
+/// Element `i` of `x` along dimension 0, without that dimension.
 Value row(Conversion &c, Value x, int64_t i) {
   return c.e.reshape(c.sliceAlong(x, 0, i, i + 1), shapeOf(x).drop_front());
 }
@@ -162,7 +164,7 @@ Value addRow(Conversion &c, Value x, Value vector) {
   return c.e.add(x, c.e.broadcast(vector, shapeOf(x), {1}));
 }
 
-/// h R^T for gate rows [first, first + count) of R.
+/// h R^T plus the bias, for `count` gates of R from gate `first` on; h is `state`.
 Value recur(Conversion &c, const Cell &cell, Value state, int64_t first, int64_t count) {
   int64_t start = first * cell.hidden, limit = (first + count) * cell.hidden;
   Value weights = c.sliceAlong(cell.recurrence, 0, start, limit);
@@ -275,8 +277,8 @@ private:
   bool coupled = false, linearBeforeReset = false;
   /// Null if every sequence lasts until the last step.
   Value lengths;
-  /// Tensors [B, H]: for every step, one per direction; and the last one of each
-  /// direction.
+  /// `outputs` has for every step one tensor [B, H] per direction. The other two have the
+  /// last state and the last cell state of each direction.
   SmallVector<SmallVector<Value>> outputs;
   SmallVector<Value> lastStates, lastMemories;
 };
@@ -341,9 +343,9 @@ Cell Recurrence::makeCell(int64_t d) {
   return cell;
 }
 
-/// Runs direction `d` over all steps. A sequence that has ended keeps its state and
-/// gives zeros. Backwards, it keeps its initial state and gives zeros until its
-/// last step is reached.
+/// Runs direction `d` over all steps. After the end of a sequence, its state stays as it
+/// is and its outputs are zeros. A backward pass over a shorter sequence keeps the
+/// initial state, and gives zeros, until it reaches the last step of the sequence.
 LogicalResult Recurrence::walk(int64_t d) {
   Cell cell = makeCell(d);
   auto stateType = RankedTensorType::get({batch, hidden}, nn::typeOf(x).getElementType());
@@ -378,7 +380,8 @@ LogicalResult Recurrence::walk(int64_t d) {
   return success();
 }
 
-/// Outputs are [T, directions, B, H], states [directions, B, H].
+/// Sets the results of the node: outputs of shape [T, directions, B, H] and states of
+/// shape [directions, B, H].
 void Recurrence::giveResults() {
   if (c.wantsResult(0)) {
     SmallVector<Value> all;

@@ -31,8 +31,8 @@ struct Reduction {
   int64_t count = 1;
 };
 
-/// nullopt after an error; `dimensions` is empty if the operator reduces no
-/// dimension.
+/// Reads the node's axes and input; nullopt after an error. `dimensions` is empty if the
+/// operator reduces no dimension.
 std::optional<Reduction> readReduction(Conversion &c) {
   Reduction reduction;
   reduction.input = c.operand(0);
@@ -64,8 +64,8 @@ LogicalResult finish(Conversion &c, const Reduction &reduction, Value reduced) {
   return c.done(c.e.reshape(c.e.convert(reduced, reduction.elementType), reduction.resultShape));
 }
 
-/// The input of a reduction with a root or logarithm. Integers become F64, and the
-/// result is truncated to an integer.
+/// The input of a reduction that takes a root or a logarithm. Integers are converted to
+/// F64; the result of the reduction is later truncated to an integer.
 Value asFloat(Conversion &c, const Reduction &reduction) {
   return isa<FloatType>(reduction.elementType)
              ? reduction.input
@@ -116,8 +116,8 @@ LogicalResult convertReduceLogSum(Conversion &c) {
   return finish(c, *reduction, c.e.log(c.e.sum(asFloat(c, *reduction), reduction->dimensions)));
 }
 
-/// log sum e^x with the largest element subtracted, so that no exponential
-/// overflows.
+/// Computes log sum e^x. The largest element is subtracted from all elements first, so
+/// that no exponential overflows.
 LogicalResult convertReduceLogSumExp(Conversion &c) {
   auto reduction = readReduction(c);
   if (!reduction)
@@ -146,9 +146,9 @@ template <nn::ReduceKind kind> LogicalResult convertArgReduce(Conversion &c) {
   return c.done(c.e.reshape(index, shape));
 }
 
-/// `along(axis)`, which has the type of `x`, for the axis in operand 1. If the axis
-/// is not known at import, the results along all axes are computed and one is
-/// selected.
+/// Sets the result to `along(axis)` for the axis that operand 1 gives. If the axis is not
+/// known at import, the program computes the results along all axes and selects one of
+/// them. `along` must give the type of `x`.
 LogicalResult cumulate(Conversion &c, Value x,
                        function_ref<Value(int64_t axis, bool exclusive, bool reverse)> along) {
   bool exclusive = c.intAttr("exclusive"), reverse = c.intAttr("reverse");
@@ -184,8 +184,9 @@ LogicalResult convertCumSum(Conversion &c) {
   });
 }
 
-/// Products of 1, 2, 4, .. neighbours (Hillis and Steele, CACM 29, 1986). Each pass
-/// multiplies the result by itself shifted, with ones shifted in.
+/// The running product of `x` along `axis`, in a logarithmic number of passes (Hillis and
+/// Steele, CACM 29, 1986). After the passes each element is a product of 2, 4, 8, ..
+/// neighbours: a pass multiplies the tensor by itself shifted, with ones shifted in.
 Value cumulativeProduct(Conversion &c, Value x, int64_t axis, bool exclusive, bool reverse) {
   int64_t extent = shapeOf(x)[axis];
   Value one = c.e.splat(nn::withShape(nn::typeOf(x), {}), 1);

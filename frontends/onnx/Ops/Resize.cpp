@@ -21,7 +21,8 @@ struct Taps {
 double sourceCoordinate(StringRef mode, int64_t out, double scale, int64_t inExtent,
                         int64_t outExtent) {
   if (mode == "align_corners") {
-    // The resized length is not rounded when scales are given.
+    // If scales are given, ONNX uses the resized length scale * extent without rounding
+    // it.
     double length = scale * double(inExtent);
     if (std::abs(length - double(outExtent)) < 1e-6)
       length = double(outExtent);
@@ -91,8 +92,9 @@ SmallVector<Taps> resizeTaps(Conversion &c, int64_t in, int64_t out, double scal
   return taps;
 }
 
-/// Resizing is linear and acts on one dimension at a time. It is a gather if each
-/// output reads one input, else a product with a small matrix.
+/// Converts Resize. Resizing is a linear function of the input, and acts on one dimension
+/// at a time. Along a dimension it is a gather if each output element reads one input
+/// element, else a product with a small matrix.
 LogicalResult convertResize(Conversion &c) {
   Value x = c.operand(0);
   int64_t rank = rankOf(x);

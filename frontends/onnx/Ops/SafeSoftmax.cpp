@@ -17,8 +17,7 @@ Value dpc::onnx::safeSoftmax(Conversion &c, Value scores, int64_t axis) {
   return c.e.select(c.e.make<nn::IsNanOp>(type, weights), c.e.splatLike(weights, 0), weights);
 }
 
-/// The number by which `value` was multiplied, if its last op multiplies all
-/// elements by one number.
+/// If the op that makes `value` multiplies all elements by one number: that number.
 static std::optional<double> factorOf(Value value) {
   auto times = value.getDefiningOp<nn::MulOp>();
   if (!times)

@@ -35,8 +35,8 @@ std::optional<double> splatOf(Value value) {
 /// in f32 or f64.
 bool isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
-/// The drawn mask that `value` represents, as booleans or numbers, possibly
-/// reshaped or broadcast.
+/// The drawn mask that a value represents. The value may have booleans or numbers, and
+/// may be a reshaped or broadcast mask.
 struct DrawnMask {
   nn::DropoutOp draw; ///< null if `value` is no mask
   /// Shape ops between the mask and the value, the last one first.
@@ -75,13 +75,13 @@ struct DrawnMask {
 
 Type elementOf(Value value) { return nn::typeOf(value).getElementType(); }
 
-/// x * mask / p
+/// x * mask / p, where `mask` is true with probability p. Null after an error.
 Value product(Conversion &c, Value x, DrawnMask &mask) {
   SmallVector<Value> both = c.broadcastTogether({x, mask.scaled(c, elementOf(x))});
   return both.empty() ? Value() : c.e.mul(both[0], both[1]);
 }
 
-/// x if `value` is x / p, else null.
+/// x if `value` is x / p or x * (1 / p), else null.
 Value dividedBy(Value value, double p) {
   if (auto over = value.getDefiningOp<nn::DivOp>())
     if (auto divisor = splatOf(over.getRhs()); divisor && isNear(*divisor, p))
@@ -110,8 +110,8 @@ nn::DropoutOp ownDraw(Conversion &c, unsigned i) {
   return {};
 }
 
-/// A mask with the probability of the inverted one. It is drawn anew, because both
-/// have the same distribution.
+/// A new mask that has the distribution of the inverted mask of `draw`. It may replace
+/// the inverted mask, because only the distribution of a mask matters.
 Value flipped(Conversion &c, nn::DropoutOp draw) {
   return drawMask(c, shapeOf(draw.getMask()), draw.getRatio().convertToDouble());
 }
@@ -124,8 +124,8 @@ const Node *ownMaker(const Graph &graph, const Node &node, unsigned i) {
 
 } // namespace
 
-/// value / divisor, where `value` is a mask with that probability, or a product or
-/// a select with such a mask.
+/// value / divisor, if `value` is a mask with probability `divisor`, or a product or
+/// select with such a mask; else null.
 static Value divided(Conversion &c, Value value, double divisor) {
   DrawnMask mask(value);
   if (mask.draw)

@@ -20,7 +20,8 @@ struct EqualLengths {
   int64_t first, length;
 };
 
-/// Rows, the segment of each row, and a flag for rows that belong to no segment.
+/// Rows, the segment that each row belongs to, and flags for the rows that belong to no
+/// segment.
 struct Places {
   Value rows;
   /// int64, in [0, number of segments), even for a row that belongs to no segment.
@@ -62,7 +63,8 @@ Value keepWhere(Conversion &c, Value flags, Value rows, double otherwise) {
   return flags ? c.e.select(alongRows(c, flags, rows), rows, c.e.splatLike(rows, otherwise)) : rows;
 }
 
-/// The rows of `value` as [segments, length, ..].
+/// The rows of `value` that belong to `count` segments of equal length, as [segments,
+/// length, ..].
 Value apart(Conversion &c, Value value, EqualLengths equal, int64_t count) {
   Value used = c.sliceAlong(value, 0, equal.first, equal.first + count * equal.length);
   SmallVector<int64_t> shape{count, equal.length};
@@ -131,7 +133,8 @@ View viewOf(Value value) {
   }
 }
 
-/// The origin of element `i` of a view: an element of a tensor that is no concatenation.
+/// The origin of element `i` of a view: it is followed through concatenations to the
+/// tensor that it was taken from.
 View originOf(View view, int64_t i) {
   i += view.offset;
   while (auto concat = view.tensor.getDefiningOp<nn::ConcatOp>())
@@ -155,7 +158,7 @@ std::optional<int64_t> knownElement(View view, int64_t i) {
   return known ? std::optional((*known)[origin.offset]) : std::nullopt;
 }
 
-/// `end`, without a select that only replaces the end of the last segment.
+/// The ends of segments, without a select that replaces only the end of the last segment.
 Value exceptLast(Value end) {
   auto select = end.getDefiningOp<nn::SelectOp>();
   std::optional<std::vector<int64_t>> isLast =
@@ -210,8 +213,9 @@ Value sumPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   return c.e.make<nn::ScatterAddOp>(type, rows, places.segment, uint64_t(0));
 }
 
-/// Finds the index of the first maximum of each segment and column without a
-/// gradient, then gathers that row. A NaN, which equals no row, is kept.
+/// The maximum of each segment and column. The index of the row with the first maximum is
+/// computed without a gradient. Then that row is gathered, so that it gets the gradient.
+/// If the maximum is NaN, it equals no row, and the result is NaN.
 Value maxPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   const int64_t count = shapeOf(places.rows)[0];
   Value rows = c.e.make<nn::StopGradientOp>(keepWhere(c, places.belongs, places.rows, -kInfinity));
@@ -236,7 +240,8 @@ Value maxPlaces(Conversion &c, const Places &places, RankedTensorType type) {
   return c.e.select(isNan, most, taken);
 }
 
-/// Null if the bounds are data in another form.
+/// Reduces segments of different lengths with a scatter. Returns null if the bounds are
+/// neither known nor given by one tensor of offsets.
 Value reducePlaces(Conversion &c, const Segments &segments, nn::ReduceKind kind) {
   SmallVector<int64_t> shape(shapeOf(segments.rows));
   shape[0] = segments.count();

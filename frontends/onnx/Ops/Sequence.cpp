@@ -1,7 +1,7 @@
 // Imports ONNX sequences of known length.
 //
-// PyTorch's default exporter writes split and chunk as SplitToSequence and
-// SequenceAt if optimization is off.
+// Sequences occur because PyTorch's default exporter with optimize=False writes split and
+// chunk as SplitToSequence and SequenceAt.
 
 #include "frontends/onnx/Import/Registry.h"
 
@@ -63,7 +63,7 @@ LogicalResult convertSequenceConstruct(Conversion &c) {
 
 LogicalResult convertSequenceEmpty(Conversion &c) { return c.doneSequence({}); }
 
-/// The position in operand `i` for a sequence of `length` elements, counted from
+/// The position that operand `i` gives in a sequence of `length` elements, counted from
 /// the front; `fallback` if the operand is omitted.
 int64_t readPosition(Conversion &c, unsigned i, int64_t length, int64_t fallback) {
   if (!c.has(i))

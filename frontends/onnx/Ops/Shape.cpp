@@ -131,7 +131,7 @@ LogicalResult convertConcat(Conversion &c) {
       return c.error("shapes " + printed(shapeOf(inputs[0])) + " and " + printed(shapeOf(input)) +
                      " cannot be joined along dimension " + Twine(axis));
   }
-  // An operand without elements adds none to the result.
+  // Operands without elements contribute nothing to the result, so they are left out.
   SmallVector<Value> parts;
   for (Value input : inputs)
     if (shapeOf(input)[axis] != 0)
@@ -240,8 +240,8 @@ LogicalResult convertExpand(Conversion &c) {
   SmallVector<int64_t> shape = c.ints(1, "shape");
   if (c.failed)
     return failure();
-  // The result broadcasts both ways: an extent of 1 in `shape` keeps the extent of
-  // the input.
+  // Expand broadcasts both ways: if an extent of `shape` is 1, the result keeps the
+  // extent of the input.
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> asked(shape);
   if (shape.size() < from.size())
@@ -258,8 +258,8 @@ LogicalResult convertExpand(Conversion &c) {
   return result ? c.done(result) : failure();
 }
 
-/// Repeats each dimension: [a, b] tiled by [m, n] is a broadcast to [m, a, n, b],
-/// reshaped.
+/// Converts Tile. To tile [a, b] by [m, n], the tensor is broadcast to [m, a, n, b] and
+/// reshaped to [m * a, n * b].
 LogicalResult convertTile(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> repeats = c.ints(1, "repeats");
@@ -282,7 +282,7 @@ LogicalResult convertTile(Conversion &c) {
   return c.done(c.e.reshape(c.e.broadcast(x, wide, dimensions), shape));
 }
 
-/// Zeroes the part of each matrix on one side of a diagonal.
+/// Converts Trilu: sets the elements of each matrix on one side of a diagonal to 0.
 LogicalResult convertTrilu(Conversion &c) {
   Value x = c.operand(0);
   if (rankOf(x) < 2)

@@ -10,7 +10,7 @@ using namespace dpc::onnx;
 
 namespace {
 
-/// The geometry of a window over the spatial dimensions, from ONNX's attributes.
+/// The geometry of a window over the spatial dimensions, as ONNX's attributes give it.
 struct Geometry {
   SmallVector<int64_t> kernel, strides, dilations, padLow, padHigh, extents;
 };
@@ -65,8 +65,8 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
       (void)c.error("auto_pad '" + autoPad + "' is not known");
       return std::nullopt;
     }
-    // In ceil_mode the last window may begin inside the input and end beyond its
-    // padding.
+    // In ceil_mode the last window may begin inside the input and end beyond the padding,
+    // by at most one stride less 1.
     int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) + " but the padded extent is " +
@@ -119,8 +119,9 @@ LogicalResult convertConv(Conversion &c) {
       c, c.e.make<nn::ConvOp>(x, w, g->strides, g->padLow, g->padHigh, g->dilations, groups));
 }
 
-/// The transpose of a convolution with the same kernel. Its extents are (in - 1)
-/// stride + reach + output_padding - pads.
+/// Converts ConvTranspose: the transpose of a convolution with the same kernel. The
+/// extent of a result is (in - 1) stride + reach + output_padding - pads, where reach is
+/// the extent of the dilated kernel.
 LogicalResult convertConvTranspose(Conversion &c) {
   Value x = c.operand(0), w = c.operand(1);
   int64_t groups = c.intAttr("group");
@@ -162,7 +163,8 @@ LogicalResult convertConvTranspose(Conversion &c) {
     int64_t before = pads[i], after = pads[i + spatial];
     if (!asked.empty() || autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
       int64_t total = full - (asked.empty() ? in * strides[i] : asked[i]);
-      // Elements that no window reaches lie at the end.
+      // If the requested extent is larger than the windows reach, the elements that no
+      // window reaches are at the end.
       before = total < 0 ? 0 : autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
       after = total - before;
     }
@@ -178,8 +180,8 @@ LogicalResult convertConvTranspose(Conversion &c) {
       c, c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low, high, dilations, groups));
 }
 
-/// ceil_mode adds one window if that window starts inside the input or its low
-/// padding. It does so by more padding at the end.
+/// Applies ceil_mode, which adds one window if it starts inside the input or its low
+/// padding. More padding at the end makes room for that window.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
     int64_t in = shapeOf(x)[i + 2], reach = (g.kernel[i] - 1) * g.dilations[i] + 1;
@@ -212,8 +214,9 @@ LogicalResult convertMaxPool(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// The sum divided by the number of elements of the window: all of them, or only
-/// those outside of the padding.
+/// Converts AveragePool: the sum of each window, divided by a number of elements. With
+/// count_include_pad this is the number of all elements of the window, otherwise the
+/// number of those outside of the padding.
 LogicalResult convertAveragePool(Conversion &c) {
   Value x = c.operand(0);
   auto g = readPooling(c, x);
@@ -252,7 +255,8 @@ LogicalResult convertAveragePool(Conversion &c) {
   return c.done(c.e.div(sum, c.e.broadcast(divisor, shapeOf(sum), dimensions)));
 }
 
-/// (sum |x|^p)^(1/p) over windows, or over all elements of a channel.
+/// Converts LpPool and GlobalLpPool: (sum |x|^p)^(1/p) over windows, or over all elements
+/// of a channel.
 LogicalResult convertLpPool(Conversion &c) {
   Value x = c.operand(0);
   int64_t p = c.intAttr("p");
@@ -290,8 +294,9 @@ LogicalResult convertLpPool(Conversion &c) {
   }));
 }
 
-/// x / (bias + alpha / size * sum of squares of `size` neighbouring channels)^beta:
-/// a window over the channels of [N, 1, C, pixels].
+/// Converts LRN: x / (bias + alpha / size * sum of squares of `size` neighbouring
+/// channels)^beta. The sum is a pooling with a window over the channels of the input,
+/// reshaped to [N, 1, C, pixels].
 LogicalResult convertLocalResponse(Conversion &c) {
   Value x = c.operand(0);
   int64_t size = c.intAttr("size");

@@ -1,6 +1,6 @@
-// Finds the buffers that forward() updates. The signature names each buffer and its
-// next value (`add: BUFFER_MUTATION target='centre'`), but next values are not
-// outputs of the graph.
+// Finds the buffers that forward() updates. The signature names each buffer and its next
+// value (`add: BUFFER_MUTATION target='centre'`). Next values are not outputs of the
+// graph, so they are searched by these names.
 
 #include "frontends/onnx/Restore/BufferUpdates.h"
 
@@ -38,8 +38,8 @@ bool isCopy(StringRef stem) {
          stem == "contiguous" || stem == "view" || stem == "lift_fresh_copy";
 }
 
-/// Whether the exporter computed a tensor of the file from the buffer. That tensor
-/// may also equal the buffer and be merged with it.
+/// Whether the exporter computed a tensor of the file from the buffer. If that tensor
+/// equals the buffer, the exporter may have merged the two.
 bool isFolded(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer,
               ValueId held) {
   for (const CallReads &call : calls.getCalls())
@@ -82,11 +82,11 @@ bool hasDroppedArithmetic(const CallComparison &calls) {
                       [&](const auto &output) { return isArithmetic(output.first); });
 }
 
-/// The value of the file that `name` denotes; kNoValue if there is none or several.
+/// The value of the file that `name` denotes; kNoValue if no value or several values fit.
 ValueId valueNamed(const Graph &graph, const CallComparison &calls, StringRef name) {
   std::vector<ValueId> values = calls.valuesOf(name);
-  // A value that another node of the same call reads is an intermediate, not the
-  // call's result.
+  // If another node of the same call reads a value, the value is an intermediate of the
+  // call and not its result.
   std::set<ValueId> inner;
   for (ValueId value : values)
     if (const CallReads *call = calls.callOf(value))

@@ -7,16 +7,16 @@
 
 namespace dpc::onnx {
 
-/// The buffers that forward() updates according to the signature. Batch
-/// normalisation updates its own statistics, so these are left out.
+/// The buffers that forward() updates, according to the graph signature. The statistics
+/// of batch normalisation are left out, because its op updates them itself.
 struct UpdatedBuffers {
   /// The buffers that a node of the file reads, with their next values.
   std::vector<BufferUpdate> updates;
-  /// Next values that depend on the old value of a buffer. A module can only train
-  /// on if no gradient passes them: it would flow into the previous step.
+  /// Next values that depend on the old value of a buffer. No gradient may pass them,
+  /// because it would flow into the previous step of training.
   std::vector<ValueId> running;
-  /// One message for each buffer that the file reads although it lacks the buffer's
-  /// value or next value, and one for each parameter that forward() changes.
+  /// One message for each buffer that cannot be updated, because the file has lost its
+  /// value or its next value. One message for each parameter that forward() changes.
   std::vector<std::string> lost;
 };
 

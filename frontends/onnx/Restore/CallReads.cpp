@@ -1,4 +1,5 @@
-// Compares the arguments of calls with the operands of the nodes that they became.
+// Compares the arguments of ATen calls with the operands of the ONNX nodes that the
+// exporter wrote for the calls.
 
 #include "frontends/onnx/Restore/CallReads.h"
 
@@ -74,8 +75,9 @@ void CallComparison::collectNames() {
     for (const std::string &alias : initializer.aliases)
       addTarget(alias);
   }
-  // If a call has several results, each has its own name, which values of the file
-  // have too. The user chooses the names of graph outputs, so these prove nothing.
+  // If a call has several results, each result has its own name, and a value of the file
+  // has the same name. Names of graph outputs do not count, because the user chooses
+  // them.
   std::set<StringRef> outputs;
   for (const GraphOutput &output : graph.outputs)
     outputs.insert(output.name);
@@ -110,15 +112,16 @@ bool CallComparison::hasHiddenUser(const CallReads &call) const {
   int known = 0;
   if (auto found = takers.find(call.result); found != takers.end())
     known = found->second;
-  // An output of the program is one user.
+  // An output of the exported program counts as one user.
   known += llvm::any_of(signature.outputs, [&](const SignatureEntry &entry) {
     return entry.placeholder == call.result;
   });
   return known < users;
 }
 
-/// Aligns names and operands in their order. A name that some node makes matches
-/// only its own value. A name of a dropped call matches any operand.
+/// Aligns the argument names of `call` with the operands of its nodes, by dynamic
+/// programming. The name of a value of the file matches only that value. The name of a
+/// dropped call matches any operand.
 void CallComparison::align(CallReads &call) {
   std::set<ValueId> own;
   for (int32_t n : call.nodes)
@@ -176,8 +179,8 @@ void CallComparison::align(CallReads &call) {
       ++r;
   }
 
-  // A node may read an argument twice. An argument that is left over may also be
-  // read out of order.
+  // Assigns the remaining operands. A node may read an argument twice, and may read an
+  // argument at another position than the call has it.
   for (size_t r = 0; r < numReads; ++r) {
     llvm::SmallVector<CallArgument *> same;
     for (CallArgument &argument : call.arguments)

@@ -1,5 +1,5 @@
-// Compares the arguments of ATen calls with the operands of the ONNX nodes they
-// became.
+// Compares the arguments of ATen calls with the operands of the ONNX nodes that the
+// exporter wrote for the calls.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_CALLREADS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_CALLREADS_H
@@ -21,8 +21,8 @@ struct OperandAt {
   }
 };
 
-/// One argument of a call: its name, and the operands of the call's nodes that read
-/// it.
+/// One argument of a call: its name, and the operands of the call's nodes that read the
+/// argument.
 struct CallArgument {
   /// "detach_1".
   std::string name;
@@ -30,8 +30,8 @@ struct CallArgument {
   ValueId value = kNoValue;
   /// Every operand that reads the argument.
   llvm::SmallVector<OperandAt, 2> reads;
-  /// False if no node makes a value of this name: the exporter dropped the call of
-  /// that name, and `value` is the value that replaces its result.
+  /// False if no value of the file has the name. The exporter then dropped the call of
+  /// that name, and `value` is the value that the nodes read in place of its result.
   bool isMade = true;
 };
 
@@ -44,16 +44,17 @@ struct CallReads {
   std::vector<CallArgument> arguments;
 };
 
-/// Compares every call of a graph with its nodes. Argument names and operands are
-/// aligned in their order, so that as many as possible agree. A name that no node
-/// makes is identified with the operand at its place.
+/// Compares every call of a graph with the nodes of the call. The names of the arguments
+/// are aligned with the operands, both in their order, so that as many as possible agree.
+/// A name that no value of the file has is identified with the operand that it is aligned
+/// with.
 class CallComparison {
 public:
   explicit CallComparison(const Graph &graph);
 
   llvm::ArrayRef<CallReads> getCalls() const { return calls; }
-  /// Results in the signature that no call makes, each with the output of the graph
-  /// that replaces it (position in Graph::outputs).
+  /// Results of the signature whose call the exporter dropped. Each is paired with the
+  /// position in Graph::outputs of the output that replaces it.
   llvm::ArrayRef<std::pair<std::string, size_t>> getDroppedOutputs() const {
     return droppedOutputs;
   }
@@ -66,8 +67,8 @@ public:
   /// The values that `name` may denote: results of its call, an input, or a tensor
   /// of the module.
   std::vector<ValueId> valuesOf(llvm::StringRef name) const;
-  /// Whether the result of `call` has a user that is not a call of the file: a call
-  /// that the exporter dropped.
+  /// Whether the exporter dropped a call that used the result of `call`: the result has
+  /// more users than the file has.
   bool hasHiddenUser(const CallReads &call) const;
 
 private:

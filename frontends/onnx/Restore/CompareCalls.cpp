@@ -1,5 +1,5 @@
-// Finds detached values, and equal calls that the exporter merged although only one
-// of them may be detached.
+// Finds values that the module detaches. Also finds equal calls that the exporter merged,
+// although the module detaches the result of one of them.
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 
@@ -108,7 +108,7 @@ void Comparer::findDetached() {
             "that was; torch.onnx.export(..., optimize=False) keeps it",
             describe(graph.nodes[call.nodes.front()]), argument.name));
     }
-  // Tensors that the exporter computed from a detached value.
+  // Next, the tensors that the exporter computed from a detached value.
   for (const Initializer &initializer : graph.initializers) {
     if (!isTrained[initializer.value])
       continue;
@@ -143,8 +143,9 @@ void Comparer::lose(const CallReads &reader, const CallArgument &argument, const
       describe(graph.nodes[reader.nodes.front()]), argument.name, kept.result));
 }
 
-/// The exporter merged equal calls into one. If the module detaches a value, only
-/// one of the merged calls may pass its gradient.
+/// Finds equal calls that the exporter merged into one. If the module detaches values, it
+/// may pass the gradient of only one of the merged calls, and the file does not say of
+/// which.
 void Comparer::findMergedTwins() {
   for (const CallReads &call : calls.getCalls())
     for (const CallArgument &argument : call.arguments) {
@@ -160,8 +161,8 @@ void Comparer::findMergedTwins() {
     }
 }
 
-/// A running buffer is updated without a gradient, so its readers must not pass one
-/// either.
+/// Finds values that depend on a buffer which forward() updates. No gradient may pass
+/// them: it would flow into the update of the previous step.
 void Comparer::findRunning() {
   std::map<std::string, ValueId> standIns;
   for (const RestoredUse &use : plan.uses)
@@ -199,8 +200,9 @@ void Comparer::findFrozenDraws() {
     }
 }
 
-/// Finds dropped calls x.clone() that do not change the memory order. The reader of
-/// a copy names only the copy, not the call before it.
+/// Finds dropped calls of x.clone() that do not change the memory order. They matter
+/// because a detach() before the clone is dropped as well: the reader of the copy names
+/// only the copy.
 void Comparer::findDroppedCopies() {
   static const llvm::StringSet<> reorders = {
       "permute", "transpose", "t",         "expand",  "movedim", "slice", "select", "view",
@@ -211,7 +213,7 @@ void Comparer::findDroppedCopies() {
           !isTrained[argument.value] || argument.reads.empty())
         continue;
       const CallReads *kept = calls.callOf(argument.value);
-      // PyTorch's own cosine similarity copies its norms, so that is no call of the
+      // PyTorch's own cosine similarity copies its norms. This clone is not a call of the
       // module.
       if (kept && stemOf(kept->result) == "linalg_vector_norm" &&
           stemOf(call.result) == "clamp_min")

@@ -1,5 +1,5 @@
-// Finds calls that the exporter dropped from the graph but that its metadata still
-// name.
+// Finds calls that the exporter dropped from the graph although the metadata of other
+// nodes still name them.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_COMPARECALLS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_COMPARECALLS_H
@@ -8,8 +8,8 @@
 
 namespace dpc::onnx {
 
-/// Adds the detached values of the module to `plan`. Adds to `plan.lost` each
-/// dropped call that changes training and that the file cannot reproduce.
+/// Adds the values that the module detaches to `plan`. Adds a message to `plan.lost` for
+/// each dropped call that changes training and cannot be restored from the file.
 void compareCalls(const Graph &graph, RestorationPlan &plan);
 
 } // namespace dpc::onnx

@@ -31,7 +31,8 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The elements of `from` that `strides` address over `shape`.
+/// The tensor of shape `shape` whose elements are those of `from` at `strides`, in
+/// elements of `from` per dimension.
 Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   size_t bytes = elementBytes(from.type);
   std::vector<char> to(product(shape) * bytes);
@@ -170,8 +171,8 @@ std::optional<Derivation> findExpand(const Tensor &parameter, const Tensor &valu
   return std::nullopt;
 }
 
-/// The rows of `parameter` that `value` has, if the rows of `parameter` are
-/// distinct.
+/// The step that takes the rows of `value` out of `parameter`; nullopt if `value` has
+/// other rows. The rows of `parameter` must be distinct.
 std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value) {
   size_t rowDims = parameter.shape.size() - 1;
   if (parameter.shape.size() < 2 || value.shape.size() < rowDims ||
@@ -200,8 +201,8 @@ std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value)
 std::optional<Derivation> findAddend(const Tensor &parameter, const Tensor &value) {
   if (parameter.shape != value.shape || parameter.numElements() == 0)
     return std::nullopt;
-  // The sum is rounded. The smallest element loses the fewest bits of the added
-  // number.
+  // Because the sum is rounded, the difference is taken at the smallest element of
+  // `parameter`: there the sum keeps the most bits of the added number.
   int64_t best = 0;
   for (int64_t i = 0; i < parameter.numElements(); ++i)
     if (std::abs(parameter.asDouble(i)) < std::abs(parameter.asDouble(best)))
@@ -344,8 +345,8 @@ std::optional<Derived> distinctRowsAnywhere(const Tensor &value) {
     Tensor moved = moves ? *derive(value, {step(Kind::Transpose, order)}) : value;
     Derived table = distinctRows(moved, rowDims);
     int64_t elements = table.parameter.numElements();
-    // Single numbers may be equal by accident, so at least half of them must be
-    // repeated.
+    // If a row is a single number, rows may be equal by accident. So a table of single
+    // numbers may have at most half as many elements as `value`.
     int64_t wanted = rowDims ? best.parameter.numElements() : value.numElements() / 2;
     if (elements >= value.numElements() || elements > wanted ||
         elements > best.parameter.numElements() ||

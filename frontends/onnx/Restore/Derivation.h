@@ -48,9 +48,10 @@ std::optional<Tensor> derive(const Tensor &tensor, llvm::ArrayRef<DerivationStep
 /// As text for tables, such as "transposed, rows"; empty for no step.
 std::string describe(llvm::ArrayRef<DerivationStep> steps);
 
-/// The steps that make `value` from `parameter` with equal bits: none, a
-/// permutation of dimensions, another shape, repetition along dimensions of extent
-/// 1, rows, or an added number. nullopt if no such step does.
+/// The steps that make exactly `value` from `parameter`. The function tries no step, a
+/// permutation of dimensions, another shape, a repetition along dimensions of extent 1, a
+/// choice of rows, and an added number. nullopt if none of them gives `value` with equal
+/// bits.
 std::optional<Derivation> findDerivation(const Tensor &parameter, const Tensor &value);
 
 /// A parameter, and the steps from it to a tensor of the file.
@@ -59,20 +60,20 @@ struct Derived {
   Derivation steps;
 };
 
-/// For a `value` that has rows of a table at constant indices, with its last
-/// `rowDims` dimensions as a row: the table of the distinct rows, in the order of
-/// their first occurrence.
+/// For a `value` that consists of rows of a table, looked up at constant indices: the
+/// table of the distinct rows, in the order of their first occurrence. The last `rowDims`
+/// dimensions of `value` are a row.
 Derived distinctRows(const Tensor &value, unsigned rowDims);
 
-/// For a `value` that is a lookup at constant indices with its dimensions permuted
-/// afterwards: chooses the split into indices and row that gives the smallest
-/// table. Gives `value` itself if no row occurs twice. nullopt if all elements are
-/// equal, because rows cannot be told apart then.
+/// The same for a `value` whose dimensions were permuted after the lookup. Some of its
+/// dimensions belong to the indices, and the others to a row. Chooses the division of
+/// dimensions that gives the smallest table. Gives `value` itself if no row occurs twice.
+/// nullopt if all elements are equal, because then rows cannot be told apart.
 std::optional<Derived> distinctRowsAnywhere(const Tensor &value);
 
-/// For a `value` that was repeated along dimensions: the parameter before the
-/// repetition. These are all dimensions along which `value` does not change; if all
-/// elements are equal, only dimension `samples`.
+/// For a `value` that is a parameter repeated along some dimensions: the parameter. All
+/// dimensions along which `value` does not change count as repeated. If all elements are
+/// equal, only dimension `samples` does.
 Derived collapseRepeated(const Tensor &value, size_t samples = 0);
 
 /// Whether type, shape and bits are equal.

@@ -1,5 +1,5 @@
-// Finds dropped additions (up to 1e-8) and factors (within 1e-5 of 1) that the
-// readers of their results need.
+// Finds dropped additions (of numbers up to 1e-8) and dropped factors (within 1e-5 of 1)
+// without which a reader's value or gradient may be infinite.
 
 #include "frontends/onnx/Restore/DroppedArithmetic.h"
 
@@ -15,7 +15,8 @@ namespace {
 /// The point at which an operator has no finite value or no finite gradient.
 enum class Singular { nowhere, atZero, atOne };
 
-/// Pow has a finite gradient at 0 if all its exponents are at least 1.
+/// The singular point of a Pow: 0, or none if all exponents are at least 1, because then
+/// the gradient at 0 is finite.
 Singular ofPow(const Graph &graph, const Node &node) {
   const Initializer *exponent = graph.initializerOf(node.input(1));
   if (!exponent)
@@ -43,7 +44,7 @@ Singular singularityOf(const Graph &graph, const Node &node, int32_t operand) {
       .Default(Singular::nowhere);
 }
 
-/// The same for calls in which a later node than the reading one becomes singular.
+/// The singular point of a call whose first node is not singular, but a later node is.
 Singular singularityOf(StringRef op, bool isSum) {
   if (op == "logit")
     return isSum ? Singular::atZero : Singular::atOne;

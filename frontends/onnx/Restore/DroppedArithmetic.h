@@ -1,4 +1,5 @@
-// Finds additions and products that the exporter dropped as neutral.
+// Finds additions and products that the exporter dropped because their operand is nearly
+// 0 or nearly 1.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_DROPPEDARITHMETIC_H
 #define DPC_FRONTENDS_ONNX_RESTORE_DROPPEDARITHMETIC_H
@@ -7,9 +8,10 @@
 
 namespace dpc::onnx {
 
-/// One message for each dropped addition of a small number, or factor close to 1,
-/// that its reader needs to be finite or to have a gradient. For other readers the
-/// dropped number is below the resolution of the type.
+/// One message for each dropped addition of a small number, and for each dropped factor
+/// close to 1, without which the reader's value or gradient may be infinite (e.g. the
+/// 1e-8 in sqrt(x + 1e-8)). For other readers the dropped number makes no difference,
+/// because it is below the resolution of the type.
 std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallComparison &calls);
 
 } // namespace dpc::onnx

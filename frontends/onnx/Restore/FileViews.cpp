@@ -1,4 +1,4 @@
-// Finds the places of a restored model's parameters in the ONNX file.
+// Finds the tensors of the ONNX file that contain the parameters of a restored model.
 
 #include "frontends/onnx/Restore/FileViews.h"
 
@@ -9,9 +9,9 @@ namespace {
 
 using Dims = llvm::SmallVector<unsigned>;
 
-/// Tracks the memory order of a tensor's dimensions through steps that move them.
-/// Each current dimension consists of consecutive dimensions of the original
-/// tensor.
+/// Tracks the memory order of a tensor's dimensions through steps that permute and
+/// regroup them. A current dimension is a list of dimensions of the original tensor, from
+/// the slowest to the fastest.
 class DimensionOrder {
 public:
   explicit DimensionOrder(llvm::ArrayRef<int64_t> shape) : extents(shape) {
@@ -30,9 +30,9 @@ public:
     return true;
   }
 
-  /// Regroups the dimensions; the elements keep their order in memory. If a new
-  /// dimension does not consist of dimensions of the original tensor, the new dimensions
-  /// are unknown. Only a later transpose needs the dimensions, and then fails.
+  /// Regroups the dimensions; the elements keep their order in memory. If a new dimension
+  /// does not consist of complete dimensions of the original tensor, the new dimensions
+  /// are unknown. This matters only for a later transpose, which then fails.
   void reshape(llvm::ArrayRef<int64_t> shape) {
     Dims flat = order();
     present.clear();

@@ -1,4 +1,4 @@
-// Finds the places of restored tensors in the file.
+// Finds the tensors of the file that contain the restored tensors.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
@@ -8,15 +8,16 @@
 
 namespace dpc::onnx {
 
-/// Describes how to read a tensor of shape `shape` from the file's tensor `inFile`,
-/// which `steps` made from it. If the steps only move elements or add a number to
-/// all, the view has strides. Otherwise the view says that the file has only a part
-/// of the tensor.
+/// Describes how to read a tensor of shape `shape` from the file's tensor `inFile`. The
+/// exporter made `inFile` from the tensor by `steps`. If the steps only move elements or
+/// add a number to all of them, the view has strides. Otherwise the view says that the
+/// file has only a part of the tensor.
 nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationStep> steps,
                       const Initializer &inFile);
 
-/// The file's tensors in `graph` that represent each tensor of the plan: one entry
-/// per tensor. The tensor's own name comes first if the file has it.
+/// For each tensor of the plan, the file's tensors in `graph` that contain it. The result
+/// has one entry per tensor of the plan. The tensor's own name comes first if the file
+/// has it.
 std::vector<std::vector<nn::FileTensor>> findFileViews(const RestorationPlan &plan,
                                                        const Graph &graph);
 

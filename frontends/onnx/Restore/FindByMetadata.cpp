@@ -1,9 +1,9 @@
 // Identifies the module's parameters by the metadata of PyTorch's default exporter.
 //
-// Every node has an `fx_node` that quotes the ATen call it came from, with the
-// module's own names of the arguments. The nodes of one call are matched with its
-// arguments. This tells which parameter an operand was before equal tensors were
-// merged, transposed or folded.
+// Every node has an `fx_node` that quotes the ATen call from which it was exported, with
+// the module's own names of the arguments. The finder matches the operands of a call's
+// nodes with the arguments of the call. So it learns which parameter an operand was
+// before the exporter merged, transposed or folded tensors.
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 #include "frontends/onnx/Restore/MetadataFinder.h"
@@ -33,8 +33,8 @@ std::string within(StringRef owner, StringRef name) {
   return owner.empty() ? name.str() : (owner + "." + name).str();
 }
 
-/// The targets of the PARAMETERs that `initializer` is or that the exporter
-/// computed it from.
+/// The target of the PARAMETER that `initializer` is. If it is none, the targets of the
+/// PARAMETERs from which the exporter computed it.
 std::vector<std::string> MetadataFinder::parametersOf(const Initializer &initializer) const {
   std::vector<std::string> targets;
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
@@ -80,9 +80,9 @@ bool MetadataFinder::isReadForItsType(int32_t node, int32_t operand) const {
   return operand == 1 && graph.nodes[node].is("CastLike");
 }
 
-/// Matches the float operands of a call's nodes with its arguments: first by the
-/// operator's known operands, then by the tensor's own name. The remaining ones are
-/// matched by last name and in order.
+/// Matches the float operands of a call's nodes with the arguments of the call. It first
+/// uses the known operands of the operator, then the names of the tensors. The remaining
+/// operands are matched by the last parts of the names, and finally in their order.
 void MetadataFinder::identify(const CallNodes &group) {
   if (isRecurrent(group.call))
     return findRecurrent(group);
@@ -131,8 +131,8 @@ void MetadataFinder::identify(const CallNodes &group) {
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     return llvm::is_contained(parametersOf(*at.initializer), entry.target);
   });
-  // The operand has the name of another parameter: the exporter merged equal
-  // tensors.
+  // If the operand has the name of another parameter, the exporter merged the two,
+  // because they were equal.
   assignIf([&](const SignatureEntry &entry, const Operand &at) {
     std::vector<std::string> others = parametersOf(*at.initializer);
     return !inFile(entry.target) && others.size() == 1 &&
@@ -156,8 +156,9 @@ void MetadataFinder::identify(const CallNodes &group) {
       identifyLoose(group, at);
 }
 
-/// Identifies an operand that no argument of its call names. The call takes a value
-/// that was computed from a parameter, or a number that merely equals a parameter.
+/// Identifies an operand that no argument of its call names. The operand is either a
+/// value that the exporter computed from a parameter, or a constant that merely equals a
+/// parameter.
 void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   const Initializer &initializer = *at.initializer;
   std::vector<std::string> sources = parametersOf(initializer);
@@ -184,7 +185,8 @@ void MetadataFinder::identifyLoose(const CallNodes &group, const Operand &at) {
   // The source belongs to the calling module itself.
   std::string scope = callingModule(node);
   if (scope == ownerOf(source)) {
-    // Or its only parameter that is not identified yet.
+    // The operand may also be the only parameter of the module that is not identified
+    // yet.
     std::vector<std::string> others;
     if ((!isItself || isMovedView({at, false, argument})) && !argument.empty())
       for (const SignatureEntry &entry : signature.inputs)
@@ -219,7 +221,7 @@ RestorationPlan MetadataFinder::find() {
   for (int32_t node : silentNodes)
     identifySilent(node);
   for (const DroppedBias &each : dropped)
-    identified[each.target]; // Also biases that no other operand uses.
+    identified[each.target]; // This adds biases that no other operand uses, too.
   for (const SignatureEntry &entry : signature.inputs)
     if (auto found = identified.find(entry.target); found != identified.end())
       planTensor(entry.target, found->second);

@@ -1,10 +1,10 @@
 // Identifies the module's parameters by the names and values that PyTorch's
 // TorchScript exporter leaves.
 //
-// The TorchScript exporter merges equal initializers and leaves an Identity under
-// each name, so the names that nodes read tell which tensors were separate. A
-// tensor that constant folding computed has a generated name ("onnx::MatMul_291").
-// Only its values and the nodes around it tell which parameter it was.
+// The TorchScript exporter merges equal initializers, but leaves an Identity for each
+// name. So the names that nodes read tell which tensors were separate. A tensor that
+// constant folding computed has a generated name ("onnx::MatMul_291"). Only its values
+// and the nodes around it tell which parameter it was.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -64,8 +64,8 @@ private:
   RestorationPlan plan;
 };
 
-/// True for floats that only nodes of the main graph read, outside of functions and
-/// subgraphs.
+/// True for a float tensor that only nodes of the main graph read, and none in functions
+/// or subgraphs.
 bool Finder::isRestorable(const Initializer &initializer) const {
   return isFloat(initializer.tensor.type) &&
          llvm::all_of(graph.values[initializer.value].uses, [&](const Use &use) {
@@ -81,9 +81,9 @@ bool Finder::isMatrix(const Initializer &initializer, llvm::ArrayRef<Operand> us
          });
 }
 
-/// "a.fc.weight": from the name of the bias that is added to `product`, else from
-/// the module path in the product's name, "/a/fc/MatMul". Empty if neither gives a
-/// name.
+/// The name of the weight of a linear layer, e.g. "a.fc.weight". It follows from the name
+/// of the bias that is added to `product`, or else from the module path in the name of
+/// the product, "/a/fc/MatMul". Empty if neither gives a name.
 std::string Finder::weightName(const Node &product) const {
   for (const Use &use : graph.values[product.output(0)].uses) {
     const Node &sum = graph.nodes[use.node];
@@ -110,9 +110,10 @@ void Finder::add(RestoredTensor tensor, const Initializer &was, Derivation steps
   plan.tensors.push_back(std::move(tensor));
 }
 
-/// Plans `name`, with the value of `initializer`, as the transposed weight of a
-/// linear layer. The weight may equal a tensor of the file (if its values are not
-/// all the same) or may be missing in the file.
+/// Plans the weight of a linear layer under the name `name`. The file has the transpose
+/// of the weight as `initializer`. If another tensor of the file has the values of the
+/// weight, that tensor is the weight, unless all its elements are equal, which proves
+/// nothing. Otherwise the plan adds a tensor.
 void Finder::planMatrix(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   Derivation transpose(1);
@@ -173,8 +174,8 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                         describe(node), name, kKeeps));
     return;
   }
-  // One number per channel, followed by dimensions of extent 1: it was only
-  // reshaped.
+  // If the tensor has one number per channel, followed by dimensions of extent 1,
+  // constant folding only reshaped it.
   bool isPerChannel = extents == 1 && tensor.shape.size() > 1 && tensor.shape.back() == 1;
   if (isTraining && !isRecurrent && !isPerChannel) {
     std::optional<Derived> table =
@@ -192,8 +193,9 @@ void Finder::planFolded(const Initializer &initializer, const std::string &name,
                  initializer, std::move(table->steps), uses);
     }
   }
-  // A parameter that two computations use has two names with equal values. Tensors
-  // of one repeated number prove nothing, so each name gets its own tensor.
+  // If two computations use one parameter, the file has two names with equal values for
+  // it. Equal values prove nothing if all elements of a tensor are equal, so each name
+  // then gets its own tensor.
   if (name != initializer.name && isSplat(tensor))
     add({name, TensorKind::Parameter, tensor, false, {}}, initializer, {}, uses);
 }

@@ -12,8 +12,8 @@ using llvm::StringRef;
 
 namespace dpc::onnx {
 
-/// The exporter's rule `RemoveOptionalBias..` drops a bias of zeros from a
-/// convolution or product, but the call still names it.
+/// Finds biases that the exporter dropped. Its rule `RemoveOptionalBias..` drops a bias
+/// of zeros from a convolution or product, but the call still names the bias.
 void MetadataFinder::findDroppedBiases(const CallNodes &group) {
   StringRef op = group.call.op;
   int position = op == "addmm" ? 0 : 2;
@@ -61,7 +61,8 @@ void MetadataFinder::findTrainingNorms(const CallNodes &group) {
   }
 }
 
-/// Whether `value` is the table of a bag. The other lookups of a bag read integers.
+/// Whether `value` is the table of `bag`, a call of embedding_bag. The other lookups that
+/// the exporter writes for the call read integers.
 bool MetadataFinder::isTableOf(const CallNodes &bag, ValueId value) const {
   if (const Initializer *table = graph.initializerOf(value))
     return isFloat(table->tensor.type);
@@ -72,9 +73,9 @@ bool MetadataFinder::isTableOf(const CallNodes &bag, ValueId value) const {
 
 /// Finds the flags of aten's lookups that change the gradient: embedding (weight,
 /// indices, padding_idx, scale_grad_by_freq) and embedding_bag (weight, indices,
-/// offsets, scale_grad_by_freq, ..). The forward pass treats all rows alike, so
-/// ONNX has no attribute for these flags. The exported graph of a bag leaves the
-/// row padding_idx out itself.
+/// offsets, scale_grad_by_freq, ..). The flags do not change the forward pass, so ONNX
+/// has no attribute for them. For a bag, padding_idx needs no flag, because the exported
+/// graph itself leaves that row out.
 void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
   llvm::ArrayRef<std::string> arguments(group.call.arguments);
   const bool isBag = group.call.op == "embedding_bag";
@@ -102,8 +103,8 @@ void MetadataFinder::findFlaggedLookups(const CallNodes &group) {
         describe(graph.nodes[group.nodes.front()])));
 }
 
-/// A convolution with a folded BatchNorm has the product of both weights, which
-/// cannot be separated.
+/// Reports convolutions with a folded BatchNorm. Their weight is the product of two
+/// parameters, which cannot be separated.
 void MetadataFinder::findFoldedNorms() {
   std::vector<std::string> nodes;
   for (const Node &node : graph.nodes)
@@ -118,7 +119,7 @@ void MetadataFinder::findFoldedNorms() {
                          : std::string()));
 }
 
-/// The parameters that `node` reads, with their operands.
+/// The parameters that `node` reads, each with its operand.
 MetadataFinder::Reads MetadataFinder::parametersAt(int32_t node) const {
   Reads parameters;
   if (auto found = reads.find(node); found != reads.end())
@@ -127,9 +128,9 @@ MetadataFinder::Reads MetadataFinder::parametersAt(int32_t node) const {
   return parameters;
 }
 
-/// The node that reads parameters for `node`: `node` itself, or a node whose result
-/// reaches it through a chain of nodes with no other computed operand; -1 if there
-/// is none.
+/// The node of a layer that reads the layer's parameters, if `node` is the last node of
+/// the layer. It is `node` itself, or a node whose result reaches `node` through a chain
+/// of nodes that have no other computed operand. -1 if no such node exists.
 int32_t MetadataFinder::readerOfParameters(int32_t node) const {
   constexpr int most = 8;
   for (int i = 0; i < most; ++i) {
@@ -150,9 +151,10 @@ int32_t MetadataFinder::readerOfParameters(int32_t node) const {
   return -1;
 }
 
-/// Finds merged layers. Two layers with equal initial values and one input (the two
-/// norms of a parallel residual) become one node. The calls after it still name the
-/// result of the other layer, `%layer_norm_1`, which no node has any more.
+/// Finds merged layers. If two layers have equal initial values and the same input (e.g.
+/// the two norms of a parallel residual), the exporter writes one node for both. Later
+/// calls still name the result of the other layer, e.g. `%layer_norm_1`, but no value of
+/// the file has that name.
 void MetadataFinder::findMergedNodes() {
   for (const auto &[target, found] : identified)
     for (const Identified &each : found)
@@ -192,9 +194,9 @@ void MetadataFinder::loseTwin(int32_t reader, const std::string &of) {
                                     describe(graph.nodes[reader]), of));
 }
 
-/// Plans the parameters of the dropped node. They belong to a sibling of the kept
-/// node's module, have the same last names, and no operand was identified with
-/// them. False if there is no such sibling.
+/// Plans the parameters of the dropped node. They belong to a sibling of the kept node's
+/// module, their names have the same last parts, and no operand was identified with them.
+/// False if no sibling has such parameters.
 bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
                                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
   const CallNodes &group = groups[groupOfNode[reader]];
@@ -237,8 +239,8 @@ bool MetadataFinder::planMergedModule(int32_t reader, bool isKept,
   return true;
 }
 
-/// The same for two parameters of one module: of `h * self.p` and `h * self.q` the
-/// file has only p.
+/// Like planMergedModule, but for two parameters of one module: of `h * self.p` and `h *
+/// self.q` the file has only the first product.
 void MetadataFinder::planMergedTensor(int32_t reader, bool isKept,
                                       llvm::ArrayRef<std::pair<int32_t, int32_t>> takers) {
   const auto read = parametersAt(reader);

@@ -1,6 +1,8 @@
-// Reconstructs tensors from which the exporter computed others by constant folding.
+// Reconstructs the module's tensors from the tensors that the exporter computed from them
+// by constant folding.
 //
-// The names of the intermediate values (`folded_from`) tell which operators ran.
+// The exporter records the names of the intermediate values (`folded_from`), and these
+// names tell which operators ran.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -17,7 +19,7 @@ namespace {
 
 bool isKernel(const Node &node) { return node.is("Conv") || node.is("ConvTranspose"); }
 
-/// Names of values that the exporter added itself.
+/// Whether `name` belongs to a value that the exporter added itself.
 bool isExporters(StringRef name) { return name.starts_with("val_") || name.starts_with("scalar"); }
 
 const llvm::StringSet<> &repeats() {
@@ -26,7 +28,8 @@ const llvm::StringSet<> &repeats() {
   return names;
 }
 
-/// Undoes the views that came before a repetition.
+/// Undoes the views that came before a repetition. `after` has the tensor before the
+/// repetition, and the steps after the views.
 Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
               bool isKernel) {
   Undone undone = undoViews(after.parameter, lastOnes, others, isKernel);
@@ -44,7 +47,8 @@ Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View>
 /// the intermediate values.
 std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
   static const llvm::StringSet<> lookups = {"embedding", "index", "index_select", "gather"};
-  // Operators whose results are differentiated and are never used as indices.
+  // Operators whose results are floats that depend on the values of their operands. Such
+  // a result cannot be undone, and it is never an index.
   static const llvm::StringSet<> arithmetic = {
       "linear",       "addmm",    "matmul", "mm",         "bmm",
       "einsum",       "sigmoid",  "tanh",   "exp",        "softmax",
@@ -55,8 +59,8 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
   const Node &node = graph.nodes[found.at.node];
-  // The argument that the call takes, and the views by which the exporter adapted
-  // it for its nodes.
+  // `last` is the argument that the call takes. `lastOnes` are the views by which the
+  // exporter adapted this argument to its nodes.
   std::string last = initializer.name;
   std::vector<std::string> names = foldedFrom(initializer);
   std::vector<View> lastOnes;
@@ -126,8 +130,9 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   return undoViews(value, lastOnes, before, isKernel(node));
 }
 
-/// `y = x1^T W x2`: the exporter writes W as [in1, out * in2], and the shape to
-/// which the product is reshaped gives the extents.
+/// Reconstructs the weight W of a bilinear layer, `y = x1^T W x2`. The exporter writes W
+/// as [in1, out * in2]. The shape to which the product is reshaped gives the extents out
+/// and in2.
 std::optional<Undone> MetadataFinder::invertBilinear(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   for (const Use &use : graph.values[graph.nodes[found.at.node].output(0)].uses) {
@@ -160,8 +165,8 @@ static bool scalesOperands(StringRef op, StringRef text) {
          text.contains("beta: ") || text.contains("{value: ");
 }
 
-/// For an operand that is an argument of the call: ONNX's operand may be a view of
-/// it.
+/// Reconstructs the tensor if it is an argument of the call itself. The operand of the
+/// ONNX node may be a view of it, e.g. its transpose.
 std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   const Node &node = graph.nodes[found.at.node];
@@ -197,8 +202,8 @@ std::optional<Undone> MetadataFinder::invert(const Identified &found) const {
   return found.isArgument ? invertArgument(found) : invertFolded(found);
 }
 
-/// Whether the exporter merged a matrix with an equal transposed one. The call
-/// still names the one that it takes.
+/// Whether the exporter merged a transposed matrix with another matrix of equal values.
+/// The call names the transposed matrix (`permute_1`), but the node reads the other one.
 bool MetadataFinder::isMovedView(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   ViewKind kind = viewKindOf(found.argument);

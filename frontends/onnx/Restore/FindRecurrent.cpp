@@ -2,10 +2,10 @@
 //
 // PyTorch's lstm and gru take a flat list of parameters. ONNX's operators take one
 // tensor for the input weights of all directions, one for the state weights and one
-// for both biases, with the gates in another order. Call and operator compute the
-// same, so the position in the list determines the parameter of every row of an
-// operand. Plain cells are exported as products; the first product has a state of
-// zeros.
+// for both biases, with the gates in another order. The call and the operator compute the
+// same, so the order of the list tells to which parameter each row of an operand belongs.
+// Cells that the module calls step by step (nn.LSTMCell) are exported as products; the
+// state in the first product is zeros.
 
 #include "frontends/onnx/Restore/MetadataFinder.h"
 
@@ -21,8 +21,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// `aten.lstm(x, [h, c], [weights..], has_biases, layers, dropout, train,
-/// bidirectional, batch_first)`; gru has one state.
+/// The arguments of `aten.lstm(x, [h, c], [weights..], has_biases, layers, dropout,
+/// train, bidirectional, batch_first)`. A call of gru has one state instead of two.
 struct RecurrentCall {
   std::vector<std::string> states, parameters;
   int64_t layers = 0, directions = 1;
@@ -54,8 +54,8 @@ std::optional<RecurrentCall> parse(const FxCall &call) {
   return parsed;
 }
 
-/// For each gate in ONNX's order, its position in PyTorch's: i, o, f, c in i, f, c,
-/// o; z, r, h in r, z, h.
+/// For each gate in ONNX's order, its position in PyTorch's order. LSTM: ONNX has i, o,
+/// f, c, and PyTorch has i, f, c, o. GRU: ONNX has z, r, h, and PyTorch has r, z, h.
 llvm::SmallVector<int64_t, 4> gatesOf(const Node &node) {
   if (node.is("LSTM"))
     return {0, 3, 1, 2};
@@ -64,8 +64,8 @@ llvm::SmallVector<int64_t, 4> gatesOf(const Node &node) {
   return {0};
 }
 
-/// The rows of parameter `which` of `count` in `operand`, with the gates in
-/// PyTorch's order.
+/// Cuts one parameter out of `operand`, which consists of `count` parameters: the one at
+/// position `which`, with its gates in PyTorch's order.
 std::optional<Tensor> cut(const Tensor &operand, bool isBias, size_t count, size_t which,
                           llvm::ArrayRef<int64_t> gates) {
   int64_t columns = isBias ? 1 : operand.shape.back(), blocks = count * gates.size();
@@ -83,8 +83,9 @@ std::optional<Tensor> cut(const Tensor &operand, bool isBias, size_t count, size
   return makeTensor(operand.type, shape, std::move(values));
 }
 
-/// The initializers that an operand consists of, one per direction or one for all;
-/// null if nodes compute the operand.
+/// Finds the initializers that an operand of a recurrent operator consists of: one per
+/// direction, or one for all directions. An entry is null if nodes compute that part of
+/// the operand.
 class Leaves {
 public:
   Leaves(const Graph &graph, llvm::ArrayRef<int32_t> nodes) : graph(graph), nodes(nodes) {}
@@ -172,8 +173,8 @@ void MetadataFinder::findRecurrent(const CallNodes &group) {
     findFirstState(layers, int32_t(5 + i), state);
 }
 
-/// Finds a trained initial state: either the parameter itself, or the parameter
-/// repeated for each sample. Every layer takes its rows of it.
+/// Finds an initial state that is trained. The state is a parameter, or a parameter
+/// repeated for each sample. Every layer reads its own rows of the state.
 void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t operand,
                                     StringRef argument) {
   std::vector<Operand> at;
@@ -194,8 +195,8 @@ void MetadataFinder::findFirstState(llvm::ArrayRef<int32_t> layers, int32_t oper
   if (!isItself && sources.size() > 1)
     return lose(target, first);
   if (!isItself && !llvm::is_contained(foldedFrom(first), argument)) {
-    // The exporter merged it with an equal one. It must be the module's only
-    // unidentified parameter.
+    // The exporter merged the state with an equal tensor. The state must then be the only
+    // parameter of the module that is not identified.
     std::vector<std::string> others;
     for (const SignatureEntry &other : signature.inputs)
       if (ownerOf(other.target) == ownerOf(target) && isUnaccounted(other))
@@ -241,9 +242,9 @@ void MetadataFinder::planLayered(size_t position) {
   }
 }
 
-/// Identifies operands of a node that the exporter made for several calls, such as
-/// a Split, and that has no metadata. Its initializers were computed from
-/// parameters of the module.
+/// Identifies the operands of a node without metadata. The exporter made this node for
+/// several calls (e.g. a Split), and computed its initializers from parameters of the
+/// module.
 void MetadataFinder::identifySilent(int32_t node) {
   for (auto [i, value] : llvm::enumerate(graph.nodes[node].inputs)) {
     const Initializer *initializer = graph.initializerOf(value);
@@ -262,8 +263,9 @@ void MetadataFinder::identifySilent(int32_t node) {
   }
 }
 
-/// A recurrent cell's initial state is zeros, and the exporter dropped the product
-/// of zeros and the weight. The remaining operand is the bias, repeated, or zeros.
+/// Identifies an operand of the first step of a recurrent cell, whose initial state is
+/// zeros. The exporter dropped the product of these zeros and the weight. The remaining
+/// operand is the bias, repeated for each sample, or zeros.
 bool MetadataFinder::identifyOfZeros(const Operand &at, llvm::ArrayRef<std::string> sources) {
   const Initializer &initializer = *at.initializer;
   if (stemOf(initializer.name) != "linear" || sources.size() > 2)
@@ -294,8 +296,9 @@ bool MetadataFinder::identifyOfZeros(const Operand &at, llvm::ArrayRef<std::stri
   return false;
 }
 
-/// The position in the plan of the restored tensor `target` with this value, which
-/// is added if it is missing; nullopt if `target` already has another value.
+/// The position in the plan of the restored tensor `target`, which must have the value
+/// `value`. Adds the tensor to the plan if it is missing. nullopt if the plan or the file
+/// has another value for `target`.
 std::optional<size_t> MetadataFinder::planJoinedTensor(const std::string &target, Tensor value) {
   for (auto [i, tensor] : llvm::enumerate(plan.tensors))
     if (tensor.name == target)

@@ -19,7 +19,8 @@ std::optional<FxCall> parseFxCall(StringRef text) {
   llvm::SmallVector<StringRef> parts;
   callee.split(parts, '.');
   FxCall call;
-  // torch.ops.aten.linear.default, but also operator.getitem.
+  // A callee is e.g. torch.ops.aten.linear.default, which ends in an overload, or
+  // operator.getitem, which does not.
   bool hasOverload = callee.contains("ops.") && parts.size() > 3;
   call.op = parts[parts.size() - (hasOverload ? 2 : 1)].str();
 
@@ -56,8 +57,8 @@ StringRef valueArgument(const FxCall &call, int position) {
   return text;
 }
 
-/// argumentOf for a clamp. If the exporter merged two clamps, a bound may come from
-/// either.
+/// argumentOf for a clamp. nullopt if the exporter merged two clamps, because a bound may
+/// then come from either of them.
 static std::optional<int> clampArgumentOf(StringRef op, const Node &node, int32_t operand) {
   llvm::SmallVector<StringRef> rules;
   node.metadata(kRewriterRule).split(rules, ", ");

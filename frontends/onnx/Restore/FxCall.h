@@ -29,14 +29,15 @@ llvm::StringRef resultOf(llvm::StringRef text);
 /// "%p_w" as "p_w"; empty if the argument is not a single value.
 llvm::StringRef valueArgument(const FxCall &call, int position);
 
-/// The argument of `call` that operand `operand` of `node` reads, where `node` is
-/// one of the call's nodes. Known for calls whose operands have another order or
-/// number in ONNX. `kNoArgument`: the exporter added the operand.
+/// The position of the argument of `call` that operand `operand` of `node` reads; `node`
+/// is one of the call's nodes. The result is `kNoArgument` if the exporter added the
+/// operand. nullopt if this function does not know the call. It knows those calls whose
+/// operands have another order or number in ONNX.
 constexpr int kNoArgument = -1;
 std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand);
 
-/// True for calls with LSTM's or GRU's flat list of weights, which ONNX's operators
-/// take joined and in another order.
+/// True for calls of LSTM, GRU and RNN that take a flat list of weights. ONNX's operators
+/// take these weights joined and in another order.
 bool isRecurrent(const FxCall &call);
 
 /// The path of the module whose forward made the call ("m.h.0.mlp"), from the

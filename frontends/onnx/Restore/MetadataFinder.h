@@ -1,5 +1,5 @@
-// Plans the restoration of a module's tensors from the metadata that PyTorch's
-// default exporter writes.
+// Plans the restoration of a module's tensors. Uses the metadata that PyTorch's default
+// exporter writes.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
@@ -43,8 +43,8 @@ struct CallNodes {
 
 /// The kind of an entry of the signature.
 TensorKind kindOf(const SignatureEntry &entry);
-/// lastName gives "weight" for the target "a.norm.weight", and ownerOf gives
-/// "a.norm". `within` joins both to the target.
+/// For the target "a.norm.weight", lastName gives "weight" and ownerOf gives "a.norm".
+/// `within` joins the two parts to the target again.
 llvm::StringRef lastName(llvm::StringRef target);
 llvm::StringRef ownerOf(llvm::StringRef target);
 std::string within(llvm::StringRef owner, llvm::StringRef name);
@@ -75,8 +75,9 @@ private:
   std::vector<std::string> parametersOf(const Initializer &initializer) const;
 
   /// The name of the call's argument that operand `operand` reads; empty if it is not
-  /// known. argumentOf gives the argument for some calls. Otherwise, a call that is a
-  /// single node with as many operands as arguments has both in the same order.
+  /// known. argumentOf knows the argument for some calls. For another call the name is
+  /// known if a single node with as many operands as arguments represents the call: its
+  /// operands are then in the order of the arguments.
   std::string argumentName(const CallNodes &group, int32_t node, int32_t operand) const {
     if (std::optional<int> position = argumentOf(group.call, graph.nodes[node], operand))
       return valueArgument(group.call, *position).str();
@@ -97,7 +98,8 @@ private:
   void planMergedTensor(int32_t reader, bool isKept,
                         llvm::ArrayRef<std::pair<int32_t, int32_t>> takers);
   void loseTwin(int32_t reader, const std::string &of);
-  /// Tensors of the module by target, each with its operand at one node.
+  /// The tensors of the module that one node reads: the target of each, and the operand
+  /// that was identified with it.
   using Reads = std::vector<std::pair<std::string, const Identified *>>;
   Reads parametersAt(int32_t node) const;
   int32_t readerOfParameters(int32_t node) const;
@@ -146,7 +148,7 @@ private:
   std::vector<CallNodes> groups;
   /// The identified operands of each tensor of the module, by its target.
   std::map<std::string, std::vector<Identified>> identified;
-  /// The same operands by node; filled once all are identified.
+  /// The operands in `identified`, by node. Filled once all operands are identified.
   std::map<int32_t, Reads> reads;
   /// Operands that have the same value as a tensor of the module, but were not
   /// computed from this tensor. They read a copy, which is not trained.
@@ -159,12 +161,12 @@ private:
     ElementType type;
   };
   std::vector<DroppedBias> dropped;
-  /// Placeholders that some call takes, and parameters that a tensor of the file
-  /// was computed from.
+  /// `named` has the placeholders that some call takes. `foldedNames` has the parameters
+  /// from which the exporter computed a tensor of the file.
   std::set<std::string> named, foldedNames;
   /// Nodes without metadata about their call.
   std::vector<int32_t> silentNodes;
-  /// The group of each node; -1: none.
+  /// The position in `groups` of each node's call; -1 if the node has no call.
   std::vector<int32_t> groupOfNode;
   std::optional<MovedStatistics> statistics;
   std::set<std::string> lostNames;

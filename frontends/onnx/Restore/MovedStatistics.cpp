@@ -54,8 +54,8 @@ const SignatureEntry *MovedStatistics::find(StringRef name) const {
   return found == buffers.end() ? nullptr : found->second;
 }
 
-/// The buffer that argument `position` of the call denotes: by its name, else by
-/// the tensor that the node reads or by the calling module.
+/// The buffer that argument `position` of the call denotes. It is found by the name of
+/// the argument, or else by the tensor that the node reads, or by the calling module.
 const SignatureEntry *MovedStatistics::bufferOf(const CallNodes &call, int32_t node, int position) {
   StringRef name = valueArgument(call.call, position);
   if (const SignatureEntry *entry = signature.findPlaceholder(name))

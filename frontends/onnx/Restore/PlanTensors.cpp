@@ -19,8 +19,9 @@ void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
                     target, initializer.name));
 }
 
-/// The steps from a restored tensor to an operand: by the names of the calls, else
-/// by comparing values, also with the operands in `known`.
+/// The steps from a restored tensor to an operand. The names of calls tell the steps in
+/// some cases. Otherwise the operand is compared with `value`, the value of the restored
+/// tensor, and with each operand in `known`, whose steps are known.
 std::optional<Derivation>
 MetadataFinder::stepsTo(const Identified &found, const Tensor &value,
                         const std::map<const Initializer *, Derivation> &known) const {

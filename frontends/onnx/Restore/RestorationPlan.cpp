@@ -26,7 +26,8 @@ bool isZero(const Tensor &tensor) {
   return llvm::all_of(tensor.bytes, [](char byte) { return byte == 0; });
 }
 
-/// The form of `tensor` in the file: "transposed 'val_3'", "one tensor with 'w'".
+/// The form in which the file has `tensor`: e.g. "transposed 'val_3'" or "one tensor with
+/// 'w'".
 std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t tensor) {
   std::vector<std::string> parts;
   for (const RestoredUse &use : plan.uses) {

@@ -41,8 +41,9 @@ struct RestoredUse {
   Derivation steps;
 };
 
-/// An operand of a recurrent operator, which consists of several tensors: their
-/// rows are concatenated, with the gates of each tensor in another order.
+/// An operand of a recurrent operator, which consists of several tensors of the module.
+/// The operand concatenates their rows, and has the gates of each tensor in another order
+/// than the module.
 struct JoinedUse {
   int32_t node;
   int32_t operand;
@@ -73,7 +74,8 @@ struct TrainingNorm {
   double momentum;
 };
 
-/// A lookup whose table has a gradient of its own kind.
+/// A Gather that was exported from nn.Embedding or nn.EmbeddingBag with a flag that
+/// changes the gradient of the table.
 struct FlaggedLookup {
   int32_t node;
   /// The row that gets no gradient (padding_idx); -1: none.
@@ -83,8 +85,8 @@ struct FlaggedLookup {
   bool isScaledByCounts = false;
 };
 
-/// An operand that is detached in the module; the exporter dropped the detach and
-/// left the operand undetached.
+/// An operand that the module detaches. The exporter dropped the call of detach, so
+/// gradients would pass the operand in the file.
 struct DetachedUse {
   int32_t node;
   int32_t operand;
@@ -99,8 +101,9 @@ struct DetachedOutput {
   std::string name;
 };
 
-/// The restoration as a plain object. It is derived from metadata or names and from
-/// the values of tensors, and is checked before anything is rewritten.
+/// The restoration as a plain object. The functions below derive it from metadata or
+/// names, and from the values of tensors. check() and verify() run before the model is
+/// rewritten.
 struct RestorationPlan {
   std::vector<RestoredTensor> tensors;
   std::vector<RestoredUse> uses;
@@ -112,8 +115,8 @@ struct RestorationPlan {
   std::vector<DetachedOutput> detachedOutputs;
   /// One message for each loss that only a new export can repair.
   std::vector<std::string> lost;
-  /// Calls of clone that the exporter dropped, with the detach before it if the
-  /// module has one.
+  /// Calls of clone that the exporter dropped. If the module has a detach before such a
+  /// clone, the exporter dropped the detach too.
   std::vector<std::string> droppedCopies;
   /// Restored tensors that the file does not determine completely, by name.
   std::vector<std::pair<std::string, Doubt>> doubts;
@@ -130,8 +133,8 @@ struct RestorationPlan {
   /// has the same bits as before.
   llvm::Error verify(const Graph &graph) const;
 
-  /// One row per restored tensor and one per flag of a lookup: name, type, number
-  /// of uses, and the form that the file has.
+  /// One row per restored tensor, and one row per flag of a lookup. A row has the name,
+  /// the type, the number of uses, and the form in which the file has the tensor.
   std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
   /// The rows as a table.
   void print(const Graph &graph, llvm::raw_ostream &os) const;
@@ -141,8 +144,8 @@ struct RestorationPlan {
   /// "2 values that the module does not differentiate (detach, detach_1)"; empty when there
   /// is none.
   std::string detachedSummary() const;
-  /// Restored tables whose rows are looked up several times at constant indices.
-  /// The file does not tell their order in the module.
+  /// Restored tables that the exporter looked up at constant indices. The file does not
+  /// tell the order of their rows in the module.
   std::vector<std::string> reorderedTables() const;
   /// The doubts about restored tensors: one line for each kind.
   std::vector<std::string> doubtLines() const;

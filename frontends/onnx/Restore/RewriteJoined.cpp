@@ -4,7 +4,7 @@
 
 namespace dpc::onnx {
 
-/// Adds a node with one result, which has the node's name.
+/// Adds a node to `first`. Its only result has the name of the node.
 onnxpb::NodeProto &Rewriter::addFirst(const std::string &type, const std::string &name,
                                       llvm::ArrayRef<std::string> inputs) {
   onnxpb::NodeProto &node = first.emplace_back();

@@ -153,8 +153,8 @@ std::string Rewriter::valueOf(const RestoredUse &use) {
   return name;
 }
 
-/// Sets ONNX's training form: statistics of the batch, and outputs for the updated
-/// running statistics.
+/// Gives a BatchNormalization node ONNX's training mode: the node uses the statistics of
+/// the batch, and has outputs for the updated running statistics.
 void Rewriter::setTraining(const TrainingNorm &norm) {
   onnxpb::NodeProto &node = nodeOf(norm.node);
   auto attribute = [&](const char *name) -> onnxpb::AttributeProto & {
@@ -191,8 +191,8 @@ void Rewriter::copyNode(const RestoredNode &copy) {
   after.push_back({&original, std::move(node)});
 }
 
-/// An Identity with the metadata of a detach, as the exporter writes it without
-/// optimization.
+/// An Identity with the metadata of a detach, as the exporter writes one with
+/// optimize=False.
 onnxpb::NodeProto Rewriter::makeDetach(const std::string &from, const std::string &to,
                                        const std::string &name) {
   onnxpb::NodeProto node;
@@ -215,7 +215,8 @@ void Rewriter::detachUse(const DetachedUse &use) {
   input = result;
 }
 
-/// The output keeps its name; the value that it is detached from gets a new name.
+/// Detaches an output of the graph. The output keeps its name, and the value before the
+/// detach gets a new name.
 void Rewriter::detachOutput(const DetachedOutput &output) {
   const std::string name = graph.outputs[output.output].name;
   for (onnxpb::NodeProto &node : *main.mutable_node())
@@ -231,8 +232,8 @@ void Rewriter::detachOutput(const DetachedOutput &output) {
       }
 }
 
-/// Removes initializers whose uses the plan has all replaced, and Identity nodes
-/// that only gave them another name.
+/// Removes initializers all of whose uses the plan has replaced. Also removes Identity
+/// nodes that only gave these initializers another name.
 void Rewriter::dropUnused() {
   llvm::StringSet<> replaced, reads;
   for (const RestoredUse &use : plan.uses)
@@ -263,7 +264,7 @@ void Rewriter::dropUnused() {
   for (const RestoredTensor &tensor : plan.tensors)
     if (!tensor.isInFile)
       restored.insert(tensor.name);
-  // Identity nodes whose results are still read stay.
+  // An Identity node stays if its result is still read.
   auto *nodes = main.mutable_node();
   for (int i = nodes->size(); i-- > 0;) {
     const onnxpb::NodeProto &node = nodes->Get(i);

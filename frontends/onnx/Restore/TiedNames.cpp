@@ -1,5 +1,4 @@
-// Finds parameter names of the module that are other names of a tensor in the
-// graph.
+// Finds names of the module's parameters that are further names of a tensor in the graph.
 
 #include "frontends/onnx/Restore/TiedNames.h"
 
@@ -50,7 +49,8 @@ public:
   }
 
 private:
-  /// Adds the names of the file's Identity nodes that are names of the module.
+  /// Adds the names of Identity nodes of the file that are names of the module's
+  /// parameters.
   void addAliases() {
     const bool isTorchScript = exporterOf(graph) == Exporter::TorchScript;
     for (const Initializer &initializer : graph.initializers)
@@ -64,11 +64,12 @@ private:
       }
   }
 
-  /// Adds listed parameters whose module's nodes read a tensor of another name.
+  /// Adds parameters that the signature lists but the file lacks, if the nodes of their
+  /// module read a tensor with another name.
   void addCalledModules() {
     std::map<std::string, std::set<std::string>> taken;
     for (const Node &node : graph.nodes) {
-      // The last scope is the call itself, the one before it the module.
+      // The last scope is the call itself, and the scope before it is the module.
       std::vector<std::string> scopes = parsePythonList(node.metadata(kNameScopes));
       if (scopes.size() < 2)
         continue;

@@ -1,8 +1,8 @@
 // Reconstructs tensors of the module from views of them.
 //
-// Only dimensions with extents above 1 have an order that matters. A candidate for
-// the original tensor is a list of dimensions: those of the value, and any number
-// of extent 1. Each view is undone in every way that the call allows.
+// Only the order of dimensions with extents above 1 matters. A candidate for the original
+// tensor is a list of dimensions: the dimensions of the value, and any number of
+// dimensions of extent 1. The search undoes each view in every way that the call allows.
 
 #include "frontends/onnx/Restore/UndoViews.h"
 
@@ -22,7 +22,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// A list of dimensions of the value; kOne stands for a dimension of extent 1.
+/// A list of dimensions of the value, as their numbers. kOne stands for a dimension of
+/// extent 1.
 using DimList = std::vector<int>;
 constexpr int kOne = -1;
 /// With more candidates than these the search gives up.
@@ -46,8 +47,8 @@ DimList withoutOnes(const DimList &dims) {
   return kept;
 }
 
-/// A search from the value backwards. Candidates are sorted from the likeliest to
-/// the least likely.
+/// Searches from the value back to the original tensor. Candidates are in the order from
+/// the likeliest to the least likely.
 class Search {
 public:
   Search(const Tensor &value, bool isKernel) : isKernel(isKernel) {
@@ -75,8 +76,9 @@ private:
   size_t visited = 0;
 };
 
-/// Undoes the remaining views in every possible order. Modules mostly move
-/// dimensions first and add dimensions afterwards.
+/// Undoes the views in `left` in every possible order, and adds the candidates that
+/// result to `found`. The likeliest order comes first: modules mostly move dimensions
+/// first and add dimensions afterwards.
 void Search::visit(const std::vector<Candidate> &from, SmallVector<View> left) {
   if (left.empty()) {
     for (const Candidate &each : from)
@@ -153,8 +155,8 @@ std::vector<Candidate> Search::undo(const std::vector<Candidate> &from, const Vi
   return to;
 }
 
-/// Adds the candidates in every other order of dimensions that the call may have
-/// had.
+/// Adds the candidates that a call which moves dimensions may have had as its operand:
+/// `from` with its dimensions in every other order that `kind` allows.
 void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidate> &to) const {
   int rank = from.dims.size();
   std::vector<Candidate> moved;
@@ -188,7 +190,8 @@ void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidat
       for (int a = b - 1; a >= 0; --a)
         exchange(a, b);
   }
-  // Only dimensions of extent 1 could be moved.
+  // If no order differs, the call moved only dimensions of extent 1, which changes
+  // nothing.
   if (moved.empty())
     moved.push_back(from);
   to.insert(to.end(), moved.begin(), moved.end());

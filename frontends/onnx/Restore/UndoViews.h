@@ -9,8 +9,8 @@
 
 namespace dpc::onnx {
 
-/// The properties of a viewed tensor that the file does not determine. Each value
-/// leaves more open than the one before it.
+/// The properties of a viewed tensor that the file does not determine. A later value of
+/// this enum means that more is unknown.
 enum class Doubt {
   None,
   /// The shape is unknown; the elements are in the module's order.
@@ -59,11 +59,12 @@ struct Undone {
   Doubt doubt;
 };
 
-/// Reconstructs the parameter from which `views` made `value`. `lastOnes` has the
-/// last views, starting with the very last; `others` came before them in unknown
-/// order. Names of calls tell the operation but not the dimensions, so every
-/// possible choice is undone. If the choices do not agree on one tensor, the result
-/// is the likeliest with its doubt. `isKernel`: a convolution takes the value.
+/// Reconstructs the parameter from which views made `value`. `lastOnes` has the last
+/// views, starting with the very last; the views in `others` came before them, in unknown
+/// order. The names of calls tell the operation but not the dimensions, so the function
+/// undoes the views for every possible choice of dimensions. If the choices give
+/// different tensors, the result is the likeliest tensor, with a doubt. `isKernel` says
+/// that `value` is the kernel of a convolution.
 Undone undoViews(const Tensor &value, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
                  bool isKernel = false);
 
