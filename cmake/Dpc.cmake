@@ -28,7 +28,7 @@ function(dpc_add_op_interface name)
   add_public_tablegen_target(Dpc${name}IncGen)
 endfunction()
 
-# dpc_add_passes(Bucketing): generates the declarations of the passes in one folder's Passes.td.
+# dpc_add_passes(Buckets): generates the declarations of the passes in one folder's Passes.td.
 function(dpc_add_passes name)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${name})

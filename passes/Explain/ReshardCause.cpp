@@ -4,9 +4,9 @@
 #include "passes/Explain/ReshardCause.h"
 
 #include "dialects/NN/IR/Conversions.h"
-#include "passes/Sharding/LoopSchedule.h"
-#include "passes/Sharding/OpPlacement.h"
-#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/Partition/LoopSchedule.h"
+#include "passes/Sharding/Reshards/ReshardPlan.h"
+#include "passes/Sharding/Search/OpPlacement.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,8 +5,8 @@
 
 #include "passes/Explain/Names.h"
 #include "passes/Explain/ReshardCause.h"
-#include "passes/Sharding/LoopSchedule.h"
-#include "passes/Sharding/LowerReshard.h"
+#include "passes/Sharding/Partition/LoopSchedule.h"
+#include "passes/Sharding/Partition/LowerReshard.h"
 
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"

@@ -4,7 +4,7 @@
 
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Conversions.h"
-#include "passes/Sharding/LoopSchedule.h"
+#include "passes/Sharding/Partition/LoopSchedule.h"
 
 using namespace mlir;
 using namespace dpc;

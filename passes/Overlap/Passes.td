@@ -3,6 +3,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
+  let summary = "Moves the terms of gradient norms to directly after their gradients";
+  let description = [{
+    The program lists the terms of the norm of all gradients, and the sums over ranks
+    that these terms need, after the entire backward pass. A kernel that computes both a
+    gradient and its term would run there, and all its operands would be kept until
+    then. This pass moves the terms to directly after their gradients. In general, the
+    pass moves ops of the backward pass of `@step` that move data, compute element by
+    element or sum elements, if they read only values of the backward pass
+    (`runsAtOnce`, passes/Forward/EarlyOps.h).
+
+    Left alone: ops that read only single numbers, such as the sum of the terms; updates; functions
+    without a metric `loss` or without updates.
+
+    Needs: level `local`. Keeps: values, every op.
+
+    ```mlir sketch
+    %g = nn.dot %x, %d contract [0] [0] : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+    ... // the rest of the backward pass
+    %q = nn.mul %g, %g : tensor<16x16xf32>
+    %t = nn.reduce sum %q [0, 1] : tensor<16x16xf32> -> tensor<f32>
+    // becomes
+    %g = nn.dot %x, %d contract [0] [0] : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+    %q = nn.mul %g, %g : tensor<16x16xf32>
+    %t = nn.reduce sum %q [0, 1] : tensor<16x16xf32> -> tensor<f32>
+    ...
+    ```
+  }];
+}
+
 def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let summary = "Moves the last microbatch out of its loop, so that it overlaps with all-reduces";
   let description = [{

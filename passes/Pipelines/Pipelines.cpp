@@ -4,7 +4,7 @@
 #include "passes/Pipelines/Pipelines.h"
 
 #include "passes/Autodiff/Passes.h"
-#include "passes/Bucketing/Passes.h"
+#include "passes/Buckets/Passes.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Machine/Passes.h"
@@ -14,6 +14,7 @@
 #include "passes/Overlap/Passes.h"
 #include "passes/Pipelines/Passes.h"
 #include "passes/Remat/Passes.h"
+#include "passes/ShardedUpdates/Passes.h"
 #include "passes/Sharding/Passes.h"
 #include "passes/Verify/Passes.h"
 
@@ -221,7 +222,7 @@ void dpc::buildExecPipeline(OpPassManager &manager, const ExecOptions &options) 
 void dpc::registerAllPasses() {
   mlir::registerTransformsPasses();
   registerAutodiffPasses();
-  registerBucketingPasses();
+  registerBucketsPasses();
   registerFusionPasses();
   registerOverlapPasses();
   registerPipelinesPasses();
@@ -231,6 +232,7 @@ void dpc::registerAllPasses() {
   registerMemoryPasses();
   registerNormalizePasses();
   registerOptimizePasses();
+  registerShardedUpdatesPasses();
   registerShardingPasses();
   registerVerifyPasses();
   PassPipelineRegistration<StepOptions>("dpc-step-pipeline", "import -> step", buildStepPipeline);

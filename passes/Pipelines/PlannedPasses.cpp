@@ -2,12 +2,13 @@
 
 #include "passes/Pipelines/PlannedPasses.h"
 
-#include "passes/Bucketing/Passes.h"
+#include "passes/Buckets/Passes.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Memory/Passes.h"
 #include "passes/Overlap/Passes.h"
 #include "passes/Remat/Passes.h"
+#include "passes/ShardedUpdates/Passes.h"
 #include "passes/Sharding/Passes.h"
 
 using namespace mlir;

@@ -17,25 +17,6 @@
 using namespace mlir;
 using namespace dpc;
 
-bool dpc::isFree(Operation *op) {
-  const FusionKind kind = getFusionKind(op);
-  return kind == FusionKind::view || kind == FusionKind::repeated;
-}
-
-bool dpc::hasRank(Type type) { return cast<RankedTensorType>(type).getRank() > 0; }
-
-bool dpc::runsAtOnce(Operation *op, llvm::function_ref<bool(Operation *)> isBackward) {
-  const FusionKind kind = getFusionKind(op);
-  if (!isFree(op) && kind != FusionKind::elementwise && kind != FusionKind::reduction &&
-      !dist::isCollective(op))
-    return false;
-  return llvm::none_of(op->getOperands(), [&](Value operand) {
-    Operation *maker = operand.getDefiningOp();
-    return maker && !isBackward(maker) && getFusionKind(maker) != FusionKind::repeated &&
-           hasRank(operand.getType());
-  });
-}
-
 /// Whether an update reads `value`, directly or through conversions.
 static bool feedsUpdate(Value value) {
   return llvm::any_of(nn::getForms(value), [](Value form) {

@@ -2,31 +2,16 @@
 #define DPC_PASSES_REMAT_BACKWARDMOMENTS_H
 
 #include "dialects/Dist/IR/MeshShape.h"
+#include "passes/Forward/EarlyOps.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace dpc {
-
-/// Whether the results of `op` take no memory of their own. This holds if `op` is a view, or if
-/// each kernel that reads the result computes it for itself (e.g. a constant). A free op is
-/// repeated for each of its readers.
-bool isFree(mlir::Operation *op);
-
-/// Whether the tensor type `type` has rank 1 or more. A tensor of rank 0 is a single number.
-bool hasRank(mlir::Type type);
-
-/// Whether `op`, an op of the backward pass, can run as soon as its operands exist, whatever its
-/// position in the program. Two conditions must hold. First, `op` is free, elementwise, a reduction
-/// or a collective. Second, no op outside of the backward pass (`isBackward`) makes an operand,
-/// except constants and single numbers. An op that reads a value of the forward pass keeps its
-/// position, because a rematerialized value does not exist earlier.
-bool runsAtOnce(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *)> isBackward);
 
 /// How gradients will be divided among ranks after the ranks have summed them.
 struct GradientDivision {

@@ -1,7 +1,7 @@
 #ifndef DPC_TEST_UNIT_PASSES_REMAT_RANDOMTRAINING_H
 #define DPC_TEST_UNIT_PASSES_REMAT_RANDOMTRAINING_H
 
-#include "test/unit/passes/Bucketing/StepGenerator.h"
+#include "test/unit/passes/ShardedUpdates/StepGenerator.h"
 
 #include <optional>
 

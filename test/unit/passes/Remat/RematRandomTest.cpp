@@ -1,20 +1,21 @@
 // Random networks under random meshes, divisions of state and recomputation: two steps and
 // an evaluation give what they give on one device that makes nothing again.
 
-#include "test/unit/passes/Bucketing/StepCheck.h"
 #include "test/unit/passes/Remat/RandomTraining.h"
+#include "test/unit/passes/ShardedUpdates/StepCheck.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MicroLoop.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "passes/Autodiff/Passes.h"
-#include "passes/Bucketing/Passes.h"
+#include "passes/Buckets/Passes.h"
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Fusion/Passes.h"
 #include "passes/Optimize/Passes.h"
 #include "passes/Overlap/Passes.h"
 #include "passes/Remat/Passes.h"
+#include "passes/ShardedUpdates/Passes.h"
 #include "targets/CPU/CPUTarget.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -1,6 +1,6 @@
 // The search for layouts on made-up prices.
 
-#include "passes/Sharding/LayoutSearch.h"
+#include "passes/Sharding/Search/LayoutSearch.h"
 
 #include "llvm/Support/Error.h"
 

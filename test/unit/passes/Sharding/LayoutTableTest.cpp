@@ -1,6 +1,6 @@
 // Layouts by number, and which of them are the same to devices.
 
-#include "passes/Sharding/LayoutTable.h"
+#include "passes/Sharding/Reshards/LayoutTable.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/NNDialect.h"
-#include "passes/Sharding/LayoutRequests.h"
+#include "passes/Sharding/Search/LayoutRequests.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"

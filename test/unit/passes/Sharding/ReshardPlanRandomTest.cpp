@@ -1,6 +1,6 @@
 // Random reshard plans, played on the elements of all devices.
 
-#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/Reshards/ReshardPlan.h"
 #include "test/unit/dialects/Dist/IR/LayoutReference.h"
 
 #include <gtest/gtest.h>

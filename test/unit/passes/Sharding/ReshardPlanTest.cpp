@@ -1,6 +1,6 @@
 // Reshard plans: each kind of step where it pays, and wrong plans refused.
 
-#include "passes/Sharding/ReshardPlan.h"
+#include "passes/Sharding/Reshards/ReshardPlan.h"
 
 #include <gtest/gtest.h>
 

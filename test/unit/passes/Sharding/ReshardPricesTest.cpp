@@ -1,6 +1,6 @@
 // What reshards cost, by layouts and by their numbers; references to prices stay.
 
-#include "passes/Sharding/ReshardPrices.h"
+#include "passes/Sharding/Reshards/ReshardPrices.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,0 +1,18 @@
+#ifndef DPC_PASSES_SHARDEDUPDATES_READONLYSTATE_H
+#define DPC_PASSES_SHARDEDUPDATES_READONLYSTATE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dpc {
+
+/// Shards over `axes` all state that no function writes: frozen parameters, and the parameters of
+/// an inference program. The state lies in flat storage, in buckets that close at `limits` bytes. A
+/// bucket is gathered before each part of a function that reads it (StorageArguments). Some
+/// buckets, of at most `keepBytes` in total, are gathered once and then stay whole. State stays as
+/// it is if its elements are not floats, or if it is already sharded over one of the axes.
+mlir::LogicalResult cutReadOnlyState(mlir::ModuleOp module, mlir::ArrayRef<std::string> axes,
+                                     mlir::ArrayRef<int64_t> limits, int64_t keepBytes);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDEDUPDATES_READONLYSTATE_H

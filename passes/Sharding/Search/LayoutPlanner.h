@@ -1,0 +1,66 @@
+#ifndef DPC_PASSES_SHARDING_SEARCH_LAYOUTPLANNER_H
+#define DPC_PASSES_SHARDING_SEARCH_LAYOUTPLANNER_H
+
+#include "passes/Sharding/Search/LayoutBoundary.h"
+#include "passes/Sharding/Search/LayoutCandidates.h"
+#include "passes/Sharding/Search/SplitAtoms.h"
+
+namespace dpc {
+
+/// Options for the layouts of a program, besides the requests for single tensors.
+struct LayoutWishes {
+  /// The axes that shard the batch, and the axes that divide parameters.
+  llvm::ArrayRef<std::string> batchAxes, autoAxes;
+  /// Whether to divide ops that an axis of `autoAxes` leaves idle, so that not all devices along
+  /// this axis compute the same (SplitAtoms.h).
+  bool splitAtoms = true;
+  /// Whether there is nothing to search, because the layouts of state have been decided.
+  bool stateIsKnown = false;
+  /// Whether remarks report the plans that were priced.
+  bool explain = false;
+};
+
+/// Plans the layouts of one function: finds the candidate cuts, searches among them, splits atoms,
+/// and chooses a plan.
+class LayoutPlanner {
+public:
+  /// All arguments outlive the object.
+  LayoutPlanner(const LayoutBoundary &boundary, const ProgramLoops &program,
+                const dist::MeshShape &mesh, PlacementCache &cache, const LayoutWishes &wishes);
+
+  /// Searches for plans that add cuts to those that the boundary demands. Fails with an error if
+  /// the answer of the search fails its check.
+  mlir::LogicalResult search();
+  /// Returns the composites with a loop that they need unsharded but that the best plan so far
+  /// shards.
+  llvm::SmallVector<DecomposableOpInterface> findCutComposites() const;
+  /// Divides the ops that each plan leaves idle, searches the other cuts again, and returns the
+  /// best plan.
+  SplitPlan split();
+  /// Returns the layouts of all values under a plan.
+  std::unique_ptr<Assignment> assign(const ProgramLoops &trial, const AxisPlan &plan) const;
+
+private:
+  LayoutCandidates findCandidates() const;
+  /// Fills `problem` with the cuts that the search may choose from. `candidates` finds these cuts.
+  void findProblem();
+  PlanCost costOf(const Assignment &assignment) const {
+    return {candidates.excessBytes(assignment), assignment.getSeconds(),
+            assignment.getTraffic().bytes};
+  }
+
+  const LayoutBoundary &boundary;
+  const ProgramLoops &program;
+  const dist::MeshShape &mesh;
+  PlacementCache &cache;
+  const LayoutWishes &wishes;
+  const std::vector<Assignment::Returned> returned;
+  LayoutCandidates candidates;
+  LayoutProblem problem;
+  /// The plans to choose from; the cheapest one comes first.
+  std::vector<AxisPlan> plans;
+};
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_SEARCH_LAYOUTPLANNER_H

@@ -1,0 +1,44 @@
+#ifndef DPC_PASSES_SHARDING_SEARCH_SPLITATOMS_H
+#define DPC_PASSES_SHARDING_SEARCH_SPLITATOMS_H
+
+#include "passes/Sharding/Search/LayoutSearch.h"
+
+namespace dpc {
+
+/// A program whose atoms may have been split, and the axes that cut the atoms.
+struct SplitPlan {
+  ProgramLoops program;
+  AxisPlan plan;
+};
+
+/// `AssignPlan` assigns layouts under a plan, and `CostOf` computes the cost of an assignment.
+using AssignPlan =
+    llvm::function_ref<std::unique_ptr<Assignment>(const ProgramLoops &, const AxisPlan &)>;
+using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
+
+/// Divides ops that an axis leaves idle. Such ops exist because an atom is cut in all ops or in
+/// none. If the heads and the inner dimensions of a transformer are cut, the norms and sums between
+/// them have neither atom, so all devices along the axis compute the same. The remedy by hand is
+/// sequence parallelism (Korthikanti et al., "Reducing Activation Recomputation in Large
+/// Transformer Models", 2022).
+///
+/// An op is idle if the axis cuts none of its loops. Idle ops that values connect form a component.
+/// In all ops of a component, a new atom replaces an atom along which most of them run in parallel,
+/// and the axis cuts the new atom. Reshards at the border of the component follow from that. The
+/// function tries every such atom for each component, and keeps the one that improves the complete
+/// program most, if any does. Components of repeated layers that are alike are divided together.
+///
+/// If a request wants the result of an idle op to be cut over the axis, this op is divided in any
+/// case, along an atom of the requested dimension. It is divided alone or with its component,
+/// whichever is cheaper.
+///
+/// `samples` are the atoms that count samples. An op that sums over a parameter is not divided
+/// along such an atom, unless a request wants its result to be cut so. The reason is that a user
+/// who names an axis besides those of the batch wants parameters to be divided over it.
+SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
+                       llvm::ArrayRef<LayoutRequest> requests, llvm::ArrayRef<unsigned> samples,
+                       const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);
+
+} // namespace dpc
+
+#endif // DPC_PASSES_SHARDING_SEARCH_SPLITATOMS_H
