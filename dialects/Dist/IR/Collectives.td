@@ -112,7 +112,7 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
-  let summary = "Combines a tensor over devices and leaves each its shard";
+  let summary = "Combines a tensor over devices and gives each device its shard";
   let description = [{
     Computes the elementwise `reduction` of the inputs of all devices in the group.
     Member i of the group gets slice i of it along the first dimension. The result
@@ -140,7 +140,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 }
 
 def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType]> {
-  let summary = "Gives each device a slice of every other one's tensor";
+  let summary = "Gives each device a slice of the tensor of every other device";
   let description = [{
     Each device sends slice j of its operand along the first dimension to member j
     of its group. Slice i of its result comes from member i.
@@ -240,7 +240,7 @@ def Dist_MicroOp : Dist_Op<"micro", [
 }
 
 def Dist_YieldOp : Dist_Op<"yield", [Pure, Terminator, ParentOneOf<["MicroOp"]>]> {
-  let summary = "Ends a microbatch's region and gives its values";
+  let summary = "Ends the region of a microbatch loop and returns its values";
   let description = [{
     Ends the body of a `dist.micro`. Its operands are the values of one iteration,
     one for each result of the loop.

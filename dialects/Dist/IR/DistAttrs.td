@@ -85,7 +85,7 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
 
 def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
   let mnemonic = "link";
-  let summary = "One device's way to the others of its group (dpc::Link)";
+  let summary = "The connection of a device to the other devices of its group (dpc::Link)";
   let description = [{
     `bytesPerUs` is the number of bytes that the link transfers in a microsecond, and `latencyNs`
     is its latency in nanoseconds. `#dist.machine` has one or more links.
@@ -97,7 +97,7 @@ def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
 
 def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let mnemonic = "machine";
-  let summary = "What a program is planned for (dpc::Machine)";
+  let summary = "The machine that a program is planned for (dpc::Machine)";
   let description = [{
     An attribute of the module. `target` names the kind of device that runs the kernels, e.g.
     `cpu`, and `processor` names the type of its processor. In one microsecond, a device computes
@@ -123,7 +123,7 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
 
 def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
   let mnemonic = "plan";
-  let summary = "The choices that make one program of a step (dpc::ProgramPlan)";
+  let summary = "The choices that select one program among all that compute a step (dpc::ProgramPlan)";
   let description = [{
     An attribute of the module up to level `scheduled`. `dpc-compile` sets it from its options,
     and `dpc-follow-plan` makes the levels `placed` and `scheduled` by its choices. `mesh` lists
@@ -150,7 +150,7 @@ def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
 
 def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let mnemonic = "cost";
-  let summary = "What the model expects of a function's layouts";
+  let summary = "The estimated cost of a function's layouts";
   let description = [{
     The attribute `dist.cost` of a function. It estimates one run of the function on one device:
     `computing` and `moving` are the nanoseconds that computation and reshards take, and `sent`

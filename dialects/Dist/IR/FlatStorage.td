@@ -35,7 +35,7 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
 }
 
 def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> {
-  let summary = "The tensors that lie end to end in a flat one";
+  let summary = "Splits a flat tensor into the tensors that lie in it end to end";
   let description = [{
     The inverse of `dist.pack`: result i has the elements of the operand from
     `at[i]` on. The op moves no data.
@@ -60,7 +60,7 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
 }
 
 def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
-  let summary = "This device's shard of a flat tensor that all have";
+  let summary = "This device's shard of a flat tensor that all devices have";
   let description = [{
     The operand is the same on all devices of the group. It consists of as many
     equal shards as the group has members, and each device takes the shard with its

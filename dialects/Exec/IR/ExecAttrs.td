@@ -40,7 +40,7 @@ def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
 }
 
 def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
-  let summary = "What the memory of a rank is for, in bytes";
+  let summary = "How many bytes of a rank's memory serve each purpose";
   let description = [{
     The attribute `exec.memory_use` of the module; `dpc-assign-offsets` sets it for reports. Four
     fields count the bytes of persistent buffers: `parameters`, `optimizer` (optimizer state),
@@ -67,7 +67,7 @@ def Exec_LiveTensorAttr : Exec_Attr<"LiveTensor", "live_tensor"> {
 }
 
 def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
-  let summary = "What is live at moments of a step";
+  let summary = "The bytes and tensors that are live at certain moments of a step";
   let description = [{
     The attribute `exec.live_bytes` of the module; `dpc-assign-offsets` sets it for reports.
     `afterForward` is the number of bytes of values that the forward pass of `step` computes and
@@ -79,7 +79,7 @@ def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
 }
 
 def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
-  let summary = "Where a matrix of each batch lies in one of a kernel's buffers";
+  let summary = "The place of the matrices of a batch in one of a kernel's buffers";
   let description = [{
     `buffer` is the number of the buffer in the list of a launch (#exec.grid). The first element
     of the matrix is `offset` bytes after the start of the buffer. The elements of one row are
@@ -135,7 +135,7 @@ def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
 }
 
 def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
-  let summary = "A launch of a grid of threads, one of those that make a kernel";
+  let summary = "A launch of a grid of threads, one of the launches that compute a kernel";
   let description = [{
     A kernel whose target is `cuda` is computed by one or more launches; `exec.launches` of the
     kernel's function lists them in order. This launch runs a function in `blocks` blocks of
@@ -177,7 +177,7 @@ def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for"
 }
 
 def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
-  let summary = "What a buffer or a collective is for";
+  let summary = "The purpose of a buffer or a collective";
   let description = [{
     The attribute `exec.purpose` of an exec.buffer or exec.start; `dpc-mark-purposes` sets it.
     Only reports and traces use it: no decision of the compiler depends on it. If it is absent,
@@ -212,8 +212,8 @@ class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> 
 }
 
 def Exec_Event : Exec_Type<"Event", "event"> {
-  let summary = "A communication under way";
-  let description = "What `exec.start` gives and `exec.wait` takes: each event is waited for once.";
+  let summary = "A collective that has started";
+  let description = "The result of `exec.start` and the operand of `exec.wait`. Exactly one wait uses each event.";
 }
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECATTRS_TD

@@ -274,7 +274,7 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 }
 
 def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
-  let summary = "Writes the number of the microbatch at hand into a buffer";
+  let summary = "Writes the number of the current microbatch into a buffer";
   let description = [{
     Writes the coordinate (from 0) on the sequential axis of the enclosing loop. This
     coordinate needs an op because it changes while an entry runs. Coordinates on
