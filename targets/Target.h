@@ -100,10 +100,10 @@ struct KernelNeeds {
   /// Bytes of scratch memory that the kernel needs. The memory must be aligned to 64
   /// bytes.
   int64_t scratchBytes = 0;
-  /// For each result, the operands whose buffer it may share, because the kernel reads
-  /// no element i of the operand after it has written element i of the result. A
-  /// result may share the buffer of one of these operands. Two results must not share
-  /// one buffer.
+  /// For each result, the operands whose buffer it may share. The kernel never reads
+  /// element i of one of these operands after it has written element i of the result.
+  /// A result may share the buffer of one of these operands. Two results must not
+  /// share one buffer.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
 
   bool operator==(const KernelNeeds &other) const {

@@ -139,7 +139,7 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
   if (hashOf({rest}) != checksum)
     return std::nullopt;
   // prune() removes the files with the oldest times of access first. Set the time
-  // here, because many file systems are mounted such that a read does not set it.
+  // here, because on many file systems a read does not set it.
   futimens(file, nullptr);
   return rest.str();
 }

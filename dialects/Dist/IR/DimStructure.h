@@ -32,10 +32,10 @@ DimLayout uncutLayout(const DimStructure &structure);
 /// The structure as text, e.g. `[3x4x8 + 5]`.
 std::string toString(const DimStructure &structure);
 
-/// The coarsest structure that has the segment boundaries of both `a` and `b`, and
-/// in which every factor of `a` and `b` is a product of adjacent factors. None if
-/// the extents differ, or if no structure satisfies this, e.g. for 2x3 and 3x2.
-/// Factors of size 1 are dropped.
+/// The common refinement of `a` and `b`: the coarsest structure with two
+/// properties. It has the segment boundaries of both. Every factor of `a` and `b`
+/// is a product of adjacent factors of it. None if the extents differ, or if no
+/// structure satisfies this, e.g. for 2x3 and 3x2. Factors of size 1 are dropped.
 ///
 /// A segment with the factors (n, rest..) consists of n copies of (rest..), and may
 /// be split between two copies. Therefore the refinement of 3x4x8 and 4x8 + 4x8 +

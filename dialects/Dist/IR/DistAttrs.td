@@ -64,8 +64,8 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let description = [{
     The attribute of a function argument that holds several states, and of the result that is its
     new value. It replaces the `#nn.arg` attributes of the members. If `over` names mesh axes,
-    the storage is divided into equal shards, one for each device of a group along these axes,
-    and the argument is the shard of one device. Elements that belong to no member are padding.
+    the devices of a group along these axes divide the storage into equal shards. The argument is
+    then the shard of one device. Elements that belong to no member are padding.
 
     `dpc-divide-updates` sets the attribute. The host can still access each member by its name.
 

@@ -25,8 +25,8 @@ def Exec_Dialect : Dialect {
 
     Modules of two levels are in this dialect. At level `scheduled`, tensors have
     become buffers and the order of actions is known. At level `exec`, offsets are
-    fixed and launches are joined into `exec.function`s; the folder `record` emits the
-    program record from such a module.
+    fixed and launches are joined into `exec.function`s. The folder `record` emits the
+    program record from a module of level `exec`.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

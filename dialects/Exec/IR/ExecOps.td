@@ -165,8 +165,8 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
     the start of the space. Buffers that are never live at the same time may share
     bytes. Buffers that collectives access lie in space `shared`.
 
-    `dpc-lower-to-exec` creates the op for each value that is not a persistent
-    buffer, and for the scratch memory of each launch. `dpc-assign-offsets` sets
+    `dpc-lower-to-exec` creates the op for each value that is neither in a persistent
+    buffer nor a view, and for the scratch memory of each launch. `dpc-assign-offsets` sets
     `offset`. `dpc-form-functions` sets `number`, and copies the op into each
     function that uses the buffer; ops with the same number are the same buffer.
     `record/BufferTable.cpp` turns each number into one logical buffer of the program
@@ -201,10 +201,10 @@ def Exec_ViewOp : Exec_Op<"view", [
     axes. Otherwise i is the number of the current microbatch, from 0. The view
     accesses no memory.
 
-    `dpc-lower-to-exec` creates the op for a reshape, for a member of a bucket, for
-    the slice that one microbatch has of a sliced or stacked tensor, and for a rank's
-    shard of flat storage. `dpc-compute-in-place` creates it for a buffer that
-    becomes a part of another buffer. `dpc-form-functions` copies it into each
+    `dpc-lower-to-exec` creates the op for a reshape, for a member of a bucket and for
+    a rank's shard of flat storage. It also creates it for the slice of a tensor that
+    one microbatch reads or writes. `dpc-compute-in-place` creates it for a buffer
+    that becomes a part of another buffer. `dpc-form-functions` copies it into each
     function that uses the view. The op emits no code: the files of `record` add its
     offset to the address of its source (`exec::placeOf`).
 
@@ -303,13 +303,13 @@ def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
   let description = [{
     Copies all bytes of `input` to `output`.
 
-    `dpc-lower-to-exec` creates the op for each member of a bucket, for the value of
-    a microbatch that becomes a slice of a stacked result, for each result of an
-    entry, and for the operand of a collective if it is not in space `shared`.
-    `dpc-compute-in-place` removes the op if the value can be computed in `output`
-    directly. `dpc-form-functions` moves the remaining copies into functions.
-    `record/Functions.cpp` turns a copy into a `memcpy`, and `record/LaunchTable.cpp`
-    turns it into a launch of the kind `DPC_LAUNCH_COPY`.
+    `dpc-lower-to-exec` creates the op for each member of a bucket and for each result
+    of an entry. In a loop, it creates the op for a value that becomes a slice of a
+    stacked result. It also copies the operand of a collective to space `shared` if it
+    lies elsewhere. `dpc-compute-in-place` removes the op if the value can be computed
+    in `output` directly. `dpc-form-functions` moves the remaining copies into
+    functions. `record/Functions.cpp` turns a copy into a `memcpy`, and
+    `record/LaunchTable.cpp` turns it into a launch of the kind `DPC_LAUNCH_COPY`.
 
     ```mlir
     func.func @example(%0: memref<4x3xf32>, %1: memref<4x3xf32>) {

@@ -100,8 +100,8 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
     `guarded`, 0 replaces a p that would be NaN. Source: Dao, "FlashAttention-2: Faster
     Attention with Better Parallelism and Work Partitioning", 2023.
 
-    Usually, the sum over the keys is already 1. It is not if a large finite number masks
-    all keys of a row, because `logSumExp` is then so large that rounding drops the
+    Usually, the sum over the keys is already 1. It is not 1 if a large finite number
+    masks all keys of a row. Then `logSumExp` is so large that rounding drops the
     logarithm of the number of keys.
 
     The VJP of `nn.attention` creates the op. `dpc-assign-layouts` decomposes it if an
@@ -120,9 +120,9 @@ def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
     rounds the probabilities and ds, because they are factors of a product there.
 
     `resultGrad` is rounded to the type of q, k and v. `delta` is computed from this
-    rounded gradient, and from the result, which need not be rounded. Therefore p (g v^T
-    - delta) sums to zero over the keys, up to rounding. Otherwise all keys would push a
-    query in one direction.
+    rounded gradient, and from the result, which need not be rounded. Therefore ds sums
+    to zero over the keys, up to rounding. Otherwise all keys would push a query in one
+    direction.
 
     Constraints: (C1) to (C6) of `nn.attention`; (C7) `logSumExp` and `delta` have the
     type of the second result of `nn.attention`; `resultGrad` has the shape of its first

@@ -7,8 +7,8 @@
 namespace dpc::nn {
 
 /// The extents of an attention. Its scores have the dimensions [batch.., queries,
-/// keys]. In q, k, v and the result, dimension `rows` counts queries or keys, the
-/// last dimension has the elements of a row, and all other dimensions are batch
+/// keys]. In q, k, v and the result, dimension `rows` counts queries or keys, and
+/// the last dimension has the elements of a row. All other dimensions are batch
 /// dimensions.
 struct AttentionShape {
   llvm::SmallVector<int64_t> batch;

@@ -24,7 +24,7 @@ template <typename Op> struct AttentionExpressions {
   Op op;
   AttentionShape shape = op.getAttentionShape();
   int64_t batches = shape.batch.size();
-  /// The element type of q, k and v, and the type in which such elements are
+  /// The element type of q, k and v, and the type in which their elements are
   /// summed.
   Type element = typeOf(op.getQ()).getElementType(), sum = accumulatorType(element);
 

@@ -76,10 +76,10 @@ static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, boo
 }
 
 namespace {
-/// How one use of a module updates a running statistic r. Group by group, each of the
-/// n uses in order updates r to m_u r + (1 - m_u) stat_(g,u), where u is the use and
-/// g is the group, 0 to G - 1. The result is the same if each use updates r once for
-/// all groups. With M = m_1 .. m_n, the one update of use u is:
+/// How one use of a module updates a running statistic r. For each of the groups 0 to
+/// G - 1, all n uses update r in order. For group g, use u sets r to
+/// m_u r + (1 - m_u) stat_(g,u). The result is the same if each use updates r only once
+/// for all groups. With M = m_1 .. m_n, this one update of use u is:
 ///   r' = keep r + sum over g of (1 - m_u) M^(G-1-g) stat_(g,u),
 ///   keep = m_u, times M^(G-1) for the first use.
 struct StatisticMove {

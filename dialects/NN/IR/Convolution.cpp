@@ -288,8 +288,8 @@ template <typename Op> struct Siblings {
   Expressions e;
   Op op;
 
-  /// Rounds the gradient of the result to the type of the operands if the result
-  /// is wider, so that it can be an operand of another of the three ops.
+  /// If the result is wider than the operands, rounds its gradient to their type.
+  /// The gradient can then be an operand of the other two ops.
   Value asFactor(Value grad) { return e.convert(grad, typeOf(op->getOperand(0)).getElementType()); }
 
   Value conv(Value x, Value w) { return make<ConvOp>(x, w); }

@@ -105,12 +105,12 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
 def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Copies a tensor, and combines one element for each index into the copy";
   let description = [{
-    The result is a copy of `input`, in which updates[a, i, b] is combined with the
-    element at [a, indices[a, i, b], b], in row-major order of the updates. `kind` says
-    how. `none` replaces the element; if two updates have the same position, it is
-    unspecified which stays. The other kinds add, multiply, or take the larger or smaller
-    value. The gradients of `none` and `add` follow from the definition. `max` and `min`
-    divide the gradient evenly among equal elements. `mul` has no gradient.
+    The result is a copy of `input` that is combined with all updates in row-major order:
+    updates[a, i, b] with the element at [a, indices[a, i, b], b]. `kind` says how. `none`
+    replaces the element; if two updates have the same position, it is unspecified which
+    stays. The other kinds add, multiply, or take the larger or smaller value. The
+    gradients of `none` and `add` follow from the definition. `max` and `min` divide the
+    gradient evenly among equal elements. `mul` has no gradient.
 
     Frontends (ScatterElements) and VJPs create the op. It becomes one kernel.
 
@@ -165,9 +165,9 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
 def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
   let summary = "Copies a tensor, and combines slices at index tuples into the copy";
   let description = [{
-    The result is a copy of `input`, in which updates[b, i, s] is combined with the
-    element at [b, indices[b, i, :]..., s], in row-major order of the updates. `kind` says
-    how, as for `nn.scatter_elements`.
+    The result is a copy of `input` that is combined with all updates in row-major order:
+    updates[b, i, s] with the element at [b, indices[b, i, :]..., s]. `kind` says how, as
+    for `nn.scatter_elements`.
 
     Frontends (ScatterND) and VJPs create the op. It becomes one kernel.
 

@@ -62,10 +62,10 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     norm); the result `mean` is still the mean. The op has no scale and bias: layer,
     RMS, instance, group and batch normalisation have separate ops for them.
 
-    Let r = 1 / sqrt(variance + epsilon), and let y be the result. The gradient is r (g
-    - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient h of `mean` adds
-    h / N to the gradient of every element. A gradient h of `variance` adds 2 h (x -
-    mean) / N.
+    Let r = 1 / sqrt(variance + epsilon), and let y be the result. The gradient is
+    r (g - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient h of `mean`
+    adds h / N to the gradient of every element. A gradient h of `variance` adds
+    2 h (x - mean) / N.
 
     Frontends and the training form of `nn.batch_norm` create the op.
     `dpc-assign-layouts` decomposes it if an axis cuts one of `dimensions`.

@@ -167,9 +167,9 @@ struct Planes {
       ySize *= extent;
   }
 
-  /// Calls `visit(x, y)` with the offset of an element in x and the offset in y of
-  /// a window that contains it, for all such pairs, plane by plane. The elements of
-  /// one window come in row-major order.
+  /// Calls `visit(x, y)` for each element and each window that contains it, plane
+  /// by plane. `x` is the offset of the element in x, and `y` is the offset of the
+  /// window in y. The elements of one window come in row-major order.
   template <typename Visit> void forEach(Visit visit) const {
     for (int64_t plane = 0; plane < count; ++plane)
       for (const Window::Run &run : runs)

@@ -16,8 +16,8 @@ Value PartitionContext::axisIndex(StringRef axis) {
   return builder.create<AxisIndexOp>(loc, type, axis);
 }
 
-/// Builds the global index of each local index. In a segment, it is the sum over
-/// the factors of (offset of this device in the factor + local index in the
+/// Builds the global index of each local index. In a segment, it is a sum with one
+/// term per factor: (offset of this device in the factor + local index in the
 /// factor) * (product of the sizes of later factors). Each axis that cuts a factor
 /// adds to the offset: the device's coordinate times the extent that the cut
 /// leaves.

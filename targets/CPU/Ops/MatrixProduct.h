@@ -8,8 +8,8 @@ namespace dpc::nn {
 
 /// The product C = A B with sums in f32 or f64, as a blocked loop nest. Panels of B
 /// and tiles of A are packed into scratch memory, and each tile of C is computed in
-/// vector registers (Goto and van de Geijn, "Anatomy of high-performance matrix
-/// multiplication", TOMS 2008). A factor that is in memory is read in place,
+/// vector registers. Source: Goto and van de Geijn, "Anatomy of high-performance
+/// matrix multiplication", TOMS 2008. A factor that is in memory is read in place,
 /// without packing, if few tiles read it: B if C has only one row of tiles, A if C
 /// has at most two columns of tiles.
 ///

@@ -35,8 +35,8 @@ struct TileRun {
 
 /// Copies factors of matrix products into tiles. If a factor is in memory and its
 /// lanes are contiguous, it is copied in vectors. If it is in memory and contiguous
-/// along the depth, it is transposed in registers, one square of vectors at a time,
-/// unless the depth is less than a vector. Other factors are copied element by
+/// along the depth, it is transposed in registers, one square of vectors at a time.
+/// This needs a depth of at least a vector. All other factors are copied element by
 /// element.
 ///
 /// Factors of a 16-bit type are widened to the type of the sums, or, for bf16,

@@ -141,7 +141,8 @@ private:
     return isLong;
   }
 
-  /// Whether rows are so short and so many that one thread computes each row.
+  /// Whether one thread computes each row, because rows are short and there are
+  /// many of them.
   bool isShort(const LoopGroup &group) {
     int64_t steps = 0;
     for (const LoopGroup::Stage &stage : group.stages)

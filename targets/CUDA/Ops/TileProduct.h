@@ -37,8 +37,8 @@ private:
 
 /// How a thread adds products to its sums of a tile. For f64, and for f32 if tf32
 /// is allowed, all threads of a warp together multiply small matrices with the
-/// instruction mma (NVIDIA, "PTX ISA"), unless sums must keep their order. In all
-/// other cases, a thread adds one product after the other.
+/// instruction mma (NVIDIA, "PTX ISA"). For other types, and if sums must keep
+/// their order, a thread adds one product after the other.
 class TileSums {
 public:
   using Index = LoopEmitter::Index;

@@ -14,9 +14,9 @@
 using namespace mlir;
 using namespace dpc;
 
-/// The extents of a nest over `count` elements such that each of `cuts` is the
-/// number of iterations of some inner loops together. Null if there is no nest with
-/// this property.
+/// The extents of a nest over `count` elements. Each of `cuts` is a stride at which
+/// loops must be split: some innermost loops together must have exactly this number
+/// of iterations. Null if there is no nest with this property.
 static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);

@@ -59,10 +59,10 @@ llvm::DenseMap<mlir::Value, unsigned> findLastReaders(const KernelGraph &graph, 
   return last;
 }
 
-/// Whether the loops of `group` compute every element before they read it. If a
-/// root reads an element of another root's result in the same group, an earlier
-/// stage of the same row must compute the element, or the same iteration of the
-/// same stage.
+/// Whether the loops of `group` compute every element before they read it. A root
+/// may read an element that another root of the group computes in two cases: an
+/// earlier stage of the same row computes it, or the same iteration of the same
+/// stage does.
 bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 
 } // namespace dpc

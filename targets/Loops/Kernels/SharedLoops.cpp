@@ -1,6 +1,6 @@
-// Decides whether roots may share loops. For the element that an iteration
-// computes, it follows the reads through all inlined values to elements in memory,
-// and checks that these elements have been computed before.
+// Decides whether roots may share loops. From the element that an iteration
+// computes, it follows reads through all inlined values to elements in memory. It
+// checks that these elements have been computed before.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 

@@ -7,9 +7,9 @@
 namespace dpc::nn {
 
 /// One term in the sum of a convolution op: the product of an element of each
-/// operand. The term counts only if the spatial positions of the first element are
-/// inside the operand, and if each of `multiples` is a multiple of the stride of
-/// its dimension.
+/// operand. The term counts only if two conditions hold. The spatial positions of
+/// the first element must be inside the operand, and each of `multiples` must be a
+/// multiple of the stride of its dimension.
 struct ConvolutionTerm {
   using Index = LoopEmitter::Index;
   llvm::SmallVector<Index> first, second;

@@ -1,6 +1,6 @@
 // Rules of the ops that read or write at positions from an index tensor. An index
-// out of range occurs only in padding, whose contents are not used. Reads clamp
-// such an index, and writes skip it.
+// out of range occurs only in padding, whose contents are not used. Reads clamp an
+// index out of range, and writes skip it.
 
 #include "dialects/NN/IR/Indexing.h"
 #include "targets/Loops/Combiner.h"
