@@ -89,8 +89,8 @@ private:
       }
   }
 
-  /// Computes the largest score of a row. Replaces the scores by the exponentials
-  /// of their differences from it, and sums the exponentials.
+  /// Computes the largest score of a row. Replaces each score by the exponential of
+  /// the score minus the largest, and sums the exponentials.
   void exponentials(Index row, Value end) {
     Value base = code.at(scores, row * t.scoreStride);
     auto at = [&](Index panel, int64_t v) {

@@ -14,7 +14,7 @@ namespace dpc::nn {
 /// has at most two columns of tiles.
 ///
 /// Factors of a 16-bit type are always packed. They are packed in pairs if they are
-/// bf16 and the processor multiplies pairs (VectorEmitter::multipliesBf16),
+/// bf16 and the processor multiplies pairs (VectorUnit::multipliesBf16),
 /// otherwise they are widened to f32. Sums are f32 until the complete depth is
 /// added. If C has a 16-bit type, they are then rounded once.
 struct MatrixProduct {

@@ -39,10 +39,10 @@ struct TileRun {
 /// This needs a depth of at least a vector. All other factors are copied element by
 /// element.
 ///
-/// Factors of a 16-bit type are widened to the type of the sums, or, for bf16,
-/// stored in pairs. In a factor stored in pairs, a point has two neighbours along
-/// the depth in 32 bits; the first is in the lower half. If the depth is odd, the
-/// last point has a zero in the upper half.
+/// Factors of a 16-bit type are widened to the type of the sums. If `inPairs` is
+/// set, factors of bf16 are stored in pairs instead: a point has two neighbours
+/// along the depth in 32 bits, with the first in the lower half. If the depth is
+/// odd, the last point has a zero in the upper half.
 class MatrixPacker {
 public:
   using Index = LoopEmitter::Index;

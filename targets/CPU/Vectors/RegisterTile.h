@@ -53,8 +53,8 @@ struct RegisterTile {
 
 private:
   /// Adds the products at one point of the loop nest to `sums`. The operands are at
-  /// constant offsets from the addresses `scalars` and `vectorBase`, which are
-  /// those of the current iteration of the loops around.
+  /// constant offsets from the addresses `scalars` and `vectorBase`, which the
+  /// enclosing loops have computed.
   VectorCode::Values addPoint(VectorCode &code, llvm::ArrayRef<mlir::Value> scalars,
                               mlir::Value vectorBase, int64_t scalarConstant,
                               int64_t vectorConstant, VectorCode::Values sums) const;

@@ -42,7 +42,7 @@ public:
   mlir::Value addressOf(const ScratchPiece &piece);
   KernelEmitter::Buffer resultBuffer(unsigned result);
 
-  /// Checks with the accesses of the emitted code that results may share the buffers of operands as
+  /// Checks that the accesses of the emitted code allow results to share the buffers of operands as
   /// `needs` says.
   mlir::LogicalResult checkAliases(const KernelNeeds &needs) const;
   /// Marks the arguments of `function` that never overlap with another argument as `noalias` for

@@ -88,8 +88,8 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
 
 } // namespace
 
-/// Combines `update` with element `number` of `result`, and stores the result of
-/// this.
+/// Combines `update` with element `number` of `result`, and stores the combined
+/// value there.
 static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index number,
                         Value update) {
   if (kind != ScatterKind::none) {
