@@ -1,5 +1,5 @@
-// Writes the ops of an entry as the action table that the runtime runs, and the
-// ONNX nodes of each action as its location.
+// Writes the ops of an entry as the action table that the runtime performs. The
+// location of an action names the ONNX nodes from which the action was made.
 
 #include "record/Actions.h"
 
@@ -76,7 +76,8 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
     action.group = mesh.getFamily(start.getAxes());
     action.dtype = dtypeOfBuffer(start.getInput());
-    // If parts are exchanged, the count is that of one part.
+    // If one buffer has the parts of all members, `count` is the size of one part:
+    // the size of the smaller buffer. In an all-to-all, both buffers have all parts.
     action.count = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
     if (start.getKind() == Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The source locations of actions, for messages and traces. Equal locations
-/// share a record.
+/// The table of source locations of actions, for messages and traces. Equal
+/// locations share one record.
 class LocationTable {
 public:
   LocationTable(llvm::Module &target, ConstantPool &pool) : target(target), pool(pool) {}
@@ -25,7 +25,7 @@ private:
   uint32_t count = 0;
 };
 
-/// The action table of one entry, which all ranks share.
+/// The action table of one entry. All ranks share this table.
 class ActionTable {
 public:
   ActionTable(ProgramMesh &mesh, mlir::SymbolTableCollection &symbols,
@@ -34,8 +34,8 @@ public:
       : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers) {
   }
 
-  /// Fills the table. Fails with an error on an op that the runtime has no
-  /// action for.
+  /// Fills the table. If the runtime has no action for an op, emits an error on the
+  /// op and fails.
   mlir::LogicalResult run(exec::EntryOp entry);
 
   RecordImage image;

@@ -1,5 +1,5 @@
-// Writes the table of a program's logical buffers with their places, and the
-// accesses of each function to them.
+// Writes the table of a program's logical buffers, with the place of each buffer in
+// memory, and the table of the accesses of each function to these buffers.
 
 #include "record/BufferTable.h"
 
@@ -31,8 +31,8 @@ LogicalResult BufferTable::run() {
     add(persistent, bufferBytes(persistent.getType()),
         isResult ? DPC_BUFFER_RESULT : DPC_BUFFER_FILLED, persistent.getSymName());
   }
-  // Functions and entries refer to the same buffers; each buffer gets one
-  // record.
+  // Several functions and entries may refer to one buffer, by its number. Each buffer
+  // gets one record.
   std::map<int64_t, BufferOp> temporaries;
   WalkResult walked = module.walk([&](BufferOp buffer) -> WalkResult {
     if (!buffer.getNumber() || !buffer.getOffset())

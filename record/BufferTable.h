@@ -8,25 +8,26 @@
 
 namespace dpc {
 
-/// The logical buffers of a program, which have the same places on all ranks,
-/// and the accesses of its functions to them. The runtime's checkPlan proves
-/// the plan from this table. Persistent buffers come first, then the buffers of
-/// entries, in the order of their numbers.
+/// The logical buffers of a program, and the accesses of its functions to these
+/// buffers. A buffer has the same place on all ranks. The runtime's checkPlan proves
+/// the plan from this table. Persistent buffers come first. The temporary buffers of
+/// entries follow in the order of their numbers.
 class BufferTable {
 public:
   BufferTable(mlir::ModuleOp module, mlir::SymbolTableCollection &symbols, llvm::Module &target,
               ConstantPool &pool, ProgramMesh &mesh)
       : module(module), symbols(symbols), target(target), pool(pool), mesh(mesh) {}
 
-  /// Fills the table. Fails with an error on a buffer that has no number or no
-  /// offset.
+  /// Fills the table. If a buffer has no number or no offset, emits an error on the
+  /// buffer and fails.
   mlir::LogicalResult run();
 
-  /// The reference to a buffer in an action.
+  /// Describes a buffer in the form in which an action refers to it.
   dpc_buffer_t getBuffer(mlir::Value buffer) const;
 
-  /// The accesses of a function and their number; null if it has none. Adds the
-  /// group families that they need to the mesh.
+  /// Emits the accesses of a function, and returns the table and its length. The
+  /// table is null if the function has no accesses. Adds the group families that the
+  /// accesses need to the mesh.
   std::pair<llvm::Constant *, uint64_t> emitAccesses(exec::FunctionOp function);
 
   uint64_t size() const { return buffers.size() / sizeof(dpc_logical_buffer_t); }
@@ -43,7 +44,7 @@ private:
   ProgramMesh &mesh;
   RecordImage buffers;
   llvm::DenseMap<mlir::Operation *, uint32_t> persistentIndex;
-  /// Keyed by the number of the buffer.
+  /// The index of each temporary buffer, keyed by the buffer's number.
   llvm::DenseMap<int64_t, uint32_t> temporaryIndex;
 };
 

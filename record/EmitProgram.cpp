@@ -1,5 +1,5 @@
-// Assembles the program record, the symbol `dpc_program`, from its tables.
-// Computes the hash by which ranks verify that they run the same program.
+// Assembles the program record, which is the symbol `dpc_program`, from its tables.
+// Computes the hash by which ranks check that they run the same program.
 
 #include "record/EmitProgram.h"
 
@@ -20,14 +20,15 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Hash that identifies the program: its IR at level `exec`, including the
-/// values of state.
+/// The hash that identifies the program. It covers the IR at level `exec` and the
+/// initial values of state.
 static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   llvm::BLAKE3 hash;
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
-  // Local scope omits resources, which would take long to print even if elided.
+  // With local scope, the printer omits resources. Printing them would take long even
+  // if they were elided.
   flags.elideLargeElementsAttrs(16).useLocalScope();
   module->print(os, flags);
   hash.update(os.str());
@@ -45,7 +46,7 @@ static std::array<uint8_t, 32> hashPlan(ModuleOp module) {
   return hash.final<32>();
 }
 
-/// The entries of a program; the index is DPC_ENTRY_*.
+/// The names of a program's entries, indexed by DPC_ENTRY_*.
 static constexpr StringLiteral entryNames[] = {"step", "eval", "infer"};
 
 static dpc_schedule_t scheduleOf(ModuleOp module) {
@@ -89,8 +90,8 @@ public:
   }
 
 private:
-  /// How often an entry runs each function: the sum, over its calls, of the
-  /// product of the counts of the loops around the call.
+  /// Computes how often one run of an entry calls each function. A call in loops
+  /// counts as often as the product of the counts of the loops.
   llvm::StringMap<uint64_t> countRuns() {
     llvm::StringMap<uint64_t> runs;
     for (auto entry : module.getOps<EntryOp>())

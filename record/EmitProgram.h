@@ -18,38 +18,39 @@ struct ProgramOptions {
   std::string name;
   /// The compile command, for messages and checkpoints.
   std::string command;
-  /// The form in which the target gives functions: host code or launches.
+  /// The form of the program's functions, which depends on the target: host code or
+  /// lists of launches.
   FunctionForm functions = FunctionForm::hostCode;
-  /// The instruction set that the generated code needs, as DPC_ISA_*.
+  /// The instruction set that the generated code needs (DPC_ISA_*).
   unsigned isa = 0;
-  /// Where initial values are stored, and the name of their file if they are in
-  /// one.
+  /// Where initial values are stored. If they are in a file, `parameterFile` is its
+  /// name.
   InitialValues initialValues = InitialValues::embedded;
   std::string parameterFile;
 
-  /// A place in the template of --save-onnx where a state's value is inserted.
+  /// A position in the template of --save-onnx where the value of a state is inserted.
   struct OnnxPatch {
     std::string state;
     uint64_t offset;
     uint64_t bytes;
-    /// Type of the value in the file: DPC_F32, ...
+    /// Type of the value in the ONNX file: DPC_F32, ...
     uint32_t dtype;
   };
-  /// The template, see dpc_program_t; empty: the program cannot save the model.
+  /// The ONNX template (see dpc_program_t); empty: the program cannot save the model.
   std::string onnxTemplate;
   std::vector<OnnxPatch> onnxPatches;
-  /// If there is no template: the size that the file would need, or 0.
+  /// If the template is empty because the ONNX file would be too large: the size of
+  /// that file. Otherwise 0.
   uint64_t onnxBytes = 0;
 };
 
-/// Builds, from a module at level `exec`, the program record `dpc_program` of
-/// runtime/include/dpc/program.h and the functions of its action tables, as
-/// host code or as lists of launches. The code of kernels is not emitted here:
-/// they are only declared, as symbols `void kernel(char *const *buffers)` with
-/// operands, results and scratch in this order. Returns null, with an error on
-/// the op at fault, if the record cannot express the module. Large initial
-/// values go to `outside`, unless it is null, and the LLVM module only declares
-/// them.
+/// Builds the program record `dpc_program` (runtime/include/dpc/program.h) from a
+/// module at level `exec`, and the functions that its actions call, as host code or as
+/// lists of launches. The result only declares the kernels of host code, as symbols
+/// `void kernel(char *const *buffers)`. The buffers are operands, results and scratch,
+/// in this order. Unless `outside` is null, it receives large initial values, and the
+/// result only declares them. If the record cannot express the module, emits an error
+/// on the op at fault and returns null.
 std::unique_ptr<llvm::Module> emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
                                           llvm::LLVMContext &context,
                                           std::vector<OutsideValue> *outside = nullptr);

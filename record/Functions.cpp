@@ -1,5 +1,5 @@
-// Emits a program's functions as LLVM IR for the host. Each function computes
-// the addresses of its buffers and calls its kernels in sequence.
+// Emits the functions of a program as LLVM IR for the host. Each function computes the
+// addresses of its buffers and calls its kernels one after the other.
 
 #include "record/Functions.h"
 
@@ -78,8 +78,8 @@ private:
         builder.getInt64Ty());
   }
 
-  /// This rank's index in its group along `axes`, with the first axis varying
-  /// slowest.
+  /// Loads this rank's index in its group along `axes`. In the order of the group, the
+  /// first axis varies slowest.
   llvm::Value *getGroupIndex(mlir::ArrayAttr axes) {
     llvm::Value *indices =
         loadField(function->getArg(0), offsetof(dpc_call_t, group_index), pointer);
@@ -108,7 +108,7 @@ private:
   llvm::PointerType *pointer;
   llvm::Function *function;
   llvm::Value *arguments = nullptr;
-  /// Start address of each space, once loaded.
+  /// The start address of each space; null until the function loads it.
   llvm::Value *bases[DPC_SPACE_COUNT] = {};
 };
 

@@ -8,11 +8,11 @@
 
 namespace dpc {
 
-/// Declares a kernel's code, `void name(char *const *buffers)`.
+/// Declares the code of a kernel, the function `void name(char *const *buffers)`.
 llvm::Function *declareKernel(llvm::Module &module, llvm::StringRef name);
 
-/// Emits `function` as host code, `int32_t name(dpc_call_t *)`. Adds the group
-/// families that it needs to `mesh`.
+/// Emits `function` as host code, the function `int32_t name(dpc_call_t *)`. Adds the
+/// group families that the function needs to `mesh`.
 llvm::Function *emitFunction(exec::FunctionOp function, mlir::SymbolTableCollection &symbols,
                              llvm::Module &module, ProgramMesh &mesh);
 

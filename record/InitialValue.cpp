@@ -1,5 +1,6 @@
-// Decides how the record stores a state's initial value: as one number if all
-// elements are equal and a double can represent them, otherwise as their bytes.
+// Decides how the record stores the initial value of a state. If all elements are equal
+// and a double can represent them, the record has this number. Otherwise it has the bytes
+// of all elements.
 
 #include "record/InitialValue.h"
 
@@ -54,7 +55,8 @@ FailureOr<InitialValue> dpc::readInitialValue(nn::VariableOp variable) {
     result.splat = splatOf(dense);
     return result;
   }
-  // Attributes pack booleans into bits, and store one element of a splat.
+  // MLIR attributes pack booleans into bits, and store only one element of a splat. So the
+  // bytes of all elements must be written out here.
   if (element.isInteger(1) || dense.isSplat()) {
     auto bytes = std::make_shared<std::string>();
     int64_t width = element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8;

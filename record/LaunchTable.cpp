@@ -1,5 +1,6 @@
-// Writes a program's functions for a device as lists of launches: kernels,
-// copies and microbatch numbers, each with the addresses of its buffers.
+// Writes the functions of a program for a device as lists of launches. A launch runs a
+// kernel, copies a buffer, or writes the number of the microbatch. It lists the places of
+// its buffers.
 
 #include "record/LaunchTable.h"
 
@@ -12,7 +13,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Declares a placeholder for code that is defined later.
+/// Declares a placeholder, which defineGrids later replaces by a table of images or by a
+/// name.
 static llvm::Constant *declare(llvm::Module &module, const Twine &name) {
   return module.getOrInsertGlobal(name.str(), llvm::Type::getInt8Ty(module.getContext()));
 }
@@ -72,8 +74,8 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
     addParam(buffer);
 }
 
-/// Adds a parameter that begins `behind` bytes after the start of `buffer` and
-/// has at most `most` bytes.
+/// Adds a parameter to the param table. It begins `behind` bytes after the start of
+/// `buffer` and has at most `most` bytes.
 void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};
@@ -95,7 +97,7 @@ static dpc_matrix_t recordOf(MatrixAttr matrix) {
   return record;
 }
 
-/// Makes `launch` a launch of a product, and adds the product's parameters.
+/// Turns `launch` into a launch of kind PRODUCT, and adds the parameters of the product.
 void LaunchTable::addProduct(dpc_launch_t &launch, ProductAttr product, ValueRange buffers) {
   dpc_product_t record = {};
   record.dtype = dtypeOf(product.getType());
@@ -163,15 +165,15 @@ llvm::Constant *LaunchTable::emit() {
   return image.emit(target, "device");
 }
 
-/// The compute capability 10 * major + minor of a processor such as sm_80; 0
-/// for any other name.
+/// The compute capability of a processor as 10 * major + minor, e.g. 80 for sm_80. 0 if
+/// the name does not have this form.
 static uint32_t capabilityOf(StringRef processor) {
   uint32_t number = 0;
   return processor.consume_front("sm_") && !processor.getAsInteger(10, number) ? number : 0;
 }
 
 namespace {
-/// The images of kernels; kernels with equal code share them.
+/// The tables of images of kernels. Kernels with equal code share a table.
 class ImageTables {
 public:
   ImageTables(llvm::Module &module, ConstantPool &pool, StringRef processor)

@@ -10,17 +10,18 @@
 namespace dpc {
 
 /// The functions of a program for a device, as lists of launches
-/// (runtime/include/dpc/device.h). The code of kernels is not emitted here. The
-/// module only declares it: as symbols, or as images with the names of their
-/// functions, which `defineGrids` defines later.
+/// (runtime/include/dpc/device.h). This class does not emit the code of kernels: the
+/// LLVM module only declares it. For kernels of host code it declares functions. For CUDA
+/// it declares placeholders for images and for the names of functions in them, which
+/// `defineGrids` later defines.
 class LaunchTable {
 public:
   LaunchTable(mlir::SymbolTableCollection &symbols, llvm::Module &target, ConstantPool &pool,
               ProgramMesh &mesh, FunctionForm form)
       : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
-  /// Adds the launches of the next entry of the function table. Adds the group
-  /// families that they need to the mesh.
+  /// Adds the launches of a function. Functions must be added in the order of the
+  /// function table. Adds the group families that the launches need to the mesh.
   void add(exec::FunctionOp function);
 
   llvm::Constant *emit();
@@ -39,15 +40,15 @@ private:
   FunctionForm form;
   RecordImage kernels, launches, params, functions, products;
   llvm::StringMap<uint32_t> kernelIndex;
-  /// Keyed by the bytes of their records, so that equal products share a
-  /// record.
+  /// The index of each product, keyed by the bytes of its record, so that equal products
+  /// share a record.
   llvm::StringMap<uint64_t> productIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
 
-/// Defines the code of kernels that are grids in the module that declares it.
-/// Equal code is stored once. The PTX is for `processor` (sm_80, ..) and later
-/// ones.
+/// Defines the code of CUDA kernels: replaces the placeholders that LaunchTable has
+/// declared in `module`. Equal code is stored once. The PTX is for `processor` (e.g.
+/// sm_80) and later processors.
 void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects,
                  llvm::StringRef processor);
 

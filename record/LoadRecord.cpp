@@ -1,6 +1,6 @@
-// Loads the data of an object file into memory and sets its pointers as the
-// linker and the loader will, so that the check reads the record that was
-// written.
+// Loads the data of an object file into memory, and sets its pointers in the way in which
+// the linker and the loader will do it. So a check reads exactly the record that was
+// written to the file.
 
 #include "record/LoadRecord.h"
 
@@ -16,7 +16,7 @@ using namespace dpc;
 
 namespace {
 
-/// Dummy target of pointers to code and to other objects.
+/// The dummy to which all pointers to code and to other object files point.
 char nothing[64];
 
 class ObjectLoader {
@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// Whether a section is data of the program. Unwind tables are left out,
-  /// since no reader of the record needs them.
+  /// Whether a section is data of the program. The unwind table (.eh_frame) does not count,
+  /// because no reader of the record needs it.
   static bool isData(object::ELFSectionRef section) {
     Expected<StringRef> name = section.getName();
     if (!name) {
@@ -113,7 +113,7 @@ private:
     Expected<int64_t> addend = relocation.getAddend();
     if (!addend)
       return addend.takeError();
-    // The dummy address stays the same, whatever the addend.
+    // A pointer to the dummy ignores the addend, so that it stays inside the dummy.
     const char *pointer = *address == nothing ? nothing : *address + *addend;
     std::memcpy(places.lookup(section.getIndex()) + offset, &pointer, sizeof pointer);
     return Error::success();
@@ -121,7 +121,7 @@ private:
 
   const object::ELFObjectFileBase &object;
   std::vector<std::unique_ptr<char[]>> &memory;
-  DenseMap<uint64_t, char *> places; ///< keyed by section
+  DenseMap<uint64_t, char *> places; ///< address of each loaded section, keyed by its index
 };
 
 } // namespace

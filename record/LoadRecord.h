@@ -12,10 +12,10 @@
 
 namespace dpc {
 
-/// The program record of a written object file, loaded into memory in the form
-/// that it will have in a linked program. So the record can be checked before a
-/// program is linked. Pointers to code, and to symbols that the object only
-/// declares (kernels, initial values), point to a dummy address.
+/// The program record of an object file, loaded into memory in the form that it will have
+/// in a linked program. So dpc-compile can check the record before it links the program.
+/// Pointers to code, and to symbols that the object only declares (kernels, initial
+/// values), point to a dummy address.
 class LoadedRecord {
 public:
   /// Fails if the file lacks the symbol `dpc_program`, or is not an object file

@@ -1,5 +1,5 @@
-// Enumerates the ranks of each group along mesh axes, and writes axes and group
-// families into the record.
+// Lists the ranks of each group along mesh axes, and writes the axes and the group families
+// into the record.
 
 #include "record/Mesh.h"
 
@@ -26,8 +26,8 @@ uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   for (auto [index, known] : llvm::enumerate(families))
     if (known.name == family.name)
       return index;
-  // Groups are keyed by the coordinates on all other axes. Members are ordered
-  // by their coordinates on `axes`.
+  // Ranks with equal coordinates on all other axes form a group, so these coordinates are
+  // the key. The members of a group are ordered by their coordinates on `axes`.
   std::map<std::vector<int64_t>, std::vector<std::pair<std::vector<int64_t>, uint32_t>>> groups;
   for (uint32_t rank = 0; rank < getWorldSize(); ++rank) {
     auto coordinates = shape.coordinates(rank);

@@ -8,21 +8,21 @@
 
 namespace dpc {
 
-/// The mesh of a program, and the group families of its collectives.
+/// The mesh of a program, and the group families that its collectives and buffers use.
 class ProgramMesh {
 public:
-  /// Reads the module's dist.mesh; without one, the mesh is one rank without
-  /// axes.
+  /// Reads the dist.mesh of the module. If the module has none, the mesh has one rank and
+  /// no axes.
   explicit ProgramMesh(mlir::ModuleOp module);
 
   const dist::MeshShape &getShape() const { return shape; }
   uint32_t getWorldSize() const { return shape.worldSize(); }
 
-  /// Index of the family of groups along `axes`, with the first axis varying
-  /// slowest. Adds the family if it is new. Family 0 is the world: one group
-  /// with all ranks.
+  /// Index of the family of groups along `axes`. In the order of a group, the first axis
+  /// varies slowest. Adds the family if it is new. Family 0 is the world: one group with
+  /// all ranks.
   uint32_t getFamily(llvm::ArrayRef<std::string> axes);
-  /// The same for axes given as an array of strings.
+  /// Like the other getFamily, with the axes as an attribute.
   uint32_t getFamily(mlir::ArrayAttr axes);
   uint32_t getFamilyCount() const { return families.size(); }
   /// Number of ranks in each group of the family.

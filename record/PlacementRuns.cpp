@@ -1,4 +1,5 @@
-// Computes the runs of a placement record from a rank's shard of a tensor.
+// Computes the runs of a placement record from the layout of a tensor and the coordinates
+// of a rank.
 #include "record/PlacementRuns.h"
 
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -7,9 +8,9 @@
 
 using namespace dpc;
 
-/// Adds a piece to `runs`. If it continues the pattern of the last run, it
-/// extends that run, so that a sharded matrix is one run instead of one per
-/// row.
+/// Adds a contiguous piece to `runs`. If the piece has the length and the step of the last
+/// run, it becomes a further piece of that run. So the shard of a matrix is one run, and
+/// not one run per row.
 static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local, int64_t length) {
   if (!runs.empty() && int64_t(runs.back().length) == length) {
     dpc_run_t &last = runs.back();

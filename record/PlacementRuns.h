@@ -8,10 +8,10 @@
 
 namespace dpc {
 
-/// The runs of a placement record, for a buffer that holds elements [low, high)
-/// of the shard of the device at `coordinates`. The runs say where these
-/// elements are in the logical tensor. Elements are numbered in the shard's
-/// order, including padding.
+/// Computes the runs of a placement record: the positions of a buffer's elements in the
+/// logical tensor. The buffer has elements [low, high) of the shard that the device at
+/// `coordinates` has. These numbers count the elements of the shard in its own order,
+/// including padding.
 std::vector<dpc_run_t> placementRuns(const dist::Layout &layout,
                                      llvm::ArrayRef<int64_t> coordinates,
                                      const dist::MeshShape &mesh, int64_t low, int64_t high);

@@ -1,5 +1,5 @@
-// Writes the placement records (runtime/include/dpc/records.h): which rank
-// holds which elements of a tensor that the host accesses, and where.
+// Writes the placement records (runtime/include/dpc/records.h) of the tensors that the host
+// accesses: which elements of a tensor each rank holds, and where they are.
 #include "record/PlacementRuns.h"
 #include "record/Tensors.h"
 
@@ -24,8 +24,8 @@ SmallVector<int64_t> HostedTensor::globalShape() const {
   return llvm::to_vector(layout ? ArrayRef<int64_t>(layout.getLayout().shape()) : type.getShape());
 }
 
-/// Emits the placement of a tensor on each rank: the intersection of its shard
-/// with its part of the divided storage.
+/// Emits the placement of a tensor on each rank. If ranks divide flat storage, a rank holds
+/// those elements of its shard that lie in its part of the storage.
 llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
   RecordImage placements;
   const int64_t part = tensor.persistent.getBufferType().getNumElements(),

@@ -1,5 +1,5 @@
-// Turns C structs that the compiler has filled into constants of an LLVM
-// module: raw bytes, with symbols in place of pointers.
+// Turns C structs that dpc has filled into constants of an LLVM module: raw bytes, with
+// references to symbols in place of pointers.
 
 #include "record/RecordImage.h"
 

@@ -15,10 +15,9 @@
 
 namespace dpc {
 
-/// A C table as constant data. It consists of structs from the runtime's own
-/// headers, which the compiler fills; pointer fields are set by `offsetof`. So
-/// the C compiler determines the layout, and there is no second description of
-/// it.
+/// A C table that becomes constant data of an LLVM module. It consists of structs of the
+/// runtime's own headers, which dpc fills; `offsetof` gives the positions of pointers. So
+/// the headers are the only description of the layout.
 ///
 ///     RecordImage image;
 ///     dpc_function_t function = {};
@@ -27,8 +26,8 @@ namespace dpc {
 ///     image.setPointer(at + offsetof(dpc_function_t, fn), code);
 class RecordImage {
 public:
-  /// Appends a struct or number and returns its offset. Pointer fields must be
-  /// null. Elements are aligned as in a C array of T.
+  /// Appends a struct or a number, and returns its offset in bytes. Pointer fields of the
+  /// struct must be null. The caller must append values of one type, as in a C array.
   template <typename T> uint64_t append(const T &value) {
     static_assert(std::is_trivially_copyable_v<T>);
     uint64_t at = bytes.size();
@@ -42,7 +41,8 @@ public:
     std::memcpy(&bytes[offset], &value, sizeof(T));
   }
 
-  /// Sets the pointer at byte `offset`; a null target leaves it null.
+  /// Sets the pointer at byte `offset` to `target`. If `target` is null, the pointer stays
+  /// null.
   void setPointer(uint64_t offset, llvm::Constant *target) {
     if (target)
       pointers.push_back({offset, target});
@@ -51,8 +51,8 @@ public:
   bool empty() const { return bytes.empty(); }
   uint64_t size() const { return bytes.size(); }
 
-  /// Emits the table as a private global of `module`, or as an external one.
-  /// Null if nothing was appended.
+  /// Emits the table as a global of `module`, which is private unless `isExternal`. Returns
+  /// null if the table is empty.
   llvm::GlobalVariable *emit(llvm::Module &module, llvm::StringRef name, bool isExternal = false);
 
 private:
@@ -60,22 +60,22 @@ private:
   std::vector<std::pair<uint64_t, llvm::Constant *>> pointers;
 };
 
-/// Strings and raw bytes in a module's constant data. Equal strings are stored
-/// once.
+/// Adds strings and raw bytes to the constant data of a module. Stores equal strings once.
 class ConstantPool {
 public:
-  /// Unless `outside` is null, it receives the bytes of addOutsideBytes.
+  /// Unless `outside` is null, it receives the bytes that addOutsideBytes adds.
   explicit ConstantPool(llvm::Module &module, std::vector<OutsideValue> *outside = nullptr)
       : module(module), outside(outside) {}
 
-  /// Adds a NUL-terminated string.
+  /// Adds a string with a terminating NUL.
   llvm::Constant *getString(llvm::StringRef text);
-  /// Adds bytes, aligned to 64.
+  /// Adds a copy of the bytes, aligned to 64 bytes.
   llvm::Constant *addBytes(llvm::StringRef bytes, llvm::StringRef name);
-  /// Adds bytes without a copy if `outside` is set. They must stay in place
-  /// until the program is written.
+  /// Adds bytes without a copy: declares a symbol and adds the bytes to `outside`. The
+  /// bytes must stay in memory until the program is written. If `outside` is null, does the
+  /// same as addBytes.
   llvm::Constant *addOutsideBytes(llvm::StringRef bytes, llvm::StringRef name);
-  /// Adds an array of 64-bit integers; null if it is empty.
+  /// Adds an array of 64-bit integers. Returns null if the array is empty.
   llvm::Constant *addIntegers(llvm::ArrayRef<int64_t> values, llvm::StringRef name);
 
 private:

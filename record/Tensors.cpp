@@ -1,6 +1,5 @@
-// Fills the record's tables of the tensors that the host accesses: state,
-// inputs, controls, outputs and metrics. Placements.cpp writes where ranks hold
-// the elements.
+// Fills the tables of the tensors that the host accesses: state, inputs, controls, outputs
+// and metrics. Placements.cpp writes which elements each rank holds, and where.
 
 #include "record/Tensors.h"
 
@@ -50,7 +49,8 @@ uint32_t dpc::dtypeOf(Type element) {
 
 LogicalResult TensorRecords::run() {
   indexWrites();
-  // Optimizer state refers to its parameter's record, so parameters come first.
+  // The record of optimizer state has the index of its parameter's record, so parameters
+  // are added first.
   for (bool optimizer : {false, true})
     for (auto persistent : module.getOps<PersistentOp>())
       if (failed(addStates(persistent, optimizer)))
@@ -81,9 +81,9 @@ LogicalResult TensorRecords::run() {
   return success();
 }
 
-/// Emits a remark if no output has a batch dimension although an input has one.
-/// A run then takes exactly one batch, but perhaps samples lie along another
-/// dimension of the input than assumed.
+/// Emits a remark if an input has a batch dimension but no output has one. Then a run takes
+/// exactly one batch. The user should know this, because perhaps the samples lie along
+/// another dimension of the input than dpc assumed.
 void TensorRecords::remarkWholeOutputs() {
   if (!batched || !wholeOutput || countsSamples)
     return;
@@ -132,8 +132,8 @@ FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
   return dtype;
 }
 
-/// Adds the states in a persistent buffer: either optimizer state only, or all
-/// other state only.
+/// Adds the states in a persistent buffer. With `optimizer`, adds only optimizer state;
+/// otherwise adds all other state.
 LogicalResult TensorRecords::addStates(PersistentOp persistent, bool optimizer) {
   auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
     if (!nn::isState(arg.getKind()) || (arg.getKind() == ArgKind::optimizer) != optimizer)
@@ -161,9 +161,9 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (failed(value))
     return failure();
   llvm::Constant *data = nullptr;
-  // Only parameters and saved buffers may come from the user (--params=none).
-  // All other state, such as optimizer state, constants and unsaved buffers, has
-  // an initial value that follows from the program.
+  // With --params=none, the user must provide parameters and saved buffers. All other
+  // state (optimizer state, constants and unsaved buffers) has an initial value that
+  // follows from the program.
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   const bool isUnsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);
@@ -219,7 +219,7 @@ llvm::Constant *TensorRecords::emitFileTensors(ArrayRef<nn::FileTensor> tensors)
   RecordImage image;
   for (const nn::FileTensor &tensor : tensors) {
     dpc_file_tensor_t record = {};
-    // A host array has at most DPC_MAX_RANK_DIMS dimensions.
+    // The runtime cannot read an array with more than DPC_MAX_RANK_DIMS dimensions.
     const bool fits = tensor.shape.size() <= DPC_MAX_RANK_DIMS;
     record.holds = tensor.holds == nn::FileTensor::Holds::tied          ? DPC_HOLDS_TIED
                    : tensor.holds == nn::FileTensor::Holds::nothing     ? DPC_HOLDS_NOTHING

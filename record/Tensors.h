@@ -16,25 +16,26 @@
 
 namespace dpc {
 
-/// DPC_F64, ...; DPC_DTYPE_INVALID for a type that the runtime does not have.
+/// The runtime's number for an element type (DPC_F64, ...). DPC_DTYPE_INVALID if the
+/// runtime does not have the type.
 uint32_t dtypeOf(mlir::Type element);
 
-/// Where the initial values of state are: embedded in the record, in a file
-/// next to the program, or not in the program, so that the user must provide
-/// them.
+/// Where the initial values of state are. They are embedded in the record, or in a file
+/// next to the program. With `none` the program has no initial values, so the user must
+/// provide them.
 enum class InitialValues { embedded, file, none };
 
-/// A tensor that the host accesses: an entire persistent buffer, or a member of
-/// flat storage.
+/// A tensor that the host accesses: an entire persistent buffer, or a member of flat
+/// storage.
 struct HostedTensor {
   exec::PersistentOp persistent;
-  /// Null: each rank has a whole (unsharded) tensor.
+  /// Null: each rank has the whole (unsharded) tensor.
   dist::LayoutAttr layout;
-  /// The shard of one device, as if the storage were not divided.
+  /// The type of one device's shard by `layout`, before the storage is divided.
   mlir::RankedTensorType type;
-  /// Number of elements before the tensor in the storage.
+  /// Number of elements that the flat storage has before this tensor.
   int64_t first = 0;
-  /// Mesh axes over which the storage is divided.
+  /// The ranks along these mesh axes divide the storage among them.
   llvm::ArrayRef<mlir::StringAttr> axes;
 
   explicit HostedTensor(exec::PersistentOp persistent);
@@ -43,19 +44,19 @@ struct HostedTensor {
   llvm::SmallVector<int64_t> globalShape() const;
 };
 
-/// The records of the tensors that the host accesses: state, inputs, controls,
-/// outputs and metrics. There is one for each persistent buffer or member of
-/// flat storage.
+/// The records of the tensors that the host accesses: state, inputs, controls, outputs and
+/// metrics. Each persistent buffer has one record. But if a buffer is flat storage, each of
+/// its members has one.
 class TensorRecords {
 public:
   TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool,
                 InitialValues values)
       : module(module), variables(module), mesh(mesh), target(target), pool(pool), values(values) {}
 
-  /// Fills the tables. Fails with an error on the op at fault.
+  /// Fills the tables. If it cannot, emits an error on the op at fault and fails.
   mlir::LogicalResult run();
 
-  /// Index of the record of a state; nullopt if there is no state of that name.
+  /// Index of the record of the state `name`; nullopt if no state has this name.
   std::optional<uint32_t> findState(llvm::StringRef name) const {
     auto found = stateIndex.find(name);
     if (found == stateIndex.end())
@@ -65,7 +66,7 @@ public:
 
   RecordImage states, inputs, controls, outputs, metrics;
   uint32_t stateCount = 0, inputCount = 0, controlCount = 0, outputCount = 0, metricCount = 0;
-  /// B, the samples per step; 1 if no input has a batch dimension.
+  /// The batch size B: the number of samples per step. 1 if no input has a batch dimension.
   int64_t batch = 1;
 
 private:
@@ -83,10 +84,10 @@ private:
                              int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
-  /// The last input with a batch dimension; null if there is none so far.
+  /// The last input with a batch dimension that was added; null if none was.
   nn::ArgAttr batched;
-  /// The first output that is not a scalar and has no batch dimension: one
-  /// value for a complete batch. Null if there is none.
+  /// The first output that has no batch dimension and is not a scalar; null if there is
+  /// none. This output is one value for the complete batch.
   exec::PersistentOp wholeOutput;
   /// Whether any output has a batch dimension.
   bool countsSamples = false;
@@ -98,8 +99,7 @@ private:
   ConstantPool &pool;
   InitialValues values;
   llvm::StringMap<uint32_t> stateIndex;
-  /// For each persistent buffer, bits 1 << DPC_ENTRY_x of the entries that
-  /// write it.
+  /// For each persistent buffer, the entries that write it: a sum of 1 << DPC_ENTRY_*.
   llvm::DenseMap<mlir::Operation *, uint32_t> writtenBy;
 };
 

@@ -1,5 +1,5 @@
-// Writes large initial values directly into an ELF object file (System V gABI
-// 4.1), because LLVM would copy the data, which may be gigabytes, four times.
+// Writes large initial values directly into an ELF object file (System V gABI 4.1). LLVM
+// would copy the data four times, and the data may have gigabytes.
 
 #include "record/ValuesObject.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 enum Section { kNone, kValues, kSymbols, kNames, kSectionNames, kStack, kCount };
 
-/// The EM_* constant of a machine, or EM_NONE.
+/// The EM_* constant of a machine. EM_NONE if this file cannot write its object files.
 uint16_t machineOf(const Triple &triple) {
   if (!triple.isOSBinFormatELF() || !triple.isLittleEndian())
     return EM_NONE;
@@ -43,8 +43,8 @@ void writeTable(raw_ostream &os, const StringTableBuilder &table) {
   os << bytes;
 }
 
-/// Makes the header of a section with `size` bytes at the next aligned offset
-/// from `at` on, and moves `at` to the end of the section.
+/// Makes the header of a section with `size` bytes. The section begins at the first aligned
+/// offset that is not below `at`. Sets `at` to the end of the section.
 Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size, uint64_t alignment, uint64_t &at) {
   Elf64_Shdr header = {};
   header.sh_name = name;
@@ -58,7 +58,7 @@ Elf64_Shdr place(uint32_t name, uint32_t type, uint64_t size, uint64_t alignment
 
 } // namespace
 
-// Format: System V ABI, "Object files" (ELF-64), gABI 4.1.
+// The format of the file is ELF-64, as in System V ABI, "Object files", gABI 4.1.
 Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, raw_ostream &os) {
   const uint16_t machine = machineOf(Triple(triple));
   if (machine == EM_NONE)
@@ -73,7 +73,7 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, ra
   names.finalizeInOrder();
   sectionNames.finalizeInOrder();
 
-  // ELF requires an empty first symbol.
+  // In ELF, the first symbol must be empty.
   std::vector<Elf64_Sym> symbols(1);
   uint64_t size = 0;
   for (const OutsideValue &value : values) {
@@ -98,7 +98,7 @@ Error dpc::writeValuesObject(ArrayRef<OutsideValue> values, StringRef triple, ra
   headers[kSymbols].sh_info = 1; // index of the first global symbol
   headers[kNames] = place(name(kNames), SHT_STRTAB, names.getSize(), 1, at);
   headers[kSectionNames] = place(name(kSectionNames), SHT_STRTAB, sectionNames.getSize(), 1, at);
-  // If this section is missing, the linker makes the stack executable.
+  // Without this section, the linker would make the stack executable.
   headers[kStack] = place(name(kStack), SHT_PROGBITS, 0, 1, at);
 
   Elf64_Ehdr header = {};

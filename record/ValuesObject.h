@@ -11,19 +11,18 @@
 
 namespace dpc {
 
-/// Constant data of a program outside of its LLVM module: initial values of
-/// parameters, which may take gigabytes. The module declares it under the name
-/// `symbol`.
+/// Constant data of a program that is not in its LLVM module: an initial value of a
+/// parameter, which may have gigabytes. The LLVM module declares it as `symbol`.
 struct OutsideValue {
   std::string symbol;
-  /// The bytes belong to the MLIR module.
+  /// The bytes of the value, in memory of the MLIR module.
   llvm::StringRef bytes;
 };
 
-/// Writes an ELF object file that defines the symbols, hidden, each aligned to
-/// 64 bytes in read-only memory. LLVM would copy the data four times, whereas
-/// this function writes it directly from its place to the file. Fails for a
-/// machine whose object files are not 64-bit ELF.
+/// Writes an ELF object file that defines the symbols of the values. The symbols are hidden,
+/// and their data is read-only and aligned to 64 bytes. This function writes the data
+/// directly to the file, whereas LLVM would copy it four times. Fails for a machine whose
+/// object files are not little-endian 64-bit ELF.
 llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values, llvm::StringRef triple,
                               llvm::raw_ostream &os);
 

@@ -15,9 +15,9 @@ Error dpc::writeObject(Module &module, raw_pwrite_stream &stream) {
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return createStringError("cannot generate code for " + triple + ": " + error);
-  // Apart from the kernels, the code is one long function of calls per entry.
-  // Better register allocation would make no program faster, and its time grows
-  // with the square of the length.
+  // The module has no kernels, only long functions that call them. Optimization would not
+  // make a program faster, and the time of register allocation grows with the square of a
+  // function's length. So nothing is optimized.
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, /*CPU=*/"", /*Features=*/"", {}, Reloc::PIC_, std::nullopt, CodeGenOptLevel::None));
   module.setDataLayout(machine->createDataLayout());

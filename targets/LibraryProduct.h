@@ -5,28 +5,29 @@
 
 namespace dpc {
 
-/// A matrix in one of a kernel's buffers, with one instance per batch element.
+/// A matrix in one of a kernel's buffers. Each batch element has its own matrix at
+/// a constant distance.
 struct MatrixInBuffer {
   unsigned buffer = 0;
   /// Distance in bytes from the start of the buffer to the first element.
   int64_t offset = 0;
-  /// Distance in elements between neighbouring rows, whose elements are contiguous.
-  /// If transposed, the distance between neighbouring columns.
+  /// The elements of a row are contiguous; this is the distance in elements between
+  /// neighbouring rows. If `isTransposed`, both hold for columns instead.
   int64_t stride = 0;
   /// Distance in elements between the matrices of neighbouring batch elements.
   int64_t batchStride = 0;
   bool isTransposed = false;
 };
 
-/// D = epilogue(A B) for each batch element, which a library can compute instead of
-/// a launch's function. D has `rows` rows and `columns` columns; A has `depth`
-/// columns.
+/// The product D = epilogue(A B) for each batch element. A library can compute it
+/// in place of the function of a launch. D has `rows` rows and `columns` columns; A
+/// has `depth` columns.
 struct LibraryProduct {
-  /// The operation on the sums before they are stored.
+  /// The operation that is applied to the sums before they are stored.
   enum class Epilogue {
     none,
-    add, ///< adds the element of another matrix
-    bias ///< adds the element of a vector with one element per column
+    add, ///< adds the elements of another matrix
+    bias ///< adds a vector with one element per column to each row
   };
 
   mlir::Type elementType;
@@ -35,7 +36,7 @@ struct LibraryProduct {
   int64_t batches = 1, rows = 0, columns = 0, depth = 0;
   MatrixInBuffer a, b, d;
   Epilogue epilogue = Epilogue::none;
-  /// The matrix or vector that the epilogue adds, if it adds one.
+  /// The matrix or vector that the epilogue adds; ignored for Epilogue::none.
   MatrixInBuffer addend;
   /// Scratch memory that only the library uses while it runs.
   MatrixInBuffer workspace;

@@ -18,31 +18,32 @@ namespace dpc {
 
 class ObjectCache;
 
-/// The way in which a target makes the results of an op in a kernel.
+/// The way in which a target computes the results of an op in a kernel.
 enum class OpForm {
-  none,      ///< no form: the op cannot be part of a kernel
-  composite, ///< as its decomposition
-  elements,  ///< each element in the loops of its readers
-  whole,     ///< all elements at once, into a buffer
-  tiles      ///< in tiles, each of which is final before the next one begins
+  none,      ///< the op cannot be part of a kernel
+  composite, ///< its decomposition computes the results
+  elements,  ///< the loops of its readers compute each element that they read
+  whole,     ///< one piece of code computes all elements, and stores them in a buffer
+  tiles      ///< in tiles: each tile is complete before the next tile begins
 };
 
-/// The level of x86-64 that code needs from the host's processor.
+/// The level of x86-64 that code requires of the host's processor.
 enum class HostLevel {
   any,
   v3, ///< AVX2, FMA, BMI, F16C
   v4  ///< AVX-512 F, BW, CD, DQ, VL
 };
 
-/// The form of a program's functions, each of which is a list of launches.
+/// The form of the functions of a program. A function runs a list of kernels.
 enum class FunctionForm {
-  hostCode,    ///< host code, which calls the kernels
-  launchTable, ///< data; the runtime's queue runs the launches as host code
-  gridTable    ///< data; a CUDA device runs the launches as grids
+  hostCode,    ///< host code that calls the kernels
+  launchTable, ///< a table of launches; the runtime's queue calls the kernels as host code
+  gridTable    ///< a table of launches; a CUDA device runs them as grids of threads
 };
 
-/// The costs of computing and keeping an element, in units of a simple instruction
-/// such as an addition. They decide which values a kernel keeps in memory.
+/// The costs of computing an element or of keeping it in memory. The unit is a simple
+/// instruction such as an addition. These costs decide which values a kernel keeps in
+/// memory.
 struct ElementCosts {
   /// A division or a square root.
   double division = 4;
@@ -50,55 +51,59 @@ struct ElementCosts {
   double function = 16;
   /// Storing the element to nearby memory and loading it again.
   double storeAndLoad = 6;
-  /// An element that costs more than this is kept in memory, even if it is read
+  /// A value whose elements cost more than this is kept in memory, even if it is read
   /// only once.
   double longElement = 96;
 };
 
 /// Options of code generation.
 struct CodeOptions {
-  /// The processor, one of Target::getProcessors; if empty, the first of them.
+  /// The processor: one of Target::getProcessors. If empty, the first of them.
   std::string processor;
-  /// NVIDIA's assembler (ptxas), and the processors for which it makes machine code
-  /// in addition to the PTX. If `assembler` is empty, there is only PTX.
+  /// The path of NVIDIA's assembler (ptxas), and the processors for which it makes
+  /// machine code. A program then has both PTX and machine code. If `assembler` is
+  /// empty, it has only PTX.
   std::string assembler;
   std::vector<std::string> assembled;
-  /// Whether each reader may recompute a short expression. If not, values with
-  /// several readers are kept in memory. The bits of results do not depend on it.
+  /// Whether each reader of a short expression may compute it again. If not, values
+  /// with several readers are kept in memory. The bits of results do not depend on
+  /// this option.
   bool recompute = true;
-  /// Whether every sum adds its terms in order. If not, a sum that is computed in
-  /// only one kernel uses the fastest order.
+  /// Whether every sum adds its terms in order. If not, a sum that only one kernel
+  /// computes adds its terms in the fastest order.
   bool orderedSums = false;
-  /// Whether products of f32 may round their factors to a 10-bit mantissa (tf32),
-  /// which some devices multiply faster.
+  /// Whether products of f32 may round their factors to tf32, which has a mantissa of
+  /// 10 bits. Some devices multiply tf32 faster.
   bool tf32 = false;
-  /// Whether kernels or a library compute matrix products. With ordered sums no
-  /// library does.
+  /// Whether kernels or a library compute matrix products. If `orderedSums` is set,
+  /// only kernels compute them.
   ProductMaker products = ProductMaker::bySize;
 };
 
 /// One launch of a grid of threads, on a device whose kernels are grids.
 struct KernelLaunch {
-  /// The suffix of the function's name, after the kernel's symbol.
+  /// The name of the launch's function is the kernel's symbol followed by this suffix.
   std::string suffix;
   int64_t blocks = 1, threads = 1;
   /// The arguments, as indices into the kernel's buffers (Target::emitKernel).
   llvm::SmallVector<unsigned> buffers;
-  /// A product that a library may compute instead. Its result equals that of the
-  /// function except for the order of the terms of sums.
+  /// A product that a library may compute in place of the function. Both compute the
+  /// same, except that they may add the terms of sums in another order.
   std::optional<LibraryProduct> product;
-  /// One thread does all the work of the launch; noted for reports.
+  /// Whether one thread does all the work of the launch. Only reports use it.
   bool isLone = false;
 };
 
-/// The facts about a kernel that the buffers of its caller depend on. They follow from
-/// the kernel's plan of loops, without code.
+/// The facts about a kernel from which its caller derives the kernel's buffers. The
+/// plan of the kernel's loops decides them, before code is generated.
 struct KernelNeeds {
-  /// Bytes of scratch memory that the kernel needs, 64-byte aligned.
+  /// Bytes of scratch memory that the kernel needs. The memory must be aligned to 64
+  /// bytes.
   int64_t scratchBytes = 0;
-  /// For each result, the operands whose buffer it may share: element i of the
-  /// operand is not read after element i of the result is written. A result may
-  /// share one of them, and two results must not share the same one.
+  /// For each result, the operands whose buffer it may share. The kernel never reads
+  /// element i of one of these operands after it has written element i of the result.
+  /// A result may share the buffer of one of these operands. Two results must not
+  /// share one buffer.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
 
   bool operator==(const KernelNeeds &other) const {
@@ -106,10 +111,11 @@ struct KernelNeeds {
   }
 };
 
-/// The facts about one kernel's generated code that its callers need.
+/// The facts about the generated code of a kernel that its callers need.
 struct KernelCode {
   KernelNeeds needs;
-  /// If kernels are grids of threads: the launches of the kernel, in order.
+  /// The launches of the kernel in order, if kernels are grids of threads; otherwise
+  /// empty.
   std::vector<KernelLaunch> launches;
 };
 
@@ -119,87 +125,91 @@ struct MachineCode {
   std::string bytes;
 };
 
-/// Attribute on the module of a kernel's code, a StringAttr that lists the kernel's
-/// ops. Symbols contain it, so that profiles show the ops.
+/// Attribute of the module with a kernel's code: a StringAttr that lists the ops of
+/// the kernel. The symbols of the code begin with this text, so that profilers show
+/// the ops.
 inline constexpr llvm::StringLiteral kOpsAttrName = "exec.ops";
 
 /// The compiled code of one kernel.
 struct KernelObject {
   /// The name of the kernel in the program.
   std::string kernel;
-  /// The name of its function in the object. Equal code has equal names in all
-  /// programs. Names begin with the kernel's ops (kOpsAttrName).
+  /// The name of its function in the object. Kernels with equal code have equal names,
+  /// in all programs. The name begins with the ops of the kernel (kOpsAttrName).
   std::string symbol;
-  /// A position-independent object file, which needs libm, or PTX.
+  /// A position-independent object file, which must be linked with libm, or the text
+  /// of PTX.
   std::string object;
-  /// The PTX assembled for some devices.
+  /// The machine code that was assembled from the PTX, for some kinds of devices.
   std::vector<MachineCode> machineCode;
 };
 
-/// A kind of device that kernels run on. Everything that the other parts of the
-/// compiler know about a device comes through this interface. The tools' main
-/// functions register the targets.
+/// A kind of device that kernels run on. The other parts of the compiler learn about
+/// devices only through this interface. The `main` functions of the tools register the
+/// targets.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// The name in `--target`.
+  /// The name of the target in the option `--target`.
   virtual llvm::StringRef getName() const = 0;
 
-  /// The processors for which it generates code, by their names in `--cpu`.
+  /// The names of the processors for which the target generates code, as in the option
+  /// `--cpu`.
   virtual llvm::ArrayRef<llvm::StringRef> getProcessors() const = 0;
 
-  /// The rates of a device with this processor.
+  /// The rates of a device with the processor `processor`.
   virtual Device getDevice(llvm::StringRef processor) const = 0;
-  /// The link between devices if no better one is known.
+  /// The default link between devices, for machines whose links are not described.
   virtual Link getLink() const = 0;
 
-  /// The costs of elements in its kernels. The default fits a processor with
-  /// caches.
+  /// The costs of elements in kernels of this target. The default fits a processor
+  /// with caches.
   virtual ElementCosts getElementCosts() const { return {}; }
 
-  /// The form of its programs' functions.
+  /// The form of the functions of programs for this target.
   virtual FunctionForm getFunctionForm() const = 0;
 
-  /// The level that code made with `options` needs from the host's processor, for
-  /// the part of the code that the host runs.
+  /// The level of x86-64 that the host needs to run the host code of a program
+  /// generated with `options`.
   virtual HostLevel getHostLevel(const CodeOptions &options) const = 0;
 
-  /// Adds the dialects of its code, and its rules for ops as external models.
+  /// Registers the dialects of the generated code, and attaches the rules for ops
+  /// (external models).
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
 
-  /// The form in which it makes the results of `op`, which is an op of a kernel or
-  /// may become one.
+  /// The form in which the target computes the results of `op` in a kernel.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
-  /// Computes the needs of the code that `emitKernel` writes for `op` with `options`.
-  /// Writes no code. Fails as `emitKernel` does.
+  /// Computes the needs of the code that `emitKernel` generates for `op` with
+  /// `options`, without generating code. Fails with an error if `emitKernel` would
+  /// fail.
   virtual mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
                                                       const CodeOptions &options) const = 0;
 
-  /// Adds to `code` the function `symbol` that computes `op`, an `nn.kernel` or
-  /// `nn.update`, in C `void symbol(char *const *buffers)`, or the functions of its
-  /// launches. `buffers` points to the buffers of the operands (scalars too), then
-  /// of the results, then one of scratch memory. Buffers are dense and row-major,
-  /// and i1 takes one byte. No two of them overlap except as `mayAlias` allows.
-  /// Fails with an error on an op that has no rule, and on an op whose code needs
-  /// something else than `describeKernel` tells.
+  /// Generates code for `op`, an `nn.kernel` or `nn.update`. Adds to `code` a function
+  /// that in C is `void symbol(char *const *buffers)`, or one function per launch.
+  /// `buffers` points to the buffers of the operands (including scalars), followed by
+  /// those of the results and one of scratch memory. Buffers are dense and in
+  /// row-major order, and an i1 takes one byte. Buffers do not overlap, except as
+  /// `mayAlias` allows. Fails with an error on an op for which the target has no rule,
+  /// and on an op whose code has other needs than `describeKernel` says.
   virtual mlir::FailureOr<KernelCode> emitKernel(mlir::Operation *op, llvm::StringRef symbol,
                                                  mlir::ModuleOp code,
                                                  const CodeOptions &options) const = 0;
 
-  /// Compiles each module nested in `kernels`, and lowers it in place. Each module
-  /// is named after its kernel and contains the function that `emitKernel` made.
-  /// Uses as many threads as the context has. Takes objects from `cache`, if given,
-  /// and adds new ones to it.
+  /// Compiles each module nested in `kernels`; this lowers the modules in place. Each
+  /// module has the name of its kernel and contains the functions that `emitKernel`
+  /// added. Uses as many threads as the MLIRContext has. If `cache` is not null, takes
+  /// objects from the cache and adds new objects to it.
   virtual mlir::FailureOr<std::vector<KernelObject>>
   compileKernels(mlir::ModuleOp kernels, const CodeOptions &options,
                  const ObjectCache *cache) const = 0;
 };
 
-/// Makes a target known to `findTarget` in this process.
+/// Adds a target to those that `findTarget` and `getTargets` return in this process.
 void registerTarget(std::unique_ptr<Target> target);
-/// The target of that name, or null.
+/// The target with the name `name`, or null.
 const Target *findTarget(llvm::StringRef name);
 /// The registered targets, in the order of registration.
 std::vector<const Target *> getTargets();

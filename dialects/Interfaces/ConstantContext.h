@@ -5,8 +5,9 @@
 
 namespace dpc {
 
-/// The context in which constants are computed: their ops have no regions and read
-/// no device index.
+/// The interpreter's services during constant folding. Folding accepts only ops
+/// without regions that do not depend on the device, so the services for regions
+/// and exchanges fail.
 class ConstantContext : public InterpreterContext {
 public:
   mlir::LogicalResult runRegion(mlir::Region &, llvm::ArrayRef<HostTensor>,

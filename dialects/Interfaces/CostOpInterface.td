@@ -6,14 +6,16 @@ include "mlir/IR/OpBase.td"
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The cost of an op on its (local) shapes. The cost model turns it into time.
+    The cost of an op on the shapes of its operands and results. At level `local`
+    these are the shapes of one device's shards. `planning/Prices.h` turns the
+    cost into time.
   }];
   let methods = [
-    InterfaceMethod<"Floating-point operations; a fused multiply-add is two.",
+    InterfaceMethod<"The floating-point operations of the op; a fused multiply-add counts as two.",
       "int64_t", "getFlops", (ins), "", [{ return 0; }]>,
     InterfaceMethod<[{
-      Bytes read and written when the op stands alone: by default every operand
-      once and every result once.
+      The bytes that the op reads and writes if it is a kernel of its own. By
+      default, it reads every operand once and writes every result once.
     }], "int64_t", "getBytes", (ins), "",
       [{ return ::dpc::operandAndResultBytes($_op); }]>,
   ];

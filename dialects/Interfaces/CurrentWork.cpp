@@ -1,5 +1,5 @@
-// Keeps the work of each thread in a list on its stack, and describes it without
-// allocating memory.
+// Keeps the work of each thread in a linked list on its stack, and describes the
+// work without allocating memory.
 
 #include "dialects/Interfaces/CurrentWork.h"
 
@@ -14,7 +14,7 @@ using namespace dpc;
 
 namespace {
 
-/// The work of one thread.
+/// The work of one thread: the head of its list, and the pass that it runs.
 struct Thread {
   const CurrentWork *innermost = nullptr;
   StringRef pass;
@@ -23,7 +23,7 @@ struct Thread {
 thread_local Thread current;
 std::atomic<const Thread *> mainThread = nullptr;
 
-/// Text of limited length, always terminated by a zero byte.
+/// Appends text to a buffer of limited length, which always ends in a zero byte.
 struct Text {
   char *at, *end;
 

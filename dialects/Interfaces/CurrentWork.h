@@ -1,9 +1,9 @@
-// Remembers the node, kernel or file that each thread works on, for the message that
-// ends a tool without memory.
+// Remembers the node, kernel or file that each thread works on. If a tool runs out of
+// memory, its last message names this work.
 //
-// A thread keeps this record on its stack: nothing is allocated or copied, and an
-// entry costs two stores. Only `describe` reads the record, and it allocates nothing
-// either.
+// A thread keeps its record on its stack, so that nothing is allocated or copied.
+// `describe` reads the record and does not allocate either, because it runs when memory
+// is exhausted.
 
 #ifndef DPC_DIALECTS_INTERFACES_CURRENTWORK_H
 #define DPC_DIALECTS_INTERFACES_CURRENTWORK_H
@@ -15,30 +15,31 @@
 
 namespace dpc {
 
-/// Work of the thread that makes the object, for as long as the object lives. The object
-/// lies on the stack, and the names must live as long as it does.
+/// Says that the current thread does some work until the object is destroyed. The object
+/// must lie on the stack of the thread. The names that the constructors take must live
+/// as long as the object.
 class CurrentWork {
 public:
-  /// A thing of the kind `kind` ("node", "kernel", "file") named `name`. `op`, if it
-  /// is not empty, says which operator it is.
+  /// Work on the object `name` of the kind `kind`: "node", "kernel" or "file". `op` is
+  /// the operator of a node, or empty.
   CurrentWork(const char *kind, llvm::StringRef name, llvm::StringRef op = {});
-  /// An op made for the node that `loc` names. `op` is the op's name.
+  /// Work on the op named `op`, which was made for the node that `loc` names.
   CurrentWork(mlir::Location loc, llvm::StringRef op);
   ~CurrentWork();
   CurrentWork(const CurrentWork &) = delete;
   CurrentWork &operator=(const CurrentWork &) = delete;
 
-  /// The pass that this thread runs; empty: none. `pass` must live until the next
-  /// call.
+  /// Says that this thread runs the pass `pass`, or no pass if it is empty. The text of
+  /// `pass` must live until the next call.
   static void setPass(llvm::StringRef pass);
 
-  /// The main thread calls this once. A thread without work of its own counts as doing
-  /// the work of the main thread.
+  /// The main thread calls this function once. After that, `describe` on a thread
+  /// without work and pass of its own describes the work of the main thread.
   static void setMain();
 
-  /// Writes " at node 'x' (Mul) inside node 'loop' (Loop)", " in pass dpc-NAME", or
-  /// both, into `text` of `size` bytes. A longer description is cut. The text is empty
-  /// if no work is known.
+  /// Describes the work of this thread: " at node 'x' (Mul) inside node 'loop' (Loop)",
+  /// " in pass dpc-NAME", or both. Writes at most `size` bytes to `text`, and truncates
+  /// a longer description. The text is empty if no work is known.
   static void describe(char *text, size_t size);
 
 private:

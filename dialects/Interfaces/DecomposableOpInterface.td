@@ -7,11 +7,15 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
     A composite op that knows its decomposition into core ops (elementwise, reduce,
-    broadcast, ...). Sharding decomposes it if a loop is cut that it reduces over.
-    Code generation decomposes it if the target has no form of its own for it.
+    broadcast, ...). Partitioning decomposes the op if a mesh axis shards a loop
+    that the op reduces over. Code generation decomposes the op if the target has
+    no faster form for it.
   }];
   let methods = [
-    InterfaceMethod<"Builds the op out of core ops; one value a result.",
+    InterfaceMethod<[{
+      Builds core ops that compute the same as the op, and returns one value per
+      result.
+    }],
       "::llvm::SmallVector<::mlir::Value>", "decompose",
       (ins "::mlir::OpBuilder &":$builder)>,
   ];

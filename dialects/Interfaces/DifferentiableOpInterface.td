@@ -12,12 +12,12 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds, at the builder's insertion point, the gradient of every operand
-      whose `wanted` entry is true, from `resultGrads` (one entry a result, null
-      where no gradient reaches it; at least one is not null). Sets
-      `operandGrads[i]` to a value of operand i's type, or leaves it null where
-      the gradient is zero everywhere. Operands and results of the op itself may
-      be used: they dominate the insertion point.
+      Builds the gradients of the operands whose entry of `wanted` is true, at the
+      builder's insertion point. `resultGrads` has the gradient of each result; it
+      is null for a result that no gradient reaches, but at least one entry is not
+      null. Sets `operandGrads[i]` to a value of the type of operand i. Leaves it
+      null if the gradient is zero everywhere. The new ops may use operands and
+      results of the op, because these dominate the insertion point.
     }], "::mlir::LogicalResult", "buildVjp",
       (ins "::mlir::OpBuilder &":$builder,
            "::mlir::ArrayRef<::mlir::Value>":$resultGrads,

@@ -6,14 +6,15 @@ include "mlir/IR/OpBase.td"
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op whose result element i depends only on element i of each operand. All
-    operands and results have the same shape. Such ops share one sharding rule, fuse
-    with each other, and may run on flat storage.
+    An op for which element i of the result depends only on element i of each
+    operand. All operands and results have the same shape. All elementwise ops have
+    one sharding rule. They fuse with each other, and they may run on flat storage.
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the element's value from `operands`: scalars, or vectors of one
-      length, of the operands' element types. Uses the arith and math dialects.
+      Builds ops of the arith and math dialects that compute one element of the
+      result. `operands` are the elements of the op's operands: either scalars, or
+      vectors of one length.
     }], "::mlir::Value", "emitElement",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::ValueRange":$operands)>,

@@ -5,20 +5,21 @@
 
 namespace dpc {
 
-/// The role of an op in kernel formation.
+/// The role of an op in kernel formation (`dpc-form-kernels`).
 enum class FusionKind {
-  /// Computes element i from element i of each operand.
+  /// Computes element i of the result from element i of each operand.
   elementwise,
-  /// Free to compute again in every reader: constants, iotas, broadcasts.
+  /// Costs nothing, so every kernel that reads the result computes it again:
+  /// constants, iotas, broadcasts.
   repeated,
   /// Combines elements of its first operand into a smaller result.
   reduction,
-  /// The result is a view of the bytes of the operand, or of some of them, in
+  /// Moves no data: the result has the bytes of the operand, or some of them, in
   /// another shape.
   view,
-  /// A separate kernel, or the first op of one.
+  /// Begins a kernel. Later ops may join the kernel.
   alone,
-  /// Never part of a kernel.
+  /// Is never part of a kernel.
   outside
 };
 

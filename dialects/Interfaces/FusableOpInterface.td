@@ -6,19 +6,20 @@ include "mlir/IR/OpBase.td"
 def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The role of an op in kernel formation. Elementwise ops need no implementation.
-    Any other op without this interface is a separate kernel.
+    The role of an op in kernel formation (`dpc-form-kernels`). Elementwise ops
+    need not implement this interface. Any other op without this interface becomes
+    a kernel of its own.
   }];
   let methods = [
-    InterfaceMethod<"What the op means to kernel formation.",
+    InterfaceMethod<"The role of the op in kernel formation.",
       "::dpc::FusionKind", "getFusionKind">,
     InterfaceMethod<[{
-      Of a reduction: the dimensions of the first operand that it combines,
-      ascending.
+      For a reduction: the dimensions of the first operand along which it combines
+      elements, in ascending order.
     }], "::llvm::ArrayRef<int64_t>", "getReducedDims", (ins), "", "return {};">,
     InterfaceMethod<[{
-      Of a repeated op: whether dimension i of each operand is dimension i of the
-      result, so that a row of the result needs one row of the operand at most.
+      For a repeated op: whether dimension i of each operand is dimension i of the
+      result. If so, one row of the result needs at most one row of each operand.
     }], "bool", "keepsRows", (ins), "", "return true;">,
   ];
 }

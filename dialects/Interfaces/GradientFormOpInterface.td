@@ -6,14 +6,15 @@ include "mlir/IR/OpBase.td"
 def GradientFormOpInterface : OpInterface<"GradientFormOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op whose result equals its operand and that differs from it only in its
-    gradient. Such ops exist only before differentiation: `dpc-differentiate`, and
-    the passes that build `@eval` and `@infer`, replace them by their operands.
+    An op that passes its operand on as its result, but changes the gradient that
+    flows back. Ops with this interface exist only before differentiation.
+    `dpc-differentiate` and the passes that build `@eval` and `@infer` replace
+    each of them by its operand.
   }];
   let methods = [
-    InterfaceMethod<"The operand that the one result equals.",
+    InterfaceMethod<"The operand that the op passes on as its only result.",
       "::mlir::Value", "getForward">,
-    InterfaceMethod<"Whether no gradient passes, so that what is computed from the result alone needs none.",
+    InterfaceMethod<"Whether the op lets no gradient flow back to its operand.",
       "bool", "stopsGradient", (ins), "", [{ return false; }]>,
   ];
 }

@@ -26,7 +26,8 @@ HostTensor HostTensor::splat(RankedTensorType type, double value) {
   return result;
 }
 
-/// One element from raw little-endian storage, as double or int64_t.
+/// Reads one element from raw little-endian bytes, as a double; `rawInt` does the
+/// same as an int64_t.
 static double rawFloat(const char *bytes, FloatType type) {
   if (type.isF32()) {
     float value;

@@ -10,22 +10,22 @@
 namespace dpc {
 
 /// A dense tensor on the host, for the reference interpreter and constant folding.
-/// Float elements are held as double and rounded to the element type by
-/// `roundToType`. Integers and booleans are held as int64_t (unsigned ones
-/// zero-extended). Row-major, static shape. The element type decides which of the
-/// two vectors has the elements.
+/// Its shape is static, and its elements are in row-major order. A float tensor
+/// keeps its elements as double in `floats`; `roundToType` rounds them to the
+/// element type. A tensor of integers or booleans keeps its elements as int64_t in
+/// `ints`; unsigned integers are zero-extended.
 class HostTensor {
 public:
   HostTensor() = default;
-  /// All elements zero.
+  /// A tensor whose elements are all zero.
   explicit HostTensor(mlir::RankedTensorType type);
 
-  /// Every element equal to `value` (converted to the element type).
+  /// A tensor whose elements are all `value`, converted to the element type.
   static HostTensor splat(mlir::RankedTensorType type, double value);
-  /// The elements of a dense or dense-resource attribute; nullopt when the
-  /// attribute has another form or its resource is missing or of wrong size.
+  /// The elements of a dense or dense-resource attribute. Null if the attribute
+  /// has another form, or if its resource is missing or has the wrong size.
   static std::optional<HostTensor> fromAttr(mlir::ElementsAttr attr);
-  /// A dense attribute of the tensor's type.
+  /// The elements as a dense attribute of the tensor's type.
   mlir::DenseElementsAttr toAttr() const;
 
   mlir::RankedTensorType getType() const { return type; }
@@ -34,8 +34,9 @@ public:
   int64_t size() const { return isFloat() ? floats.size() : ints.size(); }
   bool isFloat() const { return llvm::isa<mlir::FloatType>(type.getElementType()); }
 
-  /// Rounds every element to the element type: to nearest even for floats, with
-  /// wrap-around for integers. Ops call it once, on their results.
+  /// Rounds every element to the element type. Floats are rounded to nearest even,
+  /// and integers wrap around. The interpreter calls this once for each result of
+  /// an op.
   void roundToType();
 
   /// The same elements in another shape with the same number of elements.
@@ -51,14 +52,15 @@ private:
 /// Row-major strides of `shape`, in elements.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Calls `fn(index)` for every multi-index of `shape`, row-major.
+/// Calls `fn(index)` for every multi-index of `shape`, in row-major order.
 void forEachIndex(llvm::ArrayRef<int64_t> shape,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> fn);
 
-/// Offset of `index` under `strides`.
+/// The offset of the multi-index `index` in elements: the sum of its products with
+/// `strides`.
 int64_t linearize(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> strides);
 
-/// `value` rounded to float type `type`.
+/// Rounds `value` to the float type `type`, to nearest even.
 double roundToFloatType(double value, mlir::FloatType type);
 
 } // namespace dpc

@@ -10,19 +10,19 @@
 
 namespace dpc {
 
-/// The services that an interpreter rule may use of the device that runs it.
+/// The services that a simulated device offers to the interpreter rules of its ops.
 class InterpreterContext {
 public:
   virtual ~InterpreterContext() = default;
 
-  /// Runs a one-block region on `arguments`. `yielded` gets the operands of its
-  /// terminator.
+  /// Runs a region of one block on `arguments`. Writes the operands of the block's
+  /// terminator to `yielded`.
   virtual mlir::LogicalResult runRegion(mlir::Region &region, llvm::ArrayRef<HostTensor> arguments,
                                         llvm::SmallVectorImpl<HostTensor> &yielded) = 0;
 
-  /// Runs a one-block region of elementwise ops and constants. The region is
-  /// written for rank-0 tensors, and is applied to all elements of tensors of one
-  /// shape at once.
+  /// Runs a region of one block that has only elementwise ops and constants. The
+  /// types in the region are tensors of rank 0. The region is applied to all
+  /// elements of `arguments`, which have the shape `shape`, at once.
   virtual mlir::LogicalResult runElementwiseRegion(mlir::Region &region,
                                                    llvm::ArrayRef<int64_t> shape,
                                                    llvm::ArrayRef<HostTensor> arguments,
@@ -31,52 +31,56 @@ public:
   /// This device's coordinate on a mesh axis.
   virtual int64_t getAxisIndex(llvm::StringRef axis) = 0;
 
-  /// This device's number in its group over `axes`, first axis slowest.
+  /// This device's number in its group along `axes`. The coordinate on the first
+  /// axis varies slowest.
   virtual int64_t getGroupIndex(llvm::ArrayRef<llvm::StringRef> axes) = 0;
 
-  /// Sets the coordinate on a sequential axis, which is the number of the current
-  /// iteration.
+  /// Sets this device's coordinate on a sequential axis: the number of the current
+  /// iteration of the loop.
   virtual void setSequentialIndex(llvm::StringRef axis, int64_t index) = 0;
 
-  /// Gathers `mine` from every member of this device's group over `axes` (all
-  /// devices that agree on the other axes), in coordinate order, first axis
-  /// slowest. Blocks until all members have arrived; fails if one of them has
-  /// failed or passes another tensor type. The interpreter builds every collective
-  /// from this primitive.
+  /// Returns the tensors `mine` of all members of this device's group along `axes`,
+  /// in the order of their numbers (getGroupIndex). The group consists of the
+  /// devices that have the same coordinates on all other axes. Blocks until all
+  /// members have called this function. Fails if a member has failed or passes
+  /// another tensor type. The interpreter builds every collective from this
+  /// function.
   virtual mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, const HostTensor &mine) = 0;
 };
 
-/// The values and settings that the training form of an op may depend on.
+/// The values and settings from which an op may build its training form
+/// (TrainingModeOpInterface).
 struct TrainingContext {
-  /// Rank-0 i64 tensors: the run's seed and the number of the step.
+  /// i64 tensors of rank 0: the seed of the run and the number of the step.
   mlir::Value seed, step;
-  /// The number of equal, consecutive groups of samples over which batch
-  /// normalisation takes its statistics: the number of microbatches, times the
-  /// number of ranks for per-rank statistics.
+  /// Batch normalisation divides the samples into this many equal, consecutive
+  /// groups, and computes statistics for each group. The number is that of the
+  /// microbatches, times that of the ranks if each rank has its own statistics.
   int64_t batchGroups = 1;
 };
 
 /// The treatment of an op under mixed precision (PrecisionOpInterface).
 enum class Precision {
-  narrow, ///< it takes most of its time for products, which may have narrow factors
-  follow, ///< it only moves or selects numbers
-  lookup, ///< it gathers rows of a table, whose gradients are summed
+  narrow, ///< spends most of its time on products, which may have narrow factors
+  follow, ///< only moves or selects numbers
+  lookup, ///< gathers rows of a table, and sums their gradients
 };
 
-/// Largest number of elements of a tensor. It keeps the bytes and operations of one
-/// op, and of all ops together, within 64 bits.
+/// The largest number of elements that a tensor may have. With this limit, 64 bits
+/// suffice to count the bytes and operations of one op and of all ops together.
 constexpr int64_t kMaxElements = int64_t(1) << 40;
 
 /// The product of the extents, or nullopt if it is above kMaxElements.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
-/// Whether `type` is a tensor of static shape with at most kMaxElements.
+/// Whether `type` is a tensor of static shape with at most kMaxElements elements.
 bool hasCountableElements(mlir::Type type);
 
-/// Bytes of every operand and every result, each counted once.
+/// The bytes of all operands and results of `op`.
 int64_t operandAndResultBytes(mlir::Operation *op);
 
-/// Bytes of a tensor type; i1 takes a byte.
+/// The bytes of a tensor of type `type`; an element of type i1 takes one byte. 0 if
+/// it is no tensor.
 int64_t tensorBytes(mlir::Type type);
 
 } // namespace dpc

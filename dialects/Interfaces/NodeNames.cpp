@@ -1,4 +1,4 @@
-// Reads from locations the ONNX nodes for which ops were made.
+// Finds in the location of an op the ONNX nodes for which the op was made.
 
 #include "dialects/Interfaces/NodeNames.h"
 
@@ -26,7 +26,8 @@ static void collectNames(Location loc, llvm::SetVector<StringRef> &nodes,
     collectNames(inner, nodes, modules);
 }
 
-/// The first few of `names` as text, with the number of the others.
+/// The first three of `names` as text, and the number of the others: "a, b, c and
+/// 2 more".
 static std::string summary(const llvm::SetVector<StringRef> &names) {
   constexpr size_t most = 3;
   ArrayRef<StringRef> all = names.getArrayRef();

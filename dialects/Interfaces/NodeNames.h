@@ -9,23 +9,25 @@
 
 namespace dpc {
 
-/// The names in a location, for messages and traces: the first few of each kind,
-/// and the number of further ones.
+/// The names in a location as text for messages and traces. If there are more
+/// than three names of a kind, the text has the first three and the number of the
+/// others.
 struct NodeNames {
-  std::string nodes;   ///< of the ONNX file; empty if the location names none
-  std::string modules; ///< paths of the modules that were exported to these nodes
+  std::string nodes;   ///< nodes of the ONNX file; empty if the location names none
+  std::string modules; ///< paths of the PyTorch modules that were exported as these nodes
 };
 NodeNames namesOf(mlir::Location loc);
 /// All nodes that the location names.
 llvm::SmallVector<llvm::StringRef> nodesOf(mlir::Location loc);
-/// The first of these nodes, or "".
+/// The first node that the location names; empty if there is none.
 llvm::StringRef firstNodeOf(mlir::Location loc);
 
-/// The node that a location names if it names exactly one.
+/// The node that a location names; null unless it names exactly one.
 std::optional<llvm::StringRef> onlyNodeOf(mlir::Location loc);
 
-/// `node` as the location of ops that compute the loss from the output of that
-/// node. Messages name the node, but the ops compute no value of the node.
+/// The location of ops that compute the loss from the output of the node that
+/// `node` names. Messages about these ops name the node. `isOfLoss` tells them
+/// from the ops that compute the node itself.
 mlir::Location lossLocation(mlir::Location node);
 bool isOfLoss(mlir::Location loc);
 

@@ -6,12 +6,16 @@ include "mlir/IR/OpBase.td"
 def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    How an op's loops may be cut over devices. Each device then computes the op on
-    its shards, or the ops that `PartitionOpInterface` builds. Neither creates a
-    collective: the lowering of reshards does.
+    Says how mesh axes may shard the loops of an op. After partitioning, each
+    device computes the op on its shards, or computes the ops that
+    `PartitionOpInterface` builds. Neither interface creates collectives; the
+    lowering of reshards creates them.
   }];
   let methods = [
-    InterfaceMethod<"The op's loops; see ShardingRule.",
+    InterfaceMethod<[{
+      The loops of the op, and the dimensions that each loop runs along; see
+      ShardingRule.
+    }],
       "::dpc::ShardingRule", "getShardingRule", (ins)>,
   ];
 }

@@ -13,24 +13,28 @@ class Operation;
 
 namespace dpc {
 
-/// The kind of a loop, which tells how it may be cut over devices.
+/// The kind of a loop says whether a mesh axis may cut (shard) the loop, and which
+/// results this gives.
 enum class LoopKind {
-  /// The loop is a dimension of a result: cutting it cuts the result.
+  /// The loop runs along a dimension of a result. If an axis cuts the loop, it cuts
+  /// the result.
   parallel,
-  /// The loop is in no result. Cutting it leaves partial results, which are
-  /// combined by this reduction.
+  /// The loop runs along no dimension of a result. If an axis cuts the loop, each
+  /// device computes a partial result, and this reduction combines them.
   sum,
   max,
   min,
-  /// The loop must not be cut: every device runs all of it (a sort, a scan, a
-  /// softmax row that stays one op).
+  /// No axis may cut the loop: every device runs all of it. Examples are the loops
+  /// of a sort or a scan, and the loop over a row of a softmax that is kept as one
+  /// op.
   whole,
 };
 
-/// The loops of an op. Each dimension of each operand and result is a sum
-/// (segments) of products (loops, major to minor): a reshape multiplies loops, a
-/// concatenation adds segments. Loops are numbered per op. Dimensions with the same
-/// loop number are iterated together.
+/// The loops of an op. Each dimension of each operand and result is a sum of
+/// segments, which a concatenation joins. Each segment is a product of loops, major
+/// to minor, which a reshape joins. Loops have numbers that are local to the op.
+/// Dimensions with the same loop number are iterated together. For example, a
+/// product of matrices has the operands {i, k} and {k, j} and the result {i, j}.
 struct ShardingRule {
   using DimLoops = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 1>;
   using ValueLoops = llvm::SmallVector<DimLoops, 4>;
@@ -44,12 +48,13 @@ struct ShardingRule {
   llvm::SmallVector<ValueLoops, 3> operands;
   llvm::SmallVector<ValueLoops, 2> results;
 
-  /// Sets of operands in which the op is additive: if all operands of a set are
-  /// partial sums and the others are reduced, every result is a partial sum.
-  /// {{0},{1}} for a contraction, {{0,1}} for an addition.
+  /// Sets of operands in which the op is additive. If all operands of one set are
+  /// partial sums and all other operands are not, then every result is a partial
+  /// sum. A contraction has {{0}, {1}}, and an addition has {{0, 1}}.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveSets;
-  /// Whether the op commutes with max and min in operand 0, as monotone elementwise
-  /// ops, reshapes and transposes do.
+  /// Whether the op commutes with max and min in operand 0: op(max(a, b)) =
+  /// max(op(a), op(b)). This holds for monotone elementwise ops, reshapes and
+  /// transposes.
   bool monotone = false;
 
   /// Adds a loop and returns its number.
@@ -61,15 +66,17 @@ struct ShardingRule {
   static DimLoops dim(unsigned loop) { return {{loop}}; }
 };
 
-/// The rule of elementwise ops: one parallel loop per dimension, the same for all
-/// operands and results, which all have one shape. Rank-0 operands are in no loop.
+/// The rule of elementwise ops. They have one parallel loop per dimension, which
+/// runs along this dimension of all operands and results. Operands of rank 0 are in
+/// no loop.
 ShardingRule elementwiseShardingRule(mlir::Operation *op);
 
-/// True when every operand and result of `op` is a tensor of floats.
+/// Whether all operands and results of `op` are tensors of floats.
 bool hasOnlyFloats(mlir::Operation *op);
 
-/// Additive in operand 0 for floats. Not for integers, for which division and
-/// conversion round or wrap.
+/// The additive sets of a linear op with one operand: {{0}} if `hasOnlyFloats(op)`,
+/// otherwise none. With integers the op is not linear, because division rounds and
+/// conversion wraps around.
 llvm::SmallVector<llvm::SmallVector<unsigned, 2>> additiveIfFloats(mlir::Operation *op);
 
 } // namespace dpc

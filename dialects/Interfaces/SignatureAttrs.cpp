@@ -1,4 +1,5 @@
-// Changes the attributes of a function's arguments and results.
+// Collects changes to the attributes of a function's arguments and results, and
+// writes them at once.
 
 #include "dialects/Interfaces/SignatureAttrs.h"
 

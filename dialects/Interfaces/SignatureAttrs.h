@@ -5,12 +5,13 @@
 
 namespace dpc {
 
-/// Collects changes of the attributes of a function's arguments and results, and writes
-/// them all at once. Each change through the function itself would copy the list of all
-/// attributes, and the context keeps every copy: n changes would make n lists.
+/// Collects changes to the attributes of a function's arguments and results, and writes
+/// all of them at once. If each change were made on the function directly, it would
+/// copy the list of all attributes. The MLIRContext keeps every copy, so n changes
+/// would leave n lists.
 class SignatureAttrs {
 public:
-  /// Starts from the present attributes.
+  /// Begins with the current attributes of `function`.
   explicit SignatureAttrs(mlir::FunctionOpInterface function);
 
   void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
@@ -19,8 +20,8 @@ public:
   void setResult(unsigned index, llvm::StringRef name, mlir::Attribute value) {
     results[index].set(name, value);
   }
-  /// Writes the attributes to the function. Its numbers of arguments and results
-  /// must be unchanged.
+  /// Writes the attributes to the function. The function must still have the same
+  /// number of arguments and of results.
   void write();
 
 private:

@@ -6,21 +6,21 @@ include "mlir/IR/OpBase.td"
 def TrainingModeOpInterface : OpInterface<"TrainingModeOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    An op with different meanings in training and in evaluation (batch
-    normalisation, dropout). Such ops exist only at level `import`: building the
-    step replaces each of them by its training form in `@step` and by its evaluation
-    form in `@eval`.
+    An op that computes different results in training and in evaluation: batch
+    normalisation or dropout. Ops with this interface exist only at level `import`.
+    The pass that builds the step replaces each of them by its training form in
+    `@step` and by its evaluation form in `@eval`.
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the training form and returns one value a result, of the result's
-      type, or a null value for a result that has no use.
+      Builds the training form. Returns one value per result, of the type of the
+      result. The value may be null for a result that has no use.
     }], "::llvm::SmallVector<::mlir::Value>", "buildTraining",
       (ins "::mlir::OpBuilder &":$builder,
            "const ::dpc::TrainingContext &":$context)>,
     InterfaceMethod<[{
-      Builds the evaluation form and returns one value a result. State results
-      return their old value.
+      Builds the evaluation form, and returns one value per result. For a result
+      that is the new value of a state, it returns the old value.
     }], "::llvm::SmallVector<::mlir::Value>", "buildInference",
       (ins "::mlir::OpBuilder &":$builder)>,
   ];

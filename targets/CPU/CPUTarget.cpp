@@ -1,5 +1,5 @@
-// The target `cpu`: x86-64 processors with vectors, their rates, and the fill rules
-// that pay on them.
+// The target `cpu`: the rates of x86-64 processors with vectors, the forms of ops in
+// kernels, and the generation of kernels.
 
 #include "targets/CPU/CPUTarget.h"
 
@@ -17,22 +17,23 @@ static StringRef processorOf(const CodeOptions &options) {
   return options.processor.empty() ? "native" : StringRef(options.processor);
 }
 
-/// Whether this machine's processor has the feature. The list of features is read once: on a
-/// virtual machine each query of the processor stops the program for some microseconds.
+/// Whether the processor of this machine has the feature. The list of features is read only
+/// once, because on a virtual machine each query of the processor stops the program for some
+/// microseconds.
 static bool hostHas(StringRef feature) {
   static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   return features.lookup(feature);
 }
 
-/// 64 if the processor has AVX-512, else 32.
+/// The bytes of a vector: 64 if the processor has AVX-512, otherwise 32.
 static unsigned vectorBytesOf(const CodeOptions &options) {
   if (processorOf(options) == "native")
     return hostHas("avx512f") ? 64 : 32;
   return processorOf(options) == "x86-64-v4" ? 64 : 32;
 }
 
-/// The vectors of the processor. No level of x86-64 includes AVX512_BF16, but this machine's
-/// processor may have it.
+/// The vector unit of the processor that `options` names. It multiplies bf16 only if the
+/// processor is `native` and has AVX512_BF16, which no level of x86-64 includes.
 static VectorUnit unitOf(const CodeOptions &options) {
   unsigned bytes = vectorBytesOf(options);
   return {bytes, processorOf(options) == "native" && bytes == 64 && hostHas("avx512bf16")};
@@ -48,7 +49,7 @@ public:
     return processors;
   }
 
-  // The rates of one core and of shared memory.
+  // The rates are those of one core. The link is shared memory.
   Device getDevice(StringRef) const override { return {1e11, 2e10}; }
   Link getLink() const override { return {3e9, 5e-6}; }
 
@@ -99,8 +100,8 @@ protected:
 
   SmallVector<Attribute> getAttributes(Builder &builder,
                                        const CodeOptions &options) const override {
-    // LLVM uses half-width vectors for many AVX-512 processors unless this
-    // attribute forbids it.
+    // Without this attribute, LLVM uses vectors of half the width for many processors with
+    // AVX-512.
     return {builder.getStrArrayAttr(
         {"prefer-vector-width", std::to_string(vectorBytesOf(options) * 8)})};
   }

@@ -3,8 +3,8 @@
 
 namespace dpc {
 
-/// Registers the target `cpu`: x86-64 processors with AVX2 or AVX-512. It knows
-/// the processors `native`, `x86-64-v3` and `x86-64-v4`.
+/// Registers the target `cpu`: x86-64 processors with AVX2 or AVX-512. Its
+/// processors are `native`, `x86-64-v3` and `x86-64-v4`.
 void registerCPUTarget();
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Runs NVIDIA's assembler, on all cores.
+// Runs NVIDIA's assembler on all cores.
 
 #include "targets/CUDA/Assemble.h"
 
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// The assembly of one kernel's PTX for one processor.
+/// One run of the assembler: the PTX of one kernel for one processor.
 struct Job {
   const KernelObject *object;
   StringRef processor;
@@ -25,13 +25,14 @@ struct Job {
 };
 } // namespace
 
-/// The contents of a file; nullopt if it cannot be read.
+/// The contents of a file; null if it cannot be read.
 static std::optional<std::string> readFile(StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   return buffer ? std::optional<std::string>((*buffer)->getBuffer()) : std::nullopt;
 }
 
-/// The version text of the assembler, which is part of the cache key.
+/// The text in which the assembler prints its version. It is part of the cache
+/// key.
 static std::string versionOf(StringRef assembler) {
   SmallString<128> log;
   if (llvm::sys::fs::createTemporaryFile("dpc-ptxas", "log", log))
@@ -84,7 +85,7 @@ LogicalResult dpc::assemble(ModuleOp kernels, std::vector<KernelObject> &objects
                             StringRef assembler, ArrayRef<std::string> processors,
                             const ObjectCache *cache) {
   const std::string version = versionOf(assembler);
-  // Equal kernels have equal code, so each is assembled once.
+  // Kernels with equal code have equal symbols; assemble each code once.
   llvm::StringMap<const KernelObject *> different;
   for (const KernelObject &object : objects)
     different.try_emplace(object.symbol, &object);

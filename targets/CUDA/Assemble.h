@@ -5,10 +5,11 @@
 
 namespace dpc {
 
-/// Adds to each of `objects`, which are PTX, its machine code for `processors`
-/// (sm_80, ..), made by NVIDIA's assembler at `assembler` (ptxas). Uses as many
-/// threads as the context of `kernels` has. Takes machine code from `cache`, if
-/// given. If the assembler fails, its message is an error on the kernel.
+/// Assembles the PTX of `objects` to machine code for `processors` (sm_80, ..)
+/// with NVIDIA's assembler (ptxas), whose path is `assembler`. Adds the machine
+/// code to the objects. Uses as many threads as the MLIRContext of `kernels` has.
+/// If `cache` is not null, takes machine code from the cache and adds new code to
+/// it. If the assembler fails, its message becomes an error on the kernel.
 mlir::LogicalResult assemble(mlir::ModuleOp kernels, std::vector<KernelObject> &objects,
                              llvm::StringRef assembler, llvm::ArrayRef<std::string> processors,
                              const ObjectCache *cache);

@@ -1,4 +1,5 @@
-// The target `cuda`: its processors, rates and options, and the forms of ops on it.
+// The target `cuda`: its processors and rates, the forms of ops in its kernels, and
+// the generation of kernels.
 
 #include "targets/CUDA/CUDATarget.h"
 
@@ -27,11 +28,12 @@ public:
     return processors;
   }
 
-  // The rates of an H100 or H200 in f32 without tensor cores, and of NVLink.
+  // The rates are those of an H100 or H200 in f32 without tensor cores. The link is
+  // NVLink.
   Device getDevice(StringRef) const override { return {5e13, 3e12}; }
   Link getLink() const override { return {3e11, 1e-5}; }
 
-  // Storing and loading an element takes as long as many operations on a device.
+  // On a device, storing and loading an element takes as long as many operations.
   ElementCosts getElementCosts() const override {
     ElementCosts costs;
     costs.storeAndLoad = 16;
@@ -39,8 +41,9 @@ public:
     return costs;
   }
 
-  // Tiles if they pay. If an op has both an element rule and a fill rule, the
-  // element rule: each thread can then make one element.
+  // An op gets tiles if its grid fill rule pays. Otherwise it gets its element
+  // rule, even if it has a fill rule too, because each thread can then compute one
+  // element.
   OpForm getForm(Operation *op) const override {
     if (GridFillOpInterface rule = payingGridFill(op))
       return rule.givesFinalElements() ? OpForm::tiles : OpForm::whole;

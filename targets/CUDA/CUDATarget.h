@@ -4,7 +4,7 @@
 namespace dpc {
 
 /// Registers the target `cuda`: NVIDIA devices from sm_80 on. Its kernels are grids
-/// of threads in PTX, which the driver compiles for the present device.
+/// of threads in PTX, which the CUDA driver compiles for the device of the machine.
 void registerCUDATarget();
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// The combination of elements in reductions and scatters, for every kind and
-// element type.
+// Combines elements in reductions and scatters, for every ReduceKind and element
+// type.
 
 #include "targets/Loops/Combiner.h"
 
@@ -35,7 +35,8 @@ Value Combiner::identity() {
                        isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-// Ops other than sums have no contract flag, so they are never contracted.
+// Only additions of sums get the flag `contract`, so LLVM never contracts other
+// ops.
 arith::FastMathFlags Combiner::getSumFlags() const {
   if (isOrdered)
     return arith::FastMathFlags::none;
@@ -43,7 +44,8 @@ arith::FastMathFlags Combiner::getSumFlags() const {
 }
 
 Value Combiner::combine(Value x, Value y) {
-  // nsz: most code of an exact maximum would decide which of 0 and -0 is larger.
+  // The flag nsz allows either zero as the result. Without it, the code would
+  // also have to compare 0 and -0.
   auto anyZero = arith::FastMathFlags::nsz;
   switch (kind) {
   case ReduceKind::sum:

@@ -9,32 +9,36 @@
 
 namespace dpc::nn {
 
-/// Combines elements of one type in a loop, for reductions and scatters.
+/// Combines elements of one type by addition, multiplication, maximum or minimum,
+/// for reductions and scatters. The accumulator may have a wider type than the
+/// elements.
 class Combiner {
 public:
-  /// The combined value becomes an element of `resultType`, by default of
-  /// `elementType`.
+  /// `narrow` converts the combined value to `resultType`, or to `elementType` if
+  /// `resultType` is null.
   Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType,
            mlir::Type resultType = {});
 
-  /// The neutral value, in the accumulator's type.
+  /// The neutral element, in the type of the accumulator.
   mlir::Value identity();
-  /// `x` combined with `y`, in the accumulator's type. Floating-point sums and
-  /// products may be reassociated, unless the emitter required ordered sums
-  /// (LoopEmitter::orderedSums) when the combiner was made. The max and min of a
-  /// NaN and any value are NaN; those of 0 and -0 are either of the two.
+  /// Combines `x` and `y`, which have the type of the accumulator. LLVM may
+  /// reassociate sums and products of floats, unless LoopEmitter::orderedSums was
+  /// set when the combiner was created. The maximum and the minimum of a NaN and
+  /// any value are NaN. The maximum and the minimum of 0 and -0 may be either of
+  /// them.
   mlir::Value combine(mlir::Value x, mlir::Value y);
-  /// x + y * z, in the accumulator's type. An ordered sum rounds it once. Other
-  /// sums round it once or twice, depending on the code around it.
+  /// x + y * z, in the type of the accumulator. If sums are ordered, the result
+  /// is rounded once. Otherwise LLVM decides by the code around it whether it is
+  /// rounded once or twice.
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// Accumulates over all multi-indices of `extents`, starting from the identity
-  /// (LoopEmitter::reduce).
+  /// Accumulates over all multi-indices of `extents`, starting with the neutral
+  /// element (LoopEmitter::reduce).
   mlir::Value reduce(
       llvm::ArrayRef<int64_t> extents,
       llvm::function_ref<LoopEmitter::Values(llvm::ArrayRef<LoopEmitter::Index>, mlir::ValueRange)>
           accumulate);
-  /// Converts from the element type to the accumulator's, and from that to the
-  /// result type.
+  /// `widen` converts an element to the type of the accumulator. `narrow`
+  /// converts the accumulator to the result type.
   mlir::Value widen(mlir::Value element);
   mlir::Value narrow(mlir::Value sum);
 
@@ -46,22 +50,23 @@ private:
   mlir::arith::FastMathFlags getSumFlags() const;
 };
 
-/// Compares elements of one type.
+/// Compares elements of one type. The functions return values of type i1.
 class Ordering {
 public:
   Ordering(LoopEmitter &emitter, mlir::Type elementType);
 
-  /// Ordered comparisons: false with a NaN.
+  /// Ordered comparisons, which are false if an operand is NaN.
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value equal(mlir::Value x, mlir::Value y);
   mlir::Value either(mlir::Value a, mlir::Value b);
   mlir::Value all(mlir::Value a, mlir::Value b);
-  /// `better`, except that the first NaN wins over every number: whether `now`
-  /// replaces `old` as the largest or smallest element.
+  /// Whether `now` replaces `old` as the largest or smallest element. `better`
+  /// says whether the number `now` is better. A NaN is better than every number,
+  /// and the first NaN stays.
   mlir::Value unlessNan(mlir::Value better, mlir::Value old, mlir::Value now);
   /// Whether both are NaN.
   mlir::Value areNan(mlir::Value x, mlir::Value y);
-  /// x < y, with NaN larger than every number.
+  /// Whether x < y, where NaN counts as larger than every number.
   mlir::Value lessNanLast(mlir::Value x, mlir::Value y);
 
 private:

@@ -6,32 +6,36 @@ include "mlir/IR/OpBase.td"
 def ElementOpInterface : OpInterface<"ElementOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The element rule of an op: the formula of one element of a result, so that it
-    can be computed inside the loops of its readers. Elementwise ops
-    (ElementwiseOpInterface) need none. Attached to ops from outside (external
-    models).
+    The element rule of an op: the formula of one element of a result. With it,
+    the loops of readers can compute the element. Elementwise ops
+    (ElementwiseOpInterface) need no element rule. targets/Loops/Ops attaches the
+    interface to ops (external models).
   }];
   let methods = [
     InterfaceMethod<[{
-      Calls `read(operand, index)` for the elements of operands that the element
-      of `result` at `index` is made of. Where it is made of many, or of those
-      that the data says, `index` runs over variables of its own.
+      Calls `read(operand, index)` for each element of an operand from which the
+      element at `index` of result number `result` is computed. If it is computed
+      from many elements, e.g. in a sum, or if data decides which elements are
+      read, the index that `read` gets has new variables that stand for all these
+      elements.
     }], "void", "visitReads",
       (ins "::dpc::IndexSpace &":$space, "unsigned":$result,
            "const ::dpc::ElementIndex &":$index, "::dpc::VisitRead":$read)>,
     InterfaceMethod<[{
-      The element of `result` at `index`, from elements of the operands, which
-      `emitter.read` gives: those of `visitReads` and no others.
+      Emits code that computes the element at `index` of result number `result`.
+      It reads elements of operands with `emitter.read`: only those that
+      `visitReads` visits.
     }], "::mlir::Value", "emitElementAt",
       (ins "::dpc::LoopEmitter &":$emitter, "unsigned":$result,
            "const ::dpc::ElementIndex &":$index)>,
     InterfaceMethod<[{
-      How many loops one element runs, in loads: 0 for index arithmetic. A result
-      that several elements read is then kept in memory.
+      The cost of one element as the number of elements that its loops load; 0 for
+      a rule without a loop. If the cost is high, a result that is read several
+      times is kept in memory.
     }], "int64_t", "getElementCost", (ins), "", [{ return 0; }]>,
     InterfaceMethod<[{
-      How often each element of operand `operand` is read while every result
-      element is made once, on average and rounded up.
+      How often each element of operand `operand` is read if every element of the
+      result is computed once: the average, rounded up.
     }], "int64_t", "getReadsPerElement", (ins "unsigned":$operand), "",
       [{ return ::dpc::resultElementsPer($_op, operand); }]>,
   ];

@@ -6,28 +6,31 @@ include "mlir/IR/OpBase.td"
 def FillOpInterface : OpInterface<"FillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The fill rule of an op whose elements depend on each other, or whose data decide
-    where they go, so that an element rule (ElementOpInterface) would compute too
-    much. It makes all elements of the results at once. Attached to ops from outside
-    (external models).
+    A fill rule computes all elements of the results of an op at once. An op needs a
+    fill rule if the elements of its results depend on each other (running sums), or
+    if data decides where elements are stored (scatters). An element rule
+    (ElementOpInterface) would then repeat too much work. targets/Loops/Ops attaches
+    the interface to ops (external models).
   }];
   let methods = [
     InterfaceMethod<[{
-      How the work may be divided where some `wanted` parts keep the device busy;
-      1: it is done by one.
+      How the work may be divided. `wanted` is the number of parts that keep the
+      device busy. 1 means that one thread does all the work.
     }], "::dpc::FillParts", "getParts", (ins "int64_t":$wanted)>,
     InterfaceMethod<[{
-      Fills the buffers of all results with `emitter.store`, which hold nothing
-      before: one `emitter.forEach` over `parts.count` parts, as getParts gave
-      them. A part may read elements that it has stored back with `emitter.load`.
+      Emits code that fills the buffers of all results, with `emitter.store`. Before,
+      the buffers have undefined contents. The code is one `emitter.forEach` over
+      `parts.count` parts; `parts` is a result of `getParts`. A part may read elements
+      that it has stored, with `emitter.load`.
     }], "void", "emitFill", (ins "::dpc::LoopEmitter &":$emitter, "::dpc::FillParts":$parts)>,
     InterfaceMethod<[{
-      Whether `emitFill`, for one part, reads an operand of one element outside of all
-      loops and branches. Code after it then has the element at hand.
+      Whether `emitFill` with one part reads the operand `operand`, which has one
+      element, outside of all loops and branches. If so, later code finds the element
+      in a register.
     }], "bool", "readsInOpen", (ins "unsigned":$operand), "", [{ return false; }]>,
     InterfaceMethod<[{
-      The bytes of each piece of scratch memory that `emitFill` takes for one of
-      these parts, in order. `orderedSums`: sums add their terms in order.
+      The sizes in bytes of the pieces of scratch memory that `emitFill` takes for one
+      part, in order. `orderedSums` says whether sums add their terms in order.
     }], "::llvm::SmallVector<int64_t>", "getScratch",
       (ins "::dpc::FillParts":$parts, "bool":$orderedSums), "", [{ return {}; }]>,
   ];

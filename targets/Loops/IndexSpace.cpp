@@ -1,4 +1,5 @@
-// Index expressions of loop nests, simplified by the ranges of their variables.
+// Creates index expressions for loop nests, and simplifies them with the ranges
+// of their variables.
 
 #include "targets/Loops/IndexSpace.h"
 
@@ -59,7 +60,7 @@ Range IndexSpace::rangeOf(Index expression) const {
   default: {
     auto binary = cast<AffineBinaryOpExpr>(expression);
     Range l = rangeOf(binary.getLHS()), r = rangeOf(binary.getRHS());
-    int64_t n = r.first; // n is constant unless the expression is a sum
+    int64_t n = r.first; // unless the expression is a sum, its right operand is the constant n
     switch (expression.getKind()) {
     case AffineExprKind::Add:
       return {l.first + r.first, l.second + r.second};
@@ -77,9 +78,9 @@ Range IndexSpace::rangeOf(Index expression) const {
   return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 }
 
-/// A number that divides every value of an expression; 0 for the constant 0.
-/// AffineExpr::isMultipleOf cannot be used, because it treats a quotient like a
-/// remainder.
+/// A number that divides all values of an expression; 0 for the constant 0.
+/// AffineExpr::isMultipleOf would be wrong for quotients, which it treats like
+/// remainders.
 static int64_t divisorOf(Index expression) {
   switch (expression.getKind()) {
   case AffineExprKind::Constant:
@@ -98,8 +99,8 @@ static int64_t divisorOf(Index expression) {
   }
 }
 
-/// Splits a sum into the terms that n divides, divided by n, and the sum of the
-/// other terms.
+/// Splits a sum into two sums. The first has the terms that are multiples of n,
+/// divided by n. The second has the other terms.
 static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
   MLIRContext *context = expression.getContext();
   Index zero = getAffineConstantExpr(0, context);

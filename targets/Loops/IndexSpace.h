@@ -10,8 +10,9 @@ namespace dpc {
 
 class IndexSpace;
 
-/// The index of an element in a tensor: one position per dimension, or its
-/// row-major number. Either form is computed from the other on demand.
+/// The index of an element in a tensor. It has two forms: one position per
+/// dimension, or the row-major number of the element. The object has one form, and
+/// computes the other when it is needed.
 class ElementIndex {
 public:
   ElementIndex(IndexSpace &space, llvm::ArrayRef<int64_t> shape,
@@ -32,19 +33,19 @@ private:
   mutable mlir::AffineExpr linear;
 };
 
-/// A condition on an index: 0 <= position < extent.
+/// The condition 0 <= position < extent on an index.
 struct IndexBound {
   mlir::AffineExpr position;
   int64_t extent;
 };
 
-/// Index expressions over integer variables with known ranges. Expressions are
-/// affine, with quotients and remainders by constants, and are simplified by the
-/// ranges.
+/// Creates index expressions of integer variables with known ranges. Expressions
+/// are affine, with quotients and remainders by constants. They are simplified with
+/// the ranges, e.g. i mod 8 becomes i if i is in [0, 7].
 class IndexSpace {
 public:
   using Index = mlir::AffineExpr;
-  /// Lowest and highest value, both included.
+  /// The lowest and the highest value, both included.
   using Range = std::pair<int64_t, int64_t>;
 
   explicit IndexSpace(mlir::MLIRContext *context) : context(context) {}
@@ -55,46 +56,50 @@ public:
   Index variable(int64_t low, int64_t high);
   /// The range of values that an expression can have.
   Range rangeOf(Index expression) const;
-  /// Quotient and remainder by n > 0, rounded down, simplified by ranges.
+  /// The quotient and the remainder by n > 0. The quotient is rounded down. Both
+  /// are simplified with ranges.
   Index floorDiv(Index expression, int64_t n) const;
   Index mod(Index expression, int64_t n) const;
   Index linearize(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape) const;
-  /// linearize multiplied by `stride`, as a sum of one term per position.
+  /// linearize(positions, shape) * stride, as a sum with one term per position.
   Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
                  int64_t stride) const;
   llvm::SmallVector<Index> delinearize(Index number, llvm::ArrayRef<int64_t> shape) const;
 
-  /// An element of an integer tensor as an index in [0, extent). A value outside is
-  /// clamped to the range, so that garbage (in padding) reads no memory outside of
-  /// the table.
+  /// An element of an integer tensor as an index in [0, extent). Other values are
+  /// clamped to this range, because padding may have any value, and must not lead
+  /// to a read outside of a table.
   virtual Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) = 0;
-  /// The row-major strides of `tensor` at which a loop over its elements has to be
-  /// split into nested loops. A buffer has none. Neither has a value that is
-  /// elementwise over buffers: its element number n depends on their elements
-  /// number n, so one loop over n reads it without computing coordinates. The
-  /// transposition of a 4 x 8 buffer has the stride 4: its elements are at n / 4
-  /// and n mod 4, which nested loops have as their variables.
+  /// The row-major strides of `tensor` at which a loop over its elements must be
+  /// split into nested loops, so that index expressions need no quotients and
+  /// remainders. A tensor in a buffer has none: one loop over the number n of the
+  /// element suffices. This also holds for elementwise ops on buffers, because
+  /// element n depends only on elements n. The transposition of a 4 x 8 buffer has
+  /// the stride 4: element n of the result is at (n / 4, n mod 4), and two nested
+  /// loops have these positions as their variables.
   virtual llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) = 0;
 
-  /// Whether the ranges of the variables prove low <= expression < high.
+  /// Whether low <= expression < high follows from the ranges of the variables.
   bool isInRange(Index expression, int64_t low, int64_t high) const;
-  /// The same for all `bounds`.
+  /// Whether all `bounds` follow from the ranges of the variables.
   bool areMet(llvm::ArrayRef<IndexBound> bounds) const;
 
   //===--------------------------------------------------------------------===//
-  // The structure of the reads that a rule describes (visitReads)
+  // The loops and branches around reads that an element rule describes (visitReads)
   //===--------------------------------------------------------------------===//
 
-  /// Describes a reduction over `shape`: `body` gets an index of each loop.
+  /// Says that the reads in `body` are in a reduction over `shape`. `body` gets one
+  /// index variable per loop.
   virtual void inLoops(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Describes code in a branch, if `isConditional`, or without one.
+  /// Says that the reads in `body` are in a branch, or, if `isConditional` is
+  /// false, that they are not.
   virtual void inBranch(bool isConditional, llvm::function_ref<void()> body);
 
 private:
-  /// Joins neighbouring positions that are the quotient and remainder of one
-  /// expression. Splitting a number into positions makes such pairs; each pair is
-  /// that expression.
+  /// Joins neighbouring positions that are the quotient x / n and the remainder x
+  /// mod n of one expression x. Together, they are the position x. These pairs
+  /// appear if a number was split into positions.
   void joinNeighbours(llvm::SmallVector<Index> &positions, llvm::SmallVector<int64_t> &shape) const;
 
   mlir::MLIRContext *context;

@@ -56,8 +56,8 @@ Value LoopEmitter::materialize(Index expression) {
       result = make<arith::MulIOp>(l, r, flags);
       break;
     default: {
-      // Shift the dividend to be non-negative, so that unsigned division rounds
-      // down.
+      // Add a multiple of n to the dividend, such that it is not negative. Then
+      // unsigned division rounds down.
       int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
       int64_t low = rangeOf(binary.getLHS()).first;
       int64_t shift = low < 0 ? llvm::divideCeil(-low, n) : 0;
@@ -107,7 +107,7 @@ Value LoopEmitter::both(Value a, Value b) {
 //===----------------------------------------------------------------------===//
 
 // Loops test their condition at the end, as LLVM's rotated loops do. The annotation
-// is then on the latch.
+// is therefore on the branch at the end.
 Values LoopEmitter::emitLoop(Value first, Value end, Range range, bool guarded,
                              LLVM::LoopAnnotationAttr annotation, ValueRange initial,
                              function_ref<Values(Index, ValueRange)> body) {

@@ -12,10 +12,11 @@
 
 namespace dpc {
 
-/// The interface with which rules of ops (ElementOpInterface, FillOpInterface)
-/// write code: loops, elements of tensors, and index expressions. The variables of
-/// expressions are those of loops, and integers bound with `bind`. An expression
-/// becomes i64 arithmetic only if an address or a value needs it.
+/// The interface through which the rules of ops (ElementOpInterface,
+/// FillOpInterface) write code: loops, accesses to elements of tensors, and index
+/// expressions. The variables of index expressions are those of loops, and i64
+/// values that `bind` turned into variables. An expression becomes i64 arithmetic
+/// only if an address or a value needs it.
 class LoopEmitter : public IndexSpace {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -34,110 +35,118 @@ public:
   // Index expressions
   //===--------------------------------------------------------------------===//
 
-  /// An index variable for the i64 `value` in [low, high]. Binding the same value
-  /// again gives the same variable.
+  /// An index variable that stands for the i64 `value`, which is in [low, high]. A
+  /// second call with the same value returns the same variable.
   Index bind(mlir::Value value, int64_t low, int64_t high);
-  /// The expression as an i64.
+  /// Emits arithmetic that computes the expression as an i64.
   mlir::Value materialize(Index expression);
-  /// i1: low <= expression < high; null if that always holds.
+  /// Whether low <= expression < high, as an i1. Null if this always holds.
   mlir::Value inRange(Index expression, int64_t low, int64_t high);
-  /// i1: all `bounds` are met; null if they always are.
+  /// Whether all `bounds` hold, as an i1. Null if they always hold.
   mlir::Value allInRange(llvm::ArrayRef<IndexBound> bounds);
-  /// The conjunction of two conditions; a null condition always holds.
+  /// The conjunction of two conditions. A null condition means that it always
+  /// holds.
   mlir::Value both(mlir::Value a, mlir::Value b);
 
   //===--------------------------------------------------------------------===//
   // Structure
   //===--------------------------------------------------------------------===//
 
-  /// Runs `body` for 0 <= i < extent in order. Each iteration gets the values that
-  /// the previous one returned (`initial` for the first); the result is those of
-  /// the last iteration.
+  /// Emits a loop that runs `body` for 0 <= i < extent in order. Each iteration
+  /// gets the values that the previous iteration returned; the first gets
+  /// `initial`. The loop returns the values of the last iteration.
   Values loop(int64_t extent, mlir::ValueRange initial,
               llvm::function_ref<Values(Index i, mlir::ValueRange carried)> body);
-  /// The same for every multi-index of `shape`, row-major.
+  /// As above, for all multi-indices of `shape` in row-major order.
   Values loop(llvm::ArrayRef<int64_t> shape, mlir::ValueRange initial,
               llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> body);
-  /// Iterations in order that share memory but carry no values.
+  /// Emits a loop whose iterations run in order and return no values. An iteration
+  /// may read memory that an earlier iteration wrote.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
-  /// Iterations first, first + 1, ... below `end`. Both are i64 values of the
-  /// program in [0, highest].
+  /// As `loop`, for i = first, first + 1, .. below `end`. Both are i64 values in
+  /// [0, highest], which the program computes.
   Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
-  /// Whether iterations of a loop run as lanes of a vector.
+  /// Whether iterations of a loop may run as the lanes of a vector.
   enum class Lanes {
-    whereEstimated, ///< if the target's compiler estimates a gain
-    whereLegal      ///< whenever it is legal, because the compiler's estimate is known to be wrong
+    whereEstimated, ///< if the compiler of the target estimates that vectors are faster
+    whereLegal      ///< whenever it is legal, because the compiler's estimate is wrong
   };
-  /// Nested loops over every multi-index of `shape`, row-major. No iteration may
-  /// write an element that another one reads or writes.
+  /// Emits nested loops over all multi-indices of `shape`, in row-major order. An
+  /// iteration must not write elements that another iteration reads or writes,
+  /// because targets may run iterations in any order.
   virtual void forEach(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
                        Lanes lanes = Lanes::whereEstimated);
-  /// Accumulates over every multi-index of `shape`, starting from `identity`.
-  /// Several threads or lanes may take multi-indices in any distribution; each
-  /// starts from `identity`, and `combine` joins two partial results in any order.
-  /// So `identity` must be neutral for `combine`.
+  /// Emits loops that accumulate over all multi-indices of `shape`. Several threads
+  /// or lanes may divide the multi-indices among themselves in any way. Each starts
+  /// with `identity`, and `combine` joins partial results, two at a time and in any
+  /// order. Therefore `identity` must be the neutral element of `combine`.
   virtual Values
   reduce(llvm::ArrayRef<int64_t> shape, mlir::ValueRange identity,
          llvm::function_ref<Values(llvm::ArrayRef<Index>, mlir::ValueRange)> accumulate,
          llvm::function_ref<Values(mlir::ValueRange, mlir::ValueRange)> combine);
-  /// Number of floats that `reduce` may add with the rounding error of a short sum.
+  /// The number of floats that `reduce` can add without a large rounding error.
+  /// Longer sums are divided into blocks of this length.
   virtual int64_t getSumTerms() const { return 1 << 12; }
-  /// A synchronization point between loops of one part of a fill rule: all threads
-  /// that share the part may read the elements that any of them has stored before.
+  /// A synchronization point between two loops of one part of a fill rule. After
+  /// it, all threads that share the part may read the elements that any of these
+  /// threads has stored before it.
   virtual void meet() {}
-  /// `then()` if `condition` holds, else `otherwise()`. A null condition always
-  /// holds.
+  /// Emits a branch: its value is `then()` if `condition` holds, otherwise
+  /// `otherwise()`. A null condition always holds.
   mlir::Value branch(mlir::Value condition, llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
-  /// Runs `then()` if `condition` holds.
+  /// Emits code that runs `then()` if `condition` holds.
   void when(mlir::Value condition, llvm::function_ref<void()> then);
 
   //===--------------------------------------------------------------------===//
-  // Elements. Their types are register types: signless integers.
+  // Elements. They have register types, in which integers are signless.
   //===--------------------------------------------------------------------===//
 
-  /// An element of an op's operand: loaded, or computed at the insertion point.
+  /// An element of an operand of an op. The emitted code loads it, or computes it
+  /// at the insertion point.
   virtual mlir::Value read(mlir::Value tensor, const ElementIndex &index) = 0;
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> positions);
   Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) override;
-  /// The same, and whether the element was in [0, extent).
+  /// As readIndex, and whether the element was in [0, extent) before it was
+  /// clamped.
   std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
                                                  int64_t extent);
-  /// Stores an element of a result of the op that the current rule fills.
+  /// Stores element `number` of a result of the op whose fill rule is running.
   virtual void store(mlir::Value result, mlir::Value element, Index number) = 0;
-  /// Loads such an element.
+  /// Loads element `number` of a result of the op whose fill rule is running.
   virtual mlir::Value load(mlir::Value result, Index number) = 0;
   /// The address of the first element of a value in memory, for rules that compute
-  /// addresses themselves. Null for a value that is not in memory but inlined into
-  /// its readers.
+  /// addresses themselves. Null if the value is inlined into its readers and not in
+  /// memory.
   virtual mlir::Value getBuffer(mlir::Value value) = 0;
-  /// The address of `bytes` bytes of scratch memory, 16-byte aligned, which are
-  /// valid during one part of a fill rule.
+  /// The address of `bytes` bytes of scratch memory, aligned to 16 bytes. The
+  /// memory keeps its contents during one part of a fill rule.
   virtual mlir::Value getScratch(int64_t bytes) = 0;
 
-  /// Element `number` of scratch memory with elements of `type`.
+  /// `loadAt` loads element `number` of scratch memory with elements of type
+  /// `type`. `storeAt` stores one.
   mlir::Value loadAt(mlir::Value address, mlir::Type type, Index number);
   void storeAt(mlir::Value address, mlir::Value element, Index number);
 
-  /// A constant of a register type.
+  /// A constant of the register type `type`.
   mlir::Value constantLike(mlir::Type type, double value);
   mlir::Value constantInt(mlir::Type type, const llvm::APInt &value);
 
-  /// Whether sums and products over loops keep the order of their terms and round
-  /// after each one. An element that is computed at several places must have the
-  /// same bits at each of them.
+  /// Whether sums and products over loops must combine their terms in order, and
+  /// round after each term. It is set if an element is computed at several places
+  /// in the code, because all places must compute the same bits.
   bool orderedSums = false;
-  /// Annotations: `parallelLoop` for loops whose iterations touch different
-  /// elements, `vectorLoop` for those of Lanes::whereLegal, `accessGroups` for
-  /// every memory access.
+  /// LLVM annotations. Loops whose iterations access different elements get
+  /// `parallelLoop`; loops with Lanes::whereLegal get `vectorLoop`. All memory
+  /// accesses get `accessGroups`.
   mlir::LLVM::LoopAnnotationAttr parallelLoop, vectorLoop;
   mlir::ArrayAttr accessGroups;
 
 protected:
-  /// Looks up a value that was already computed and dominates the insertion point,
-  /// by key.
+  /// Finds a value that earlier code computed under this key and that dominates the
+  /// insertion point; null if there is none.
   mlir::Value lookup(const void *kind, const void *key) const;
   void remember(const void *kind, const void *key, mlir::Value value);
   void enterScope() { scopes.emplace_back(); }
@@ -153,7 +162,8 @@ private:
   llvm::SmallVector<llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>> scopes;
 };
 
-/// The register type of a tensor's elements: integers become signless.
+/// The register type of elements of type `elementType`: integers become signless,
+/// other types stay the same.
 mlir::Type registerType(mlir::Type elementType);
 
 } // namespace dpc

@@ -6,20 +6,22 @@
 
 namespace dpc {
 
-/// Visits an element that is read, given by the number of the operand and an index.
+/// A callback that gets one element that a rule reads: the number of the operand
+/// and the index of the element.
 using VisitRead = llvm::function_ref<void(unsigned operand, const ElementIndex &index)>;
 
-/// The division of a fill rule's work.
+/// How the work of a fill rule is divided among threads.
 struct FillParts {
-  /// Number of parts. Parts store different elements, and read no elements of other
-  /// parts.
+  /// The number of parts. Parts are independent: a part stores no element that
+  /// another part reads or stores.
   int64_t count = 1;
-  /// Number of threads that may share a part: iterations of its forEach loops, or
-  /// terms of its reductions.
+  /// The number of threads that may share one part. They divide the iterations of
+  /// its forEach loops and the terms of its reductions among themselves.
   int64_t width = 1;
 };
 
-/// Number of result elements of `op` per element of operand `operand`, rounded up.
+/// The number of elements of the result of `op` per element of operand `operand`,
+/// rounded up.
 int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
 } // namespace dpc
@@ -29,14 +31,15 @@ int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
 namespace dpc {
 
-/// Base of the element rules of one op. For an op of class `Op`, `Model` defines
+/// Base of the element rule of an op. For an op of the class `Op`, a `Model`
+/// defines
 ///
 ///   void reads(Op op, IndexSpace &space, const ElementIndex &index,
 ///              VisitRead read) const
 ///   Value element(Op op, LoopEmitter &e, const ElementIndex &index) const
 ///
-/// for the element at `index` of its only result. A rule with a loop also defines
-/// `getElementCost` and `getReadsPerElement` of the interface.
+/// for the element at `index` of the only result of the op. A rule that emits a
+/// loop also defines `getElementCost` and `getReadsPerElement` of the interface.
 template <typename Model, typename Op>
 struct ElementRule : ElementOpInterface::ExternalModel<Model, Op> {
   void visitReads(mlir::Operation *op, IndexSpace &space, unsigned, const ElementIndex &index,
@@ -52,12 +55,12 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
-/// The index of the element of `tensor` at `positions`.
+/// The index of the element at `positions` in `tensor`.
 ElementIndex elementOf(IndexSpace &space, mlir::Value tensor,
                        llvm::ArrayRef<mlir::AffineExpr> positions);
 
-/// Base of the element rules of an op that only moves elements: each element of the
-/// result is one of its first operand. `Model` defines which one:
+/// Base of the element rule of an op that only moves elements: each element of the
+/// result is an element of its first operand. The `Model` says which one:
 ///
 ///   ElementIndex source(Op op, IndexSpace &space,
 ///                       const ElementIndex &index) const
@@ -73,7 +76,7 @@ private:
   const Model &model() const { return static_cast<const Model &>(*this); }
 };
 
-/// Base of the fill rule of one op. For an op of class `Op`, `Model` defines
+/// Base of the fill rule of an op. For an op of the class `Op`, a `Model` defines
 ///
 ///   FillParts parts(Op op, int64_t wanted) const
 ///   void fill(Op op, LoopEmitter &e, FillParts parts) const

@@ -1,4 +1,5 @@
-// Compiles the modules of kernel functions to object files, on all cores.
+// Compiles the modules with the code of kernels to object files or PTX, on all
+// cores.
 
 #include "targets/Objects/CompileObjects.h"
 
@@ -38,10 +39,10 @@ struct Processor {
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const {
     llvm::TargetOptions options;
-    // A product and a sum of two ops are never fused into one multiply-add.
-    // Otherwise fusion would depend on the code around them, and a value that two
-    // kernels compute could differ in its bits. Sums permit fusion by flags of
-    // their own.
+    // LLVM must not contract a product and a sum of two ops to one multiply-add.
+    // Otherwise the bits of a value could differ between two kernels that compute
+    // it, because LLVM decides by the code around the ops. Reductions permit
+    // contraction by fast-math flags on their own instructions.
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(
         target->createTargetMachine(triple, name, features, options, llvm::Reloc::PIC_,
@@ -49,7 +50,7 @@ struct Processor {
   }
 };
 
-/// The compilation of one kernel.
+/// The compilation of one kernel: its input and its result.
 struct Unit {
   ModuleOp module;
   KernelObject *result;
@@ -79,7 +80,7 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
     }();
     (void)knowsPtx;
     processor.triple = "nvptx64-nvidia-cuda";
-    // The oldest PTX version that has all instructions in use.
+    // The oldest version of PTX that has all instructions that kernels use.
     processor.features = "+ptx75";
     processor.fileType = llvm::CodeGenFileType::AssemblyFile;
   }
@@ -96,13 +97,14 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
       features[feature.first().str()] = feature.second;
     for (const auto &[name, isThere] : features)
       processor.features += (isThere ? ",+" : ",-") + name;
-    // Removes the leading comma, which LLVM does not accept.
+    // Remove the leading comma, which LLVM does not accept.
     processor.features.erase(0, 1);
   }
   return processor;
 }
 
-/// Runs LLVM's optimizations and code generation.
+/// Optimizes `code` and writes its object file or PTX to `stream`. Returns false
+/// if LLVM cannot write this form.
 static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const Processor &processor,
                        llvm::raw_pwrite_stream &stream) {
   llvm::LoopAnalysisManager loops;
@@ -118,7 +120,8 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const P
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  // O3 unrolls twice as far and takes a third longer, but steps are no faster.
+  // O2, because compilation with O3 takes a third longer and training steps are
+  // not faster.
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
   llvm::legacy::PassManager emission;
   if (machine.addPassesToEmitFile(emission, stream, nullptr, processor.fileType,
@@ -128,7 +131,8 @@ static bool emitObject(llvm::Module &code, llvm::TargetMachine &machine, const P
   return true;
 }
 
-/// Replaces the prefix `from` of names by `to`.
+/// Renames all definitions whose names begin with `from`: replaces this prefix by
+/// `to`.
 static void rename(llvm::Module &code, StringRef from, StringRef to) {
   for (llvm::GlobalValue &value : code.global_values()) {
     StringRef name = value.getName();
@@ -145,8 +149,8 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
     unit.error = "cannot be translated to LLVM";
     return;
   }
-  // Names must not depend on the kernel's position in its program, so that equal
-  // kernels have equal code.
+  // Replace the name of the kernel, which has its number in the program. Then
+  // equal kernels have equal code, and one cache entry.
   rename(*code, unit.result->kernel, "kernel");
   std::unique_ptr<llvm::TargetMachine> machine = processor.createMachine();
   code->setDataLayout(machine->createDataLayout());
@@ -168,7 +172,7 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
       unit.isFound = true;
       return;
     }
-  // Every function of the kernel gets the final prefix, which profilers show.
+  // Give all functions of the kernel their final names, which profilers show.
   rename(*code, "kernel", unit.result->symbol);
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream objectStream(object);
@@ -189,7 +193,7 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const Object
   auto modules = llvm::to_vector(kernels.getOps<ModuleOp>());
   std::vector<KernelObject> objects(modules.size());
   std::vector<Unit> units;
-  // The data layout gives the alignment of loads and stores, such as 8 bytes for
+  // The data layout says how loads and stores are aligned, e.g. to 8 bytes for
   // i64.
   auto layout =
       StringAttr::get(kernels.getContext(),
@@ -201,8 +205,8 @@ dpc::compileObjects(ModuleOp kernels, const ObjectOptions &options, const Object
     module.walk([&](Operation *) { ++ops; });
     units.push_back({module, &object, ops});
   }
-  // Compile the longest first, so that no core works alone on a long one at the
-  // end.
+  // Compile the longest kernels first. Otherwise one core could still compile a
+  // long kernel at the end while the other cores are idle.
   llvm::stable_sort(units, [](const Unit &a, const Unit &b) { return a.ops > b.ops; });
   parallelForEach(kernels.getContext(), units,
                   [&](Unit &unit) { compile(unit, *processor, cache); });

@@ -5,27 +5,28 @@
 
 namespace dpc {
 
-/// The output of LLVM.
+/// The form of the code that LLVM writes.
 enum class ObjectForm {
-  object, ///< an object file, for processors like the one this runs on
-  ptx     ///< the text of NVIDIA's virtual instruction set, for devices
+  object, ///< an object file for x86-64 processors
+  ptx     ///< the text of NVIDIA's virtual instruction set, for CUDA devices
 };
 
 /// The processor and the form for which LLVM generates code.
 struct ObjectOptions {
-  /// `native` (this machine's processor), or a name that LLVM knows.
+  /// `native`, which means the processor of this machine, or a name that LLVM
+  /// knows.
   std::string processor;
-  /// Whether LLVM vectorizes loops and neighbouring scalars.
+  /// Whether LLVM may vectorize loops and groups of scalar instructions.
   bool vectorize;
   ObjectForm form = ObjectForm::object;
 };
 
-/// Implements Target::compileKernels. Needs the translations of
-/// `registerObjectTranslations`, and for PTX the translation of the NVVM dialect.
+/// Implements Target::compileKernels. Needs: registerObjectTranslations was
+/// called, and for PTX, the translation of the NVVM dialect is registered too.
 mlir::FailureOr<std::vector<KernelObject>>
 compileObjects(mlir::ModuleOp kernels, const ObjectOptions &options, const ObjectCache *cache);
 
-/// Registers the translations of the kernels' dialects to LLVM IR.
+/// Registers the translations to LLVM IR of the dialects that kernels use.
 void registerObjectTranslations(mlir::DialectRegistry &registry);
 
 } // namespace dpc

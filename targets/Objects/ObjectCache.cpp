@@ -1,5 +1,5 @@
-// Keeps compiled objects in a folder of this user, under a hash of everything that
-// they depend on.
+// Keeps compiled objects in a folder of this user. The key of an object is a hash
+// of everything that it depends on.
 
 #include "targets/Objects/ObjectCache.h"
 
@@ -23,9 +23,10 @@
 using namespace llvm;
 using namespace dpc;
 
-/// The first bytes of every entry. The key and the hash of the contents follow.
+/// The first bytes of every entry. The key and the hash of the contents follow
+/// them.
 static constexpr StringLiteral kMagic = "dpc object 1\n";
-static constexpr size_t kHashBytes = 64; // hexadecimal
+static constexpr size_t kHashBytes = 64; // of a hash in hexadecimal digits
 
 static std::string hashOf(ArrayRef<StringRef> parts) {
   BLAKE3 hasher;
@@ -37,8 +38,8 @@ static std::string hashOf(ArrayRef<StringRef> parts) {
   return toHex(hasher.final(), /*LowerCase=*/true);
 }
 
-/// The build identifiers that linkers wrote into the program and every library that
-/// it has loaded.
+/// The build identifiers that linkers wrote into this program and into all
+/// libraries that it has loaded.
 static std::string buildIdentifiers() {
   std::string all;
   dl_iterate_phdr(
@@ -105,7 +106,7 @@ Expected<ObjectCache> ObjectCache::open(StringRef folder, uint64_t maxBytes) {
   return ObjectCache(std::move(path), maxBytes);
 }
 
-/// Prune recognizes its files by this prefix.
+/// llvm::pruneCache only removes files whose names begin with this prefix.
 static constexpr StringLiteral kPrefix = "llvmcache-";
 
 std::string ObjectCache::pathOf(StringRef key) const {
@@ -137,8 +138,8 @@ std::optional<std::string> ObjectCache::lookup(StringRef key) const {
   rest = rest.drop_front(kHashBytes);
   if (hashOf({rest}) != checksum)
     return std::nullopt;
-  // Prune goes by the time of the last access. Set it here, because file systems
-  // are often mounted without recording it.
+  // prune() removes the files with the oldest times of access first. Set the time
+  // here, because on many file systems a read does not set it.
   futimens(file, nullptr);
   return rest.str();
 }

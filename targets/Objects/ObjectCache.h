@@ -9,34 +9,39 @@
 
 namespace dpc {
 
-/// Object files of kernels, kept in a folder between compiles.
+/// A cache of the object files of kernels, in a folder that all compiles of a user
+/// share.
 ///
-/// A key is a hash of everything that an object depends on, so no entry is ever out
-/// of date. The program later runs code from the folder, so the folder must belong
-/// to this user and be closed to all others. Every entry carries its key and a
-/// checksum of its contents. An entry that is damaged, or that another process is
-/// writing, is a miss. No failure of the cache fails a compile.
+/// A key is a hash of everything that an object depends on, so an entry never
+/// becomes out of date. Programs run the code in the folder, so the folder must
+/// belong to this user, and other users must not have access to it. Every entry has
+/// its key and a checksum of its contents. An entry that is damaged, or that
+/// another process is still writing, counts as absent. Failures of the cache never
+/// make a compile fail.
 class ObjectCache {
 public:
-  /// Opens `folder`, and creates it if it does not exist. Fails with a reason if it
-  /// is not a folder that only this user can access. `maxBytes` is the size to
-  /// which `prune` shrinks it.
+  /// Opens `folder`, and creates it if it does not exist. Fails with a reason if
+  /// users other than this one can access the folder. `prune` shrinks the folder to
+  /// at most `maxBytes` bytes.
   static llvm::Expected<ObjectCache> open(llvm::StringRef folder, uint64_t maxBytes);
-  /// The folder of this user: $XDG_CACHE_HOME/dpc/kernels or ~/.cache/dpc/kernels;
-  /// "" if neither variable is set.
+  /// The default folder of this user: $XDG_CACHE_HOME/dpc/kernels or
+  /// $HOME/.cache/dpc/kernels. Empty if neither variable is set.
   static std::string defaultFolder();
 
-  /// A key for `content`, which describes everything that decides the object,
-  /// except for the code generator. The key also covers the program and libraries
-  /// of this process.
+  /// The key of an object. `content` describes the code and the options from which
+  /// the object is generated. The key also depends on the program and the libraries
+  /// of this process, because they contain the code generator.
   static std::string keyOf(llvm::StringRef content);
 
-  /// The object stored under `key`, if it exists and is undamaged.
+  /// The object that is stored under `key`; null if there is none or if it is
+  /// damaged.
   std::optional<std::string> lookup(llvm::StringRef key) const;
-  /// Stores `object` atomically: another process sees all of it or none of it.
+  /// Stores `object` under `key`, atomically: other processes see either the
+  /// complete object or no object.
   void store(llvm::StringRef key, llvm::StringRef object) const;
-  /// Removes the least recently used entries until the others fit, and temporary
-  /// files that interrupted writers left.
+  /// Removes the least recently used entries until the folder has at most
+  /// `maxBytes` bytes. Also removes temporary files that interrupted processes
+  /// left.
   void prune() const;
 
 private:

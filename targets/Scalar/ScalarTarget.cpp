@@ -1,5 +1,5 @@
-// The target `scalar`: plain loops without vectors, in an order that exposes wrong
-// rules.
+// The target `scalar`: plain loops without vectors. The loops run in an order that
+// exposes rules which rely on the usual order.
 
 #include "targets/Scalar/ScalarTarget.h"
 
@@ -11,8 +11,10 @@ using namespace dpc;
 
 namespace {
 
-/// Uses all freedom that LoopEmitter leaves, as a device with many threads does. A
-/// rule that relies on a stricter order gives wrong results here.
+/// LoopEmitter does not promise rules that loops and reductions run in order,
+/// because a device with many threads runs them in any order. This emitter runs
+/// them in an unusual order, so a rule that relies on an order computes wrong
+/// results here.
 class ScalarEmitter : public KernelEmitter {
 public:
   using KernelEmitter::KernelEmitter;
@@ -27,7 +29,7 @@ public:
     });
   }
 
-  /// Sums in two halves and combines the partial results.
+  /// Reduces each half of the first dimension, and combines both results.
   Values reduce(ArrayRef<int64_t> shape, ValueRange identity,
                 function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                 function_ref<Values(ValueRange, ValueRange)> combine) override {
@@ -48,9 +50,9 @@ public:
   }
 
 private:
-  /// A variable with the value and range of `index`. Rules and loop plans rely on a
-  /// loop's index being a variable: simplifications that they find for a variable
-  /// are then found here too.
+  /// A variable that has the value and the range of `index`. Rules and loop plans
+  /// expect that the index of a loop is a variable, because they simplify
+  /// expressions of variables.
   Index asVariable(Index index) {
     if (isa<AffineConstantExpr>(index))
       return index;
@@ -59,7 +61,7 @@ private:
   }
 };
 
-/// The walk over the loops of ScalarEmitter.
+/// Visits the memory accesses of the loops that ScalarEmitter emits (AccessWalk).
 class ScalarWalk : public AccessWalk {
 public:
   using AccessWalk::AccessWalk;
@@ -93,12 +95,13 @@ public:
     return processors;
   }
 
-  // The rates of one core that computes one element at a time, and of shared
-  // memory.
+  // The rates are those of one core that computes one element at a time. The link
+  // is shared memory.
   Device getDevice(StringRef) const override { return {2e9, 5e9}; }
   Link getLink() const override { return {5e9, 5e-6}; }
 
-  // Its kernels are host code, but only the queue accesses its memory.
+  // Kernels are host code, but functions are tables of launches, so that only the
+  // queue accesses the memory.
   FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }

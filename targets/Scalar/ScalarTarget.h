@@ -4,8 +4,9 @@
 namespace dpc {
 
 /// Registers the target `scalar`: any x86-64 processor, without vectors and without
-/// fill rules. Only queue calls can reach its memory, as for a device. It is slow
-/// and simple. Fast code is compared with it, and a new target can start from it.
+/// fill rules of its own. Only queue calls can access its memory, as for a device.
+/// The target is slow and simple. Tests compare fast code with it, and authors of a
+/// new target can start from a copy of it.
 void registerScalarTarget();
 
 } // namespace dpc

@@ -1,5 +1,6 @@
-// Meshes, collectives, reshards and microbatch loops: verifiers and syntax.
-// Interpreter rules are in CollectivesInterp.cpp.
+// Verifiers and custom syntax of meshes, collectives, reshards and microbatch
+// loops. Their interpreter rules are in CollectivesInterp.cpp. A trailing comment
+// such as `mesh_c1` names the constraint that its line checks: (C1) of dist.mesh.
 
 #include "dialects/Dist/IR/Collectives.h"
 
@@ -16,7 +17,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Calls `get` with the concrete type of a collective op.
+/// Casts the collective `op` to its type, e.g. AllReduceOp, and calls `get` with
+/// it.
 template <typename T, typename Get> static T ofCollective(Operation *op, Get get) {
   if (auto reduce = dyn_cast<AllReduceOp>(op))
     return get(reduce);
@@ -38,7 +40,8 @@ int64_t dist::membersOf(Operation *collective) {
   return groupSize(found.getShape(), axesOf(collective));
 }
 
-/// Parses the kinds of dist.micro's operands or results: `[whole, sliced]`.
+/// Parses the kinds of a dist.micro's operands or results, e.g. `[whole,
+/// sliced]`.
 static ParseResult parseMicroKinds(OpAsmParser &parser, DenseI32ArrayAttr &kinds) {
   SmallVector<int32_t> values;
   auto parseKind = [&]() -> ParseResult {
@@ -66,7 +69,8 @@ static void printMicroKinds(OpAsmPrinter &printer, Operation *, DenseI32ArrayAtt
   printer << "]";
 }
 
-/// Parses dist.micro's result types, possibly none: `(tensor<4xf32>, ...)`.
+/// Parses the result types of a dist.micro, e.g. `(tensor<4xf32>, tensor<f32>)`
+/// or `()`.
 static ParseResult parseMicroTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
                                         [&] { return parser.parseType(types.emplace_back()); });
@@ -115,7 +119,7 @@ LogicalResult MeshOp::verify() {
 FailureOr<int64_t> dpc::dist::verifyGroup(Operation *op, SymbolTableCollection &tables,
                                           FlatSymbolRefAttr meshName, ArrayAttr axes) {
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, meshName);
-  if (!mesh) // all_reduce_c1, which the other collectives share
+  if (!mesh) // all_reduce_c1, a constraint of all collectives
     return op->emitOpError("refers to ") << meshName << ", which is not a dist.mesh", failure();
   MeshShape shape = mesh.getShape();
   llvm::StringSet<> seen;
@@ -156,8 +160,9 @@ bool dpc::dist::feedsCollective(Value value) {
   });
 }
 
-/// `stacked` has `size` before the dimensions of `single`: all_gather_c3 and
-/// reduce_scatter_c3.
+/// Verifies that the shape of `stacked` is `size` followed by the shape of
+/// `single`. This is constraint (C3) of dist.all_gather and of
+/// dist.reduce_scatter.
 static LogicalResult verifyStacked(Operation *op, RankedTensorType single, RankedTensorType stacked,
                                    int64_t size) {
   SmallVector<int64_t> shape = {size};
@@ -209,7 +214,8 @@ LogicalResult ReshardOp::verify() {
 // dist.micro
 //===----------------------------------------------------------------------===//
 
-/// The type in the body of the loop for a value of type `outside` around it.
+/// The type that a value of type `outside` around the loop has in the body of the
+/// loop.
 static RankedTensorType insideType(RankedTensorType outside, MicroKind kind) {
   if (kind == MicroKind::whole || kind == MicroKind::summed)
     return outside;

@@ -10,9 +10,10 @@
 
 namespace dpc::dist {
 
-/// The number of members of each group along `axes`, on the mesh that `mesh` names
-/// in the scope of `op`. Fails with an error on `op` if there is no such mesh, or
-/// if `axes` are not distinct parallel axes of it.
+/// Looks up the mesh that `mesh` names in the scope of `op`, and returns the
+/// number of devices in each group along `axes`. Fails with an error on `op` if
+/// there is no mesh of this name, or if `axes` are not distinct parallel axes of
+/// the mesh.
 mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op, mlir::SymbolTableCollection &tables,
                                      mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
@@ -26,8 +27,8 @@ MeshShape getMeshShape(mlir::ModuleOp module);
 /// Whether `op` exchanges data with other devices.
 bool isCollective(mlir::Operation *op);
 
-/// Whether a collective reads `value` or a view of it. If so, `value` should be in
-/// memory that peers can read.
+/// Whether a collective reads `value` or a view of it. If so, `value` should lie
+/// in memory that the other ranks can read.
 bool feedsCollective(mlir::Value value);
 
 /// The axes of a collective op, and the number of members of each of its groups.

@@ -6,12 +6,13 @@ include "dialects/Dist/IR/DistBase.td"
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "Names a grid of devices";
   let description = [{
-    Devices are numbered row-major over the parallel axes, last axis fastest. A
-    sequential axis has no devices: every device iterates over it in a loop
-    (`dist.micro`), so it does not count in the number of devices.
+    Devices are numbered in row-major order over the parallel axes; the coordinate
+    on the last axis varies fastest. A sequential axis has no devices: every device
+    iterates over it in a loop (`dist.micro`). Therefore the number of devices is
+    the product of the sizes of the parallel axes.
 
-    Made by `dpc-assign-layouts`; stays on the module, and the program record is
-    written from it.
+    `dpc-assign-layouts` creates the op. It stays in the module to the last level;
+    `record/Mesh.cpp` writes the mesh of the program record from it.
 
     ```mlir
     dist.mesh @mesh axes ["micro", "data", "model"] sizes [2, 4, 2] sequential ["micro"]
@@ -38,12 +39,13 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
   let summary = "This device's coordinate on a mesh axis";
   let description = [{
-    For a sequential axis, the number of the current iteration of the enclosing
-    loop. No other value differs between devices. It must not decide control flow,
-    because then devices would disagree on which collectives they reach.
+    For a sequential axis, the coordinate is the number of the current iteration of
+    the enclosing loop. Only this op makes devices compute different values from
+    equal operands. Control flow must not depend on it, because devices would then
+    disagree on which collectives they reach.
 
-    Made by `dpc-partition`; becomes a persistent buffer with the coordinate or, for
-    a sequential axis, `exec.microbatch`.
+    `dpc-partition` creates the op. `dpc-lower-to-exec` replaces it by a persistent
+    buffer with the coordinate or, for a sequential axis, by `exec.microbatch`.
 
     ```mlir
     %i = dist.axis_index "data" : tensor<i64>
@@ -57,10 +59,12 @@ def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
 def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "Combines a tensor over the devices of some mesh axes";
   let description = [{
-    Each device gets the elementwise `reduction` of its group's inputs.
+    Each device gets the elementwise `reduction` of the inputs of all devices in its
+    group.
 
-    Made by `dpc-partition` for a partial value that must be reduced; bucketing
-    joins it with others; becomes an `exec.start` and an `exec.wait`.
+    `dpc-partition` creates the op for a partial value that must be reduced.
+    `dpc-bucket-collectives` joins several of them into one. `dpc-lower-to-exec`
+    replaces it by an `exec.start` and an `exec.wait`.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -84,12 +88,12 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
 def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
   let summary = "Stacks a tensor over the devices of some mesh axes";
   let description = [{
-    Each device gets the inputs of its group, in order, along a new first
-    dimension.
+    Each device gets the inputs of all devices in its group, stacked along a new
+    first dimension in the order of the devices' numbers in the group.
 
-    Made by `dpc-partition` if a reshard makes a cut dimension replicated, and by
-    `dpc-divide-updates` for updated parameters; becomes an `exec.start` and an
-    `exec.wait`.
+    `dpc-partition` creates the op for a reshard that makes a sharded dimension
+    replicated. `dpc-divide-updates` creates it to gather updated parameters.
+    `dpc-lower-to-exec` replaces it by an `exec.start` and an `exec.wait`.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -108,14 +112,15 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
-  let summary = "Combines a tensor over devices and leaves each its shard";
+  let summary = "Combines a tensor over devices and gives each device its shard";
   let description = [{
-    Computes the elementwise `reduction` of the group's inputs. Member i gets slice
-    i along the first dimension, which is dropped.
+    Computes the elementwise `reduction` of the inputs of all devices in the group.
+    Member i of the group gets slice i of it along the first dimension. The result
+    does not have this dimension.
 
-    Made by `dpc-partition` if a reshard turns a partial value into a cut one, and
-    by `dpc-divide-updates` for gradients; becomes an `exec.start` and an
-    `exec.wait`.
+    `dpc-partition` creates the op for a reshard that turns a partial value into a
+    sharded value. `dpc-divide-updates` creates it for gradients.
+    `dpc-lower-to-exec` replaces it by an `exec.start` and an `exec.wait`.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -135,14 +140,14 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 }
 
 def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType]> {
-  let summary = "Gives each device a slice of every other one's tensor";
+  let summary = "Gives each device a slice of the tensor of every other device";
   let description = [{
-    Slice j along the first dimension goes to member j of the group. Slice i of the
-    result comes from member i.
+    Each device sends slice j of its operand along the first dimension to member j
+    of its group. Slice i of its result comes from member i.
 
-    Made by `dpc-partition` if a cut moves from one dimension to another; becomes an
-    `exec.start` and an `exec.wait`. Operand and result get buffers that do not
-    overlap.
+    `dpc-partition` creates the op for a reshard after which an axis shards another
+    dimension than before. `dpc-lower-to-exec` replaces it by an `exec.start` and an
+    `exec.wait`. Operand and result get buffers that do not overlap.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -163,12 +168,12 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all", [SameOperandsAndResultType
 def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "Changes how a logical tensor lies on the mesh";
   let description = [{
-    The logical tensor stays the same; `from` is the layout of the operand, `to` the
-    layout of the result.
+    The logical tensor stays the same: `from` is the layout of the operand, and `to`
+    is the layout of the result.
 
-    Made by `dpc-assign-layouts` before an op that reads a value in another layout
-    than its producer gives it; `dpc-partition` replaces it by collectives, slices,
-    or nothing.
+    `dpc-assign-layouts` creates the op before an op that reads a value in another
+    layout than the layout in which the value is computed. `dpc-partition` replaces
+    it by collectives and slices, or by its operand if no data has to move.
 
     ```mlir
     func.func @example(%x: tensor<8xf32>) {
@@ -189,13 +194,15 @@ def Dist_MicroOp : Dist_Op<"micro", [
     Pure, SingleBlock, IsolatedFromAbove, Dist_Interpretable]> {
   let summary = "Runs a region once for each microbatch";
   let description = [{
-    Iteration m of `count` gets, for each operand, either the complete value
-    (`whole`) or slice m of its first dimension (`sliced`). A result has the values
-    of all iterations along a new first dimension (`stacked`), or their sum
-    (`summed`). The generated program has a loop too, so its size does not depend on
-    `count`.
+    The region runs `count` times. For an operand of the kind `whole`, every
+    iteration gets the complete value. For an operand of the kind `sliced`,
+    iteration m gets slice m of its first dimension. A result of the kind `stacked`
+    has the values of all iterations along a new first dimension. A result of the
+    kind `summed` is the sum of the values of all iterations. The op stays a loop in
+    the compiled program, so the size of the program does not depend on `count`.
 
-    Made by `dpc-partition`; becomes `exec.loop`.
+    `dpc-partition` creates the op. `dpc-lower-to-exec` replaces it by an
+    `exec.loop`.
 
     ```mlir
     func.func @example(%x: tensor<2x4x8xf32>, %w: tensor<8xf32>) {
@@ -208,9 +215,9 @@ def Dist_MicroOp : Dist_Op<"micro", [
     }
     ```
 
-    Constraints: (C1) each operand has a kind, whole or sliced, and each result one,
-    stacked or summed; (C2) region arguments and yielded values have the types that
-    follow from the kinds.
+    Constraints: (C1) each operand has the kind whole or sliced, and each result has
+    the kind stacked or summed; (C2) region arguments and yielded values have the
+    types that follow from the kinds.
   }];
   let arguments = (ins I64Attr:$count, StrAttr:$axis, Variadic<Dist_Tensor>:$inputs,
                        DenseI32ArrayAttr:$operandKinds, DenseI32ArrayAttr:$resultKinds);
@@ -233,8 +240,11 @@ def Dist_MicroOp : Dist_Op<"micro", [
 }
 
 def Dist_YieldOp : Dist_Op<"yield", [Pure, Terminator, ParentOneOf<["MicroOp"]>]> {
-  let summary = "Ends a microbatch's region and gives its values";
-  let description = "See `dist.micro`.";
+  let summary = "Ends the region of a microbatch loop and returns its values";
+  let description = [{
+    Ends the body of a `dist.micro`. Its operands are the values of one iteration,
+    one for each result of the loop.
+  }];
   let arguments = (ins Variadic<Dist_Tensor>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
 }

@@ -1,5 +1,7 @@
-// Interpreter rules of the dist ops. Every collective consists of one exchange.
-// Sums are added in group order, so that all members get the same bits.
+// Interpreter rules of the dist ops. A collective calls
+// InterpreterContext::exchange once, and computes its result from the tensors of
+// all members. Every member adds them in the order of their numbers in the group,
+// so that all members get the same bits.
 
 #include "dialects/Dist/IR/Collectives.h"
 
@@ -21,7 +23,8 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
 
-/// to = to (+, max, min) from; the max and min of a NaN and any value are NaN.
+/// Adds `from` to `to`, or sets `to` to the elementwise maximum or minimum of
+/// both. The maximum and the minimum of a NaN and any value are NaN.
 static void combineInto(HostTensor &to, const HostTensor &from, ReductionKind kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
@@ -99,7 +102,8 @@ LogicalResult AllToAllOp::interpret(InterpreterContext &context, Operands in, Re
   return success();
 }
 
-/// Copies slice `iteration` along `outside`'s first dimension to or from `inside`.
+/// Copies between `inside` and slice `iteration` of `outside` along its first
+/// dimension. If `toInside` is set, copies to `inside`, otherwise from `inside`.
 static void copySlice(HostTensor &outside, HostTensor &inside, int64_t iteration, bool toInside) {
   int64_t size = inside.size(), offset = iteration * size;
   for (int64_t i = 0; i < size; ++i) {

@@ -1,4 +1,5 @@
-// Common refinement of dimension structures, and layouts on a given structure.
+// Computes common refinements of dimension structures, and rewrites layouts with a
+// given structure.
 
 #include "dialects/Dist/IR/DimStructure.h"
 #include "dialects/Dist/IR/LayoutFactors.h"
@@ -67,8 +68,9 @@ static Sizes dropOnes(ArrayRef<int64_t> sizes) {
   return result;
 }
 
-/// Splits the product `sizes` at `points` (ascending, strictly inside) into a sum,
-/// which is appended to `out`.
+/// Splits the product `sizes` into a sum of products, and appends these to `out`.
+/// The splits are at the indices `points`, which ascend and are not at an end of
+/// the product. Returns false if it cannot be split there.
 static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
                        SmallVectorImpl<Sizes> &out) {
   if (points.empty()) {
@@ -80,8 +82,8 @@ static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
   int64_t copyExtent = product(tail);
   int64_t begin = 0;
   while (begin < extent) {
-    // The next piece: the copies up to the next boundary, or one copy that is split
-    // inside.
+    // Find the next piece. It consists of the copies up to the next point between
+    // copies, or of one copy with points inside.
     SmallVector<int64_t, 4> inside;
     while (!points.empty() && points.front() % copyExtent != 0) {
       inside.push_back(points.front() - begin);
@@ -103,7 +105,8 @@ static bool cutProduct(ArrayRef<int64_t> sizes, ArrayRef<int64_t> points,
   return true;
 }
 
-/// Splits `structure` at all of `boundaries` (ascending).
+/// Splits `structure` at all `boundaries`, which ascend. None if a segment cannot
+/// be split there.
 static std::optional<SmallVector<Sizes, 4>> cutAt(const DimStructure &structure,
                                                   ArrayRef<int64_t> boundaries) {
   SmallVector<Sizes, 4> result;
@@ -133,8 +136,8 @@ static void appendSuffixes(ArrayRef<int64_t> sizes, SmallVectorImpl<int64_t> &su
     suffixes.push_back(product(sizes.drop_front(i)));
 }
 
-/// The coarsest product that refines both `a` and `b`; exists only if the suffix
-/// extents of both together form a divisor chain.
+/// The coarsest product that refines both `a` and `b`. It exists only if, after
+/// sorting the suffix extents of `a` and `b` together, each divides the next.
 static std::optional<Sizes> refineProducts(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   SmallVector<int64_t, 8> suffixes;
   appendSuffixes(a, suffixes);
@@ -187,7 +190,8 @@ bool refines(const DimStructure &fine, const DimStructure &coarse) {
 
 //===-- Layouts on a given structure --------------------------------------===//
 
-/// The product `factors` rewritten with exactly `sizes`.
+/// Rewrites the product `factors` so that its factors have exactly the sizes
+/// `sizes`.
 static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<int64_t> sizes,
                                             const MeshShape &mesh) {
   Factors rest(factors), minorFirst;
@@ -204,8 +208,8 @@ static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<i
     minorFirst.push_back(std::move(*merged));
     rest = std::move(cut->first);
   }
-  // The remaining factors have extent 1. A guard may be moved to any factor whose
-  // cuts leave a single index.
+  // The remaining factors have extent 1. Their guards (LayoutFactors.h) may be
+  // moved to any factor that has a single index on each device.
   for (Factor factor : rest)
     extractGuards(factor, guards, mesh);
   auto single =

@@ -1,9 +1,10 @@
 // The structure of a dimension: its segments and factors.
 //
-// A structure has a dimension's segments and factor sizes, but no axes: the view
-// that the ops around a value have of one of its dimensions, before any decision
-// how to cut it. Propagation gives every factor an identity (a loop). If two ops
-// see different structures of a dimension, it needs a common one.
+// A structure is a layout of a dimension without axes: its segments and the sizes
+// of their factors. It says how ops see a dimension before axes are chosen to cut
+// it. For example, a reshape from 4x8 to 32 sees the result as [4x8]. Propagation
+// of layouts identifies every factor with a loop of an op. If two ops see one
+// dimension with different structures, propagation needs their common refinement.
 
 #ifndef DPC_DIALECTS_DIST_IR_DIMSTRUCTURE_H
 #define DPC_DIALECTS_DIST_IR_DIMSTRUCTURE_H
@@ -26,29 +27,32 @@ struct DimStructure {
 };
 
 DimStructure structureOf(const DimLayout &dim);
-/// The layout with this structure in which no factor is cut.
+/// The layout with the structure `structure` in which no axis cuts a factor.
 DimLayout uncutLayout(const DimStructure &structure);
-/// As text: `[3x4x8 + 5]`.
+/// The structure as text, e.g. `[3x4x8 + 5]`.
 std::string toString(const DimStructure &structure);
 
-/// The coarsest structure with exactly the segment boundaries of both structures,
-/// in which every factor of either is a product of adjacent factors. None if there
-/// is no such structure (2x3 and 3x2) or if the extents differ. A segment n x rest
-/// may be split between its copies of rest, so the refinement of 3x4x8 and 4x8 +
-/// 4x8 + 4x8 is the latter. A copy is split inside only if both of its ends are
-/// boundaries. Factors of size 1 are dropped.
+/// The common refinement of `a` and `b`: the coarsest structure with two
+/// properties. It has the segment boundaries of both. Every factor of `a` and `b`
+/// is a product of adjacent factors of it. None if the extents differ, or if no
+/// structure satisfies this, e.g. for 2x3 and 3x2. Factors of size 1 are dropped.
+///
+/// A segment with the factors (n, rest..) consists of n copies of (rest..), and may
+/// be split between two copies. Therefore the refinement of 3x4x8 and 4x8 + 4x8 +
+/// 4x8 is 4x8 + 4x8 + 4x8. The inside of a copy may be split only if both ends of
+/// the copy are boundaries.
 std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStructure &b);
 
-/// `structure` without factors of size 1. A segment that has no other factors keeps
-/// one.
+/// `structure` without factors of size 1. A segment that has only factors of size 1
+/// keeps one of them.
 DimStructure withoutOnes(const DimStructure &structure);
 
 /// Whether the common refinement of `fine` and `coarse` is `fine`.
 bool refines(const DimStructure &fine, const DimStructure &coarse);
 
-/// `dim` rewritten with exactly the segments and factors of `structure`, so that
-/// every device keeps the same indices. None if the cuts of `dim` do not fit them.
-/// Factors of size 1 in `structure` are dropped.
+/// Rewrites `dim` with exactly the segments and factors of `structure`, such that
+/// every device keeps the same indices. None if an axis of `dim` would have to cut
+/// across the factors of `structure`. Factors of size 1 in `structure` are dropped.
 std::optional<DimLayout> refineLayout(const DimLayout &dim, const DimStructure &structure,
                                       const MeshShape &mesh);
 

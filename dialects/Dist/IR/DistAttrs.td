@@ -15,11 +15,11 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "How a logical tensor lies on the mesh";
   let description = [{
-    For each dimension, in brackets, its factors and the mesh axes that cut them:
-    `[16]` is replicated; `[(8: data)]` are 8 indices cut over `data`; `[(4:
-    model)(8)]` are 4 heads of 8 elements, with the heads cut over `model`. `+`
-    separates the segments that a concatenation joined. The axes after `partial sum`
-    are those over which the values of the devices still have to be summed.
+    The text has one pair of brackets per dimension, with its factors and the mesh axes that cut
+    them. `[16]` is a replicated dimension. `[(8: data)]` has 8 indices, which `data` cuts. `[(4:
+    model)(8)]` has 4 heads of 8 elements, and `model` cuts the heads. `+` separates the segments
+    that a concatenation joined. The values of the devices still have to be summed over the axes
+    after `partial sum`.
 
     The attribute holds a `dist::Layout` in normal form. Its syntax is the text of
     the layout. Layout.h describes the algebra of layouts.
@@ -43,10 +43,10 @@ def Dist_MemberAttr : AttrDef<Dist_Dialect, "Member"> {
   let mnemonic = "member";
   let summary = "A tensor in flat storage";
   let description = [{
-    One entry of `#dist.storage`. `binding` (an `#nn.arg`) identifies the tensor,
-    `layout` is the layout of the logical tensor on the mesh, and `type` is the type
-    of one device's shard. The elements start `offset` elements after the start of
-    the storage.
+    One tensor in a `#dist.storage`. `binding` is an `#nn.arg`, which identifies the tensor.
+    `layout` is the layout of the logical tensor on the mesh, and `type` is the type of one
+    device's shard. The elements of the shard start `offset` elements after the start of the
+    storage.
   }];
   let parameters = (ins "::mlir::Attribute":$binding, "::dpc::dist::LayoutAttr":$layout,
                         "::mlir::TypeAttr":$type, "int64_t":$offset);
@@ -62,13 +62,12 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let mnemonic = "storage";
   let summary = "Flat storage of state: tensors laid end to end";
   let description = [{
-    On an argument of a function that holds several pieces of state, and on the
-    result that is its new value. It replaces an `#nn.arg` for each member. With
-    `over`, the storage is cut into equal shards over the devices of these mesh
-    axes, numbered with the first axis slowest, and the argument is the shard of one
-    device. Elements that belong to no member are padding.
+    The attribute of a function argument that holds several states, and of the result that is its
+    new value. It replaces the `#nn.arg` attributes of the members. If `over` names mesh axes,
+    the devices of a group along these axes divide the storage into equal shards. The argument is
+    then the shard of one device. Elements that belong to no member are padding.
 
-    Made by `dpc-divide-updates`. The host still knows each member by its name.
+    `dpc-divide-updates` sets the attribute. The host can still access each member by its name.
 
     ```mlir
     #storage = #dist.storage<"momentum.0" [
@@ -86,10 +85,10 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
 
 def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
   let mnemonic = "link";
-  let summary = "One device's way to the others of its group (dpc::Link)";
+  let summary = "The connection of a device to the other devices of its group (dpc::Link)";
   let description = [{
-    The bytes that the link transfers in a microsecond, and its latency in
-    nanoseconds. See `#dist.machine`.
+    `bytesPerUs` is the number of bytes that the link transfers in a microsecond, and `latencyNs`
+    is its latency in nanoseconds. `#dist.machine` has one or more links.
   }];
   let parameters = (ins "int64_t":$bytesPerUs, "int64_t":$latencyNs);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -98,15 +97,15 @@ def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
 
 def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let mnemonic = "machine";
-  let summary = "What a program is planned for (dpc::Machine)";
+  let summary = "The machine that a program is planned for (dpc::Machine)";
   let description = [{
-    On the module. `target` names the kind of device that runs the kernels, and
-    `processor` one of its processors. A device computes `flopsPerUs` floating-point
-    operations and moves `memoryBytesPerUs` bytes to or from its memory in a
-    microsecond. `link` connects the devices. Devices that differ along an axis in
-    `axisLinks` are connected by the link of that axis.
+    An attribute of the module. `target` names the kind of device that runs the kernels, e.g.
+    `cpu`, and `processor` names the type of its processor. In one microsecond, a device computes
+    `flopsPerUs` floating-point operations, and moves `memoryBytesPerUs` bytes to or from its
+    memory. `link` connects the devices of a group, unless the group lies along an axis with its
+    own link in `axisLinks`.
 
-    Made by `dpc-describe-machine`; every pass that prices something reads it.
+    `dpc-describe-machine` sets the attribute. All passes that estimate times read it.
 
     ```mlir
     #machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000,
@@ -124,12 +123,13 @@ def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
 
 def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
   let mnemonic = "plan";
-  let summary = "The choices that make one program of a step (dpc::ProgramPlan)";
+  let summary = "The choices that select one program among all that compute a step (dpc::ProgramPlan)";
   let description = [{
-    Stands on the module up to level `scheduled`; `dpc-follow-plan` makes the levels `placed` and
-    `scheduled` as it says. A mesh axis has its number of devices, and `batch` if it cuts the
-    samples; planning/Plan.h documents the other choices. A choice that is left out has the value
-    that `dpc-compile` gives it without options.
+    An attribute of the module up to level `scheduled`. `dpc-compile` sets it from its options,
+    and `dpc-follow-plan` makes the levels `placed` and `scheduled` by its choices. `mesh` lists
+    the axes with their numbers of devices; `batch` marks an axis that shards the samples.
+    planning/Plan.h documents the other choices. A choice that is left out has the value that
+    `dpc-compile` gives it without options.
 
     Made by `dpc-compile`.
 
@@ -150,15 +150,16 @@ def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
 
 def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let mnemonic = "cost";
-  let summary = "What the model expects of a function's layouts";
+  let summary = "The estimated cost of a function's layouts";
   let description = [{
-    On a function, as `dist.cost`. For one run of the function on one device: the
-    nanoseconds of computation (`computing`) and of reshards (`moving`), and the
-    bytes that are sent for reshards (`sent`). The model assumes no overlap, and
-    counts updates that are sharded later as unsharded. So the numbers are only good
-    for comparing layouts of one program.
+    The attribute `dist.cost` of a function. It estimates one run of the function on one device:
+    `computing` and `moving` are the nanoseconds that computation and reshards take, and `sent`
+    counts the bytes that reshards send. The model assumes that communication and computation do
+    not overlap, and that every device makes the complete update of the parameters. Therefore the
+    numbers are only good for comparing layouts of one program.
 
-    Made by `dpc-assign-layouts` from `#dist.machine`.
+    `dpc-assign-layouts` sets the attribute, from `#dist.machine`. `--explain` and the tests read
+    it.
 
     ```mlir
     func.func @step() attributes {dist.cost = #dist.cost<computing = 1200000, moving = 35000, sent = 65536>} {
@@ -171,10 +172,10 @@ def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
 }
 
 def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
-  I32EnumAttrCase<"whole", 0>,   // operand: the complete value in every iteration
-  I32EnumAttrCase<"sliced", 1>,  // operand: iteration m reads slice m of its first dimension
-  I32EnumAttrCase<"stacked", 2>, // result: iteration m gives slice m of its first dimension
-  I32EnumAttrCase<"summed", 3>,  // result: the sum over the iterations
+  I32EnumAttrCase<"whole", 0>,   // operand: every iteration gets the complete value
+  I32EnumAttrCase<"sliced", 1>,  // operand: iteration m gets slice m of its first dimension
+  I32EnumAttrCase<"stacked", 2>, // result: iteration m computes slice m of its first dimension
+  I32EnumAttrCase<"summed", 3>,  // result: the sum of the values of all iterations
 ]> {
   let cppNamespace = "::dpc::dist";
   let genSpecializedAttr = 0;

@@ -13,8 +13,9 @@ def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
 class Dist_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dist_Dialect, mnemonic, traits>;
 
-// Devices that agree on every axis outside of `axes` form a group. Its members are
-// numbered by their coordinates, first axis of the list slowest.
+// Devices with the same coordinates on all axes except `axes` form a group. The
+// members of a group are numbered by their coordinates along `axes`, with the
+// first axis varying slowest.
 class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat([
         Pure, Dist_Interpretable,

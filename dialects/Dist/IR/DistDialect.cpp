@@ -1,5 +1,5 @@
-// The `dist` dialect: its attributes, and their verification on functions,
-// arguments and ops of other dialects.
+// Registers the `dist` dialect and its attributes, and verifies the attributes that
+// functions, arguments and ops of other dialects carry.
 
 #include "dialects/Dist/IR/DistDialect.h"
 
@@ -63,7 +63,8 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 // Attributes on other dialects' ops
 //===----------------------------------------------------------------------===//
 
-/// Verifies a list of layouts, one per value, each with the shape of the value.
+/// Verifies that `attr` lists one layout for each of the values with the types
+/// `types`, and that each layout has the shape of its value.
 static LogicalResult verifyLayouts(Operation *op, Attribute attr, StringRef what, TypeRange types) {
   auto array = dyn_cast<ArrayAttr>(attr);
   if (!array || array.size() != types.size())
@@ -111,8 +112,9 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
-/// Verifies flat storage: the bytes of its members must be inside `type`, or inside
-/// all shards of it together.
+/// Verifies the flat storage of an argument or result of type `type`. All members
+/// must lie inside the storage. If mesh axes divide the storage, `type` is the type
+/// of one shard.
 static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned index,
                                      StorageAttr storage, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
@@ -130,8 +132,9 @@ static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned ind
   return success();
 }
 
-/// Verifies a layout with the rank of `type`. From level `local` on the type is
-/// that of a shard, so extents may differ.
+/// Verifies the layout or flat storage of an argument or result of type `type`. A
+/// layout must have the rank of `type`. From level `local` on `type` is the type of
+/// a shard, so their extents may differ.
 static LogicalResult verifyLayoutOf(Operation *op, StringRef what, unsigned index,
                                     NamedAttribute attr, Type type) {
   if (attr.getName() == DistDialect::kStorageAttrName)

@@ -10,14 +10,14 @@ def Dist_Dialect : Dialect {
   let description = [{
     At level `placed` values still have logical (global) types, and arguments,
     results and ops carry `#dist.layout`. From level `local` on, types are those of
-    one device, and every device runs the same function. If one device reaches a
-    collective, all devices of its group reach it in the same order, because no
-    control flow depends on `dist.axis_index`, the only value that differs between
-    devices.
+    one device, and every device runs the same function. All devices of a group
+    reach the same collectives in the same order, because control flow never depends
+    on the number of the device (`dist.axis_index`).
 
-    At earlier levels, an argument or an op may have a `dist.request`: the axes that
-    are to cut each dimension of it (of the op's first result), outermost first.
-    `dpc-assign-layouts` answers it.
+    At earlier levels, a function argument or an op may have the attribute
+    `dist.request`. It lists, for each dimension of the argument or of the op's
+    first result, the axes that shall cut the dimension, outermost first.
+    `dpc-assign-layouts` chooses layouts that fulfil the requests.
 
     ```mlir
     func.func @infer(%x: tensor<8x32xf32>, %w: tensor<32x16xf32> {dist.request = [[], ["model"]]})
@@ -44,12 +44,13 @@ def Dist_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kStorageAttrName = "dist.storage";
     /// On the module, the machine that the program is planned for: a MachineAttr.
     static constexpr ::llvm::StringLiteral kMachineAttrName = "dist.machine";
-    /// On the module, the choices that make the program: a PlanAttr.
+    /// On the module, the choices that select the program among all programs of the
+    /// model: a PlanAttr.
     static constexpr ::llvm::StringLiteral kPlanAttrName = "dist.plan";
     /// On a function, the modelled cost of its layouts: a CostAttr.
     static constexpr ::llvm::StringLiteral kCostAttrName = "dist.cost";
-    /// On an op at level `placed`, the layouts in which it reads its operands and
-    /// gives its results: arrays of LayoutAttr.
+    /// On an op at level `placed`, the layouts of its operands and of its results:
+    /// arrays of LayoutAttr.
     static constexpr ::llvm::StringLiteral kOperandsAttrName = "dist.operands";
     static constexpr ::llvm::StringLiteral kResultsAttrName = "dist.results";
   }];

@@ -1,4 +1,5 @@
-// The ops and the attribute of flat storage: verifiers and interpreter rules.
+// Verifiers and interpreter rules of the ops of flat storage, and access to the
+// attribute `dist.storage`.
 
 #include "dialects/Dist/IR/FlatStorage.h"
 
@@ -13,8 +14,8 @@ using namespace dpc::dist;
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/FlatStorage.cpp.inc"
 
-/// Verifies that `members` are inside `flat` at `offsets`, in order and without
-/// overlap.
+/// Verifies that `members` lie inside `flat` at `offsets`, in ascending order and
+/// without overlap.
 static LogicalResult verifyMembers(Operation *op, ValueRange members, ArrayRef<int64_t> offsets,
                                    RankedTensorType flat) {
   if (members.size() != offsets.size()) // pack_c1

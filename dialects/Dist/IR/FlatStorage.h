@@ -11,8 +11,8 @@
 
 namespace dpc::dist {
 
-/// The flat storage that an argument (or result) of a function holds; null if the
-/// argument is a single tensor.
+/// The flat storage that an argument or a result of a function holds. Null if it
+/// is a single tensor.
 StorageAttr getArgStorage(mlir::FunctionOpInterface function, unsigned index);
 StorageAttr getResultStorage(mlir::FunctionOpInterface function, unsigned index);
 

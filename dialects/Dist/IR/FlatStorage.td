@@ -10,12 +10,13 @@ def Dist_FlatTensor : 1DTensorOf<[AnyFloat, AnyInteger]>;
 def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
   let summary = "Lays tensors end to end";
   let description = [{
-    Element j of input i is element `at[i]` + j of the result; elements between the
-    inputs are zero. Moves no data if the inputs are computed directly into the
-    result's buffer.
+    Element j of input i becomes element `at[i]` + j of the result. Elements of the
+    result that come from no input are zero. The op moves no data if kernels
+    compute the inputs directly in the buffer of the result.
 
-    Made by `dpc-divide-updates` and `dpc-bucket-collectives`; becomes a buffer and
-    views of it.
+    `dpc-divide-updates` and `dpc-bucket-collectives` create the op.
+    `dpc-lower-to-exec` replaces it by a buffer with one view and one `exec.copy`
+    per input.
 
     ```mlir
     func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
@@ -34,12 +35,13 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
 }
 
 def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> {
-  let summary = "The tensors that lie end to end in a flat one";
+  let summary = "Splits a flat tensor into the tensors that lie in it end to end";
   let description = [{
-    The inverse of `dist.pack`. Moves no data.
+    The inverse of `dist.pack`: result i has the elements of the operand from
+    `at[i]` on. The op moves no data.
 
-    Made by `dpc-divide-updates` and `dpc-bucket-collectives`; becomes views of a
-    buffer.
+    `dpc-divide-updates` and `dpc-bucket-collectives` create the op.
+    `dpc-lower-to-exec` replaces it by views of the operand's buffer.
 
     ```mlir
     func.func @example(%p: tensor<128xf32>) {
@@ -48,8 +50,8 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
     }
     ```
 
-    Constraints: (C1), (C2), (C3) as for `dist.pack`, with results and operand
-    exchanged.
+    Constraints: (C1), (C2), (C3) as for `dist.pack`; the results take the role of
+    its inputs.
   }];
   let arguments = (ins Dist_FlatTensor:$input, DenseI64ArrayAttr:$offsets);
   let results = (outs Variadic<Dist_Tensor>:$results);
@@ -58,12 +60,14 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
 }
 
 def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
-  let summary = "This device's shard of a flat tensor that all have";
+  let summary = "This device's shard of a flat tensor that all devices have";
   let description = [{
-    The operand is split into as many equal shards as the group has members. Each
-    device gets the shard with its number in the group. No data is exchanged.
+    The operand is the same on all devices of the group. It consists of as many
+    equal shards as the group has members, and each device takes the shard with its
+    number in the group. The devices exchange no data.
 
-    Made by `dpc-divide-updates`; becomes a view of a buffer.
+    `dpc-divide-updates` creates the op. `dpc-lower-to-exec` replaces it by a view
+    of the operand's buffer.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
@@ -73,8 +77,8 @@ def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
     }
     ```
 
-    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the
-    group's size times the elements of the result.
+    Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has as many
+    elements as the results of all devices of the group together.
   }];
   let arguments = (ins Dist_FlatTensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
   let results = (outs Dist_FlatTensor:$result);

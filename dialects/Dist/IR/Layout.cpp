@@ -1,4 +1,5 @@
-// Layouts: soundness, queries and the normal form.
+// Checks layouts, computes the extents and axes of their dimensions, and
+// normalises layouts.
 
 #include "dialects/Dist/IR/Layout.h"
 #include "llvm/ADT/STLExtras.h"
@@ -90,8 +91,8 @@ double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBy
 //===-- Queries -----------------------------------------------------------===//
 
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh) {
-  // A factor's indices are distributed over all devices once each, so slots beyond
-  // its size are padding.
+  // The devices together have localSize * devices slots for the indices of a
+  // factor, and each index takes one slot. The remaining slots are padding.
   for (const Segment &segment : dim.segments)
     for (const Factor &factor : segment.factors) {
       int64_t slots = localSize(factor, mesh);
@@ -238,8 +239,8 @@ Segment normalizeSegment(const Segment &segment) {
   return result;
 }
 
-/// Splits a normalised segment into its leading uncut factor, as a count, and the
-/// other factors.
+/// Splits a normalised segment into the size of its leading uncut factor (1 if it
+/// has none) and its other factors.
 std::pair<int64_t, ArrayRef<Factor>> splitLeadingCount(const Segment &segment) {
   ArrayRef<Factor> factors = segment.factors;
   if (!factors.front().axes.empty())

@@ -1,13 +1,18 @@
 // The layout of a logical tensor on a mesh.
 //
-// A dimension is a list of segments (a sum, which concat makes and split undoes). A
-// segment is a list of factors, major to minor (a product, which reshape makes and
-// undoes). The axes of a factor cut it one after another, outermost first. Each
-// axis divides the extent that the previous one left, rounded up. The local extent
-// is the sum over segments of the products over factors. An element is padding if
-// its index within any factor is past the factor's size, so holes may be inside a
-// dimension. Axes are names: a layout prints and parses without a mesh, and is
-// resolved against a mesh when local extents or indices are computed.
+// A dimension is a sum of segments: a concat joins segments, and a split separates
+// them. A segment is a product of factors, major to minor: a reshape joins factors
+// or separates them.
+//
+// The axes of a factor cut it one after another, outermost first. Each axis divides
+// the extent that the previous axes left, and rounds up. The local extent of a
+// dimension is the sum over its segments of the products of their factors' local
+// extents. An element is padding if its index within any factor is past the end of
+// the factor. Padding may therefore lie in the middle of a dimension.
+//
+// A layout names its axes, so it can be printed and parsed without a mesh.
+// Functions that compute local extents or indices take the mesh as an argument.
+// Example:
 //
 //   [(8: micro,data)], [(4: model)(8) + (4: model)(8)], [12] partial sum(data)
 
@@ -26,7 +31,7 @@ namespace dpc::dist {
 
 using AxisNames = llvm::SmallVector<std::string, 2>;
 
-/// `size` consecutive indices, cut by `axes`, outermost first.
+/// `size` consecutive indices, which `axes` cut one after another, outermost first.
 struct Factor {
   int64_t size = 1;
   AxisNames axes;
@@ -56,7 +61,7 @@ struct DimLayout {
 
   DimLayout() = default;
   DimLayout(std::initializer_list<Segment> list) : segments(list) {}
-  /// `extent` indices that every device has completely.
+  /// A dimension of `extent` indices, all of which every device has.
   static DimLayout replicated(int64_t extent) { return {Segment{Factor(extent)}}; }
 
   int64_t extent() const;
@@ -66,7 +71,8 @@ struct DimLayout {
 
 enum class Reduction { Sum, Max, Min };
 
-/// The logical value is the `reduction` of the devices' values over `axis`.
+/// The logical value is the `reduction` of the values that the devices along `axis`
+/// have.
 struct Partial {
   std::string axis;
   Reduction reduction = Reduction::Sum;
@@ -76,10 +82,9 @@ struct Partial {
   }
 };
 
-/// One DimLayout per dimension, and the axes over which the value still has to be
-/// reduced.
-/// `==` compares structure. To compare indices, call sameIndices, or normalise both
-/// first.
+/// A layout has one DimLayout per dimension, and the axes over which the value
+/// still has to be reduced. `==` compares segments, factors and axes. To compare
+/// the indices that devices have, call sameIndices, or compare normalised layouts.
 struct Layout {
   llvm::SmallVector<DimLayout, 4> dims;
   llvm::SmallVector<Partial, 1> partial;
@@ -99,29 +104,33 @@ llvm::hash_code hash_value(const Layout &layout);
 
 //===-- Soundness and queries ---------------------------------------------===//
 
-/// Checks whether `layout` is a layout of a tensor of `shape` on `mesh`; returns
-/// none or a one-line description of the defect. Extents must agree, sizes be at
-/// least 1, and every axis be in the mesh. An axis may be used in at most one
-/// dimension, once in each of its segments, and not be a partial axis too. All
-/// functions below expect a layout that passes this check.
+/// Checks whether `layout` is a layout of a tensor of `shape` on `mesh`. Returns a
+/// one-line description of the first defect, or none. Extents must agree, sizes
+/// must be at least 1, and the mesh must have all axes. An axis may cut at most one
+/// dimension, and at most one factor of each of its segments. An axis that cuts a
+/// dimension may not be a partial axis. All functions below expect a layout that
+/// passes this check.
 std::optional<std::string> check(const Layout &layout, llvm::ArrayRef<int64_t> shape,
                                  const MeshShape &mesh);
 
-/// Extent of `factor` on each device: its size divided by one axis after the other,
-/// rounded up each time.
+/// Extent of `factor` on each device: its size, divided by the size of each axis
+/// and rounded up each time.
 int64_t localSize(const Factor &factor, const MeshShape &mesh);
 /// Extent of `dim` on each device, including padding.
 int64_t localExtent(const DimLayout &dim, const MeshShape &mesh);
-/// Shape of a device's shard, including padding; the same on all devices.
+/// Shape of a device's shard, including padding. All devices have shards of one
+/// shape.
 llvm::SmallVector<int64_t, 4> localShape(const Layout &layout, const MeshShape &mesh);
-/// Bytes of a device's shard, padding included, of elements of `elementBytes` each.
+/// Bytes of a device's shard, including padding. Each element has `elementBytes`
+/// bytes.
 double shardBytes(const Layout &layout, const MeshShape &mesh, int64_t elementBytes);
 
 /// Whether any device has padding along `dim`.
 bool hasPadding(const DimLayout &dim, const MeshShape &mesh);
 bool hasPadding(const Layout &layout, const MeshShape &mesh);
 
-/// Whether every device has the complete, reduced value.
+/// Whether every device has all elements of the reduced value: no axis cuts a
+/// dimension or is partial.
 bool isReplicated(const Layout &layout);
 /// Axes that cut `dim`, in order of first appearance.
 AxisNames shardedAxes(const DimLayout &dim);
@@ -138,33 +147,36 @@ std::vector<int64_t> localIndices(const DimLayout &dim, llvm::ArrayRef<int64_t> 
 
 //===-- Normal form and equality ------------------------------------------===//
 
-/// The normal form. Layouts that are equal on every mesh by structure have the same
-/// normal form: uncut factors of size 1 are dropped, adjacent uncut factors are
-/// multiplied, adjacent segments that differ only in a leading uncut factor are
-/// added ((4: m)(8) + (4: m)(8) is (2)(4: m)(8); 3 + 5 is 8), and partial axes are
-/// sorted by name. A segment of extent 1 keeps one factor of size 1.
+/// The normal form. Two layouts whose equality does not depend on the sizes of axes
+/// have the same normal form. Normalisation drops uncut factors of size 1, and
+/// multiplies adjacent uncut factors. It adds adjacent segments that differ only in
+/// a leading uncut factor: (4: m)(8) + (4: m)(8) becomes (2)(4: m)(8), and 3 + 5
+/// becomes 8. It sorts partial axes by name. A segment of extent 1 keeps one factor
+/// of size 1.
 DimLayout normalize(const DimLayout &dim);
 Layout normalize(const Layout &layout);
 
-/// Whether every device has the same indices in the same order, including padding.
-/// Compares structure first, and runs of indices if structure does not decide.
-/// Partial axes are not compared.
+/// Whether every device has the same indices in both layouts, in the same order and
+/// with the same padding. Compares the layouts first. If they differ, compares the
+/// runs of indices that they give. Partial axes are not compared.
 bool sameIndices(const DimLayout &a, const DimLayout &b, const MeshShape &mesh);
 bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh);
 
 //===-- Text --------------------------------------------------------------===//
 
 void print(const DimLayout &dim, llvm::raw_ostream &os);
-/// Prints `[dim], [dim] partial sum(axis,axis), max(axis)`; a tensor of rank 0
-/// prints as `scalar`. A factor prints as `(size: axis,axis)`, an uncut one as
-/// `(size)`, and a segment of one uncut factor as `size`.
+/// Prints a layout as `[dim], [dim] partial sum(axis,axis), max(axis)`. The layout
+/// of a tensor of rank 0 is printed as `scalar`. A factor is printed as `(size:
+/// axis,axis)`, an uncut factor as `(size)`, and a segment of one uncut factor as
+/// `size`.
 void print(const Layout &layout, llvm::raw_ostream &os);
 std::string toString(const DimLayout &dim);
 std::string toString(const Layout &layout);
 
-/// Parses the format of print; parse(print(l)) == l. Errors have the form "column
-/// 7: expected ...", with columns counted from 1. `parseLayoutPrefix` stops after
-/// the layout and sets `text` to the remainder.
+/// Parses the text that `print` prints, so that parseLayout(toString(layout)) ==
+/// layout. Error messages have the form "column 7: expected ..."; the first column
+/// is 1. `parseLayoutPrefix` parses a layout at the beginning of `text`, and sets
+/// `text` to the remainder.
 llvm::Expected<Layout> parseLayout(llvm::StringRef text);
 llvm::Expected<Layout> parseLayoutPrefix(llvm::StringRef &text);
 

@@ -1,5 +1,5 @@
-// Splits and merges the factors of two layouts of a dimension until both have the
-// same sizes.
+// Splits and merges the factors of two layouts of one dimension until both layouts
+// have factors of the same sizes.
 
 #include "dialects/Dist/IR/LayoutAlignment.h"
 
@@ -29,7 +29,7 @@ DimLayout withoutAxes(DimLayout dim) {
   return dim;
 }
 
-/// Splits factors into one factor per axis if that is exact.
+/// Splits each factor into one factor per axis, if that is exact.
 static Segment splitAxes(const Segment &segment, const MeshShape &mesh) {
   Segment result;
   for (Factor rest : segment.factors) {
@@ -48,8 +48,8 @@ static Segment splitAxes(const Segment &segment, const MeshShape &mesh) {
   return result;
 }
 
-/// The number of minor factors whose product is `minorExtent`, if a border between
-/// factors is there.
+/// The number of minor factors whose product is `minorExtent`. None if no border
+/// between two factors is at this extent.
 static std::optional<size_t> findBorder(const Segment &segment, int64_t minorExtent) {
   int64_t extent = 1;
   for (size_t count = 0; count <= segment.factors.size(); ++count) {
@@ -61,7 +61,8 @@ static std::optional<size_t> findBorder(const Segment &segment, int64_t minorExt
   return std::nullopt;
 }
 
-/// Splits a factor so that there is a border between factors at `minorExtent`.
+/// Splits a factor of `segment` so that the factors after the split have the
+/// product `minorExtent`. Returns false if no exact split exists.
 static bool addBorder(Segment &segment, int64_t minorExtent, const MeshShape &mesh) {
   auto cut = cutFactors(segment.factors, minorExtent, /*mayMerge=*/false, mesh);
   if (!cut)
@@ -71,8 +72,8 @@ static bool addBorder(Segment &segment, int64_t minorExtent, const MeshShape &me
   return true;
 }
 
-/// Merges the factors on both sides of the border at `minorExtent`, if there is
-/// one.
+/// Merges the two factors at the border at `minorExtent`. Returns true also if
+/// there is no border, and false if the merge would not be exact.
 static bool removeBorder(Segment &segment, int64_t minorExtent, const MeshShape &mesh) {
   std::optional<size_t> count = findBorder(segment, minorExtent);
   if (!count || *count == 0 || *count == segment.factors.size())

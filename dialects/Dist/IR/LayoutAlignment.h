@@ -1,4 +1,5 @@
-// Rewrites two layouts of one dimension with the same factors.
+// Rewrites two layouts of one dimension so that both have the same factors.
+// Reshards compare layouts factor by factor.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTALIGNMENT_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTALIGNMENT_H
@@ -7,18 +8,19 @@
 
 namespace dpc::dist {
 
-/// Whether both have segments with the same factor sizes, whether cut or not.
+/// Whether the segments of `a` and `b` have the same factor sizes. Axes are not
+/// compared.
 bool haveSameFactors(const DimLayout &a, const DimLayout &b);
 
-/// Rewrites both layouts, which have the same extent, with the same factor sizes as
-/// far as that is exact: every device keeps the same indices of each in the same
-/// order, including padding. A factor that several axes cut becomes one factor per
-/// axis. A segment that no axis cuts takes the factors of the other layout. Returns
-/// whether the factor sizes agree. If not, both layouts still mean the same as
-/// before on every device.
+/// Rewrites two layouts of one extent so that they have the same factor sizes, as
+/// far as this is exact. Exact means that every device keeps the indices and the
+/// padding that it had in each layout, in the same order. A factor that several
+/// axes cut becomes one factor per axis. A segment that no axis cuts takes the
+/// factors of the other layout. Returns whether the factor sizes agree. If they do
+/// not, both layouts still give every device the same indices as before.
 bool alignFactors(DimLayout &a, DimLayout &b, const MeshShape &mesh);
 
-/// `dim` with the same factors, of which no axis cuts any.
+/// `dim` with the same factors but without axes.
 DimLayout withoutAxes(DimLayout dim);
 
 } // namespace dpc::dist

@@ -1,5 +1,6 @@
-// Decides whether two layouts give every device the same indices, by comparing
-// their canonical forms on the mesh.
+// Decides whether two layouts give every device the same indices. For this, it
+// brings both layouts to a canonical form, which depends on the sizes of the mesh
+// axes. LayoutFactors.h explains guards.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -9,8 +10,8 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-/// Rewrites `segment` with as few factors as is exact on `mesh`, and moves its
-/// guards to `guards`.
+/// Merges the factors of `segment` as far as this is exact on `mesh`, and moves
+/// its guards to `guards`.
 static Segment canonicalize(const Segment &segment, AxisNames &guards, const MeshShape &mesh) {
   Segment result;
   for (Factor factor : segment.factors) {
@@ -31,8 +32,8 @@ static Segment canonicalize(const Segment &segment, AxisNames &guards, const Mes
   return result;
 }
 
-/// The canonical form of `dim` on `mesh`. Guards that all segments share move to
-/// `guards`; the others become the last factor of their segment.
+/// The canonical form of `dim` on `mesh`. Moves guards that all segments share to
+/// `guards`. The other guards of a segment become its last factor.
 static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards, const MeshShape &mesh) {
   DimLayout result;
   std::vector<AxisNames> own(dim.segments.size());
@@ -49,7 +50,7 @@ static DimLayout canonicalize(const DimLayout &dim, AxisNames &guards, const Mes
   return normalize(result);
 }
 
-/// Implements sameIndices for two canonical dimensions.
+/// Decides sameIndices for two dimensions in canonical form.
 static bool sameCanonical(const DimLayout &a, const DimLayout &b, const MeshShape &mesh) {
   if (a == b)
     return true;
@@ -76,8 +77,8 @@ bool sameIndices(const Layout &a, const Layout &b, const MeshShape &mesh) {
     return false;
   if (a.dims == b.dims)
     return true;
-  // The dimension of a guard does not matter, because a guard decides whether the
-  // entire shard is padding.
+  // A guard decides whether the entire shard is padding, so it does not matter in
+  // which dimension the guard is.
   AxisNames guardsA, guardsB;
   for (auto [dimA, dimB] : zip(a.dims, b.dims)) {
     AxisNames ownA, ownB;

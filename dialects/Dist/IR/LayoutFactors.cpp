@@ -1,4 +1,4 @@
-// Splits and merges the factors of a segment if that is exact.
+// Splits and merges the factors of a segment, if that is exact.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutShards.h"
@@ -40,7 +40,8 @@ void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh) {
   factor = std::move(rest);
 }
 
-/// Whether every device has the same indices of (major)(minor) as of `whole`.
+/// Whether every device has the same indices of the product (major)(minor) as of
+/// the factor `whole`.
 static bool isExactProduct(const Factor &whole, const Factor &major, const Factor &minor,
                            const MeshShape &mesh) {
   if (localSize(whole, mesh) != localSize(major, mesh) * localSize(minor, mesh))
@@ -92,9 +93,9 @@ std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors, AxisNames &guard
   return merged;
 }
 
-/// cutFactors without splitting `factors` first: splits between two factors, inside
-/// one, or inside the smallest window of at most `maxWidth` factors that can be
-/// merged.
+/// Implements cutFactors for factors as they are. Splits between two factors if the
+/// boundary is there. Otherwise merges as few factors around the boundary as
+/// possible, at most `maxWidth`, and splits the merged factor.
 static std::optional<std::pair<Factors, Factors>>
 cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const MeshShape &mesh) {
   size_t cut = factors.size();
@@ -132,8 +133,9 @@ cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const 
   return std::nullopt;
 }
 
-/// Appends `factor`, split exactly into as many factors as possible, so that its
-/// uncut minor part can be merged with the next factor.
+/// Splits `factor` exactly into as many factors as possible, and appends them to
+/// `pieces`. The last of them can then be merged with the factor after `factor` if
+/// no axis cuts it.
 static void appendPieces(Factor factor, const MeshShape &mesh, Factors &pieces) {
   SmallVector<int64_t, 16> divisors;
   for (int64_t i = 2; i * i <= factor.size; ++i)

@@ -1,8 +1,8 @@
 // Splits and merges factors.
 //
-// Private to the layout algebra: the exact steps from which reshapes and equality
-// are built. "Exact" means that every device keeps the same indices in the same
-// order, including padding.
+// Only the layout algebra uses this header: reshapes, alignment and equality are
+// built from these steps. A step is *exact* if every device keeps the same indices
+// in the same order, including padding. A step that would not be exact is not made.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H
@@ -14,37 +14,40 @@ namespace dpc::dist {
 
 using Factors = llvm::SmallVector<Factor, 4>;
 
-/// Calls `fn` with all coordinates along `axes` (names that the mesh lacks are
-/// skipped) and 0 along the other axes, until it returns false. Returns whether
-/// `fn` never returned false.
+/// Calls `fn` for all coordinates along `axes`, with coordinate 0 on all other
+/// axes, until `fn` returns false. Skips axes that the mesh does not have. Returns
+/// true if no call returned false.
 bool forAllCoordinates(llvm::ArrayRef<std::string> axes, const MeshShape &mesh,
                        llvm::function_ref<bool(llvm::ArrayRef<int64_t>)> fn);
 
 /// Whether no axis of more than one device cuts `factor`.
 bool isUncut(const Factor &factor, const MeshShape &mesh);
 
-/// Moves axes from `factor` to the end of `guards` if they cut a single index: the
-/// device at coordinate 0 has the index, and the others have padding. A factor (1:
-/// guards) may then be anywhere in the product. Axes of one device are dropped.
+/// A *guard* is an axis that cuts a single index: only the device at coordinate 0
+/// has the index, and the others have padding. This function moves the guards of
+/// `factor` to the end of `guards`. A factor (1: guards) may then be at any
+/// position of the product. Axes with one device are dropped.
 void extractGuards(Factor &factor, AxisNames &guards, const MeshShape &mesh);
 
-/// `factor` as (size / minorSize: a)(minorSize: b), with a and b its axes in order,
-/// if that is exact. Needs: minorSize divides the size; guards are extracted.
+/// Splits `factor` into (size / minorSize: a)(minorSize: b), if that is exact. The
+/// axes a and then b are the axes of `factor` in order. Needs: minorSize divides
+/// the size; guards are extracted.
 std::optional<std::pair<Factor, Factor>> splitFactor(const Factor &factor, int64_t minorSize,
                                                      const MeshShape &mesh);
 
-/// The single factor that is exactly (major)(minor), if there is one. Needs: guards
-/// are extracted.
+/// Merges (major)(minor) into a single factor, if that is exact. Needs: guards are
+/// extracted.
 std::optional<Factor> mergeFactors(const Factor &major, const Factor &minor, const MeshShape &mesh);
 
-/// All of `factors` as a single factor, if that is exact; their guards are appended
-/// to `guards`.
+/// Merges all `factors` into a single factor, if that is exact. Appends their
+/// guards to `guards`.
 std::optional<Factor> mergeAllFactors(llvm::ArrayRef<Factor> factors, AxisNames &guards,
                                       const MeshShape &mesh);
 
-/// Splits the product `factors` exactly into two products, the second of extent
-/// `minorExtent`. Splits a factor only if the boundary is inside it. With
-/// `mayMerge`, factors next to the boundary may be merged first.
+/// Splits the product `factors` into two products, if that is exact. The second
+/// product has the extent `minorExtent`. Splits a factor only if the boundary is
+/// inside this factor. If `mayMerge` is set, it may first merge factors next to the
+/// boundary.
 std::optional<std::pair<Factors, Factors>> cutFactors(llvm::ArrayRef<Factor> factors,
                                                       int64_t minorExtent, bool mayMerge,
                                                       const MeshShape &mesh);

@@ -1,10 +1,13 @@
-// Finds the layout with which a reshape moves no data between devices.
+// Finds the layout of the result with which a reshape moves no data between
+// devices.
 //
-// Dimensions are first grouped at the boundaries that both shapes share. In a
-// group, the operand's dimensions form one product of terms, and result dimensions
-// are split off its minor end one by one. A boundary inside a term splits the term.
-// A sum can be split if all its segments end in the same product, or if it is
-// itself a repetition.
+// First, both shapes are divided into groups of dimensions with the same extent:
+// from 6x4x5 to 2x3x20 these are 6 to 2x3 and 4x5 to 20. In a group, the operand's
+// dimensions form one product of terms, and the result's dimensions are split off
+// at its minor end one by one. A boundary inside a term splits the term. A term
+// that is a sum of segments can be split in two cases: all segments end in the same
+// product (ac + bc), or the sum is a repetition (c + c + c). LayoutFactors.h
+// explains guards.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"
@@ -14,16 +17,17 @@ using namespace llvm;
 
 namespace dpc::dist {
 
-/// Largest number of segments that repeating a sum may make; a reshape that needs
-/// more counts as impossible.
+/// A reshape that repeats a sum may make at most this many segments. A reshape that
+/// needs more segments counts as impossible.
 static constexpr int64_t maxRepeatedSegments = 64;
 
 namespace {
 
 using Dims = SmallVector<DimLayout, 4>;
 
-/// One reshape. With `keepFactors` the dimensions are structures: uncut factors are
-/// loops, which must stay distinct, and not numbers that may be multiplied.
+/// The steps of one reshape. If `keepFactors` is set, the dimensions are structures
+/// (DimStructure.h): their factors are loops, so two uncut factors may not be
+/// multiplied into one.
 struct Reshaper {
   const MeshShape &mesh;
   bool keepFactors;
@@ -51,7 +55,8 @@ static Segment makeSegment(ArrayRef<Factor> factors) {
   return segment;
 }
 
-/// The dimension whose row-major indices are (major, minor).
+/// The product of two dimensions. Its indices enumerate the pairs (index of
+/// `major`, index of `minor`) in row-major order.
 std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLayout &minor) const {
   DimLayout result;
   if (minor.segments.size() == 1) { // (a + b)c = ac + bc
@@ -60,8 +65,8 @@ std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLay
       segment.factors.append(minor.segments.front().factors);
     return result;
   }
-  // a(b + c) = ab + ac keeps the order only if a is a single index. Otherwise the
-  // product is b + c, repeated a times.
+  // a(b + c) = ab + ac keeps the order of indices only if a has a single index.
+  // Otherwise the product consists of a copies of b + c.
   if (major.segments.size() != 1)
     return std::nullopt;
   ArrayRef<Factor> factors = major.segments.front().factors;
@@ -96,7 +101,8 @@ std::optional<DimLayout> Reshaper::multiplyAll(ArrayRef<DimLayout> terms) const 
   return keepFactors ? *result : normalize(*result);
 }
 
-/// The dimension that is equal to both, or none if they differ.
+/// A dimension that is equal to both `a` and `b`; none if they differ. For
+/// structures, this is the common refinement.
 std::optional<DimLayout> Reshaper::unify(const DimLayout &a, const DimLayout &b) const {
   if (!keepFactors)
     return sameIndices(a, b, mesh) ? std::optional(a) : std::nullopt;
@@ -117,8 +123,9 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
     if (!cut)
       return std::nullopt;
     if (!keepFactors && dim.segments.size() > 1) {
-      // A guard restricts a segment to one device. It must not make the segments'
-      // tails differ.
+      // A guard restricts a segment to one device. It is moved to the major part,
+      // because otherwise the minor parts of two segments could differ only in
+      // their guards.
       AxisNames guards;
       for (Factor &factor : cut->second)
         extractGuards(factor, guards, mesh);
@@ -134,7 +141,7 @@ Reshaper::cutEverySegment(const DimLayout &dim, int64_t minorExtent) const {
   return std::make_pair(std::move(major), std::move(*minor));
 }
 
-/// Splits c + c + c into (3, c), where c itself may be a sum.
+/// Splits c + c + c into (3, c). Here c itself may be a sum.
 std::optional<std::pair<DimLayout, DimLayout>> Reshaper::cutRepetition(const DimLayout &dim,
                                                                        int64_t minorExtent) const {
   int64_t copies = dim.extent() / minorExtent;
@@ -150,9 +157,10 @@ std::optional<std::pair<DimLayout, DimLayout>> Reshaper::cutRepetition(const Dim
   return std::make_pair(DimLayout::replicated(copies), std::move(*minor));
 }
 
-/// Splits the product of `terms` into two products, the second of extent
-/// `minorExtent`: between terms, inside a term, or inside the smallest product of
-/// neighbouring terms that can be split exactly.
+/// Splits the product of `terms` into two products. The second product has the
+/// extent `minorExtent`. The split is between two terms if possible, else inside a
+/// term. If this term cannot be split exactly, the split is inside a product of
+/// neighbouring terms, as few as possible.
 std::optional<std::pair<Dims, Dims>> Reshaper::cutTerms(ArrayRef<DimLayout> terms,
                                                         int64_t minorExtent) const {
   size_t cut = terms.size();
@@ -191,7 +199,7 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
                                            ArrayRef<int64_t> toShape) const {
   if (dims.size() == 1 && toShape.size() == 1)
     return Dims(dims);
-  // Use one term per factor, so that windows are as small as possible.
+  // Use one term per factor, so that cutTerms multiplies as few terms as possible.
   Dims terms;
   for (const DimLayout &dim : dims) {
     if (dim.segments.size() == 1)
@@ -215,7 +223,7 @@ std::optional<Dims> Reshaper::reshapeGroup(ArrayRef<DimLayout> dims,
       return std::nullopt;
     result[i] = std::move(*dim);
   }
-  if (toShape.empty()) // a tensor of rank 0 has no dimension that could hold a guard
+  if (toShape.empty()) // a tensor of rank 0 has no dimension for a guard
     if (std::optional<DimLayout> dim = multiplyAll(terms);
         !dim || !sameIndices(*dim, DimLayout::replicated(1), mesh))
       return std::nullopt;
@@ -243,7 +251,8 @@ std::optional<Dims> Reshaper::reshape(ArrayRef<DimLayout> dims, ArrayRef<int64_t
       else
         toExtent *= toShape[to++];
     }
-    // Remaining extents of 1 on one side belong to the last group.
+    // If one shape has no more dimensions, the other has only extents of 1 left.
+    // They belong to the last group.
     if (to == toShape.size())
       from = dims.size();
     if (from == dims.size())
@@ -269,7 +278,7 @@ std::optional<Layout> reshapeLayout(const Layout &layout, ArrayRef<int64_t> toSh
 
 std::optional<SmallVector<DimStructure, 4>> reshapeStructure(ArrayRef<DimStructure> dims,
                                                              ArrayRef<int64_t> toShape) {
-  // The usual case: one dimension that stays one dimension.
+  // In the usual case one dimension stays one dimension.
   if (dims.size() == 1 && toShape.size() == 1) {
     if (dims[0].extent() != toShape[0])
       return std::nullopt;

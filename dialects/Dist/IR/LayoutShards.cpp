@@ -25,7 +25,8 @@ FactorRange localRange(const Factor &factor, ArrayRef<int64_t> coordinates, cons
 
 namespace {
 
-/// Appends `run`; joins it to the last run if it continues that run on both sides.
+/// Appends `run` to `runs`. If the last run ends where `run` begins, in both the
+/// tensor and the shard, extends the last run instead.
 void append(std::vector<IndexRun> &runs, IndexRun run) {
   if (run.count == 0)
     return;
@@ -39,7 +40,7 @@ void append(std::vector<IndexRun> &runs, IndexRun run) {
   runs.push_back(run);
 }
 
-/// Whether `runs` is the single run that maps all of [0, extent) to itself.
+/// Whether `runs` is a single run that maps each index of [0, extent) to itself.
 bool isWhole(ArrayRef<IndexRun> runs, int64_t extent) {
   return runs.size() == 1 && runs.front() == IndexRun{0, 0, extent};
 }
@@ -68,9 +69,10 @@ std::vector<IndexRun> segmentRuns(const Segment &segment, ArrayRef<int64_t> coor
   return runs;
 }
 
-/// Iterates over the product of the dimensions' runs, outermost dimension first.
+/// Calls `fn` for each run of a tensor. These are all combinations of one run per
+/// dimension, in row-major order.
 struct RunWalk {
-  ArrayRef<std::vector<IndexRun>> runs; // of each outer dimension
+  ArrayRef<std::vector<IndexRun>> runs; // the runs of each outer dimension
   ArrayRef<int64_t> globalStrides, localStrides;
   function_ref<void(int64_t, int64_t, int64_t)> fn;
   IndexRun pending;

@@ -1,8 +1,9 @@
-// The elements of a tensor that a device has.
+// Finds the elements of a tensor that one device has, and copies them from and to
+// the logical tensor.
 //
-// A shard is described by runs: indices that are consecutive both in the logical
-// tensor and in the shard. Buffers are dense and row-major; offsets and counts are
-// in elements.
+// A shard is described by runs. A run is a sequence of indices that are
+// consecutive both in the logical tensor and in the shard. Buffers are dense and
+// in row-major order. Offsets and counts are in elements.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTSHARDS_H
@@ -23,8 +24,8 @@ struct FactorRange {
 FactorRange localRange(const Factor &factor, llvm::ArrayRef<int64_t> coordinates,
                        const MeshShape &mesh);
 
-/// Local indices [local, local + count) are global indices [global, global +
-/// count).
+/// One run: the local indices [local, local + count) are the global indices
+/// [global, global + count).
 struct IndexRun {
   int64_t global = 0;
   int64_t local = 0;
@@ -35,25 +36,28 @@ struct IndexRun {
   }
 };
 
-/// The runs of `dim` on the device at `coordinates`, in ascending order of `local`
-/// and as long as possible. Local indices in no run are padding.
+/// The runs of `dim` on the device at `coordinates`, in ascending order of
+/// `local`. Each run is as long as possible. Local indices that are in no run are
+/// padding.
 std::vector<IndexRun> localRuns(const DimLayout &dim, llvm::ArrayRef<int64_t> coordinates,
                                 const MeshShape &mesh);
 
-/// Calls `fn(globalOffset, localOffset, count)` for every run of the tensor's
-/// shard, in ascending order of `localOffset` and as long as possible. Local
-/// elements in no run are padding.
+/// Calls `fn(globalOffset, localOffset, count)` for every run of the shard of the
+/// device at `coordinates`, in ascending order of `localOffset`. Each run is as
+/// long as possible. Elements of the shard that are in no run are padding.
 void forEachRun(const Layout &layout, llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh,
                 llvm::function_ref<void(int64_t, int64_t, int64_t)> fn);
 
-/// Fills `local` with the shard of the device at `coordinates` from the tensor
-/// `global`. `local` has localShape(layout) elements of `elementBytes` bytes,
-/// `global` has layout.shape() elements. Padding becomes zero bytes.
+/// Copies the shard of the device at `coordinates` from the logical tensor
+/// `global` to `local`, and fills padding with zero bytes. `local` has the shape
+/// localShape(layout), and `global` has the shape layout.shape(). Each element has
+/// `elementBytes` bytes.
 void copyToLocal(const void *global, void *local, int64_t elementBytes, const Layout &layout,
                  llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 
-/// Copies the elements that the device at `coordinates` has to their places in
-/// `global`. Padding is ignored, and other elements of `global` are not changed.
+/// Copies the shard `local` of the device at `coordinates` to the logical tensor
+/// `global`, without padding. Elements of `global` that the device does not have
+/// stay unchanged.
 void copyToGlobal(const void *local, void *global, int64_t elementBytes, const Layout &layout,
                   llvm::ArrayRef<int64_t> coordinates, const MeshShape &mesh);
 

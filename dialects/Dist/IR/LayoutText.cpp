@@ -85,8 +85,9 @@ std::string toString(const Layout &layout) {
 
 namespace {
 
-/// A recursive-descent parser of `rest`. The parse functions return false after
-/// they have set `error`.
+/// A recursive-descent parser. `whole` is the complete text, and `rest` is the
+/// text that is not parsed yet. A parse function that fails sets `error` and
+/// returns false.
 struct Parser {
   StringRef whole, rest;
   std::string error;

@@ -1,4 +1,4 @@
-// Layouts through transpose, concat, slice and broadcast.
+// Computes the layouts of the results of transpose, concat, slice and broadcast.
 
 #include "dialects/Dist/IR/LayoutTransforms.h"
 #include "dialects/Dist/IR/LayoutFactors.h"
@@ -35,15 +35,16 @@ std::optional<Layout> concatLayouts(ArrayRef<Layout> layouts, unsigned dim, cons
         return std::nullopt;
     result.dims[dim].segments.append(layout.dims[dim].segments);
   }
-  // Dimensions that are equal on every device may still be cut by different axes of
-  // size 1. The first layout's axes may then clash.
+  // `result` has the other dimensions of the first layout. They have the same
+  // indices as in the other layouts, but may name other axes of size 1. One of
+  // these axes may also cut `dim`.
   if (check(result, result.shape(), mesh))
     return std::nullopt;
   return normalize(result);
 }
 
-/// Appends indices [begin, end) of the product `prefix` x `factors`. `prefix` has
-/// extent 1.
+/// Appends to `out` the indices [begin, end) of the product `prefix` x `factors`.
+/// `prefix` has extent 1. Returns false if the slice is not possible.
 static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
                          const Factors &prefix, const MeshShape &mesh, DimLayout &out) {
   auto emit = [&](ArrayRef<Factor> product) {
@@ -71,7 +72,7 @@ static bool sliceProduct(ArrayRef<Factor> factors, int64_t begin, int64_t end,
     return false;
   int64_t copyExtent = extent / leading.size;
   int64_t firstWhole = (begin + copyExtent - 1) / copyExtent, lastWhole = end / copyExtent;
-  if (firstWhole > lastWhole) { // inside one copy
+  if (firstWhole > lastWhole) { // the slice is inside one copy
     int64_t start = lastWhole * copyExtent;
     return sliceProduct(tail, begin - start, end - start, prefix, mesh, out);
   }

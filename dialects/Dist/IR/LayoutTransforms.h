@@ -1,9 +1,10 @@
-// Layouts through ops that move data.
+// Computes the layouts of the results of structural ops: reshape, transpose,
+// concat, slice, broadcast.
 //
-// For each structural op: the layout of the result with which every device makes
-// its shard of the result from its own shard of the operand, by the same op on
-// local shapes. None if there is no such layout, because data would have to move
-// between devices. Partial axes are kept. Results are normalised.
+// Each function returns the layout of the result for which no device needs data of
+// another device: every device applies the op to its own shards, and gets its shard
+// of the result. Returns none if there is no layout with this property. The result
+// has the partial axes of the operand, and is normalised.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTTRANSFORMS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTTRANSFORMS_H
@@ -12,42 +13,44 @@
 
 namespace dpc::dist {
 
-/// Row-major reshape of a tensor of layout.shape() to `toShape`. The buffer of a
-/// shard stays as it is, including padding. Also none if the numbers of elements
-/// differ.
+/// The layout after a row-major reshape from layout.shape() to `toShape`. The bytes
+/// of each shard stay the same, including padding. Returns none also if the numbers
+/// of elements differ.
 std::optional<Layout> reshapeLayout(const Layout &layout, llvm::ArrayRef<int64_t> toShape,
                                     const MeshShape &mesh);
 
-/// The same for structures: the coarsest factors of the result dimensions from
-/// which every factor of `dims` can be derived. None if a factor would have to be
-/// dropped.
+/// The structures after a row-major reshape: the coarsest structures of the
+/// result's dimensions in which every factor of `dims` is a product of factors.
+/// None if a factor would have to be dropped.
 std::optional<llvm::SmallVector<DimStructure, 4>>
 reshapeStructure(llvm::ArrayRef<DimStructure> dims, llvm::ArrayRef<int64_t> toShape);
 
-/// Result dimension i is operand dimension `permutation[i]`. None if `permutation`
-/// is no permutation.
+/// The layout after a transpose: dimension i of the result is dimension
+/// `permutation[i]` of the operand. None if `permutation` is not a permutation.
 std::optional<Layout> transposeLayout(const Layout &layout, llvm::ArrayRef<int64_t> permutation);
 
-/// Concatenation of `layouts` along `dim`: each device concatenates its shards.
-/// None unless the other dimensions have the same indices on every device and the
-/// partial axes agree.
+/// The layout after a concatenation of operands with the layouts `layouts` along
+/// `dim`. None unless all operands have the same partial axes, and the same indices
+/// of each other dimension on every device.
 std::optional<Layout> concatLayouts(llvm::ArrayRef<Layout> layouts, unsigned dim,
                                     const MeshShape &mesh);
 
-/// Indices [begin, begin + size) of `dim`: complete segments, and parts of segments
-/// along a leading uncut factor. On every device they are localExtent(result) local
-/// indices, which start at the localExtent of the slice [0, begin). That slice
-/// exists whenever this one does.
+/// The indices [begin, begin + size) of `dim`. The slice may take complete
+/// segments, and a part of a segment along its leading uncut factor. On every
+/// device, the local indices of the slice are consecutive. They start at
+/// localExtent(sliceDim(dim, 0, begin, mesh)), and there are localExtent(result) of
+/// them.
 std::optional<DimLayout> sliceDim(const DimLayout &dim, int64_t begin, int64_t size,
                                   const MeshShape &mesh);
 
-/// `layout` with dimension `dim` sliced.
+/// The layout after the indices [begin, begin + size) of dimension `dim` are taken.
 std::optional<Layout> sliceLayout(const Layout &layout, unsigned dim, int64_t begin, int64_t size,
                                   const MeshShape &mesh);
 
-/// Broadcast to `toShape`: operand dimension i becomes result dimension `dimMap[i]`
-/// (ascending). Its extent is kept, or is 1 and expanded. Every other result
-/// dimension is new. New and expanded dimensions are replicated.
+/// The layout after a broadcast to `toShape`. Dimension i of the operand becomes
+/// dimension `dimMap[i]` of the result; `dimMap` ascends. The dimension keeps its
+/// extent, or has extent 1 and is expanded. All other dimensions of the result are
+/// new. New and expanded dimensions are replicated.
 std::optional<Layout> broadcastLayout(const Layout &layout, llvm::ArrayRef<int64_t> toShape,
                                       llvm::ArrayRef<int64_t> dimMap);
 

@@ -1,4 +1,4 @@
-// Writes a dpc::Machine as `#dist.machine` and reads it back.
+// Converts a dpc::Machine to a `#dist.machine` and back.
 
 #include "dialects/Dist/IR/MachineAttr.h"
 
@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-// The attribute has integers: work per microsecond, and nanoseconds.
+// The attribute holds integers: work per microsecond, and times in nanoseconds.
+// dpc::Machine counts in seconds.
 constexpr double kPerSecond = 1e6, kNanoseconds = 1e9;
 
 static Link linkOf(LinkAttr attr) {

@@ -8,11 +8,11 @@
 
 namespace dpc::dist {
 
-/// Writes `machine` on `module` (`dist.machine`).
+/// Sets the attribute `dist.machine` of `module` to `machine`.
 void setMachine(mlir::ModuleOp module, const Machine &machine);
 
-/// The machine on the module that is `op` or contains `op`. Fails with an error on
-/// the module if it has none.
+/// The machine of the module that is `op` or contains `op`. Fails with an error on
+/// the module if it has no attribute `dist.machine`.
 mlir::FailureOr<Machine> getMachine(mlir::Operation *op);
 
 } // namespace dpc::dist

@@ -1,7 +1,8 @@
 // Named axes of a device mesh.
 //
-// The mesh on which a program is laid out. Axes are in rank order, the last one
-// fastest.
+// A mesh is the grid of devices on which the tensors of a program lie. Ranks are
+// numbered in row-major order: from one rank to the next, the coordinate on the
+// last parallel axis changes first.
 
 #ifndef DPC_DIALECTS_DIST_IR_MESHSHAPE_H
 #define DPC_DIALECTS_DIST_IR_MESHSHAPE_H
@@ -27,8 +28,9 @@ struct MeshAxis {
   }
 };
 
-/// Ordered mesh axes. Ranks enumerate the parallel axes row-major; sequential
-/// axes do not count.
+/// The axes of a mesh in order. Ranks enumerate the coordinates on the parallel
+/// axes in row-major order. Sequential axes do not contribute to the number of
+/// ranks.
 struct MeshShape {
   llvm::SmallVector<MeshAxis, 4> axes;
 
@@ -36,27 +38,27 @@ struct MeshShape {
   MeshShape(std::initializer_list<MeshAxis> list) : axes(list) {}
 
   /// A one-line description of a defect: an empty, malformed or repeated name, or a
-  /// size below 1. None if the shape is sound.
+  /// size below 1. None if the mesh has no defect.
   std::optional<std::string> check() const;
 
   /// The number of ranks: the product of the parallel axes.
   int64_t worldSize() const;
 
-  /// Position of axis `name` in `axes`, or none.
+  /// Position of the axis `name` in `axes`, or none.
   std::optional<unsigned> axisIndex(llvm::StringRef name) const;
 
-  /// The size of axis `name`; 1 for an axis that the mesh lacks, which therefore
-  /// cuts nothing.
+  /// The size of the axis `name`. It is 1 if the mesh does not have the axis, so
+  /// that the axis cuts nothing.
   int64_t axisSize(llvm::StringRef name) const;
 
-  /// The coordinates of a rank in [0, worldSize()), one per axis in the order of
-  /// `axes`. Sequential axes take their coordinates from `sequential`, in the order
-  /// of these axes, and 0 if it is too short.
+  /// The coordinates of rank `rank` in [0, worldSize()), one per axis in the order
+  /// of `axes`. `sequential` has the coordinates on the sequential axes in their
+  /// order; missing coordinates are 0.
   llvm::SmallVector<int64_t, 4> coordinates(int64_t rank,
                                             llvm::ArrayRef<int64_t> sequential = {}) const;
 
-  /// The rank at `coordinates` (one per axis; those of sequential axes are
-  /// ignored).
+  /// The rank at `coordinates`, which has one entry per axis. Entries of sequential
+  /// axes are ignored.
   int64_t rankOf(llvm::ArrayRef<int64_t> coordinates) const;
 
   bool operator==(const MeshShape &other) const { return axes == other.axes; }

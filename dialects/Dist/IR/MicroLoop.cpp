@@ -32,8 +32,8 @@ void dist::eraseUnreadInputs(MicroOp loop) {
   loop.setOperandKinds(kinds);
 }
 
-/// Makes a loop with these results and the body of `loop`, and inserts it before
-/// `loop`.
+/// Creates a loop with results of `types` and `kinds` before `loop`. The new loop
+/// takes over the operands and the body of `loop`.
 static MicroOp remake(MicroOp loop, TypeRange types, ArrayRef<int32_t> kinds) {
   OpBuilder builder(loop);
   OperationState state(loop.getLoc(), MicroOp::getOperationName());

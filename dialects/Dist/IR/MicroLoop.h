@@ -5,16 +5,15 @@
 
 namespace dpc::dist {
 
-/// Adds the operand `value` to `loop`, with kind `whole`: every iteration gets the complete
-/// value. Returns the argument of the body for it.
+/// Adds the operand `value` to `loop` with kind `whole`, so that every iteration gets the
+/// complete value. Returns the argument that represents it in the body.
 mlir::BlockArgument addWholeInput(MicroOp loop, mlir::Value value);
 
 /// Removes the operands of `loop` that its body does not read.
 void eraseUnreadInputs(MicroOp loop);
 
-/// Replaces `loop` by a loop with additional last results: the sums of `values`, which are
-/// values of the body, over the iterations. The other results are those of `loop`, in their
-/// order.
+/// Replaces `loop` by a loop with additional results after its own: the sums of `values`
+/// over all iterations. `values` are values of the loop's body.
 MicroOp addSums(MicroOp loop, llvm::ArrayRef<mlir::Value> values);
 
 /// Replaces `loop` by a loop without the results that have no users.

@@ -1,4 +1,4 @@
-// `#dist.plan`: its text, and the plan of a module.
+// Prints and parses `#dist.plan`, and gets and sets the plan of a module.
 
 #include "dialects/Dist/IR/PlanAttr.h"
 

@@ -8,10 +8,12 @@
 
 namespace dpc::dist {
 
-/// Writes `plan` on `module` (`dist.plan`). Assumes check().
+/// Sets the attribute `dist.plan` of `module` to `plan`. The caller has verified
+/// that `plan.check()` finds no defect.
 void setPlan(mlir::ModuleOp module, const ProgramPlan &plan);
 
-/// The plan of `module`. Fails with an error on the module if it has none.
+/// The plan of `module`. Fails with an error on the module if it has no attribute
+/// `dist.plan`.
 mlir::FailureOr<ProgramPlan> getPlan(mlir::ModuleOp module);
 
 } // namespace dpc::dist

@@ -5,7 +5,7 @@ using namespace dpc::exec;
 
 SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
   SmallVector<Access> accesses;
-  if (isa<GetOp, BufferOp, ViewOp>(op)) // they name memory but do not access it
+  if (isa<GetOp, BufferOp, ViewOp>(op)) // these ops only name memory
     return accesses;
   auto add = [&](ValueRange buffers, bool isWrite) {
     for (Value buffer : buffers)
@@ -32,8 +32,9 @@ SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
 Extent::Extent(Value buffer, SymbolTableCollection &symbols)
     : place(placeOf(buffer, symbols)), bytes(bufferBytes(buffer.getType())) {}
 
-/// Whether the distance between the two is the same in every microbatch and on
-/// every rank.
+/// Whether `a` and `b` keep the same distance in every microbatch and on every
+/// rank. If so, comparing their constant offsets is enough to tell whether they
+/// overlap.
 static bool moveAlike(const Place &a, const Place &b) {
   return a.stride == b.stride && a.shardStride == b.shardStride && a.shardAxes == b.shardAxes;
 }

@@ -5,28 +5,30 @@
 
 namespace dpc::exec {
 
-/// A buffer that an op reads, or writes.
+/// One buffer operand of an op, and whether the op writes the buffer or only reads
+/// it.
 struct Access {
   mlir::Value buffer;
   bool isWrite;
 };
 
-/// The buffers that `op` itself reads and writes, without those of ops in its
-/// regions. A collective accesses its buffers from its start to its wait; the start
-/// lists them.
+/// The buffers that `op` itself reads and writes. Buffers that only ops in the
+/// regions of `op` access are not included. A collective accesses its buffers until
+/// its wait, but only its exec.start lists them here.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
-/// The bytes of a buffer as far as they are known before memory is planned: a part
-/// of a root, which may depend on the microbatch and on the rank.
+/// The bytes of a buffer, relative to its root: the exec.buffer or exec.persistent
+/// that its views lead to. An extent is known before memory is planned. Its start
+/// may depend on the microbatch and on the rank.
 struct Extent {
   Place place;
   int64_t bytes;
 
   Extent(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
 
-  /// Whether both are the same bytes in every microbatch and on every rank.
+  /// Whether both extents are the same bytes in every microbatch and on every rank.
   bool equals(const Extent &other) const;
-  /// Whether both may share a byte within one microbatch.
+  /// Whether both extents may have a byte in common within one microbatch.
   bool mayOverlap(const Extent &other) const;
 };
 

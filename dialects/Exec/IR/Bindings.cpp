@@ -1,5 +1,5 @@
-// The bindings of a function's arguments and results, and the symbols of the
-// buffers that hold them.
+// Finds the bindings of a function's arguments and results, and builds the
+// symbols of the persistent buffers that hold these values.
 
 #include "dialects/Exec/IR/Bindings.h"
 

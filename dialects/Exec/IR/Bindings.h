@@ -11,8 +11,10 @@
 
 namespace dpc::exec {
 
-/// The binding of an argument (or result) of a function: its #dist.storage, else
-/// its #nn.arg (#nn.result); null if it has neither.
+/// The binding says which tensor of the user an argument or result is, e.g. the
+/// parameter "w". These functions return the #dist.storage of an argument (of a
+/// result), else its #nn.arg (its #nn.result). They return null if it has neither
+/// attribute.
 mlir::Attribute argBinding(mlir::FunctionOpInterface function, unsigned index);
 mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index);
 
@@ -22,8 +24,9 @@ mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index
 /// new value have the same symbol.
 std::string symbolOf(mlir::Attribute binding);
 
-/// For each result of `function`: the argument whose new value it is. Null if the
-/// result is no state, or if the function does not take that state.
+/// For each result of `function` that is the new value of a state: the argument
+/// that holds the old value. Null if the result is not a state, or if the function
+/// does not take this state.
 llvm::SmallVector<mlir::BlockArgument> findOldValues(mlir::FunctionOpInterface function);
 
 } // namespace dpc::exec

@@ -26,9 +26,13 @@ class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> 
 def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
   let summary = "Bytes of each space of a rank";
   let description = [{
-    On the module as `exec.memory`, written by `dpc-assign-offsets`. `peak` is the
-    number of bytes that the plan needs in both spaces together; `lowerBound` is a
-    number that no plan can be below.
+    The attribute `exec.memory` of the module; `dpc-assign-offsets` sets it. `arena` and `shared`
+    are the sizes of the two spaces. `peak` is the number of bytes that the memory plan needs in
+    both spaces together. No memory plan can need fewer than `lowerBound` bytes.
+
+    ```mlir
+    module attributes {exec.memory = #exec.memory<arena = 320, shared = 64, peak = 384, lowerBound = 384>} {}
+    ```
   }];
   let parameters = (ins "int64_t":$arena, "int64_t":$shared, "int64_t":$peak,
                         "int64_t":$lowerBound);
@@ -36,13 +40,15 @@ def Exec_MemoryAttr : Exec_Attr<"Memory", "memory"> {
 }
 
 def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
-  let summary = "What the memory of a rank is for, in bytes";
+  let summary = "How many bytes of a rank's memory serve each purpose";
   let description = [{
-    `parameters`, `optimizer` (state), `buffers` (running statistics and frozen values) and `data`
-    (inputs, labels, controls, outputs, metrics) are the bytes of persistent buffers. `gradients`,
-    `gathered` parameters and `activations` are the bytes of temporaries at the moment when all
-    temporaries together need most. `gaps` are the bytes that alignment and the placing of buffers
-    cost beyond that. The sum of all fields is the peak.
+    The attribute `exec.memory_use` of the module; `dpc-assign-offsets` sets it for reports. Four
+    fields count the bytes of persistent buffers: `parameters`, `optimizer` (optimizer state),
+    `buffers` (running statistics and frozen values) and `data` (inputs, labels, controls, outputs
+    and metrics). Three fields count the bytes of temporaries at the moment when the temporaries
+    together need most memory: `gradients`, `gathered` (gathered copies of sharded parameters) and
+    `activations`. `gaps` counts the bytes that are lost to alignment and between buffers. The sum
+    of all fields is the peak.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$optimizer, "int64_t":$buffers,
                         "int64_t":$data, "int64_t":$gradients, "int64_t":$gathered,
@@ -53,32 +59,33 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
 def Exec_LiveTensorAttr : Exec_Attr<"LiveTensor", "live_tensor"> {
   let summary = "A buffer, for messages about memory";
   let description = [{
-    `name` is the name of the state, or of the ONNX node that makes the buffer; empty if
-    there is neither. `type` is the type of the buffer.
+    `name` is the name of the state that the buffer holds, or of the ONNX node whose value it
+    holds. It is empty if there is neither. `type` is the type of the buffer.
   }];
   let parameters = (ins StringRefParameter<"">:$name, "::mlir::Type":$type, "int64_t":$bytes);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
-  let summary = "What is live at moments of a step";
+  let summary = "The bytes and tensors that are live at certain moments of a step";
   let description = [{
-    On the module as `exec.live_bytes`, written by `dpc-assign-offsets`. `afterForward`:
-    the bytes of values that the forward pass of `step` makes and that are read after it.
-    `largest`: the largest tensors (#exec.live_tensor) that are live at the moment when a
-    rank needs most memory.
+    The attribute `exec.live_bytes` of the module; `dpc-assign-offsets` sets it for reports.
+    `afterForward` is the number of bytes of values that the forward pass of `step` computes and
+    that ops after the forward pass read. `largest` lists the largest tensors (#exec.live_tensor)
+    that are live at the moment when a rank needs most memory.
   }];
   let parameters = (ins "int64_t":$afterForward, "::mlir::ArrayAttr":$largest);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
-  let summary = "Where a matrix of each batch lies in one of a kernel's buffers";
+  let summary = "The place of the matrices of a batch in one of a kernel's buffers";
   let description = [{
-    The first element is `offset` bytes after the start of the buffer. The elements
-    of a row (of a column if `transposed`) are contiguous. Neighbouring rows
-    (columns) are `stride` elements apart, and the matrices of neighbouring batch
-    elements `batchStride` elements.
+    `buffer` is the number of the buffer in the list of a launch (#exec.grid). The first element
+    of the matrix is `offset` bytes after the start of the buffer. The elements of one row are
+    contiguous, and neighbouring rows are `stride` elements apart. If `transposed` is set, this
+    holds for columns instead. The matrices of neighbouring batch elements are `batchStride`
+    elements apart.
 
     ```mlir
     #activations = #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
@@ -100,12 +107,12 @@ def Exec_Epilogue : I32EnumAttr<"Epilogue", "What a product adds to its sums, nu
 def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
   let summary = "A product of matrices that a library may make in place of a launch";
   let description = [{
-    `d = a b` for each of `batches` batch elements, where `d` has `rows` rows and
-    `columns` columns and `a` has `depth` columns. The `epilogue` is applied to the
-    sums before they are stored: `add` adds the element of the matrix `addend`;
-    `bias` adds the element of a row vector, the only row of `addend`; without an
-    epilogue `addend` is ignored. While the product runs, the library may use
-    `workspaceBytes` bytes of the buffer of `workspace`.
+    Computes `d = a b` for each of `batches` batch elements. The matrix `d` has `rows` rows and
+    `columns` columns, and `a` has `depth` columns. With `tf32`, the library may round the factors
+    to tf32. The `epilogue` is applied to the sums before they are stored: `add` adds the elements
+    of the matrix `addend`; `bias` adds a row vector, which is the only row of `addend`, to each
+    row. Without an epilogue, `addend` is ignored. While the product runs, the library may use
+    `workspaceBytes` bytes of the buffer of `workspace` as scratch memory.
 
     ```mlir
     #sums = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
@@ -128,14 +135,15 @@ def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
 }
 
 def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
-  let summary = "A launch of a grid of threads, one of those that make a kernel";
+  let summary = "A launch of a grid of threads, one of the launches that compute a kernel";
   let description = [{
-    Runs a function in `blocks` blocks of `threads` threads. The name of the
-    function is the kernel's name followed by `entry`. Its arguments are the
-    kernel's buffers with the numbers in `buffers`: first the operands are counted,
-    then the results, then scratch memory. If there is a `product`, a library may
-    compute it instead. `lone` marks a launch in which one thread does all the work,
-    for reports.
+    A kernel whose target is `cuda` is computed by one or more launches; `exec.launches` of the
+    kernel's function lists them in order. This launch runs a function in `blocks` blocks of
+    `threads` threads. The name of the function is the kernel's name followed by `entry`, e.g.
+    `kernel.0_0`. The arguments of the function are the kernel's buffers with the numbers in
+    `buffers`. The numbers count the operands of the kernel first, then its results, then its
+    scratch memory. If there is a `product`, a library may compute this product in place of the
+    launch. `lone` marks a launch in which one thread does all the work; only reports use it.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>
@@ -169,10 +177,11 @@ def Exec_Purpose : I32EnumAttr<"Purpose", "What a buffer or a collective is for"
 }
 
 def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
-  let summary = "What a buffer or a collective is for";
+  let summary = "The purpose of a buffer or a collective";
   let description = [{
-    On exec.buffer and exec.start, for reports only: no decision depends on it. If
-    it is absent, the purpose is `activations`.
+    The attribute `exec.purpose` of an exec.buffer or exec.start; `dpc-mark-purposes` sets it.
+    Only reports and traces use it: no decision of the compiler depends on it. If it is absent,
+    the purpose is `activations`.
 
     ```mlir
     %0 = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<64xf32>
@@ -185,9 +194,10 @@ def Exec_PurposeAttr : Exec_Attr<"Purpose", "purpose"> {
 def Exec_CoordinateAttr : Exec_Attr<"Coordinate", "coordinate"> {
   let summary = "The rank's coordinate on an axis of the mesh";
   let description = [{
-    The binding of a persistent buffer that the host fills with a coordinate, as it
-    fills controls. The axis is not sequential: the number of a microbatch changes
-    while an entry runs (exec.microbatch).
+    The binding of a persistent buffer that holds this rank's coordinate on a mesh axis. The host
+    writes the coordinate before an entry begins, as it writes controls. The axis is never
+    sequential: a coordinate on a sequential axis is the number of the microbatch, which changes
+    while an entry runs, and `exec.microbatch` writes it.
 
     ```mlir
     exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
@@ -202,8 +212,8 @@ class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> 
 }
 
 def Exec_Event : Exec_Type<"Event", "event"> {
-  let summary = "A communication under way";
-  let description = "What `exec.start` gives and `exec.wait` takes: each event is waited for once.";
+  let summary = "A collective that has started";
+  let description = "The result of `exec.start` and the operand of `exec.wait`. Exactly one wait uses each event.";
 }
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECATTRS_TD

@@ -1,5 +1,5 @@
-// The `exec` dialect: its attributes and types, and the verification of its
-// attributes on ops.
+// Registers the `exec` dialect with its attributes, types and ops. Verifies the
+// attributes, and traces buffers through views to their roots.
 
 #include "dialects/Exec/IR/ExecDialect.h"
 

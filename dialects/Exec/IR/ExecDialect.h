@@ -16,8 +16,8 @@
 
 #include "dialects/Exec/IR/ExecDialect.h.inc"
 
-// The dialect and its ops need each other's headers, so including one includes
-// both.
+// ExecOps.h and this header need each other's declarations, so each includes the
+// other.
 #include "dialects/Exec/IR/ExecOps.h" // IWYU pragma: export
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECDIALECT_H

@@ -8,9 +8,10 @@ def Exec_Dialect : Dialect {
   let cppNamespace = "::dpc::exec";
   let summary = "The explicit, ordered form of a program: buffers, launches, communication";
   let description = [{
-    The ordered actions of one rank. Tensors have become buffers: memrefs in one of
-    the runtime's address spaces, at a byte offset once memory is planned. Ops have
-    side effects and keep their order.
+    A program in this dialect is the ordered list of actions that one rank performs.
+    Every tensor has become a buffer: a memref that lies in one of the runtime's
+    address spaces. Its byte offset is known once memory is planned. The ops have side
+    effects, so passes keep their order.
 
     A module at this level holds
 
@@ -22,30 +23,36 @@ def Exec_Dialect : Dialect {
       `nn.kernel` or `nn.update`, from which its code is generated;
     * `nn.variable` ops with the initial values of state.
 
-    Modules at levels `scheduled` (buffers, and the order of actions) and `exec`
-    (launches are joined into `exec.function`s, and offsets are fixed) are in this
-    dialect. The program record is emitted from it.
+    Modules of two levels are in this dialect. At level `scheduled`, tensors have
+    become buffers and the order of actions is known. At level `exec`, offsets are
+    fixed and launches are joined into `exec.function`s. The folder `record` emits the
+    program record from a module of level `exec`.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::dpc::nn::NNDialect", "::mlir::func::FuncDialect"];
   let extraClassDeclaration = [{
-    /// Name of the attribute of a kernel's func.func with its scratch bytes.
+    /// Name of the attribute of a kernel's func.func that says how many bytes of
+    /// scratch memory the kernel needs.
     static constexpr ::llvm::StringLiteral kScratchBytesAttrName = "exec.scratch_bytes";
-    /// Name of the attribute of a kernel's func.func that lists, for each result,
-    /// the operands whose buffer it may share: an array of DenseI64ArrayAttr.
+    /// Name of the attribute of a kernel's func.func that lists for each result the
+    /// operands whose buffer the result may share. Its value is an array with one
+    /// DenseI64ArrayAttr per result.
     static constexpr ::llvm::StringLiteral kMayAliasAttrName = "exec.may_alias";
-    /// Name of the attribute of a kernel's func.func with its launches, if kernels
-    /// are grids of threads: an array of GridAttr.
+    /// Name of the attribute of a kernel's func.func that lists the launches of the
+    /// kernel, on targets whose kernels are grids of threads. Its value is an array
+    /// of GridAttr.
     static constexpr ::llvm::StringLiteral kLaunchesAttrName = "exec.launches";
-    /// Name of the nested module with the generated code.
+    /// Name of the nested module that holds the generated code of all kernels.
     static constexpr ::llvm::StringLiteral kCodeModuleName = "code";
-    /// Name of the module attribute with the bytes of each space of a rank.
+    /// Name of the module attribute that says how many bytes each space of a rank has
+    /// (MemoryAttr).
     static constexpr ::llvm::StringLiteral kMemoryAttrName = "exec.memory";
-    /// Name of the module attribute with the memory of a rank by purpose.
+    /// Name of the module attribute that divides a rank's memory by purpose
+    /// (MemoryUseAttr).
     static constexpr ::llvm::StringLiteral kMemoryUseAttrName = "exec.memory_use";
-    /// Name of the module attribute with the live bytes at certain moments of a
-    /// step.
+    /// Name of the module attribute that says how many bytes are live at certain
+    /// moments of a step (LiveBytesAttr).
     static constexpr ::llvm::StringLiteral kLiveBytesAttrName = "exec.live_bytes";
     /// Name of the attribute of an exec.buffer or exec.start that holds a
     /// PurposeAttr.

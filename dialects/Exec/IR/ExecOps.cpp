@@ -1,5 +1,6 @@
-// Verifiers of the `exec` ops, and the tracing of a buffer through views to its
-// root.
+// Verifiers of the `exec` ops, and the space and offset of an exec.buffer or
+// exec.persistent. A trailing comment such as `start_c2` says that its line checks
+// constraint (C2) of exec.start.
 
 #include "dialects/Exec/IR/ExecDialect.h"
 
@@ -17,7 +18,8 @@ using namespace dpc::exec;
 // Module level
 //===----------------------------------------------------------------------===//
 
-/// Verifies the binding of a scalar that the host fills before an entry.
+/// Verifies a persistent buffer that holds a control: a scalar that the host
+/// writes before each call of an entry.
 static LogicalResult verifyControl(PersistentOp op, nn::ArgAttr arg) {
   static constexpr StringLiteral known[] = {"step", "seed", "learning_rate", "valid_rows"};
   if (!is_contained(known, arg.getName())) // persistent_c2

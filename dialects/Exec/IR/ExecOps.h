@@ -8,20 +8,23 @@
 
 namespace dpc::exec {
 
-/// The buffer type of a tensor type, and the inverse.
+/// `bufferOf` returns the buffer type of a tensor type, e.g. memref<4x3xf32> for
+/// tensor<4x3xf32>. `tensorOf` returns the tensor type of a buffer type.
 mlir::MemRefType bufferOf(mlir::Type tensor);
 mlir::RankedTensorType tensorOf(mlir::Type buffer);
 
-/// Bytes of a buffer; an i1 takes a byte.
+/// Size of a buffer in bytes. An element of type i1 takes one byte.
 int64_t bufferBytes(mlir::Type buffer);
-/// Bytes of one element of a tensor or buffer.
+/// Size of one element of a tensor or buffer in bytes.
 int64_t elementBytes(mlir::Type type);
 
-/// The arguments of the program that a persistent buffer holds: one, the members of
-/// flat storage, or none (a coordinate, a metric, an output).
+/// The arguments of the program whose values a persistent buffer holds. A buffer of flat
+/// storage holds several, one per member. A buffer of a coordinate, a metric or an output
+/// holds none. All other buffers hold one.
 llvm::SmallVector<nn::ArgAttr> getBoundArgs(PersistentOp persistent);
 
-/// The place of a buffer, traced through views to its root.
+/// Where a buffer lies: its root, which is found by following views, and its distance
+/// from the start of the root.
 struct Place {
   /// An exec.buffer or exec.persistent.
   mlir::Operation *root = nullptr;
@@ -29,20 +32,21 @@ struct Place {
   int64_t offset = 0;
   /// Additional bytes for each microbatch before the current one.
   int64_t stride = 0;
-  /// Additional bytes for each member before this rank in its group along
-  /// `shardAxes`. Null axes if all ranks use the same bytes.
+  /// Additional bytes for each rank that comes before this rank in its group along
+  /// `shardAxes`. If `shardAxes` is null, all ranks use the same bytes.
   int64_t shardStride = 0;
   mlir::ArrayAttr shardAxes;
 };
 
-/// Follows views from `buffer` to its root. `symbols` finds persistent buffers by name: a
-/// walk through all symbols of the module for each buffer would be too slow.
+/// Follows views from `buffer` to its root. `symbols` finds persistent buffers by name.
+/// It is a table because a walk through all symbols of the module for each buffer would
+/// be too slow.
 Place placeOf(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
-/// The same with another lookup of persistent buffers.
+/// As above, but `find` finds the exec.persistent that an exec.get names.
 Place placeOf(mlir::Value buffer, llvm::function_ref<PersistentOp(GetOp)> find);
 
-/// The space of an exec.buffer or exec.persistent, and its offset in it if memory
-/// is planned.
+/// `spaceOf` returns the space of an exec.buffer or exec.persistent. `offsetOf` returns
+/// its offset in this space, in bytes; there is none before memory is planned.
 Space spaceOf(mlir::Operation *root);
 std::optional<int64_t> offsetOf(mlir::Operation *root);
 

@@ -18,22 +18,25 @@ class Exec_Op<string mnemonic, list<Trait> traits = []>
 def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
   let summary = "A buffer that lives as long as the program";
   let description = [{
-    A persistent buffer. It holds a piece of state, an input, a control, a metric or
-    an output, as `binding` says, and the host finds it by the name in the binding.
-    The host fills inputs, controls and coordinates before an entry begins. `layout`
-    is the layout of the function argument or result that the buffer holds; `offset`
-    is in bytes from the start of the space.
+    The attribute `binding` says which value the buffer holds: a state, an input, a
+    control, a coordinate, a metric or an output. The host finds the buffer by the
+    name in the binding. The host writes inputs, controls and coordinates before an
+    entry begins. `layout` is the layout of the function argument or result whose
+    value the buffer holds. `offset` counts bytes from the start of the space.
 
-    Made by `dpc-lower-to-exec`; placed by `dpc-assign-offsets`; becomes a tensor or
-    a control of the program record.
+    `dpc-lower-to-exec` creates the op: one for each state, input, control,
+    coordinate, metric and output of the program, which all entries share.
+    `dpc-assign-offsets` sets `offset`. The folder `record` turns the op into a
+    tensor or a control of the program record (`Tensors.cpp`), and into a logical
+    buffer (`BufferTable.cpp`).
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
     exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
     ```
 
-    With a `#dist.storage` the buffer holds several pieces of state, end to end, and
-    `layout` is the layout of the entire storage.
+    If the binding is a `#dist.storage`, the buffer holds several states one after
+    the other, and `layout` is the layout of the entire storage.
 
     Constraints: (C1) `binding` is a #nn.arg, a #nn.result that is a metric or an
     output, a #dist.storage or a #exec.coordinate; (C2) a control is one of step,
@@ -56,10 +59,15 @@ def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
 
 def Exec_EntryOp : Exec_Op<"entry", [
     Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "What a rank does in one step, evaluation or inference";
+  let summary = "The actions of a rank in one step, evaluation or inference";
   let description = [{
-    The body runs in order. The entry has the name of the function that it was made
-    from: @step, @eval or @infer.
+    A rank runs the ops of the body in their order. The entry has the name of the
+    function that it was lowered from: @step, @eval or @infer.
+
+    `dpc-lower-to-exec` creates the op from a `func.func`. `dpc-delay-waits` moves
+    waits in it, `dpc-assign-offsets` assigns offsets to its buffers, and
+    `dpc-form-functions` moves its launches into functions. `record/Actions.cpp` turns
+    the body into the action table that the runtime executes.
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
@@ -85,14 +93,16 @@ def Exec_FunctionOp : Exec_Op<"function", [
     Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Consecutive launches that become one generated function";
   let description = [{
-    The body has no start and no wait of a collective. The function is the callee of
-    COMPUTE in the action table.
+    The body has no start and no wait of a collective, so it runs without
+    interruption. In the action table the function is called by an action of the kind
+    `DPC_ACTION_COMPUTE`.
 
-    `entry` is the entry that calls the function. `piece` is its number among the
-    functions of that entry, from 0.
+    `entry` names the entry that calls the function. `piece` is the number of the
+    function among the functions of this entry, from 0.
 
-    Made by `dpc-form-functions`; becomes host code `int32_t fn(dpc_call_t *)`, or a
-    list of launches for a device.
+    `dpc-form-functions` creates the op. `record/Functions.cpp` turns it into host
+    code, a function `int32_t fn(dpc_call_t *)`. For a device,
+    `record/LaunchTable.cpp` turns it into a list of launches.
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<4x3xf32>
@@ -106,8 +116,8 @@ def Exec_FunctionOp : Exec_Op<"function", [
     }
     ```
     Constraints: (C1) the body has only the ops exec.launch, exec.copy and
-    exec.microbatch, and the ops exec.get, exec.buffer and exec.view, which give
-    their operands; (C2) `entry` is an exec.entry.
+    exec.microbatch, and the ops that define their operands: exec.get, exec.buffer
+    and exec.view; (C2) `entry` is an exec.entry.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$piece, FlatSymbolRefAttr:$entry);
   let regions = (region SizedRegion<1>:$body);
@@ -126,6 +136,14 @@ def Exec_GetOp : Exec_Op<"get", [
     Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A persistent buffer, by its name";
   let description = [{
+    The op gives ops of an entry or function access to an `exec.persistent`. It does
+    not read or write the buffer.
+
+    `dpc-lower-to-exec` creates the op for each argument, result and coordinate that
+    an entry uses. `dpc-form-functions` copies it into each function that uses the
+    buffer. The op emits no code: the files of `record` follow it to the offset of
+    its `exec.persistent` (`exec::placeOf`).
+
     Constraints: (C1) the symbol is an exec.persistent of the result's type.
 
     ```mlir
@@ -141,16 +159,18 @@ def Exec_GetOp : Exec_Op<"get", [
 }
 
 def Exec_BufferOp : Exec_Op<"buffer"> {
-  let summary = "A buffer that lives while it is used";
+  let summary = "A buffer that is live from its first use to its last";
   let description = [{
-    The contents are undefined until an op writes them. Memory planning sets
-    `offset`, in bytes from the start of the space. Buffers that are never live at
-    the same time may share bytes. Space `shared` is for buffers that collectives
-    access.
+    The contents are undefined until an op writes them. `offset` counts bytes from
+    the start of the space. Buffers that are never live at the same time may share
+    bytes. Buffers that collectives access lie in space `shared`.
 
-    `dpc-form-functions` sets `number`. Each function or entry that uses a buffer has
-    its own `exec.buffer` op for this buffer; ops with the same number are the same
-    buffer. The program record uses numbers to say which buffers an action accesses.
+    `dpc-lower-to-exec` creates the op for each value that is neither in a persistent
+    buffer nor a view, and for the scratch memory of each launch. `dpc-assign-offsets` sets
+    `offset`. `dpc-form-functions` sets `number`, and copies the op into each
+    function that uses the buffer; ops with the same number are the same buffer.
+    `record/BufferTable.cpp` turns each number into one logical buffer of the program
+    record.
 
     ```mlir
     %0 = exec.buffer arena at 128 : memref<8x3xf32>
@@ -178,9 +198,15 @@ def Exec_ViewOp : Exec_Op<"view", [
   let description = [{
     The view starts `offset` + i * `stride` bytes after the start of `source`. If
     `over` names mesh axes, i is the index of this rank in its group along these
-    axes. Otherwise i is the number of the current microbatch, from 0. Reshapes,
-    members of a bucket, slices of a stacked tensor and a rank's shard of a buffer
-    are views.
+    axes. Otherwise i is the number of the current microbatch, from 0. The view
+    accesses no memory.
+
+    `dpc-lower-to-exec` creates the op for a reshape, for a member of a bucket and for
+    a rank's shard of flat storage. It also creates it for the slice of a tensor that
+    one microbatch reads or writes. `dpc-compute-in-place` creates it for a buffer
+    that becomes a part of another buffer. `dpc-form-functions` copies it into each
+    function that uses the view. The op emits no code: the files of `record` add its
+    offset to the address of its source (`exec::placeOf`).
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {
@@ -215,9 +241,15 @@ def Exec_LaunchOp : Exec_Op<"launch", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel";
   let description = [{
-    Reads `inputs` and writes all of `outputs`. An output may be the same buffer as
-    an input if `exec.may_alias` of the kernel allows it: no element of that input
-    is read after the same element of the output is written.
+    Reads `inputs` and writes all elements of `outputs`. An output may be the same
+    buffer as an input if `exec.may_alias` of the kernel allows it. The attribute
+    allows it if the kernel reads no element of the input after it has written the
+    same element of the output.
+
+    `dpc-lower-to-exec` creates the op from a call of a kernel, and in a loop for the
+    sum of a value over microbatches. `dpc-form-functions` moves it into an
+    `exec.function`. `record/Functions.cpp` turns it into a call of the kernel's
+    code. For a device, `record/LaunchTable.cpp` turns it into launches.
 
     ```mlir
     func.func private @kernel.0(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) -> tensor<8x3xf32>
@@ -242,11 +274,16 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 }
 
 def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
-  let summary = "Writes the number of the microbatch at hand into a buffer";
+  let summary = "Writes the number of the current microbatch into a buffer";
   let description = [{
-    Writes the coordinate (from 0) on the sequential axis of the enclosing loop. An
-    op writes this coordinate, because it changes while an entry runs. Coordinates
-    that do not change are persistent buffers that the host fills.
+    Writes the coordinate (from 0) on the sequential axis of the enclosing loop. This
+    coordinate needs an op because it changes while an entry runs. Coordinates on
+    other axes never change, so the host writes them into persistent buffers.
+
+    `dpc-lower-to-exec` creates the op from a `dist.axis_index` of the loop's axis.
+    `dpc-form-functions` moves it into an `exec.function`. `record/Functions.cpp`
+    turns it into a store of the microbatch's number, and `record/LaunchTable.cpp`
+    turns it into a launch that writes this number.
 
     ```mlir
     func.func @example(%0: memref<i64>) {
@@ -264,6 +301,16 @@ def Exec_MicrobatchOp : Exec_Op<"microbatch"> {
 def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
   let summary = "Copies a buffer";
   let description = [{
+    Copies all bytes of `input` to `output`.
+
+    `dpc-lower-to-exec` creates the op for each member of a bucket and for each result
+    of an entry. In a loop, it creates the op for a value that becomes a slice of a
+    stacked result. It also copies the operand of a collective to space `shared` if it
+    lies elsewhere. `dpc-compute-in-place` removes the op if the value can be computed
+    in `output` directly. `dpc-form-functions` moves the remaining copies into
+    functions. `record/Functions.cpp` turns a copy into a `memcpy`, and
+    `record/LaunchTable.cpp` turns it into a launch of the kind `DPC_LAUNCH_COPY`.
+
     ```mlir
     func.func @example(%0: memref<4x3xf32>, %1: memref<4x3xf32>) {
       exec.copy %0 to %1 : memref<4x3xf32>
@@ -278,6 +325,13 @@ def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
 def Exec_ZeroOp : Exec_Op<"zero"> {
   let summary = "Sets a buffer to zero";
   let description = [{
+    Sets all bytes of `output` to zero.
+
+    `dpc-lower-to-exec` creates the op before a loop that adds to a sum, and for the
+    bytes between the members of a bucket if an op reads them. `dpc-form-functions`
+    leaves it in the entry. `record/Actions.cpp` turns it into an action of the kind
+    `DPC_ACTION_ZERO`.
+
     ```mlir
     func.func @example(%0: memref<4x3xf32>) {
       exec.zero %0 : memref<4x3xf32>
@@ -292,13 +346,20 @@ def Exec_ZeroOp : Exec_Op<"zero"> {
 def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Starts a collective";
   let description = [{
-    Starts a collective in this rank's group along `axes`: the ranks whose
-    coordinates on all other mesh axes are the same. From the start to the wait, no
-    op writes `input` or accesses `output`. `id` is the number of the logical
-    buffer, and is the same on all ranks. If an all-gather is in place, its input is
-    this rank's shard of the output. If a reduce-scatter is in place, its output is
-    this rank's shard of the input. Such a shard is a view over `axes`. An all-to-all
-    is never in place.
+    Starts a collective in this rank's group along `axes`. The group consists of the
+    ranks that have the same coordinates as this rank on all other mesh axes. Until
+    the wait, no op may write `input` or access `output`. `id` is a number of the
+    collective that is the same on all ranks; the ranks announce it to each other.
+
+    A collective can be in place. For an all-reduce, input and output are then the
+    same buffer. For an all-gather, the input is then this rank's shard of the
+    output. For a reduce-scatter, the output is then this rank's shard of the input.
+    The shard is an `exec.view` over `axes`. An all-to-all is never in place.
+
+    `dpc-lower-to-exec` creates the op from a `dist.all_reduce`, `dist.all_gather`,
+    `dist.reduce_scatter` or `dist.all_to_all`, directly followed by its wait.
+    `dpc-compute-in-place` makes it work in place. `record/Actions.cpp` turns it into
+    an action of the kind `DPC_ACTION_START`.
 
     ```mlir
     func.func @example(%0: memref<100xf32>) {
@@ -323,7 +384,23 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
 
 def Exec_WaitOp : Exec_Op<"wait"> {
   let summary = "Waits until a collective is complete on this rank";
-  let description = "From here on its output may be read and its input written. See `exec.start`.";
+  let description = [{
+    After the wait, ops may read the output of the collective and write its input.
+
+    `dpc-lower-to-exec` creates the op directly after the `exec.start` that makes its
+    event. `dpc-delay-waits` moves it down to the first op that needs the buffers of
+    the collective. `record/Actions.cpp` turns it into an action of the kind
+    `DPC_ACTION_WAIT`.
+
+    ```mlir
+    func.func @example(%0: memref<100xf32>, %1: memref<4xf32>) {
+      %e = exec.start all_reduce sum over ["data"] %0 to %0 id 3 : memref<100xf32>, memref<100xf32>
+      exec.zero %1 : memref<4xf32>
+      exec.wait %e
+      return
+    }
+    ```
+  }];
   let arguments = (ins Exec_Event:$event);
   let assemblyFormat = "$event attr-dict";
 }
@@ -332,6 +409,12 @@ def Exec_ComputeOp : Exec_Op<"compute", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Calls a generated function";
   let description = [{
+    Runs the launches and copies of an `exec.function` in their order.
+
+    `dpc-form-functions` creates the op in place of the launches and copies that it
+    moves into a function. `record/Actions.cpp` turns it into an action of the kind
+    `DPC_ACTION_COMPUTE`.
+
     Constraints: (C1) the symbol is an exec.function.
 
     ```mlir
@@ -346,10 +429,14 @@ def Exec_ComputeOp : Exec_Op<"compute", [
 }
 
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "Runs the body once a microbatch";
+  let summary = "Runs the body once for each microbatch";
   let description = [{
     Runs `count` iterations, one per microbatch. `exec.view` and `exec.microbatch`
     in the body may depend on the number of the microbatch.
+
+    `dpc-lower-to-exec` creates the op from a `dist.micro`. `record/Actions.cpp` turns
+    it into a pair of actions of the kinds `DPC_ACTION_LOOP_BEGIN` and
+    `DPC_ACTION_LOOP_END`.
 
     ```mlir
     exec.function @step.0 piece 0 of @step {}

@@ -1,4 +1,4 @@
-// Finds the functions that launches run, and the kernels in them.
+// Finds the function that a launch runs, and the nn.kernel or nn.update in it.
 
 #include "dialects/Exec/IR/Kernels.h"
 

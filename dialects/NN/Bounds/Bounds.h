@@ -8,7 +8,7 @@
 
 namespace dpc {
 
-/// Attaches the bounds models of nn ops.
+/// Attaches BoundsOpInterface to nn ops.
 void registerBoundsModels(mlir::DialectRegistry &registry);
 
 } // namespace dpc

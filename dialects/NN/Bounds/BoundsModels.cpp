@@ -1,4 +1,5 @@
-// Bounds models of ops that index, and of ops that only move integers.
+// Implements BoundsOpInterface for ops that index, and for ops that move or shift
+// the integers that become indices.
 
 #include "dialects/NN/Bounds/Bounds.h"
 
@@ -20,10 +21,10 @@ using namespace dpc::nn;
 using Results = ArrayRef<ElementBounds>;
 using Need = llvm::function_ref<void(Value, const ElementBounds &)>;
 
-/// The bounds of an index into a dimension of `extent`.
+/// The bounds of an index into a dimension of extent `extent`: [0, extent - 1].
 static IntegerBounds indexOf(int64_t extent) { return {0, extent - 1, std::nullopt}; }
 
-/// The integer that every element of `value` equals, if it is a splat.
+/// If `value` is an integer constant whose elements are all equal, this element.
 static std::optional<int64_t> splatOf(Value value) {
   DenseElementsAttr elements;
   if (!isa<IntegerType>(typeOf(value).getElementType()) ||
@@ -32,8 +33,8 @@ static std::optional<int64_t> splatOf(Value value) {
   return elements.getSplatValue<APInt>().getSExtValue();
 }
 
-/// The elements of an integer constant or of a broadcast of one; a single number if
-/// all are equal. Empty for any other value.
+/// The elements of `value` if it is an integer constant or a broadcast of a
+/// constant. A single number if all elements are equal. Empty for any other value.
 static std::vector<int64_t> constantElements(Value value) {
   if (std::optional<int64_t> splat = splatOf(value))
     return {*splat};
@@ -57,14 +58,16 @@ static std::vector<int64_t> constantElements(Value value) {
   return to.ints;
 }
 
-/// Tensors with more elements are not traced element by element: all their elements
-/// get the bounds of every element of the result.
+/// traceElements does not trace tensors with more elements one by one. It then
+/// requires the bounds of all elements of the result from every element of the
+/// operand.
 constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 
-/// For an op that moves elements of its first `dataOperands` operands: gives each
-/// of these elements the bounds that the result needs at its new position. The
-/// positions are found by interpreting the op on element numbers; `others` are its
-/// other operands.
+/// Handles an op that moves elements of its first `dataOperands` operands to its
+/// result. Each of these elements must satisfy the bounds of the result at its new
+/// position. To find the positions, the function interprets the op with the numbers
+/// of the elements in place of the elements. `others` are the values of the other
+/// operands.
 static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTensor> others,
                           const ElementBounds &result, Need need) {
   if (result.allowsAll())
@@ -78,7 +81,8 @@ static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTen
       need(operand, ElementBounds(result.everywhere()));
     return;
   }
-  // Element numbers start at 1 and run over all operands.
+  // Number the elements of all operands consecutively, from 1. Then 0 marks
+  // elements of the result that come from no operand.
   std::vector<HostTensor> numbers;
   SmallVector<int64_t> ends;
   std::vector<ElementBounds> asked;
@@ -112,7 +116,8 @@ namespace {
 
 template <typename Model, typename Op> using ModelOf = BoundsOpInterface::ExternalModel<Model, Op>;
 
-/// Ops that move every element of their operands to some position of the result.
+/// Models ops that move every element of their operands to a position of the
+/// result.
 template <typename Op> struct MoveModel : ModelOf<MoveModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     if (!results[0].isUniform())
@@ -146,7 +151,8 @@ struct ConvertModel : ModelOf<ConvertModel, ConvertOp> {
   }
 };
 
-/// x + c: an index into one of several tables that are laid end to end.
+/// Models x + c with a constant c, e.g. for an index into one of several tables
+/// that a concat joined.
 struct AddModel : ModelOf<AddModel, AddOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto add = cast<AddOp>(op);
@@ -159,9 +165,9 @@ struct AddModel : ModelOf<AddModel, AddOp> {
   }
 };
 
-/// Recognizes two forms of select that choose by their own operand: negative
-/// indices that count from the end, x < 0 ? x + n : x, and a value that is
-/// replaced, x == c ? d : x.
+/// Models two forms of a select that chooses between functions of x by comparing x.
+/// In x < 0 ? x + n : x, negative indices count from the end. In x == c ? d : x,
+/// the value c is replaced by d, so x may be c.
 struct SelectModel : ModelOf<SelectModel, SelectOp> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto select = cast<SelectOp>(op);
@@ -223,7 +229,8 @@ template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   }
 };
 
-/// Each component of a tuple indexes a dimension of its own.
+/// Models ops whose indices are tuples. Component i of a tuple indexes dimension i
+/// after the batch.
 template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);

@@ -6,14 +6,15 @@ include "mlir/IR/OpBase.td"
 def BoundsOpInterface : OpInterface<"BoundsOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The bounds that an op requires of integers that it reads: indices must be inside
-    the dimension that they index. Attached to ops from outside (external models).
+    The bounds that the integers of an op's operands must satisfy. For example, the
+    indices of a gather must be inside the dimension that they index.
+    BoundsModels.cpp attaches the interface to ops (external models).
   }];
   let methods = [
     InterfaceMethod<[{
-      Calls `need(value, bounds)` for each value whose elements must lie in
-      `bounds`, given what is needed of the op's results. The values are
-      operands, or what those were made of.
+      `results` has the bounds that the elements of each result must satisfy. Calls
+      `need(value, bounds)` for each value whose elements must therefore satisfy
+      `bounds`. A value is an operand, or a value from which an operand is computed.
     }], "void", "requireBounds",
       (ins "::llvm::ArrayRef<::dpc::nn::ElementBounds>":$results,
            "::llvm::function_ref<void(::mlir::Value, const ::dpc::nn::ElementBounds &)>":$need)>,

@@ -1,5 +1,5 @@
-// Bounds of integers, element by element: narrowed, intersected, shifted, and
-// written as runs.
+// Bounds of integers, element by element: intersects and shifts them, and writes
+// them as runs.
 
 #include "dialects/NN/Bounds/ElementBounds.h"
 
@@ -109,7 +109,7 @@ llvm::SmallVector<BoundsRun> ElementBounds::runs(llvm::ArrayRef<int64_t> shape,
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       IntegerBounds bounds;
-      uint32_t last = ~0u; // most samples have the bounds of the previous one
+      uint32_t last = ~0u; // most samples have the bounds of the previous sample
       for (int64_t s = 0; s < samples; ++s) {
         uint32_t kind = kinds[(o * samples + s) * inner + i];
         if (kind != last)

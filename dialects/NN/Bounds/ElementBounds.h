@@ -10,14 +10,15 @@
 
 namespace dpc::nn {
 
-/// The bounds of each element of an integer tensor. Elements are numbered
-/// row-major. If all elements have the same bounds, the object stores these once
-/// (it is uniform).
+/// The bounds of each element of an integer tensor. Elements are numbered in
+/// row-major order. An object is *uniform* if all elements have the same bounds;
+/// it then stores these bounds once.
 class ElementBounds {
 public:
-  /// All elements have the bounds `all`.
+  /// A uniform object: all elements have the bounds `all`.
   ElementBounds(const IntegerBounds &all = {}) : known{all} {}
-  /// `count` elements without bounds, which `narrow` can then add.
+  /// An object that is not uniform, for `count` elements. They have no bounds
+  /// until `narrow` adds some.
   static ElementBounds ofElements(int64_t count);
 
   bool isUniform() const { return kinds.empty(); }
@@ -26,23 +27,26 @@ public:
     return known[isUniform() ? 0 : kinds[element]];
   }
 
-  /// Also requires `bounds` of element `element`. Not for uniform objects.
+  /// Adds `bounds` to the bounds that element `element` must satisfy. The object
+  /// must not be uniform.
   void narrow(int64_t element, const IntegerBounds &bounds);
-  /// The intersection of both, element by element.
+  /// The bounds that satisfy both this object and `other`, element by element.
   ElementBounds intersect(const ElementBounds &other) const;
-  /// The intersection of the bounds of all elements.
+  /// The bounds that satisfy the bounds of every element: their intersection.
   IntegerBounds everywhere() const;
-  /// The bounds of x that follow if x + amount has these bounds; `amounts` has one
-  /// number for all elements, or one per element.
+  /// The bounds that x must satisfy if x + amount must satisfy these bounds.
+  /// `amounts` has one number for all elements, or one per element.
   ElementBounds before(llvm::ArrayRef<int64_t> amounts) const;
-  /// The bounds of x that follow if x, or x + amount for a negative x, has these
-  /// bounds.
+  /// The bounds that x must satisfy if x must satisfy these bounds, or if x is
+  /// negative and x + amount must satisfy them. For example, [0, 9] becomes [-10,
+  /// 9] for an amount of 10.
   ElementBounds extendedBelow(llvm::ArrayRef<int64_t> amounts) const;
-  /// The same bounds with `value` as the ignored value of every element.
+  /// The same bounds, but every element may also be `value`.
   ElementBounds ignoring(int64_t value) const;
-  /// The bounds as runs of equal bounds, for a tensor of `shape` whose dimension
-  /// `batch` (-1: none) counts samples. The runs are those of one sample, with the
-  /// bounds that hold for all samples. Empty if no element has bounds.
+  /// Divides the elements of one sample into runs of elements with equal bounds.
+  /// The tensor has the shape `shape`, and its dimension `batch` counts samples
+  /// (-1: none does). The bounds of an element are those that satisfy the bounds
+  /// of this element in every sample. Empty if no element has bounds.
   llvm::SmallVector<BoundsRun> runs(llvm::ArrayRef<int64_t> shape, int64_t batch) const;
 
 private:
@@ -50,9 +54,11 @@ private:
                        llvm::function_ref<IntegerBounds(const IntegerBounds &, int64_t)> map) const;
   uint32_t kindOf(const IntegerBounds &bounds);
 
-  /// The distinct bounds. They are few: about one per indexed table.
+  /// The different bounds that elements have. There are few: about one per table
+  /// that is indexed.
   std::vector<IntegerBounds> known;
-  /// For each element an index into `known`; empty if the object is uniform.
+  /// For each element, the index of its bounds in `known`. Empty if the object is
+  /// uniform.
   std::vector<uint32_t> kinds;
 };
 

@@ -1,4 +1,5 @@
-// Types, verification, sharding and cost of nn.attention and nn.attention_grad.
+// Result types, constraints, costs and sharding rules of nn.attention and
+// nn.attention_grad.
 
 #include "dialects/NN/IR/Attention.h"
 
@@ -74,7 +75,8 @@ int64_t AttentionShape::visiblePairs() const {
   return batches() * pairs;
 }
 
-/// Checks the constraints that both ops share; returns the shape if they hold.
+/// Checks the constraints that both ops share. Returns the extents of the attention
+/// if they hold.
 template <typename Adaptor>
 static FailureOr<AttentionShape> checkOperands(std::optional<Location> loc, Adaptor adaptor,
                                                StringRef name) {
@@ -198,10 +200,11 @@ int64_t AttentionGradOp::getFlops() {
 }
 
 namespace {
-/// The loops of both ops, and the dimensions of their values as these loops.
+/// The loops of both ops, and the loops that each dimension of their operands and
+/// results consists of.
 struct AttentionLoops {
   ShardingRule rule;
-  SmallVector<ShardingRule::DimLoops> scores; // [batch, queries, keys]
+  SmallVector<ShardingRule::DimLoops> scores; // one per dimension of [batch, queries, keys]
   ShardingRule::DimLoops depth, valueDepth;
   const AttentionShape shape;
 
@@ -242,8 +245,9 @@ struct AttentionLoops {
 };
 } // namespace
 
-// A query's number in the logical tensor decides which keys it sees. So the rows of
-// a causal attention are cut only after it is decomposed.
+// In a causal attention, the number of a query in the logical tensor decides which
+// keys it sees. A device would use the number in its shard. Therefore no axis may
+// cut the queries unless the op is decomposed.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), getCausal() ? LoopKind::whole : LoopKind::parallel);
   loops.addOperands(getMask(), getMaskDimensions(), {});
@@ -251,8 +255,8 @@ ShardingRule AttentionOp::getShardingRule() {
   return loops.rule;
 }
 
-// Queries are rows of one result and are summed over in the two others. No kind of
-// loop expresses that, so they may not be cut.
+// The loop over queries runs along a dimension of dq, but dk and dv are sums over
+// it. No LoopKind means both, so no axis may cut this loop.
 ShardingRule AttentionGradOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), LoopKind::whole);
   loops.addOperands(getMask(), getMaskDimensions(),

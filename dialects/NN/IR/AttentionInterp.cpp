@@ -10,7 +10,7 @@ using namespace dpc;
 using namespace dpc::nn;
 
 namespace {
-/// The operands of one batch element as matrices of rows.
+/// Computes with the operands of one batch element, which are matrices of rows.
 class AttentionReference {
 public:
   AttentionReference(const AttentionShape &shape, ArrayRef<int64_t> index, double scale,
@@ -18,14 +18,14 @@ public:
       : shape(shape), index(index), scale(scale), guarded(guarded) {}
 
   /// The offset of the first element of row `row` in a tensor with `rowCount` rows
-  /// of `elements`.
+  /// of `elements` elements.
   int64_t rowAt(int64_t rowCount, int64_t elements, int64_t row) const {
     SmallVector<int64_t> at(index);
     at.insert(at.begin() + shape.rows, row);
     at.push_back(0);
     return linearize(at, rowMajorStrides(shape.operand(rowCount, elements)));
   }
-  /// The linear number of a query in the complete batch.
+  /// The row-major number of a query among the queries of all batch elements.
   int64_t queryAt(int64_t query) const {
     return linearize(index, rowMajorStrides(shape.batch)) * shape.queries + query;
   }
@@ -37,7 +37,7 @@ public:
     return sum;
   }
 
-  /// The scores of one query.
+  /// The scores of one query for all keys.
   std::vector<double> scores(const HostTensor &q, const HostTensor &k, const HostTensor *mask,
                              ArrayRef<int64_t> maskDimensions, int64_t query) const {
     std::vector<double> s(shape.keys);

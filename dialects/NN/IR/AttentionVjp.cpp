@@ -1,4 +1,4 @@
-// Decomposition of nn.attention and nn.attention_grad into core ops, and the
+// Decomposes nn.attention and nn.attention_grad into core ops, and builds the
 // gradient of nn.attention.
 
 #include "dialects/NN/IR/Attention.h"
@@ -16,29 +16,32 @@ using namespace dpc;
 using namespace dpc::nn;
 
 namespace {
-/// Builds parts of an attention from core ops. Scores and values of their shape
-/// have dimensions [batch, queries, keys] and the type of sums.
+/// Builds the steps of an attention from core ops. Scores, and all values of the
+/// shape of scores, have the dimensions [batch.., queries, keys] and the element
+/// type of sums.
 template <typename Op> struct AttentionExpressions {
   Expressions e;
   Op op;
   AttentionShape shape = op.getAttentionShape();
   int64_t batches = shape.batch.size();
-  /// The element types of the operands, and of sums of them.
+  /// The element type of q, k and v, and the type in which their elements are
+  /// summed.
   Type element = typeOf(op.getQ()).getElementType(), sum = accumulatorType(element);
 
   SmallVector<int64_t> scoreBatch() const {
     return llvm::to_vector(llvm::seq<int64_t>(0, batches));
   }
 
-  /// Products of the rows of two operands: [batch, rows of x, rows of y].
+  /// The products of each row of `x` with each row of `y`: [batch.., rows of x,
+  /// rows of y].
   Value products(Value x, Value y) {
     int64_t last = shape.rank() - 1;
     return e.dot(x, y, shape.operandBatch(), shape.operandBatch(), {last}, {last}, sum);
   }
 
-  /// Sums the rows of `x` with weights along dimension `contracted` of the weights,
-  /// times `scale`. The result has the dimensions of an operand and elements of
-  /// `type`.
+  /// Sums the rows of `x`, weighted along dimension `contracted` of `weights`, and
+  /// multiplies the sums by `scale`. The result has the dimensions of an operand
+  /// and the element type `type`.
   Value weighted(Value weights, int64_t contracted, Value x, Type type, double scale = 1) {
     Value sums = e.dot(e.convert(weights, element), x, scoreBatch(), shape.operandBatch(),
                        {contracted}, {shape.rows}, sum);
@@ -63,7 +66,7 @@ template <typename Op> struct AttentionExpressions {
     return e.select(visible, scores, e.splatLike(scores, -std::numeric_limits<double>::infinity()));
   }
 
-  /// One value per row of the scores, broadcast along the keys.
+  /// Broadcasts `rows`, which has one value per row of the scores, along the keys.
   Value alongKeys(Value rows) { return e.broadcastAlong(rows, shape.scores(), {batches + 1}); }
 
   Value guard(Value probabilities) {
@@ -115,7 +118,8 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   Value g = resultGrads[0], delta;
   if (g) {
     g = e.convert(g, a.element);
-    // Permute [batch, queries] to the order of dimensions in the operands.
+    // `sums` has the dimensions of an operand without the last. Permute them to
+    // [batch.., queries].
     Value wide = e.convert(g, a.sum), result = e.convert(getResult(), a.sum);
     Value sums = e.sum(e.mul(wide, result), {a.shape.rank() - 1});
     SmallVector<int64_t> permutation = a.shape.operandBatch();

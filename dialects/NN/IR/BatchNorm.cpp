@@ -1,5 +1,5 @@
-// nn.batch_norm: its training form over groups of samples, its evaluation form,
-// and its interpreter rule.
+// The constraints of nn.batch_norm, its training form over groups of samples, its
+// evaluation form, and its interpreter rule.
 
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
@@ -29,8 +29,8 @@ LogicalResult BatchNormOp::verify() {
 
 int64_t BatchNormOp::getFlops() { return 9 * typeOf(getInput()).getNumElements(); }
 
-/// The factor from a population variance over `count` values to the variance with
-/// which the running variance is updated.
+/// The factor that turns a population variance over `count` values into the variance
+/// with which the running variance is updated: 1, or N / (N - 1) if `unbiased`.
 static double runningVarianceFactor(bool unbiased, int64_t count) {
   return unbiased ? double(count) / std::max<int64_t>(count - 1, 1) : 1.0;
 }
@@ -46,16 +46,19 @@ static SmallVector<int64_t> allBut(int64_t rank, ArrayRef<int64_t> kept) {
 
 //===-- Uses of one module ------------------------------------------------===//
 
-/// The previous use of the module: the op whose updated statistic (result 1 or 2)
-/// this op reads; null for the first use.
+/// If a model uses one PyTorch module several times, each use is an op that reads the
+/// running statistics which the previous use returns. Returns the previous use of the
+/// module of `op`; null for the first use. `statistic` is the number of the result
+/// with the statistic, 1 or 2.
 static BatchNormOp previousUse(BatchNormOp op, unsigned statistic) {
   Value old = getSource(op->getOperand(statistic + 2));
   auto maker = old.getDefiningOp<BatchNormOp>();
   return maker && old == maker->getResult(statistic) ? maker : BatchNormOp();
 }
 
-/// The next uses, which update the statistic further. `outOthers`: whether an op
-/// other than these and the end of the step reads the statistic.
+/// The next uses of the module, which read result `statistic` of `op`. Sets
+/// `outOthers` if another op reads this result. The terminator of the function does
+/// not count.
 static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, bool &outOthers) {
   SmallVector<BatchNormOp> next;
   SmallVector<Value> values = {op->getResult(statistic)};
@@ -73,9 +76,10 @@ static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, boo
 }
 
 namespace {
-/// How one use of a module updates a statistic. G groups pass through all n uses,
-/// group by group: r' = m_u r + (1 - m_u) stat_(g,u). With M = m_1 .. m_n this equals
-/// one update per use, in order:
+/// How one use of a module updates a running statistic r. For each of the groups 0 to
+/// G - 1, all n uses update r in order. For group g, use u sets r to
+/// m_u r + (1 - m_u) stat_(g,u). The result is the same if each use updates r only once
+/// for all groups. With M = m_1 .. m_n, this one update of use u is:
 ///   r' = keep r + sum over g of (1 - m_u) M^(G-1-g) stat_(g,u),
 ///   keep = m_u, times M^(G-1) for the first use.
 struct StatisticMove {
@@ -106,9 +110,9 @@ static FailureOr<StatisticMove> findMove(BatchNormOp op, unsigned statistic, int
   return move;
 }
 
-/// `old` updated by the statistics of the groups, which are dimension 0 of `stat`
-/// if it has rank 2. The weights are computed from an iota, so that the group
-/// dimension may be cut.
+/// Updates `old` by the statistics `stat` of the groups. If `stat` has rank 2, its
+/// dimension 0 counts groups; otherwise there is one group. The weights of the groups
+/// are computed from an iota, so that an axis may cut this dimension.
 static Value moveStatistic(Expressions e, Value old, Value stat, const StatisticMove &move,
                            double factor) {
   RankedTensorType type = typeOf(stat);

@@ -1,5 +1,5 @@
-// nn.dot: types, canonicalization, cost, sharding, interpreter rule and
-// gradient.
+// The constraints, result type, cost, sharding rule, interpreter rule, gradient and
+// canonicalization of nn.dot.
 
 #include "dialects/NN/IR/Contraction.h"
 
@@ -49,7 +49,8 @@ std::optional<int64_t> dpc::nn::strideAlong(Value tensor, ArrayRef<int64_t> dime
   return innermost.value_or(1);
 }
 
-/// The dimensions of a tensor of rank `rank` that are in neither list, increasing.
+/// The dimensions of a tensor of rank `rank` that are neither in `batch` nor in
+/// `contract`, in increasing order.
 static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> batch,
                                       ArrayRef<int64_t> contract) {
   SmallVector<int64_t> free;
@@ -150,8 +151,8 @@ ShardingRule DotOp::getShardingRule() {
   return rule;
 }
 
-/// The elements of `tensor`, of type T, in row-major order of the dimensions first,
-/// second, third.
+/// The elements of `tensor` after a transpose to the order of dimensions `first`,
+/// `second`, `third`.
 template <typename T>
 static std::vector<T> gathered(const HostTensor &tensor, const std::vector<T> &elements,
                                ArrayRef<int64_t> first, ArrayRef<int64_t> second,
@@ -206,9 +207,9 @@ LogicalResult DotOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *
   return success();
 }
 
-/// For each entry of `contract`: its position among the entries in increasing
-/// order. These are the positions of the contracted dimensions in a result that has
-/// them last, in increasing order.
+/// For each entry of `contract`, its position if the entries are sorted, e.g. {2,
+/// 0, 1} for {7, 3, 5}. The product with a gradient has the contracted dimensions
+/// last and in increasing order, so these are their positions there.
 static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   SmallVector<int64_t> sorted(contract);
   llvm::sort(sorted);
@@ -218,10 +219,11 @@ static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   return ranks;
 }
 
-// With result dimensions (batch, M, N), dlhs contracts N of g with N of rhs, and
-// drhs contracts M of lhs with M of g. A transpose restores the order of the
-// operand's dimensions. If the result is wider than the factors, g is rounded to
-// their type, because the gradients are products of the same kind as the op.
+// Let the result have the dimensions (batch, M, N), and let g be its gradient. The
+// gradient of lhs contracts N of g with N of rhs. The gradient of rhs contracts M
+// of lhs with M of g. A transpose restores the order of the operand's dimensions.
+// If the result is wider than the factors, g is rounded to the type of the factors,
+// because it is then a factor itself.
 LogicalResult DotOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                               ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Expressions e{builder, getLoc()};
@@ -268,8 +270,9 @@ static SmallVector<int64_t> mapped(ArrayRef<int64_t> dimensions, ArrayRef<int64_
 
 namespace {
 
-/// Replaces a transposed operand of a product by the input of the transpose, if
-/// that keeps the order of the operand's other dimensions.
+/// Replaces a transposed operand of a product by the input of the transpose. Needs:
+/// the transpose keeps the order of the dimensions that are neither batch nor
+/// contracted.
 struct ReadThroughTranspose : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -300,8 +303,9 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
   }
 };
 
-/// Replaces a transpose of a product by another product, if the transpose reorders
-/// batch dimensions or moves the dimensions of `rhs` before those of `lhs`.
+/// Replaces a transpose of a product by a product whose result has the transposed
+/// dimensions. Needs: the transpose only reorders batch dimensions among
+/// themselves, and may move all dimensions of `rhs` before those of `lhs`.
 struct ProduceTransposed : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -10,12 +10,14 @@
 
 namespace dpc::nn {
 
-/// The extents of the listed dimensions of `tensor`, such as the contracted ones.
+/// The extents of the dimensions `dimensions` of `tensor`, e.g. of the contracted
+/// dimensions of an operand.
 llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
-/// The distance in memory, in elements, between neighbours if `dimensions` of
-/// `tensor`, which is dense and row-major, are treated as one dimension; nullopt if
-/// that distance is not constant.
+/// Treats the dimensions `dimensions` of `tensor` as one dimension, and returns the
+/// distance in elements between neighbours along it. The tensor is dense and
+/// row-major. Null if the distance is not constant, e.g. for dimensions 0 and 2 of
+/// a tensor of rank 3.
 std::optional<int64_t> strideAlong(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace dpc::nn

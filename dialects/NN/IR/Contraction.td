@@ -10,18 +10,20 @@ def NN_DotOp : NN_Op<"dot", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sums products over contracted dimensions";
   let description = [{
-    A generalized matrix product. Pairs of dimensions are batch (in both operands
-    and the result) or contracted (in both operands, summed). The result has the
-    batch dimensions in the given order, then the other dimensions of `lhs` and then
-    those of `rhs`, each in their order.
+    A generalized matrix product. `lhsBatch` and `rhsBatch` list pairs of batch
+    dimensions, which the result has too. `lhsContract` and `rhsContract` list pairs
+    of contracted dimensions, over which the products are summed. The result has the
+    batch dimensions in the listed order, then the other dimensions of `lhs`, then
+    the other dimensions of `rhs`.
 
-    Every contraction of ONNX (MatMul, Gemm, Einsum) and each of its gradients is
-    one `nn.dot`, with transposes around it if necessary. Canonicalization absorbs
-    transposes: one of an operand if the order of its other dimensions stays, and
-    one of the result if it exchanges the dimensions of `lhs` and `rhs`.
+    Every contraction of ONNX (MatMul, Gemm, Einsum) and each of its gradients
+    becomes one `nn.dot`, with transposes if necessary. Canonicalization removes a
+    transpose of an operand if it keeps the order of the dimensions that are neither
+    batch nor contracted. It removes a transpose of the result that exchanges the
+    dimensions of `lhs` with those of `rhs`.
 
-    A result that is wider than the factors, such as f32 for bf16 factors, has the
-    unrounded sums: sums of 16-bit floats are f32, and are otherwise rounded once.
+    Products of 16-bit floats are summed in f32. If the result is f32, it has these
+    sums. Otherwise they are rounded once, to the type of the result.
 
     ```mlir
     func.func @example(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>, %k: tensor<4x12x8xf32>) {
@@ -33,7 +35,7 @@ def NN_DotOp : NN_Op<"dot", [
     ```
     Constraints: (C1) the two lists of a pair have the same length, entries are
     inside the rank, and no dimension is listed twice; (C2) paired extents are
-    equal; (C3) the operands have one element type; the result has it too or, for
+    equal; (C3) the operands have one element type; the result has this type or, for
     floats, a wider float type.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs,
@@ -47,13 +49,13 @@ def NN_DotOp : NN_Op<"dot", [
   }];
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
-    /// Dimensions of an operand that are neither batch nor contracted.
+    /// The dimensions of an operand that are neither batch nor contracted.
     ::llvm::SmallVector<int64_t> getLhsFree();
     ::llvm::SmallVector<int64_t> getRhsFree();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
-    /// Overrides InferTypeOpInterface: the result may have a wider type than
-    /// inferred.
+    /// Overrides InferTypeOpInterface, because the result may have a wider type
+    /// than type inference gives.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }

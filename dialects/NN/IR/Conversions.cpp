@@ -1,4 +1,4 @@
-// Steps through conversions between float types.
+// Looks through conversions between float types.
 
 #include "dialects/NN/IR/Conversions.h"
 

@@ -7,22 +7,22 @@
 
 namespace dpc::nn {
 
-// Under mixed precision, products read a conversion of a weight and give a
-// conversion of a gradient. A pass that looks for the origin or the readers of a
-// value uses these functions.
+// In mixed precision, products read weights through conversions, and their gradients
+// are converted back. These functions let passes look through conversions to find the
+// source or the readers of a value.
 
 /// Whether `op` converts floats to another float type.
 bool isConversion(mlir::Operation *op);
 
-/// The value from which `value` was converted, through any number of conversions;
-/// `value` itself if it is not a conversion.
+/// The value from which `value` was converted, directly or through other conversions.
+/// `value` itself if it is not the result of a conversion.
 mlir::Value getSource(mlir::Value value);
 
 /// `value`, followed by all its direct and indirect conversions.
 llvm::SmallVector<mlir::Value> getForms(mlir::Value value);
 
-/// Whether `value` or a conversion of it has readers, and `isReader` is true for all of
-/// them. Conversions themselves do not count as readers.
+/// Whether `value` or a conversion of it has readers, and `isReader` returns true for
+/// all of them. A conversion of `value` does not count as a reader.
 bool isReadOnlyBy(mlir::Value value, llvm::function_ref<bool(mlir::Operation *)> isReader);
 
 } // namespace dpc::nn

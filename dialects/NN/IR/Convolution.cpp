@@ -1,6 +1,7 @@
-// The three ops of a convolution y = conv(x, w). The map is bilinear, so each op
-// computes one of (x, w, y) from the other two, and the gradients of each op are
-// the other two ops. All three share one geometry, one loop nest and one set of
+// The three ops of a convolution y = conv(x, w), which is linear in x and in w.
+// nn.conv computes y, nn.conv_input_grad computes the gradient of x, and
+// nn.conv_weight_grad computes the gradient of w. The gradients of each op are
+// built from the other two ops. All three have the same geometry and the same
 // loops.
 
 #include "dialects/NN/IR/Convolution.h"
@@ -26,7 +27,8 @@ void NNDialect::registerConvolutionOps() {
 // Geometry
 //===----------------------------------------------------------------------===//
 
-/// The convolution of `op`, which is one of the three ops or an adaptor of one.
+/// The convolution of `op`, which is one of the three ops or an adaptor for one of
+/// them.
 template <typename Op>
 static Convolution convolutionOf(Op op, RankedTensorType x, RankedTensorType w,
                                  RankedTensorType y) {
@@ -68,7 +70,8 @@ Convolution::inferOutput(function_ref<InFlightDiagnostic()> emitError) const {
   return shape;
 }
 
-/// Checks that the operands of one of the three ops have the same element type.
+/// Checks that the two operands of one of the three ops have the same element
+/// type.
 static LogicalResult checkFactors(Value first, Value second,
                                   function_ref<InFlightDiagnostic()> emitError) {
   Type left = typeOf(first).getElementType(), right = typeOf(second).getElementType();
@@ -106,7 +109,8 @@ bool ConvOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange results) {
   return areCompatibleSums(inferred, results);
 }
 
-/// Verifies an op that has y as an operand.
+/// Verifies nn.conv_input_grad or nn.conv_weight_grad, which have the gradient of
+/// y as an operand.
 template <typename Op> static LogicalResult verifyGradient(Op op) {
   Convolution convolution = op.getConvolution();
   auto emitError = [&] { return op.emitOpError(); };
@@ -138,19 +142,21 @@ int64_t ConvWeightGradOp::getFlops() { return getConvolution().getFlops(); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The loops of a convolution, and the dimensions of its tensors as these loops.
+/// The loops of a convolution, and the loops that each dimension of x, w and y
+/// consists of.
 struct ConvolutionLoops {
   ShardingRule rule; // the loops only
   ShardingRule::ValueLoops x, w, y;
 
-  /// The result lacks the loops that are summed over. The arguments give the kinds
-  /// of the batch, output channel and input channel loops.
+  /// Each op sums over one of the loops over batch, output channels and input
+  /// channels. The arguments are the kinds of these three loops.
   ConvolutionLoops(const Convolution &convolution, LoopKind batch, LoopKind outputChannels,
                    LoopKind inputChannels) {
     int64_t groups = convolution.groups;
     ArrayRef<int64_t> xs = convolution.x.getShape(), ws = convolution.w.getShape(),
                       ys = convolution.y.getShape();
-    // With groups, a cut inside a group would interleave with a cut of the groups.
+    // If there are groups, axes may cut the loop over groups, but not the loops
+    // over the channels of a group.
     if (groups > 1)
       outputChannels = inputChannels = LoopKind::whole;
     unsigned n = rule.addLoop(xs[0], batch);
@@ -199,8 +205,10 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
 // Interpreter rules
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit(x, w, y)` with pointers to the planes (the elements over the
-/// spatial dimensions) of each (batch, group, output channel, input channel).
+/// A plane has the elements of one batch element and channel, over all spatial
+/// dimensions. Calls `visit(x, w, y)` with pointers to three planes that are
+/// combined: once for each combination of batch element, group, output channel and
+/// input channel.
 template <typename X, typename W, typename Y, typename Visit>
 static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit visit) {
   auto planeOf = [](RankedTensorType type) {
@@ -222,8 +230,8 @@ static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit
       }
 }
 
-/// Calls `step(x, w, y)` for every product of the convolution. x, w and y are
-/// references to the elements of the product and of its sum.
+/// Calls `step(x, w, y)` for every product x * w that the convolution adds to y.
+/// The arguments are references to the elements.
 template <typename X, typename W, typename Y, typename Step>
 static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Step step) {
   std::vector<Window::Run> runs = convolution.window.getRuns(
@@ -236,7 +244,8 @@ static void forEachProduct(const Convolution &convolution, X *x, W *w, Y *y, Ste
   });
 }
 
-/// Calls `run` with the member of HostTensor that holds the elements of `tensor`.
+/// Calls `run` with a pointer to the member of HostTensor that holds the elements
+/// of `tensor`.
 template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);
@@ -274,13 +283,13 @@ LogicalResult ConvWeightGradOp::interpret(InterpreterContext &, ArrayRef<const H
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the three ops with the geometry of one of them.
+/// Builds any of the three ops with the geometry of `op`.
 template <typename Op> struct Siblings {
   Expressions e;
   Op op;
 
-  /// The gradient of the result, converted to be a factor next to the operands: if
-  /// the result is wider than the operands, the gradient is rounded to their type.
+  /// If the result is wider than the operands, rounds its gradient to their type.
+  /// The gradient can then be an operand of the other two ops.
   Value asFactor(Value grad) { return e.convert(grad, typeOf(op->getOperand(0)).getElementType()); }
 
   Value conv(Value x, Value w) { return make<ConvOp>(x, w); }
@@ -310,8 +319,8 @@ LogicalResult ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
   return success();
 }
 
-// The result has the shape of x and is linear in y and w, so its gradient g takes
-// the place of x.
+// The result has the shape of x, and is linear in y and w. Therefore the gradients
+// of y and w are computed as if the gradient g of the result were x.
 LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                         ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvInputGradOp> make{{builder, getLoc()}, *this};
@@ -323,8 +332,8 @@ LogicalResult ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resu
   return success();
 }
 
-// The result has the shape of w and is linear in x and y, so its gradient g takes
-// the place of w.
+// The result has the shape of w, and is linear in x and y. Therefore the gradients
+// of x and y are computed as if the gradient g of the result were w.
 LogicalResult ConvWeightGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                          ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Siblings<ConvWeightGradOp> make{{builder, getLoc()}, *this};

@@ -12,13 +12,14 @@ struct Convolution {
   Window window;
   int64_t groups;
 
-  /// The shape of y for x, w and the geometry. If they break a constraint of
-  /// nn.conv, reports an error that `emitError` begins.
+  /// The shape of y that follows from x, w and the geometry. If these violate a
+  /// constraint of nn.conv, fails with an error message that begins with the text
+  /// of `emitError()`.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   inferOutput(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
 
-  /// The multiplications and additions of each of the three ops, including those on
-  /// padding.
+  /// The number of multiplications and additions of the convolution. Its two
+  /// gradients have the same number. Operations on padding count too.
   int64_t getFlops() const;
 };
 

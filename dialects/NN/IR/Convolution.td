@@ -3,17 +3,18 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-/// One of the three ops of a convolution y = conv(x, w). Each computes one of the
-/// three tensors, or its gradient, from the other two.
+/// Base of the three ops of a convolution y = conv(x, w). nn.conv computes y from x
+/// and w. The other two compute the gradient of x or of w, from the gradient of y
+/// and the other operand.
 class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Differentiable, NN_Computes,
         PrecisionOpInterface], traits)> {
-  // The description that all three share.
+  // The part of the description that all three ops share.
   string constraints = [{
-    Layouts: x is batch, input channels, spatial; w is output channels, input
-    channels of a group, spatial; y is batch, output channels, spatial. Input
-    channels lie group by group, output channels too.
+    x has the dimensions [batch, input channels, spatial..], w has [output channels,
+    input channels of a group, spatial..], and y has [batch, output channels,
+    spatial..]. The channels of one group are consecutive.
 
     Constraints (conv_c1 to conv_c7, the same for the three ops): (C1) x, w and y
     have one rank from 3 to 5; (C2) the operands have one element type, and the
@@ -35,7 +36,7 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
     `strides` $strides `padLow` $padLow `padHigh` $padHigh `dilations` $dilations
     `groups` $groups attr-dict `:` type($}] # first # ") `,` type($" # second # ") `->` type($result)";
   string convolutionDeclaration = [{
-    /// The types and geometry of the convolution, for any of the three ops.
+    /// The types of x, w and y, and the geometry of the convolution.
     ::dpc::nn::Convolution getConvolution();
     ::dpc::Precision getPrecision() { return ::dpc::Precision::narrow; }
     bool sumsToWider() { return true; }
@@ -47,12 +48,13 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Convolution over one to three spatial dimensions";
   let description = [{
-    Each output is the sum, over the input channels of its group and the elements of
-    the kernel, of the kernel element times the input element at o * stride + k *
-    dilation - padLow, which is zero in the padding. The kernel is not reversed
-    (cross-correlation). Negative padding crops elements.
+    Each output element o is a sum over the input channels of its group and over the
+    elements k of the kernel. Each term is the kernel element times the input
+    element at o * stride + k * dilation - padLow. Input elements in the padding are
+    zero. The kernel is not reversed (cross-correlation). Negative padding crops
+    elements.
 
-    Made by the frontends; becomes one kernel.
+    Frontends create the op. It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<8x3x32x32xf32>, %w: tensor<16x3x3x3xf32>) {
@@ -63,8 +65,8 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     ```
   }] # constraints;
   let extraClassDeclaration = convolutionDeclaration # [{
-    /// Overrides InferTypeOpInterface: the result may have a wider type than
-    /// inferred.
+    /// Overrides InferTypeOpInterface, because the result may have a wider type
+    /// than type inference gives.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange results);
   }];
 }
@@ -72,13 +74,13 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
 def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
   let summary = "Gradient of a convolution's input; a transposed convolution";
   let description = [{
-    The transpose, as a linear map, of the convolution with this kernel and
-    geometry: from y (the gradient, or the input of a transposed convolution) to a
-    tensor of x's type. The type of x is needed because the extents of y do not
-    determine it: up to stride - 1 of the last elements of x contribute to no
-    output.
+    With a fixed kernel, a convolution is a linear map from x to y. This op applies
+    the transposed map: it computes the gradient of x from the gradient of y. It is
+    also the transposed convolution of ONNX. The result type says the extents of x.
+    Those of y do not determine them, because up to stride - 1 of the last elements
+    of x contribute to no output.
 
-    Made by the VJP of `nn.conv` and, for ConvTranspose, by the frontends.
+    The VJP of `nn.conv` creates the op, and frontends create it for ConvTranspose.
 
     ```mlir
     func.func @example(%g: tensor<8x16x16x16xf32>, %w: tensor<16x3x3x3xf32>) {
@@ -94,11 +96,11 @@ def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
 def NN_ConvWeightGradOp : NN_ConvolutionOp<"conv_weight_grad", "input", "grad"> {
   let summary = "Gradient of a convolution's kernel";
   let description = [{
-    Each kernel element is the sum, over the batch and the outputs, of the gradient
-    times the input element that the convolution multiplies with that kernel
-    element.
+    The gradient of a kernel element is a sum over the batch and over the outputs.
+    Each term is the gradient of the output times the input element that the
+    convolution multiplies by the kernel element for this output.
 
-    Made by the VJP of `nn.conv`.
+    The VJP of `nn.conv` creates the op.
 
     ```mlir
     func.func @example(%x: tensor<8x3x32x32xf32>, %g: tensor<8x16x16x16xf32>) {

@@ -22,7 +22,8 @@ void CompareOp::build(OpBuilder &builder, OperationState &state, Comparison comp
   build(builder, state, type, comparison, lhs, rhs);
 }
 
-/// Whether float type `wide` represents every number of float type `narrow`.
+/// Whether the float type `wide` can represent every number of the float type
+/// `narrow`.
 static bool holdsAll(Type wide, Type narrow) {
   if (!isa<FloatType>(wide) || !isa<FloatType>(narrow))
     return false;
@@ -33,8 +34,8 @@ static bool holdsAll(Type wide, Type narrow) {
          APFloat::semanticsMinExponent(outer) <= APFloat::semanticsMinExponent(inner);
 }
 
-// Folds a conversion to a type that represents all numbers of the original type,
-// and back.
+// Folds a conversion to a wider type and back. The wider type must be able to
+// represent all numbers of the original type.
 OpFoldResult ConvertOp::fold(FoldAdaptor) {
   if (getInput().getType() == getType())
     return getInput();

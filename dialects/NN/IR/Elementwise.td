@@ -3,9 +3,10 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// In every op of this file, element i of the result depends on element i of the
-// operands, which all have the result's shape. `additive` lists the operand sets in
-// which the op is additive (ShardingRule).
+// Base of the ops of this file. Element i of the result depends only on element i
+// of each operand, and all operands have the shape of the result. `additive` lists
+// the sets of operands in which the op is additive, and `monotone` says whether it
+// is monotone (ShardingRule).
 class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive = "{}", bit monotone = 0>
     : NN_Op<mnemonic, !listconcat([
         Pure, SameOperandsAndResultShape, NN_Interpretable, ShardableOpInterface,
@@ -23,8 +24,9 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive
   }];
 }
 
-/// Operand and result have the same type. `formula` is the formula of the op, `vjp`
-/// its gradient.
+/// Base of ops whose operand and result have the same type. `formula` is the
+/// formula of the op. `vjp` is the formula of the operand's gradient, where g is
+/// the gradient of the result.
 class NN_UnaryOp<string mnemonic, Type type, string formula, string vjp, list<Trait> traits = [],
                  string additive = "{}", bit monotone = 0>
     : NN_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), additive, monotone> {
@@ -96,7 +98,8 @@ def NN_FloorOp : NN_FloatUnaryOp<"floor", "the largest integer <= x", "0">;
 def NN_CeilOp : NN_FloatUnaryOp<"ceil", "the smallest integer >= x", "0">;
 def NN_RoundOp : NN_FloatUnaryOp<"round", "the nearest integer, halves to even", "0">;
 
-// An op that differs from the identity only in its gradient.
+// Base of ops whose result is their operand, but whose gradient is not that of the
+// identity.
 class NN_GradientFormOp<string mnemonic, string formula, string vjp>
     : NN_UnaryOp<mnemonic, NN_FloatTensor, formula, vjp, [
         NN_Differentiable, PrecisionOpInterface,
@@ -111,10 +114,10 @@ def NN_StopGradientOp : NN_GradientFormOp<"stop_gradient", "x, without a gradien
 def NN_GeluOp : NN_ElementwiseOp<"gelu", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "Gaussian error linear unit";
   let description = [{
-    x Phi(x). With `none`, Phi is computed by erf. With `tanh`, the op is the
-    approximation 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of Hendrycks and
-    Gimpel (arXiv 1606.08415). It stays one op because a single kernel computes it
-    well.
+    x Phi(x), where Phi is the standard normal distribution function. With `none`,
+    Phi is computed with `erf`. With `tanh`, the op computes the approximation 0.5 x
+    (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of Hendrycks and Gimpel (arXiv
+    1606.08415). The formula is one op because one kernel computes it fast.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -174,8 +177,9 @@ def NN_ShiftRightOp : NN_BinaryOp<"shift_right", NN_IntTensor, "x >> y, filled w
 def NN_CompareOp : NN_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> {
   let summary = "Compares two tensors";
   let description = [{
-    True for elements for which the comparison holds. With a NaN every comparison
-    except `ne` is false. Unsigned integers are compared as unsigned.
+    An element of the result is true if the comparison holds for the elements of
+    `lhs` and `rhs`. If one of them is a NaN, every comparison except `ne` is false.
+    Unsigned integers are compared as unsigned.
 
     ```mlir
     func.func @example(%a: tensor<4xf32>, %b: tensor<4xf32>) {
@@ -197,9 +201,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
     NN_Differentiable, PrecisionOpInterface, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
   let summary = "condition ? x : y";
   let description = [{
-    Element by element. Gradients: g goes to `onTrue` if the condition holds,
-    otherwise to `onFalse`; the other operand gets zero. The gradient is selected,
-    not multiplied, so that a NaN on the side that is not taken does not spread.
+    Selects element by element. Gradients: g goes to `onTrue` if the condition
+    holds, otherwise to `onFalse`; the other operand gets zero. The gradient is
+    selected and not multiplied by the condition, because 0 times a NaN is a NaN.
 
     ```mlir
     func.func @example(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
@@ -216,9 +220,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
 def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "min(max(x, low), high)";
   let description = [{
-    Gradient: g goes to `input` if low < x < high; it is 0 at both bounds, as in
-    PyTorch 2.15 for clamp, relu6, hardtanh and hardswish. The bounds get no
-    gradient.
+    Gradient: g goes to `input` if low < x < high. The gradient is 0 at both bounds,
+    as in PyTorch 2.15 for clamp, relu6, hardtanh and hardswish. The operands `low`
+    and `high` get no gradient.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>, %low: tensor<4xf32>, %high: tensor<4xf32>) {
@@ -236,9 +240,10 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [NN_Differentiable],
     "::dpc::additiveIfFloats(*this)"> {
   let summary = "Converts the element type";
   let description = [{
-    Floats are rounded to nearest even; floats to integers are truncated towards
-    zero; integers wrap; a conversion to i1 is "not zero". Gradient: g, converted
-    back, if both types are floats.
+    A conversion between floats rounds to nearest even. A conversion from floats to
+    integers truncates towards zero. A conversion between integers wraps around. A
+    conversion to i1 gives true for numbers that are not zero. Gradient: g,
+    converted back, if both types are floats.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>) {

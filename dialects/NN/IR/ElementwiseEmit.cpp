@@ -1,5 +1,6 @@
-// Scalar and vector code of the elementwise ops, in the arith and math dialects. A
-// later pass replaces math ops by polynomials on vectors.
+// Emits ops of the arith and math dialects for one element, or a vector of
+// elements, of each elementwise op. A later pass (targets/Loops/Math) replaces
+// math ops by arithmetic.
 
 #include "dialects/NN/IR/Elementwise.h"
 
@@ -13,7 +14,7 @@ using namespace dpc;
 using namespace dpc::nn;
 
 namespace {
-/// Arith on scalars or vectors of one type.
+/// Builds arith ops on scalars, or on vectors of one length.
 struct Emitter {
   OpBuilder &b;
   Location loc;
@@ -43,7 +44,8 @@ struct Emitter {
 } // namespace
 
 static bool isFloat(Value x) { return isa<FloatType>(getElementTypeOrSelf(x.getType())); }
-/// Signedness comes from the op's tensor type: arith integers are signless.
+/// Whether the elements of `tensor` are unsigned. The types of arith are signless,
+/// so only the tensor type of the nn op says it.
 static bool isUnsigned(Value tensor) {
   Type element = typeOf(tensor).getElementType();
   return element.isUnsignedInteger() || element.isInteger(1);
@@ -80,7 +82,7 @@ EMIT(RsqrtOp) {
 }
 
 EMIT(SigmoidOp) {
-  // e^-x may be infinite; 1 / inf is 0, which is the right result.
+  // e^-x may overflow to infinity. Then 1 / infinity = 0 is the right result.
   Emitter e{b, loc};
   Value decay = e.make<math::ExpOp>(e.make<arith::NegFOp>(in[0]));
   return e.div(e.like(in[0], 1), e.add(e.like(in[0], 1), decay));
@@ -121,7 +123,7 @@ EMIT(SignOp) {
   Emitter e{b, loc};
   Value zero = e.like(in[0], 0), one = e.like(in[0], 1);
   if (isFloat(in[0])) {
-    // Ordered comparisons are false for NaN, so a NaN passes through.
+    // Ordered comparisons with NaN are false, so the result for NaN is NaN.
     Value low = e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], zero), e.like(in[0], -1), in[0]);
     return e.select(e.cmp(arith::CmpFPredicate::OGT, in[0], zero), one, low);
   }
@@ -169,8 +171,9 @@ ARITH_EMIT(AddOp, AddFOp, AddIOp)
 ARITH_EMIT(SubOp, SubFOp, SubIOp)
 ARITH_EMIT(MulOp, MulFOp, MulIOp)
 
-/// Replaces divisors that trap by 1: 0, which occurs only in padding, and -1, by
-/// which the least integer cannot be divided (the remainder by -1 is 0, as by 1).
+/// Replaces a divisor that may trap by 1. The divisor 0 occurs only in padding.
+/// The divisor -1 traps for the least integer; callers handle it apart, and the
+/// remainder by -1 is 0 as that by 1.
 static Value divisorOf(Emitter e, Value y, bool isUnsigned) {
   auto is = [&](double value) {
     return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, e.like(y, value));
@@ -200,11 +203,12 @@ EMIT(PowOp) {
   return e.make<math::IPowIOp>(in[0], in[1]);
 }
 
-/// Selects x or y by `takeX`; a NaN in either operand wins.
+/// Selects x if the comparison `takeX` of x and y holds, otherwise y. If an
+/// operand is NaN, the result is NaN.
 static Value emitExtreme(Emitter e, Value x, Value y, arith::CmpFPredicate takeX) {
   Value pick = e.select(e.cmp(takeX, x, y), x, y);
   Value xIsNan = e.cmp(arith::CmpFPredicate::UNO, x, x);
-  return e.select(xIsNan, x, pick); // a NaN in y makes the comparison false and was picked already
+  return e.select(xIsNan, x, pick); // if y is NaN, the comparison is false and `pick` is y
 }
 
 EMIT(MaxOp) {
@@ -262,7 +266,8 @@ BITS_EMIT(AndOp, AndIOp)
 BITS_EMIT(OrOp, OrIOp)
 BITS_EMIT(XorOp, XOrIOp)
 
-/// Shifts by the bit width or more give 0; LLVM's shifts would give poison.
+/// Emits a shift that gives 0 if y is at least the bit width. The ops of arith
+/// would give poison.
 template <typename Shift> static Value emitShift(Emitter e, Value x, Value y) {
   double width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
   Value inRange = e.make<arith::CmpIOp>(arith::CmpIPredicate::ult, y, e.like(y, width));
@@ -299,7 +304,8 @@ EMIT(ClampOp) {
 
 EMIT(ConvertOp) {
   Emitter e{b, loc};
-  // The tensor type has the signedness; register types are signless.
+  // The tensor type may be signed or unsigned, but the types of arith are
+  // signless.
   Type element = typeOf(getResult()).getElementType();
   if (auto integer = dyn_cast<IntegerType>(element))
     element = IntegerType::get(getContext(), integer.getWidth());
@@ -315,8 +321,8 @@ EMIT(ConvertOp) {
     if (isa<FloatType>(element)) {
       if (fromWidth < toWidth)
         return e.make<arith::ExtFOp>(to, x);
-      // f16 and bf16 cannot represent each other's numbers, but f32 represents
-      // both.
+      // The types are f16 and bf16. Neither can represent all numbers of the
+      // other, but f32 can represent those of both.
       if (fromWidth == toWidth) {
         Type wide = b.getF32Type();
         if (auto vector = dyn_cast<VectorType>(to))

@@ -75,11 +75,12 @@ FLOAT_RULE(GeluOp, getApproximation() == GeluApproximation::none
     return success();                                                                              \
   }
 
-// Negation is computed on unsigned integers, so that the smallest integer wraps.
+// Integers are negated as unsigned integers, because negating the least signed
+// integer overflows.
 UNARY_RULE(NegOp, -x, -static_cast<uint64_t>(x))
 UNARY_RULE(AbsOp, std::abs(x), x < 0 ? -static_cast<uint64_t>(x) : x)
 UNARY_RULE(SignOp, std::isnan(x) ? x : (x > 0) - (x < 0), (x > 0) - (x < 0))
-// The comparison is chosen so that NaN passes through.
+// `x < 0` is false for NaN, so the result for NaN is NaN.
 UNARY_RULE(ReluOp, x < 0 ? 0 : x, x < 0 ? 0 : x)
 #undef UNARY_RULE
 
@@ -125,8 +126,9 @@ BINARY_RULE(SubOp, x - y, x - y)
 BINARY_RULE(MulOp, x *y, x *y)
 #undef BINARY_RULE
 
-/// Runs an integer rule that depends on signedness. `fn` gets `isUnsigned` of the
-/// element type, and may reject a pair of operands by returning nullopt.
+/// Computes each element as `fn(x, y, isUnsigned)`, where `isUnsigned` says
+/// whether the element type is unsigned. If `fn` returns null for a pair of
+/// elements, fails with an error on `op`.
 template <typename Fn>
 static LogicalResult zipSigned(Operation *op, Operands in, Results out, Fn fn) {
   bool isUnsigned = out[0].getType().getElementType().isUnsignedInteger();
@@ -182,8 +184,8 @@ LogicalResult ModOp::interpret(InterpreterContext &, Operands in, Results out) {
   });
 }
 
-/// x^y for integers by squaring. A negative exponent gives 0, except for the bases
-/// 1 and -1.
+/// Computes x^y for integers by repeated squaring. A negative exponent gives 0,
+/// except for the bases 1 and -1.
 static int64_t powInt(int64_t x, int64_t y) {
   if (y < 0)
     return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
@@ -305,7 +307,7 @@ LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in, Results ou
         out[0].floats[i] = x;
       else if (toBool)
         out[0].ints[i] = x != 0;
-      else // the result of cvttsd2si for values that an int64_t cannot hold
+      else // if an int64_t cannot hold x, INT64_MIN, as x86's cvttsd2si
         out[0].ints[i] = std::abs(x) < 0x1p63 ? static_cast<int64_t>(x) : INT64_MIN;
       continue;
     }

@@ -12,8 +12,9 @@ using namespace dpc::nn;
   LogicalResult OP::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,                      \
                              ArrayRef<bool> wanted, MutableArrayRef<Value> grads)
 
-/// Defines the VJP of a unary op: `EXPRESSION` in g (gradient), x (operand) and y
-/// (result).
+/// Defines the VJP of a unary op: the gradient of its operand is `EXPRESSION`,
+/// which may use g (the gradient of the result), x (the operand) and y (the
+/// result).
 #define UNARY_VJP(OP, EXPRESSION)                                                                  \
   VJP(OP) {                                                                                        \
     Expressions e{builder, getLoc()};                                                              \
@@ -47,7 +48,7 @@ UNARY_VJP(AtanhOp, e.div(g, e.sub(e.splatLike(x, 1), e.mul(x, x))))
 UNARY_VJP(ErfOp, e.mul(g, e.mul(e.exp(e.neg(e.mul(x, x))), M_2_SQRTPI)))
 UNARY_VJP(SigmoidOp, e.mul(g, e.mul(y, e.sub(e.splatLike(y, 1), y))))
 UNARY_VJP(SoftplusOp, e.mul(g, e.make<SigmoidOp>(x)))
-// These are piecewise constant: the gradient is zero at every point where it
+// These functions are piecewise constant, so their gradient is zero wherever it
 // exists.
 UNARY_VJP(SignOp, Value())
 UNARY_VJP(FloorOp, Value())
@@ -120,7 +121,8 @@ VJP(PowOp) {
     grads[0] = e.mul(g, e.select(e.compare(Comparison::eq, y, 0.0), e.splatLike(y, 0), slope));
   }
   if (wanted[1]) {
-    // 0^y is constant in y for y >= 0, although ln 0 is infinite.
+    // For x = 0 and y >= 0 the slope in y is defined as 0, because x^y ln x would
+    // be NaN or infinite.
     Value flat =
         e.make<AndOp>(e.compare(Comparison::eq, x, 0.0), e.compare(Comparison::ge, y, 0.0));
     Value slope = e.mul(getResult(), e.log(x));
@@ -129,8 +131,8 @@ VJP(PowOp) {
   return success();
 }
 
-/// Gradients of max (or min): all of g to the operand for which `wins` holds, half
-/// of it to each if both are equal.
+/// Gradients of max or min: g goes to the operand for which `wins` holds. If the
+/// operands are equal, each gets half of g.
 static void splitBetween(Expressions e, Value g, Value x, Value y, Comparison wins,
                          ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   Value zero = e.splatLike(g, 0), half = e.mul(g, 0.5);
@@ -153,7 +155,8 @@ VJP(MinOp) {
   return success();
 }
 
-/// d(x - y q)/dy = -q, with the integer quotient q = (x - r) / y.
+/// The gradient of a remainder r = x - y q with respect to y is -q g, with the
+/// integer quotient q = (x - r) / y.
 static Value remainderSlope(Expressions e, Value g, Value x, Value y, Value remainder) {
   Value quotient = e.make<RoundOp>(e.div(e.sub(x, remainder), y));
   return e.neg(e.mul(g, quotient));

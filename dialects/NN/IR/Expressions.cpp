@@ -1,5 +1,5 @@
-// Builds expressions of nn ops. Reshapes, transposes and broadcasts that would
-// change nothing are not created.
+// Builds nn ops. Does not build reshapes, transposes and broadcasts that would
+// change nothing.
 
 #include "dialects/NN/IR/Expressions.h"
 
@@ -21,7 +21,8 @@ Value Expressions::reshape(Value x, ArrayRef<int64_t> shape) {
 }
 
 Value Expressions::transpose(Value x, ArrayRef<int64_t> permutation) {
-  // The elements keep their order if only dimensions of extent 1 move.
+  // If only dimensions of extent 1 move, the elements keep their order, and a
+  // reshape is enough.
   ArrayRef<int64_t> shape = typeOf(x).getShape();
   SmallVector<int64_t> permuted, moved;
   for (int64_t dimension : permutation) {

@@ -9,8 +9,8 @@
 
 namespace dpc::nn {
 
-/// Builds nn arithmetic as one-line expressions, for VJPs, decompositions of
-/// composites and frontends. All ops get the same location.
+/// Builds nn ops as short expressions, e.g. `e.mul(e.exp(x), 0.5)`, for VJPs,
+/// decompositions of composites and frontends. All ops get the same location.
 struct Expressions {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -19,7 +19,7 @@ struct Expressions {
     return builder.create<Op>(loc, std::forward<Args>(args)...);
   }
 
-  /// A splat of type `type`.
+  /// A constant of type `type` whose elements are all `value`.
   mlir::Value splat(mlir::Type type, double value) { return make<ConstantOp>(type, value); }
   mlir::Value splatLike(mlir::Value like, double value) { return splat(like.getType(), value); }
   mlir::Value neg(mlir::Value x) { return make<NegOp>(x); }
@@ -45,31 +45,32 @@ struct Expressions {
   }
   mlir::Value convert(mlir::Value x, mlir::Type elementType);
 
-  /// `x` reshaped to `shape`; `x` itself if it has this shape already.
+  /// `x` reshaped to `shape`, or `x` itself if it has this shape.
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// `x` with its dimensions permuted: a reshape if only dimensions of extent 1
-  /// move, and `x` itself for the identity.
+  /// `x` with permuted dimensions. Builds a reshape if only dimensions of extent 1
+  /// move, and no op if the permutation is the identity.
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-  /// `x` broadcast to `shape`; dimension i of `x` is dimension `dimensions[i]` of
-  /// the result.
+  /// `x` broadcast to `shape`. Dimension i of `x` becomes dimension `dimensions[i]`
+  /// of the result.
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<int64_t> dimensions);
-  /// A rank-0 tensor broadcast to `shape`.
+  /// The tensor `x` of rank 0, broadcast to `shape`.
   mlir::Value broadcastScalar(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
     return broadcast(x, shape, {});
   }
-  /// `x` (whose shape is `shape` without `missing`) broadcast along `missing`.
+  /// `x` broadcast to `shape`, along the dimensions `missing`. The shape of `x` is
+  /// `shape` without these dimensions.
   mlir::Value broadcastAlong(mlir::Value x, llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> missing);
-  /// Sum (or another reduction) over `dimensions`, which are dropped; `x` itself if
-  /// the list is empty. `first`: see nn.reduce.
+  /// The reduction `kind` of `x` over `dimensions`. The result does not have these
+  /// dimensions. `x` itself if `dimensions` is empty. nn.reduce describes `first`.
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dimensions,
                      bool first = false);
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dimensions) {
     return reduce(ReduceKind::sum, x, dimensions);
   }
-  /// A product whose elements have the type of the factors or, if given, the wider
-  /// `elementType`.
+  /// A product (nn.dot) whose elements have the type `elementType`, or the type of
+  /// the factors if it is null.
   mlir::Value dot(mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> lhsBatch,
                   llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContract,
                   llvm::ArrayRef<int64_t> rhsContract, mlir::Type elementType = {});

@@ -1,4 +1,5 @@
-// Reads and writes the attribute with the places of variables in their ONNX file.
+// Reads and writes the attribute that says how the values of variables are found
+// in files.
 
 #include "dialects/NN/IR/FileTensors.h"
 
@@ -9,7 +10,7 @@ using namespace mlir;
 
 namespace dpc::nn {
 
-/// The spelling of each FileTensor::Holds in the attribute.
+/// The text of each FileTensor::Holds in the attribute.
 constexpr llvm::StringLiteral kHolds[] = {"all", "part", "nothing", "tied"};
 
 void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
@@ -33,7 +34,7 @@ void setFileTensors(VariableOp variable, ArrayRef<FileTensor> tensors) {
   variable->setAttr(kFileTensorsAttrName, builder.getArrayAttr(entries));
 }
 
-/// Parses one entry; nullopt if it has another form.
+/// Reads one entry; null if it does not have the form that setFileTensors writes.
 static std::optional<FileTensor> readEntry(Attribute attribute, ArrayRef<int64_t> variable) {
   auto entry = dyn_cast<DictionaryAttr>(attribute);
   auto name = entry ? entry.getAs<StringAttr>("name") : StringAttr();

@@ -1,4 +1,5 @@
-// The places of variables in the ONNX file.
+// Says how the values of variables are found in an ONNX file or in a file of
+// parameters.
 
 #ifndef DPC_DIALECTS_NN_IR_FILETENSORS_H
 #define DPC_DIALECTS_NN_IR_FILETENSORS_H
@@ -14,60 +15,62 @@
 
 namespace dpc::nn {
 
-/// Another name of a variable, in options and in files of parameters. It is either
-/// the name of a tensor of the ONNX file that represents the variable, if import
-/// restored a parameter of the module, or another name that the module has for the
-/// variable.
+/// A second name of a variable, which users may use in options and in files of
+/// parameters. There are two kinds. If import restored a parameter that the
+/// exporter had changed, it is the name of the tensor of the ONNX file from which
+/// the parameter was restored. If the PyTorch module has several names for one
+/// tied parameter, it is one of these names.
 struct FileTensor {
   enum class Holds {
     /// The tensor has all elements of the variable.
     all,
-    /// The tensor has only some rows of the variable, or rows repeated, so the
+    /// The tensor has only some rows of the variable, or repeats rows, so the
     /// variable cannot be read from it.
     part,
-    /// No tensor: the exporter dropped the variable, which was zero. The name is
-    /// then the variable's own.
+    /// There is no tensor, because the exporter dropped the variable, which was
+    /// zero. `name` is then the name of the variable.
     nothing,
-    /// No tensor of the file: another name that the module has for the variable
-    /// (tied parameters). Such entries come after all others.
+    /// There is no tensor: `name` is another name of a tied parameter. Entries of
+    /// this kind come last.
     tied
   };
   std::string name;
   Holds holds = Holds::all;
   /// The shape of the tensor; empty for `nothing` and `tied`.
   llvm::SmallVector<int64_t> shape;
-  /// For `all`, one entry per dimension of the variable: element [i, j, ..] of the
-  /// variable is the element at i * strides[0] + j * strides[1] + .. of the
+  /// Only for `all`: one entry per dimension of the variable. Element [i, j, ..]
+  /// of the variable is element i * strides[0] + j * strides[1] + .. of the
   /// row-major tensor.
   llvm::SmallVector<int64_t> strides;
-  /// The elements of the tensor are larger than those of the variable by this
-  /// number.
+  /// Each element of the tensor is the element of the variable plus this number.
   double shift = 0;
 };
 
-/// Attribute of an nn.variable: an array of dictionaries, one per FileTensor.
+/// Name of the attribute of an nn.variable that lists its second names: an array
+/// with one dictionary per FileTensor.
 constexpr llvm::StringLiteral kFileTensorsAttrName = "nn.file_tensors";
 
 /// Sets the attribute, or removes it if `tensors` is empty.
 void setFileTensors(VariableOp variable, llvm::ArrayRef<FileTensor> tensors);
 /// The entries of the attribute; none if it is absent. Fails with a diagnostic if
-/// the attribute has another form or its strides reach past a tensor.
+/// the attribute does not have the form that setFileTensors writes, or if strides
+/// reach beyond the end of a tensor.
 mlir::FailureOr<llvm::SmallVector<FileTensor>> getFileTensors(VariableOp variable);
 
-/// All names of a module's variables. If a tensor of the file represents several
-/// variables and one of these has the tensor's name, the name denotes only that
-/// variable.
+/// All names of the variables of a program. A name may be the second name of
+/// several variables. If it is also the first name of a variable, it denotes only
+/// this variable.
 class VariableNames {
 public:
   explicit VariableNames(mlir::ModuleOp module);
 
-  /// Whether `text` is `name` or another name of that variable.
+  /// Whether `text` is a name of the variable `name`.
   bool isSpelled(llvm::StringRef name, llvm::StringRef text) const;
-  /// Whether the glob matches `name` or another name of that variable.
+  /// Whether `glob` matches a name of the variable `name`.
   bool matches(llvm::StringRef name, const llvm::GlobPattern &glob) const;
 
 private:
-  /// The other names of each variable.
+  /// The second names of each variable.
   llvm::StringMap<llvm::SmallVector<std::string>> others;
 };
 

@@ -15,8 +15,8 @@ FusionKind dpc::getFusionKind(Operation *op) {
   return FusionKind::alone;
 }
 
-/// Whether some reader of `value` or of a view of it cannot be in a kernel of
-/// elementwise ops and reductions.
+/// Whether `value` or a view of it has a reader that is neither an elementwise op
+/// nor a reduction, and therefore reads it from memory.
 static bool isReadFromMemory(Value value) {
   for (Operation *user : value.getUsers()) {
     FusionKind kind = getFusionKind(user);

@@ -5,18 +5,17 @@
 
 namespace dpc {
 
-/// The kind that `op` declares. Ops with regions (updates) and ops of other
-/// dialects are outside of kernel formation.
+/// The role of `op` in kernel formation (FusableOpInterface). Ops with regions, e.g.
+/// updates, and ops of other dialects are `outside`.
 FusionKind getFusionKind(mlir::Operation *op);
 
-/// Whether `value` goes through memory: its producer or a reader is not an elementwise
-/// op or reduction. Elementwise ops and reductions keep the values that they pass to
-/// each other in registers.
+/// Whether a kernel stores `value` in memory. An elementwise op keeps its result in
+/// registers if only elementwise ops and reductions read it. All other values are
+/// stored.
 bool passesThroughMemory(mlir::Value value);
 
-/// Number of bytes that `op` reads and writes, without values that stay in
-/// registers of a kernel: values that elementwise ops pass to other elementwise ops
-/// or to reductions.
+/// The number of bytes that `op` reads from and writes to memory. Values that stay in
+/// registers do not count (passesThroughMemory).
 double getFusedBytes(mlir::Operation *op);
 
 } // namespace dpc

@@ -58,7 +58,7 @@ FailureOr<MetricMean> dpc::nn::meanFrom(Attribute attribute) {
       .Default(failure());
 }
 
-/// [low, high] or [low, high, ignored] after `prefix`.
+/// The array of `prefix` followed by [low, high] or [low, high, ignored].
 static DenseI64ArrayAttr toAttr(MLIRContext *context, llvm::SmallVector<int64_t> prefix,
                                 const IntegerBounds &bounds) {
   llvm::append_values(prefix, bounds.low, bounds.high);

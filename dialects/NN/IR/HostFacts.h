@@ -8,50 +8,54 @@
 
 namespace dpc::nn {
 
-/// Integer attribute of a result that is an output: the dimension that counts
-/// samples. Each sample is extent / batch consecutive indices of it. It is set
-/// together with the layouts, whose analysis knows how the batch passes through the
-/// program. It is absent if the output is one value for the complete batch. When
-/// the function is gone, the output's exec.persistent has the attribute.
+/// Integer attribute of a function result that is an output: the dimension that
+/// counts samples. One sample is a run of (extent of this dimension / batch size)
+/// indices. `dpc-assign-layouts` sets the attribute, because its analysis follows
+/// the batch through the program. The attribute is absent if the output is one
+/// value for the complete batch. After lowering to exec, the exec.persistent of the
+/// output has the attribute.
 constexpr llvm::StringLiteral kBatchDimAttrName = "nn.batch_dim";
 
-/// Bounds of the integers in an argument that is an input or a label: [low, high]
-/// or [low, high, ignored] for all its elements, or a list of runs [count, low,
-/// high, ..], each for the next `count` elements of a sample (of the complete array
-/// if the argument has no batch dimension). Every element is between low and high
-/// or equals the ignored value, which the host checks when it reads data. When the
-/// function is gone, the argument's exec.persistent has the attribute.
+/// Attribute of a function argument that is an input or a label of integers: the
+/// bounds of these integers. It is [low, high] or [low, high, ignored] for all
+/// elements, or a list of runs [count, low, high, ..]. A run has the bounds of the
+/// next `count` elements of a sample, or of the complete array if the argument has
+/// no batch dimension. Every element must be between low and high, or equal the
+/// ignored value. The host checks this when it reads data. After lowering to exec,
+/// the exec.persistent of the argument has the attribute.
 constexpr llvm::StringLiteral kBoundsAttrName = "nn.bounds";
 
-/// Keyword of a result of @eval that is a metric: how the host combines the values
-/// of many batches (MetricMean). It is absent for a mean over the labels that
-/// count, and for counts. When the function is gone, the metric's exec.persistent
+/// Attribute of a result of @eval that is a metric: a keyword that says how the
+/// host combines the values of several batches (MetricMean). It is absent for
+/// MetricMean::labels. After lowering to exec, the exec.persistent of the metric
 /// has the attribute.
 constexpr llvm::StringLiteral kMeanAttrName = "nn.mean";
 
 /// How the host combines the values of a metric over several batches.
 enum class MetricMean {
-  labels,    ///< the mean, weighted by the labels that count
-  geometric, ///< e to the mean of the logarithms, weighted by the labels that count
-  samples,   ///< the mean, weighted by the samples that count
-  batches,   ///< the mean over complete batches: the metric is one number for all rows
+  labels,    ///< the mean; each batch has the weight of its labels that are not ignored
+  geometric, ///< e to the mean of the logarithms, with the weights of `labels`
+  samples,   ///< the mean; each batch has the weight of its samples that are not padding
+  batches,   ///< the mean over complete batches, for a metric that is one number per batch
 };
 
-/// Unit attribute of an nn.variable: it is a parameter that is not trained. In the
-/// program it is a buffer whose value is not folded at compile time. For the host
-/// it is a parameter that a file of weights provides.
+/// Unit attribute of an nn.variable that is a parameter which is not trained. The
+/// compiler treats it as a buffer, and does not fold its value. The host treats it
+/// as a parameter, so a file of weights has it.
 constexpr llvm::StringLiteral kFrozenAttrName = "nn.frozen";
 
-/// Unit attribute of an nn.variable: the module's state_dict does not have it (a
-/// buffer that is not persistent, or a constant of the graph), so a file of
-/// parameters omits it. Checkpoints have it.
+/// Unit attribute of an nn.variable that the state_dict of the PyTorch module does
+/// not have: a buffer that is not persistent, or a constant of the graph. Files of
+/// parameters omit the variable; checkpoints have it.
 constexpr llvm::StringLiteral kUnsavedAttrName = "nn.unsaved";
 
-/// Unit attribute of an nn.variable: its rows are in the order in which the graph
-/// looks them up, which may differ from the order in the module.
+/// Unit attribute of an nn.variable whose rows are in the order in which the graph
+/// looks them up. The rows of the PyTorch module's parameter may have another
+/// order.
 constexpr llvm::StringLiteral kReorderedAttrName = "nn.reordered";
 
-/// The integers that a value may be: any, unless the bounds are narrowed.
+/// The bounds of an integer: it must be between `low` and `high`, or equal
+/// `ignored`. By default, any integer satisfies the bounds.
 struct IntegerBounds {
   int64_t low = std::numeric_limits<int64_t>::min();
   int64_t high = std::numeric_limits<int64_t>::max();
@@ -60,9 +64,9 @@ struct IntegerBounds {
   bool allows(int64_t value) const { return (value >= low && value <= high) || value == ignored; }
   /// Whether there are no bounds.
   bool allowsAll() const { return *this == IntegerBounds(); }
-  /// The intersection of both bounds.
+  /// The bounds that satisfy both this object and `other`.
   IntegerBounds intersect(const IntegerBounds &other) const;
-  /// The bounds of x that follow if x + `amount` has these bounds.
+  /// The bounds that x must satisfy if x + `amount` must satisfy these bounds.
   IntegerBounds before(int64_t amount) const;
 
   bool operator==(const IntegerBounds &other) const {
@@ -71,8 +75,8 @@ struct IntegerBounds {
   bool operator!=(const IntegerBounds &other) const { return !(*this == other); }
 };
 
-/// The bounds of `count` consecutive elements of a sample; a count of 0 stands for
-/// all elements.
+/// The bounds of `count` consecutive elements of a sample. A count of 0 means all
+/// elements.
 struct BoundsRun {
   int64_t count;
   IntegerBounds bounds;
@@ -80,15 +84,16 @@ struct BoundsRun {
 
 /// Sets kBatchDimAttrName on result `index`, unless `dim` is -1.
 void setBatchDim(mlir::FunctionOpInterface function, unsigned index, int64_t dim);
-/// Sets kMeanAttrName on result `index`, unless it is the usual mean over labels.
+/// Sets kMeanAttrName on result `index`, unless `mean` is the default,
+/// MetricMean::labels.
 void setMean(mlir::FunctionOpInterface function, unsigned index, MetricMean mean);
-/// The mean that this attribute denotes; `labels` for null. Fails if the attribute
-/// has another form.
+/// The mean that `attribute` denotes; MetricMean::labels if it is null. Fails if it
+/// is not a keyword of MetricMean.
 mlir::FailureOr<MetricMean> meanFrom(mlir::Attribute attribute);
 /// Sets kBoundsAttrName on argument `index`.
 void setBounds(mlir::FunctionOpInterface function, unsigned index, llvm::ArrayRef<BoundsRun> runs);
-/// The bounds in this attribute; none for null. Fails if the attribute has another
-/// form.
+/// The bounds that `attribute` denotes; none if it is null. Fails if it does not
+/// have the form that setBounds writes.
 mlir::FailureOr<llvm::SmallVector<BoundsRun>> boundsFrom(mlir::Attribute attribute);
 
 } // namespace dpc::nn

@@ -1,6 +1,6 @@
-// Definitions of the ops that read or write at positions from an index tensor:
-// types, verifiers, costs and sharding rules. Interpreter rules are in
-// IndexingInterp.cpp, gradients in IndexingVjp.cpp.
+// Types, verifiers, costs and sharding rules of the ops that read or write at
+// positions from an index tensor. Their interpreter rules are in
+// IndexingInterp.cpp, and their gradients are in IndexingVjp.cpp.
 
 #include "dialects/NN/IR/Indexing.h"
 
@@ -23,16 +23,16 @@ void NNDialect::registerIndexingOps() {
 using DimLoops = ShardingRule::DimLoops;
 using ValueLoops = ShardingRule::ValueLoops;
 
-/// Adds one loop per dimension of `shape` to `rule`, and these dimensions to
-/// `dims`.
+/// Adds one loop of kind `kind` per dimension of `shape` to `rule`, and appends
+/// these dimensions to `dims`.
 static void appendLoops(ShardingRule &rule, ValueLoops &dims, ArrayRef<int64_t> shape,
                         LoopKind kind) {
   for (int64_t extent : shape)
     dims.push_back(ShardingRule::dim(rule.addLoop(extent, kind)));
 }
 
-/// Bytes of a gather: the gathered elements are read and written, and the indices
-/// are read.
+/// The bytes that a gather moves. It reads and writes the gathered elements, and
+/// reads the indices.
 static int64_t gatherBytes(Value indices, Value result) {
   return 2 * tensorBytes(result.getType()) + tensorBytes(indices.getType());
 }
@@ -45,8 +45,8 @@ static LogicalResult checkDimension(std::optional<Location> loc, StringRef op, i
   return success();
 }
 
-/// The scatter is additive in the input and the updates together if an update adds
-/// or replaces.
+/// The additive sets of a scatter. If updates are added to or replace elements of
+/// the input, the scatter is additive in the input and the updates together.
 static SmallVector<SmallVector<unsigned, 2>> scatterAdditive(ScatterKind kind) {
   if (kind == ScatterKind::none || kind == ScatterKind::add)
     return {{0, 2}};
@@ -138,8 +138,8 @@ ShardingRule ScatterAddOp::getShardingRule() {
 // nn.gather_elements, nn.scatter_elements
 //===----------------------------------------------------------------------===//
 
-/// Fails with an error that names `op` unless `indices` fits `input` along every
-/// dimension except `dimension`.
+/// Fails with an error that names `op` unless `indices` has the rank of `input` and
+/// no greater extents. The extent along `dimension` may be greater.
 static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef op,
                                          RankedTensorType input, RankedTensorType indices,
                                          int64_t dimension) {
@@ -154,8 +154,9 @@ static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef 
   return success();
 }
 
-/// Adds the loops of `input` and of `indices`. `indices` covers the first elements
-/// of each dimension except `dimension`, along which neither may be cut.
+/// Adds the loops of `input` and of `indices` to `rule`. Along each dimension
+/// except `dimension`, `indices` belongs to the first indices of `input`. No axis
+/// may cut `dimension` of either tensor.
 static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                             int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {
@@ -228,8 +229,8 @@ ShardingRule ScatterElementsOp::getShardingRule() {
 // nn.gather_nd, nn.scatter_nd
 //===----------------------------------------------------------------------===//
 
-/// Checks constraints gather_nd_c1 to gather_nd_c3. Returns the shape of the gather
-/// of `input` by the tuples of `indices`.
+/// Checks constraints gather_nd_c1 to gather_nd_c3. Returns the shape of the result
+/// if the tuples in `indices` gather from `input`.
 static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location> loc, StringRef op,
                                                           RankedTensorType input,
                                                           RankedTensorType indices,
@@ -250,9 +251,10 @@ static FailureOr<SmallVector<int64_t>> tupleGatheredShape(std::optional<Location
   return shape;
 }
 
-/// Adds the loops of an input, of the index tuples and of the slices that they
-/// select. Input and slices share batch and slice loops. The dimensions that tuples
-/// index may not be cut. The loops over tuples have kind `tuples`.
+/// Adds the loops of an input, of its index tuples, and of the slices that the
+/// tuples select. The input and the slices share the loops over the batch and over
+/// the elements of a slice. No axis may cut the dimensions that tuples index. The
+/// loops over tuples have the kind `tuples`.
 static void addTupleLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                           int64_t batchDims, LoopKind tuples, ValueLoops &inputDims,
                           ValueLoops &indexDims, ValueLoops &sliceDims) {

@@ -3,27 +3,27 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// Ops that read or write at positions from an index tensor. Indices are in [0,
-// extent): frontends wrap negative ones, and the interpreter rejects any other
-// index.
+// Base of the ops that read or write at positions from an index tensor. Indices must be
+// in [0, extent). Frontends convert negative indices, which count from the end, and the
+// interpreter rejects an index outside of the range.
 class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Differentiable], traits)>;
 
-/// Reads as many bytes of the table as it writes to the result.
+/// The costs of a gather: it reads as many bytes of the table as it writes to the result.
 def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
 
 def NN_GatherOp : NN_IndexingOp<"gather",
     [NN_Gathers, PrecisionOpInterface, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "Takes whole slices of a table";
+  let summary = "Takes slices of a table";
   let description = [{
-    The dimensions of `indices` replace dimension `dimension` of the table:
-    result[a, i, b] = table[a, indices[i], b]. Gradient: `nn.scatter_add`. A table
-    that is cut along `dimension` gives partial sums (rows on other devices count as
-    0). If `padding` is given, rows that are read at an index equal to `padding`
-    have no gradient (PyTorch's padding_idx).
+    The dimensions of `indices` replace dimension `dimension` of the table: result[a, i,
+    b] = table[a, indices[i], b]. Gradient: `nn.scatter_add`. If an axis cuts `dimension`
+    of the table, the results are partial sums: rows that another device has count as 0.
+    If `padding` is given, a row that is read at the index `padding` gets no gradient
+    (padding_idx of PyTorch).
 
-    Made by the frontends (Gather, Embedding); becomes one kernel.
+    Frontends create the op (Gather, Embedding). It becomes one kernel.
 
     ```mlir
     func.func @example(%table: tensor<100x16xf32>, %ids: tensor<4x8xi64>) {
@@ -52,11 +52,11 @@ def NN_GatherOp : NN_IndexingOp<"gather",
 def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
   let summary = "Adds slices into a table of zeros";
   let description = [{
-    The transpose of `nn.gather`: result[a, j, b] is the sum of updates[a, i, b]
-    over all i with indices[i] = j, added in row-major order of i, so that the bits
-    do not depend on the target or layout. Gradient: `nn.gather`.
+    The transpose of `nn.gather`: result[a, j, b] is the sum of updates[a, i, b] over all
+    i with indices[i] = j. The terms are added in row-major order of i, so that the bits
+    do not depend on the target. Gradient: `nn.gather`.
 
-    Made by the gradient of `nn.gather`; becomes one kernel.
+    The VJP of `nn.gather` creates the op. It becomes one kernel.
 
     ```mlir
     func.func @example(%g: tensor<4x8x16xf32>, %ids: tensor<4x8xi64>) {
@@ -64,9 +64,9 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
       return
     }
     ```
-    Constraints: (C1) `dimension` is inside the rank of the result; (C2) `updates`
-    has the type of the `nn.gather` of the result at `indices`: the result's shape
-    with the dimensions of `indices` in place of `dimension`, and its element type.
+    Constraints: (C1) `dimension` is inside the rank of the result; (C2) `updates` has the
+    element type of the result, and its shape with the dimensions of `indices` in place of
+    `dimension`.
   }];
   let arguments = (ins NN_Tensor:$updates, NN_IndexTensor:$indices, I64Attr:$dimension);
   let results = (outs NN_Tensor:$result);
@@ -83,7 +83,7 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
     result[a, i, b] = input[a, indices[a, i, b], b], with i along `dimension`.
     Gradient: `nn.scatter_elements add` into zeros.
 
-    Made by the frontends (GatherElements); becomes one kernel.
+    Frontends create the op (GatherElements). It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>) {
@@ -103,16 +103,16 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
 }
 
 def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
-  let summary = "Combines one element for each index into a copy";
+  let summary = "Copies a tensor, and combines one element for each index into the copy";
   let description = [{
-    The result is `input`, with result[a, indices[a, i, b], b] combined with
-    updates[a, i, b], in row-major order. `kind` tells how: `none` replaces (indices
-    must be distinct; otherwise it is unspecified which update stays), the others
-    add, multiply, or take the larger or smaller value. Gradients: `none` and `add`
-    as follows from the definition; `max` and `min` divide the gradient evenly among
-    equal elements; `mul` has none.
+    The result is a copy of `input` that is combined with all updates in row-major order:
+    updates[a, i, b] with the element at [a, indices[a, i, b], b]. `kind` says how. `none`
+    replaces the element; if two updates have the same position, it is unspecified which
+    stays. The other kinds add, multiply, or take the larger or smaller value. The
+    gradients of `none` and `add` follow from the definition. `max` and `min` divide the
+    gradient evenly among equal elements. `mul` has no gradient.
 
-    Made by the frontends (ScatterElements) and by gradients; becomes one kernel.
+    Frontends (ScatterElements) and VJPs create the op. It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>, %u: tensor<4x2xf32>) {
@@ -137,11 +137,11 @@ def NN_ScatterElementsOp : NN_IndexingOp<"scatter_elements", [AllTypesMatch<["in
 def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Takes slices at index tuples";
   let description = [{
-    The last dimension of `indices` holds tuples: result[b, i, s] = input[b,
-    indices[b, i, :]..., s], with b over the first `batchDims` dimensions. Gradient:
-    `nn.scatter_nd add` into zeros.
+    The last dimension of `indices` has the components of index tuples: result[b, i, s] =
+    input[b, indices[b, i, :]..., s]. Here b stands for the first `batchDims` dimensions.
+    Gradient: `nn.scatter_nd add` into zeros.
 
-    Made by the frontends (GatherND); becomes one kernel.
+    Frontends create the op (GatherND). It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<2x4x5x6xf32>, %i: tensor<2x3x2xi64>) {
@@ -163,12 +163,13 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
 }
 
 def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "result"]>, NN_Computes]> {
-  let summary = "Combines slices at index tuples into a copy";
+  let summary = "Copies a tensor, and combines slices at index tuples into the copy";
   let description = [{
-    The result is `input`, with result[b, indices[b, i, :]..., s] combined with
-    updates[b, i, s], in row-major order, by `kind` as for `nn.scatter_elements`.
+    The result is a copy of `input` that is combined with all updates in row-major order:
+    updates[b, i, s] with the element at [b, indices[b, i, :]..., s]. `kind` says how, as
+    for `nn.scatter_elements`.
 
-    Made by the frontends (ScatterND) and by gradients; becomes one kernel.
+    Frontends (ScatterND) and VJPs create the op. It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>, %i: tensor<3x2xi64>, %u: tensor<3x6xf32>) {
@@ -176,8 +177,8 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "resul
       return
     }
     ```
-    Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` has the type of the
-    `nn.gather_nd` of `input`.
+    Constraints: (C1) to (C3) of `nn.gather_nd`; (C4) `updates` has the type that
+    `nn.gather_nd` of `input` with these indices has.
   }];
   let arguments = (ins NN_ScatterKind:$kind, NN_Tensor:$input, NN_IndexTensor:$indices,
                        NN_Tensor:$updates, DefaultValuedAttr<I64Attr, "0">:$batchDims);
@@ -192,12 +193,12 @@ def NN_ScatterNDOp : NN_IndexingOp<"scatter_nd", [AllTypesMatch<["input", "resul
 def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "The k largest or smallest elements along one dimension";
   let description = [{
-    The values and their indices along `dimension`, best first. Among equal values the
-    lower index is first, and NaN counts as larger than every number. Without `sorted` the
-    program does not need this order, but the result has it all the same. Gradient: g,
-    scattered to the positions of the values.
+    The results are the k best values and their indices along `dimension`, best first.
+    Among equal values the lower index is first. NaN counts as larger than every number.
+    If `sorted` is false, the program does not need this order, but the results still have
+    it. Gradient: g, scattered to the positions of the values.
 
-    Made by the frontends (TopK) and for accuracy metrics; becomes one kernel.
+    Frontends (TopK) and accuracy metrics create the op. It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {

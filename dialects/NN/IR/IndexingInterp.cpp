@@ -15,7 +15,8 @@ using namespace dpc::nn;
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-/// A callback `fn(element of the result, element of the slices)`.
+/// A callback that gets the number of an element of the table and the number of an
+/// element of the slices.
 using PairFn = function_ref<void(int64_t, int64_t)>;
 
 static LogicalResult indexError(Operation *op, int64_t index, int64_t extent, int64_t dimension) {
@@ -47,7 +48,8 @@ template <typename T> static T combineValues(ScatterKind kind, T old, T now) {
   return now;
 }
 
-/// Combines update element `from` into result element `to`.
+/// Combines element `from` of `updates` with element `to` of `result`, as `kind`
+/// says.
 static void combineElement(ScatterKind kind, const HostTensor &updates, int64_t from,
                            HostTensor &result, int64_t to) {
   if (result.isFloat()) {
@@ -67,8 +69,8 @@ static void combineElement(ScatterKind kind, const HostTensor &updates, int64_t 
                         : combineValues<int64_t>(kind, old, now);
 }
 
-/// Pairs each element of the slices with the element of the table that `indices`
-/// select for it, in row-major order of the slices.
+/// Calls `fn` for each element of the slices and the element of the table that
+/// `indices` select for it, in row-major order of the slices.
 static LogicalResult forEachSlicePair(Operation *op, ArrayRef<int64_t> table,
                                       const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = table[dimension], count = indices.size();
@@ -99,7 +101,8 @@ LogicalResult ScatterAddOp::interpret(InterpreterContext &, Operands in, Results
                           });
 }
 
-/// Pairs elements of `input` and of `indices` as gather_elements does.
+/// Calls `fn` for each element that `nn.gather_elements` takes from `input`, and
+/// its position in `indices`.
 static LogicalResult forEachElementPair(Operation *op, ArrayRef<int64_t> input,
                                         const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = input[dimension];
@@ -129,7 +132,8 @@ LogicalResult ScatterElementsOp::interpret(InterpreterContext &, Operands in, Re
       [&](int64_t to, int64_t from) { combineElement(getKind(), *in[2], from, out[0], to); });
 }
 
-/// Pairs elements of `input` with elements of the slices that index tuples select.
+/// Calls `fn` for each element of `input` that index tuples select, and its
+/// position in the slices.
 static LogicalResult forEachTuplePair(Operation *op, ArrayRef<int64_t> input,
                                       const HostTensor &indices, int64_t batchDims, PairFn fn) {
   ArrayRef<int64_t> shape = indices.getShape();

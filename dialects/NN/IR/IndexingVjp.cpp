@@ -1,5 +1,6 @@
 // Vector-Jacobian products of the ops that read or write at positions from an index
-// tensor. A gather and a scatter are each other's transposes.
+// tensor. The gradient of a gather is a scatter, and the gradient of a scatter is a
+// gather.
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Indexing.h"
@@ -38,15 +39,16 @@ VJP(ScatterAddOp) {
 }
 
 namespace {
-/// Builds a gather with the indices of an op, or a scatter into a tensor.
+/// Builds a gather from a tensor, or a scatter into a tensor, with the indices of
+/// an op.
 struct IndexedAccess {
   function_ref<Value(Value)> gather;
   function_ref<Value(ScatterKind, Value, Value)> scatter;
 };
 } // namespace
 
-/// Builds the gradients of a scatter of `updates` into `input`, for either way of
-/// indexing.
+/// Builds the gradients of a scatter of `updates` into `input`. `access` has the
+/// indices, which may be one per element or tuples.
 static LogicalResult buildScatterVjp(Expressions e, Operation *op, ScatterKind kind, Value input,
                                      Value updates, Value g, IndexedAccess access,
                                      ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {

@@ -1,5 +1,5 @@
-// nn.cross_entropy: types, cost, sharding, interpreter rule, decomposition and
-// gradient.
+// The constraints, result types, cost, sharding rule, interpreter rule,
+// decomposition and gradient of nn.cross_entropy.
 
 #include "dialects/NN/IR/Loss.h"
 
@@ -107,11 +107,13 @@ LogicalResult CrossEntropyOp::interpret(InterpreterContext &, ArrayRef<const Hos
 }
 
 namespace {
-/// The masks that the gradient and the decomposition share.
+/// The masks that both the gradient and the decomposition need.
 struct LabelMasks {
-  /// In the logits' shape: true at the label of each row.
+  /// A mask of the shape of the logits. It is true at the class that is the label
+  /// of the row.
   Value oneHot;
-  /// In the labels' shape: true for rows that are ignored.
+  /// A mask of the shape of the labels. It is true for labels equal to
+  /// ignoreIndex.
   Value ignored;
 };
 } // namespace
@@ -123,8 +125,8 @@ static LabelMasks buildMasks(Expressions e, CrossEntropyOp op) {
   int64_t dimension = op.getDimension();
   Value classes = e.make<IotaOp>(withShape(type, shape), dimension);
   Value spread = e.broadcastAlong(labels, shape, {dimension});
-  // Built as an integer: a splat from a double could not hold every 64-bit
-  // ignoreIndex.
+  // ignoreIndex becomes an integer constant, because a double cannot represent
+  // every 64-bit integer.
   Attribute ignore = IntegerAttr::get(type.getElementType(), int64_t(op.getIgnoreIndex()));
   Value ignoreIndex =
       e.make<ConstantOp>(type, cast<ElementsAttr>(DenseElementsAttr::get(type, ignore)));
@@ -169,7 +171,8 @@ LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
     Value target = e.select(masks.oneHot, e.splatLike(x, 1 - smoothing + smoothing / classes),
                             e.splatLike(x, smoothing / classes));
     Value product = e.mul(e.sub(softmax, target), spread(g));
-    // Select instead of multiplying, because an ignored row may have infinities.
+    // Select 0 for ignored rows. Multiplying by 0 would give NaN if a row has
+    // infinities.
     total = e.select(spread(masks.ignored), e.splatLike(x, 0), product);
   }
   if (Value g = resultGrads[1]) {

@@ -8,19 +8,19 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
     NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Negative log-likelihood of the labels under a softmax";
   let description = [{
-    With C classes along `dimension` of the logits x, p = softmax(x) and s =
-    `labelSmoothing`: a loss is (1 - s) (-ln p_label) + s/C sum_c (-ln p_c), and 0
-    if the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c), kept for the
-    gradient, which is g (p - (1 - s) onehot(label) - s/C), and 0 for ignored
-    labels. A gradient of `logSumExp` adds p times it. The op takes no mean; its
-    user does.
+    Let the logits x have C classes along `dimension`, p = softmax(x), and s =
+    `labelSmoothing`. A loss is (1 - s) (-ln p_label) + s/C sum_c (-ln p_c), or 0
+    if the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c); the gradient
+    needs it. The gradient of the logits is g (p - (1 - s) onehot(label) - s/C), or
+    0 for ignored labels. If `logSumExp` has a gradient h, p h is added. The op
+    returns one loss per label; other ops compute their mean.
 
-    A label outside of [0, C) that is not `ignoreIndex` is an error of the
-    interpreter. In programs, the runtime checks labels when it reads them, against
-    the bounds that the compiler records.
+    If a label is outside of [0, C) and not `ignoreIndex`, the interpreter fails
+    with an error. In compiled programs, the runtime checks labels when it reads
+    them, against bounds that the compiler recorded.
 
-    Made by the frontends and from `--loss`; decomposed at `placed` if the class
-    dimension is cut.
+    Frontends create the op, and `dpc-add-loss` creates it for `--loss`.
+    `dpc-assign-layouts` decomposes it if an axis cuts the dimension of classes.
 
     ```mlir
     func.func @example(%x: tensor<8x10xf32>, %labels: tensor<8xi64>) {
@@ -30,8 +30,8 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
     }
     ```
     Constraints: (C1) `dimension` is inside the rank of the logits and not empty;
-    (C2) the labels have the logits' shape without it; (C3) `labelSmoothing` lies
-    in [0, 1].
+    (C2) the labels have the logits' shape without this dimension; (C3)
+    `labelSmoothing` lies in [0, 1].
   }];
   let arguments = (ins NN_FloatTensor:$logits, NN_IndexTensor:$labels, I64Attr:$dimension,
                        DefaultValuedAttr<I64Attr, "-100">:$ignoreIndex,

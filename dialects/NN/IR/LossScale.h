@@ -5,16 +5,18 @@
 
 namespace dpc::nn {
 
-/// State of a step whose gradients are computed from a scaled loss, so that small
-/// gradients do not underflow in f16: the scale, the number of good steps since it
-/// changed, and the number of skipped steps. It is `optimizer` state that belongs
-/// to no parameter.
+/// Names of the state of loss scaling. With loss scaling, a step multiplies the
+/// loss by a scale, so that small gradients do not underflow in f16. The state
+/// consists of three numbers: the scale, the number of steps with finite gradients
+/// since the scale changed, and the number of skipped steps. A step is skipped if
+/// its gradients are not finite. It is of the kind `optimizer`, but belongs to no
+/// parameter.
 constexpr llvm::StringLiteral kLossScaleName = "loss_scale",
                               kGoodStepsName = "loss_scale|good_steps",
                               kStepsSkippedName = "loss_scale|steps_skipped";
 
-/// The argument of `function` that is the optimizer state `name`; null if there is
-/// none.
+/// The argument of `function` that is the optimizer state `name`; null if
+/// `function` has no such argument.
 inline mlir::Value findOptimizerState(mlir::FunctionOpInterface function, llvm::StringRef name) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (ArgAttr arg = getArg(function, i))

@@ -6,10 +6,10 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
 def NN_ArgKind : I32EnumAttr<"ArgKind", "What a function argument is", [
-  I32EnumAttrCase<"parameter", 0>, // trained
-  I32EnumAttrCase<"buffer", 1>,    // updated by a step without a gradient: running statistics
-  I32EnumAttrCase<"constant", 2>,  // constants that are too large for the program text
-  I32EnumAttrCase<"optimizer", 3>, // moments of a parameter
+  I32EnumAttrCase<"parameter", 0>, // a parameter, which is trained
+  I32EnumAttrCase<"buffer", 1>,    // a step updates it without a gradient: running statistics
+  I32EnumAttrCase<"constant", 2>,  // a constant that is too large for the text of the program
+  I32EnumAttrCase<"optimizer", 3>, // optimizer state, e.g. a moment of a parameter
   I32EnumAttrCase<"input", 4>,     // a graph input
   I32EnumAttrCase<"label", 5>,     // the label of a loss that is not in the graph
   I32EnumAttrCase<"control", 6>,   // a host scalar: step, seed, learning_rate, valid_rows
@@ -21,8 +21,8 @@ def NN_ArgKind : I32EnumAttr<"ArgKind", "What a function argument is", [
 def NN_ResultKind : I32EnumAttr<"ResultKind", "What a function result is", [
   I32EnumAttrCase<"output", 0>, // a graph output
   I32EnumAttrCase<"state", 1>,  // the new value of the state argument of the same name
-  I32EnumAttrCase<"metric", 2>, // a scalar the log shows: loss, accuracy
-  I32EnumAttrCase<"gradient", 3>, // the gradient of the parameter of the same name; gone at level `step`
+  I32EnumAttrCase<"metric", 2>, // a scalar that the log shows: loss, accuracy
+  I32EnumAttrCase<"gradient", 3>, // the gradient of the parameter of the same name
 ]> {
   let cppNamespace = "::dpc::nn";
   let genSpecializedAttr = 0;
@@ -40,7 +40,7 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
     * `parameter`: trained;
     * `buffer`: state that a step updates without a gradient, such as running
       statistics;
-    * `constant`: a constant that is too large for the program text;
+    * `constant`: a constant that is too large for the text of the program;
     * `optimizer`: a moment that the optimizer keeps for the parameter `of`, or state
       that belongs to no parameter;
     * `input`: an input of the graph;
@@ -48,10 +48,10 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
     * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`
       or `valid_rows`.
 
-    The first four kinds are state. `name` is the ONNX name for graph inputs and
-    initializers, and the name of the `nn.variable` with the initial value for
-    state. `batch` is the dimension that counts samples, or -1 for an input that is
-    one array for all steps.
+    The first four kinds are state. The `name` of state is the name of the
+    `nn.variable` that has its initial value. The `name` of an input is its ONNX
+    name. `batch` is the dimension that counts samples, or -1 for an input that is
+    the same array in all steps.
 
     ```mlir
     func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
@@ -74,9 +74,9 @@ def NN_ResultAttr : NN_Attr<"Result", "result"> {
 
     * `output`: an output of the graph;
     * `state`: the new value of the state argument of the same name;
+    * `metric`: a scalar that the log shows, such as the loss;
     * `gradient`: the gradient of the parameter of the same name. Level `step` has no
-      such results.
-      level `step`.
+      results of this kind.
 
     ```mlir
     func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
@@ -101,13 +101,13 @@ def NN_DecayKind : I32EnumAttr<"DecayKind", "How the learning rate falls after t
 def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   let summary = "The learning rate as a function of the step";
   let description = [{
-    After s steps, the rate is base * s / warmup while s < warmup. Then it falls
-    from `base` to `minimum` at step `total` (linearly or along half a cosine) and
-    stays there; with `constant` it stays at `base`. A `total` of 0 stands for the
-    number of steps of the run, which the host knows. If `warmup_ppm` is given, it
-    replaces `warmup`: the warm-up takes so many millionths of the total, rounded up
-    to a complete step. The host computes the rate for each step and passes it in
-    the control `learning_rate`.
+    After s steps, the rate is base * s / warmup while s < warmup. Then it falls from
+    `base` to `minimum`, which it reaches at step `total`, linearly or along half a
+    cosine, and stays at `minimum`. With `constant` it stays at `base`. A `total` of
+    0 means the number of steps of the run, which only the host knows. If
+    `warmup_ppm` is given, it replaces `warmup`: the warm-up takes this many
+    millionths of the total, rounded up to a complete step. The host computes the
+    rate before each step, and passes it in the control `learning_rate`.
 
     ```mlir
     module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = cosine,
@@ -122,12 +122,13 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
 }
 
 def NN_LossAttr : NN_Attr<"Loss", "loss"> {
-  let summary = "What a training program's loss is";
+  let summary = "The loss of a training program";
   let description = [{
-    The kind of loss, or `in graph`; the graph output from which it is computed,
-    with its type; and the dimension of that output that has the classes of a
-    cross-entropy. Made together with the loss. The host derives from it which
-    labels would fit, and reports use it.
+    `kind` is the kind of the loss, or `in graph` if the graph computes it. `output`
+    is the graph output from which the loss is computed, and `type` is the type of
+    this output. `classAxis` is the dimension of the output that has the classes of a
+    cross-entropy. `dpc-add-loss` sets the attribute. From it, the host derives the
+    labels that are allowed; reports use it too.
 
     ```mlir
     module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>} {}
@@ -142,9 +143,9 @@ def NN_LossAttr : NN_Attr<"Loss", "loss"> {
 def NN_OptimizerAttr : NN_Attr<"Optimizer", "optimizer"> {
   let summary = "The optimizer of a training program";
   let description = [{
-    `options` has a number for each option, whether given or default; `groups` has
-    one line per parameter group with its own options. Made together with the
-    updates, for reports.
+    `options` has a number for each option, given by the user or default. `groups`
+    has one line for each parameter group with options of its own.
+    `dpc-apply-optimizer` sets the attribute for reports.
 
     ```mlir
     module attributes {nn.optimizer = #nn.optimizer<"sgd", options = {lr = 0.1}, groups = []>} {}
@@ -166,7 +167,7 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements
 ]> { let cppNamespace = "::dpc::nn"; }
 
 def NN_ScatterKind : I32EnumAttr<"ScatterKind", "How a scatter combines an update with what is there", [
-  I32EnumAttrCase<"none", 0>, // replaces the element
+  I32EnumAttrCase<"none", 0>, // the update replaces the element
   I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"max", 3>,
   I32EnumAttrCase<"min", 4>,
 ]> { let cppNamespace = "::dpc::nn"; }

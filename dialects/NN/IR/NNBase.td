@@ -15,7 +15,7 @@ include "dialects/NN/IR/NNAttrs.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Tensors of static shape whose number of elements is at most kMaxElements.
+/// Tensors of static shape that have at most kMaxElements elements.
 class NN_TensorOf<list<Type> elements, string summary> : Type<
     And<[StaticShapeTensorOf<elements>.predicate,
          CPred<"::dpc::hasCountableElements($_self)">]>,
@@ -35,9 +35,10 @@ def NN_Decomposable : DeclareOpInterfaceMethods<DecomposableOpInterface>;
 def NN_Shardable : DeclareOpInterfaceMethods<ShardableOpInterface>;
 def NN_Fusable : DeclareOpInterfaceMethods<FusableOpInterface>;
 def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
-/// Costs of an op that moves data: default bytes, zero flops.
+/// The costs of an op that only moves data: the default bytes and no operations.
 def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;
-/// Costs of an op that computes: default bytes, flops of its own.
+/// The costs of an op that computes: the default bytes, and operations that the
+/// op itself counts.
 def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 
 class NN_Op<string mnemonic, list<Trait> traits = []>

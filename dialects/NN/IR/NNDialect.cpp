@@ -1,5 +1,5 @@
-// The `nn` dialect: its attributes, and their verification on arguments and
-// results.
+// Registers the `nn` dialect and its attributes, and verifies the attributes of
+// arguments and results.
 
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/HostFacts.h"

@@ -28,23 +28,24 @@ ArgAttr getArg(mlir::FunctionOpInterface function, unsigned index);
 /// The `#nn.result` of function result `index`, or null.
 ResultAttr getResult(mlir::FunctionOpInterface function, unsigned index);
 
-/// Whether an argument of this kind persists from one step to the next: parameters,
-/// buffers, constants and the state of optimizers.
+/// Whether arguments of this kind are state, which persists from one step to the
+/// next: parameters, buffers, constants and optimizer state.
 bool isState(ArgKind kind);
 
-/// `type` with other extents.
+/// A tensor type with the element type of `type` and the extents `shape`.
 inline mlir::RankedTensorType withShape(mlir::RankedTensorType type,
                                         llvm::ArrayRef<int64_t> shape) {
   return mlir::RankedTensorType::get(shape, type.getElementType());
 }
 
-/// The type of `value`, which must be a ranked tensor (every nn value is).
+/// The type of `value`, which must be a ranked tensor. All values of the nn dialect
+/// are ranked tensors.
 inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Fails with an error on `op` unless `dimensions` are strictly increasing and
-/// inside `rank`. `what` names the list in the message.
+/// Fails with an error on `op` unless `dimensions` are strictly increasing and in
+/// [0, rank). `what` names the list in the message.
 mlir::LogicalResult verifyIncreasing(mlir::Operation *op, llvm::ArrayRef<int64_t> dimensions,
                                      int64_t rank, llvm::StringRef what);
 

@@ -8,14 +8,14 @@ def NN_Dialect : Dialect {
   let cppNamespace = "::dpc::nn";
   let summary = "Tensor programs: models, their gradients and their training step";
   let description = [{
-    Pure ops over tensors of static shape. Operands are never broadcast implicitly,
-    only by `nn.broadcast`, so that an elementwise op has one shape and one sharding
-    rule. A scalar is a rank-0 tensor. A constant whose elements are all equal is a
-    splat `nn.constant` of the full shape.
+    Pure ops on tensors of static shape. Only `nn.broadcast` broadcasts; other ops
+    never broadcast their operands implicitly. Therefore all operands and results of
+    an elementwise op have one shape. A scalar is a tensor of rank 0. A constant
+    whose elements are all equal is an `nn.constant` with a splat of the full shape.
 
-    A module has `nn.variable` ops (the state, with initial values) and functions.
-    Function arguments carry `#nn.arg` and results carry `#nn.result`, so that every
-    value at the boundary has its ONNX name.
+    A module has functions, and one `nn.variable` op with the initial value of each
+    state. Function arguments have the attribute `#nn.arg` and results have
+    `#nn.result`, which say their kind and their ONNX name.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -36,7 +36,8 @@ def NN_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kLossAttrName = "nn.loss";
 
   private:
-    // One function per op family, defined in the family's .cpp.
+    // Each function registers the ops of one family. It is defined in the source
+    // file of the family.
     void registerAttentionOps();
     void registerContractionOps();
     void registerConvolutionOps();

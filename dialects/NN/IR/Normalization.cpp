@@ -1,4 +1,5 @@
-// Softmax, log-softmax and nn.normalize. nn.batch_norm is in BatchNorm.cpp.
+// Defines nn.softmax, nn.log_softmax and nn.normalize. nn.batch_norm is in
+// BatchNorm.cpp.
 
 #include "dialects/NN/IR/Normalization.h"
 
@@ -33,7 +34,9 @@ static LogicalResult verifyRow(Operation *op, int64_t dimension, int64_t rank) {
   return success();
 }
 
-/// The row's loop may not be cut; sharding decomposes the op to cut it.
+/// The sharding rule of an op on rows along `dimension`. No axis may cut the loop
+/// over the elements of a row. If an axis shall cut it, `dpc-assign-layouts`
+/// decomposes the op.
 static ShardingRule rowShardingRule(Operation *op, int64_t dimension) {
   ShardingRule rule = elementwiseShardingRule(op);
   rule.loops[dimension].kind = LoopKind::whole;
@@ -63,7 +66,7 @@ static std::pair<double, double> rowMaxAndSum(const std::vector<double> &x, int6
   return {largest, sum};
 }
 
-/// x minus the largest element of its row.
+/// `x` minus the largest element of each row along `dimension`.
 static Value shifted(Expressions e, Value x, int64_t dimension) {
   Value largest = e.reduce(ReduceKind::max, x, {dimension});
   return e.sub(x, e.broadcastAlong(largest, typeOf(x).getShape(), {dimension}));
@@ -206,7 +209,8 @@ ShardingRule NormalizeOp::getShardingRule() {
 
 LogicalResult NormalizeOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
-  // Strides that map an index of the operand to the offset of its statistics.
+  // The strides that map an index of the operand to the offset of its mean and
+  // variance.
   SmallVector<int64_t> strides = rowMajorStrides(out[1].getShape());
   SmallVector<int64_t> steps(in[0]->getRank(), 0);
   for (int64_t d = 0, next = 0; d < in[0]->getRank(); ++d)

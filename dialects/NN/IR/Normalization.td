@@ -15,11 +15,11 @@ class NN_SoftmaxLikeOp<string mnemonic> : NN_Op<mnemonic, [
 def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
   let summary = "Exponentials along one dimension, divided by their sum";
   let description = [{
-    y = e^(x - m) / sum e^(x - m), with m the largest x along `dimension`, so that
-    no exponential overflows. Gradient: y (g - sum(g y)).
+    y = e^(x - m) / sum e^(x - m), where m is the largest x along `dimension`.
+    Subtracting m prevents overflow. Gradient: y (g - sum(g y)).
 
-    Made by the frontends; stays one op because a single kernel keeps the row in
-    registers; decomposed at `placed` if the row is cut.
+    Frontends create the op. It is one op because one kernel can keep a row in
+    registers. `dpc-assign-layouts` decomposes it if an axis cuts the rows.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -34,10 +34,11 @@ def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
 def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> {
   let summary = "Logarithm of softmax, without the quotient";
   let description = [{
-    y = (x - m) - ln sum e^(x - m), with m the largest x along `dimension`.
+    y = (x - m) - ln sum e^(x - m), where m is the largest x along `dimension`.
     Gradient: g - e^y sum(g).
 
-    Made by the frontends; decomposed at `placed` if the row is cut.
+    Frontends create the op. `dpc-assign-layouts` decomposes it if an axis cuts the
+    rows.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -54,20 +55,20 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     NN_Computes, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Shifts and scales to mean 0 and variance 1";
   let description = [{
-    Over the N elements along `dimensions`: `mean` is their mean, `variance` the
-    mean of (x - mean)^2 (population variance, computed in a second pass), and
-    result = (x - mean) / sqrt(variance + epsilon). With `uncentered` the mean is
-    not subtracted, and `variance` is the mean of x^2 (RMS norm); `mean` is still
-    the mean. The op has no scale and bias: layer, RMS, instance, group and batch
-    normalisation multiply and add around it.
+    The op normalises groups of N elements along `dimensions`. `mean` is the mean of a
+    group. `variance` is the mean of (x - mean)^2: the population variance, computed in
+    a second pass. The result is (x - mean) / sqrt(variance + epsilon). With
+    `uncentered`, the mean is not subtracted, and `variance` is the mean of x^2 (RMS
+    norm); the result `mean` is still the mean. The op has no scale and bias: layer,
+    RMS, instance, group and batch normalisation have separate ops for them.
 
-    Gradient, with r = 1 / sqrt(variance + epsilon) and y the result:
-    r (g - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient of
-    `mean` adds 1/N of it to every element, a gradient of `variance` adds
-    2/N (x - mean) times it.
+    Let r = 1 / sqrt(variance + epsilon), and let y be the result. The gradient is
+    r (g - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient h of `mean`
+    adds h / N to the gradient of every element. A gradient h of `variance` adds
+    2 h (x - mean) / N.
 
-    Made by the frontends and by the training form of `nn.batch_norm`; decomposed at
-    `placed` if a reduced dimension is cut.
+    Frontends and the training form of `nn.batch_norm` create the op.
+    `dpc-assign-layouts` decomposes it if an axis cuts one of `dimensions`.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {
@@ -87,7 +88,7 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     `:` type($input) `->` type($result) `,` type($mean) `,` type($variance)
   }];
   let extraClassDeclaration = [{
-    /// The number of elements over which one mean is taken.
+    /// The number N of elements over which one mean is taken.
     int64_t getReducedCount();
   }];
 }
@@ -98,21 +99,25 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     NN_Interpretable, NN_TrainingMode, NN_Computes]> {
   let summary = "Batch normalisation with running statistics";
   let description = [{
-    Training: each channel (dimension 1) is normalised over the samples and
-    positions, result = (x - batch mean) / sqrt(batch variance + epsilon) scale +
-    bias. The running statistics become momentum * old + (1 - momentum) * batch
-    (ONNX's momentum, which is 1 - PyTorch's). The batch variance is the population
-    variance; with `unbiased` the running variance is updated with N / (N - 1) times
-    it, as in PyTorch (N / 1 if N is 1).
-    With G groups, the statistics are taken over G equal, consecutive runs of
-    samples, and the running ones are updated G times, in order. If an op reads the
-    running statistics that another op returns, both are uses of the same module:
-    each group then updates them once per use, in the order of the uses.
-    Evaluation: x is normalised by the running statistics, which do not change.
+    In training, each channel (dimension 1) is normalised over all samples and
+    positions: result = (x - batch mean) / sqrt(batch variance + epsilon) * scale +
+    bias. The running statistics become momentum * old + (1 - momentum) * batch. This is
+    the momentum of ONNX, which is 1 minus that of PyTorch. The batch variance is the
+    population variance. With `unbiased`, the running variance is updated with the batch
+    variance times N / (N - 1), as in PyTorch; if N is 1, the factor is 1.
 
-    Made by the frontends at level `import`. Building the step replaces it, so it
-    needs neither a gradient nor a sharding rule. The interpreter computes the
-    training form with one group.
+    The samples may be divided into G groups, which are equal, consecutive runs of
+    samples. Then each group has its own batch statistics, and the running statistics
+    are updated G times, in the order of the groups. If an op reads the running
+    statistics that another op returns, both are uses of one module. Each group then
+    updates the statistics once per use, in the order of the uses.
+
+    In evaluation, x is normalised by the running statistics, which do not change.
+
+    Frontends create the op, which exists only at level `import`. When the step is
+    built, the training or the evaluation form replaces it, so it needs neither a
+    gradient nor a sharding rule. The interpreter computes the training form with one
+    group.
 
     ```mlir
     func.func @example(%x: tensor<8x3x4x4xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>, %mean: tensor<3xf32>, %var: tensor<3xf32>) {
@@ -123,7 +128,7 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     }
     ```
     Constraints: (C1) `input` has at least 2 dimensions, and no extent is 0; (C2) scale,
-    bias, mean and variance (of one type) have one element per channel, with the element
+    bias, mean and variance have one type, with one element per channel and the element
     type of `input`; (C3) `epsilon` is a number >= 0, and `momentum` is in [0, 1].
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, NN_FloatTensor:$bias,

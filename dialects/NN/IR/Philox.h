@@ -6,8 +6,9 @@
 
 namespace dpc::nn {
 
-/// Philox 4x32-10, which maps a counter to random words: Salmon, Moraes, Dror,
-/// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// The random number generator Philox 4x32-10, which maps a counter and a key to
+/// four random words. Source: Salmon, Moraes, Dror, Shaw, "Parallel random
+/// numbers: as easy as 1, 2, 3", SC 2011.
 inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
                                           std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -21,8 +22,8 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
   return counter;
 }
 
-/// Output number `ordinal` (from 0) of SplitMix64 with the initial state `seed`:
-/// the key of the random op with that import ordinal.
+/// The key of the random op whose attribute `ordinal` is `ordinal`: output number
+/// `ordinal` (from 0) of SplitMix64 with the initial state `seed`.
 inline uint64_t randomKey(uint64_t seed, uint64_t ordinal) {
   uint64_t z = seed + (ordinal + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

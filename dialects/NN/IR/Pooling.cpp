@@ -1,5 +1,5 @@
-// Max and sum pooling and their gradients: types, cost, sharding, interpreter
-// rules and gradients.
+// The types, costs, sharding rules, interpreter rules and gradients of max pooling
+// and sum pooling.
 
 #include "dialects/NN/IR/Pooling.h"
 
@@ -26,8 +26,9 @@ void NNDialect::registerPoolingOps() {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// The type of the pooled `x`. If x and the window break a constraint, reports an
-/// error that `emitError` begins.
+/// The type of the result of pooling `x`. If `x` and the window violate a
+/// constraint, fails with an error message that begins with the text of
+/// `emitError()`.
 static FailureOr<RankedTensorType> inferPooled(RankedTensorType x, const Window &window,
                                                function_ref<InFlightDiagnostic()> emitError) {
   if (x.getRank() < 3 || x.getRank() > 5) // pool_c1
@@ -65,8 +66,8 @@ INFER_POOLED(MaxPoolOp)
 INFER_POOLED(SumPoolOp)
 #undef INFER_POOLED
 
-/// Verifies an op that maps the gradient of the pooled tensor to the gradient of x,
-/// which is its result.
+/// Verifies nn.max_pool_grad or nn.sum_pool_grad, which compute the gradient of x
+/// from the gradient of the pooled tensor.
 template <typename Op> static LogicalResult verifyGradient(Op op) {
   RankedTensorType x = typeOf(op.getResult()), y = typeOf(op.getGrad());
   FailureOr<RankedTensorType> pooled =
@@ -86,7 +87,7 @@ LogicalResult SumPoolGradOp::verify() { return verifyGradient(*this); }
 // Cost and sharding
 //===----------------------------------------------------------------------===//
 
-/// One operation per element of every window.
+/// Pooling does one operation per element of every window.
 static int64_t poolingFlops(Value pooled, const Window &window) {
   return typeOf(pooled).getNumElements() * window.getTaps();
 }
@@ -97,7 +98,8 @@ int64_t SumPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
 int64_t SumPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 
 namespace {
-/// Batch and channels are parallel; spatial dimensions may not be cut.
+/// The loops of pooling. Loops over batch and channels are parallel. No axis may
+/// cut loops over spatial dimensions.
 struct PoolingLoops {
   ShardingRule rule; // the loops only
   ShardingRule::ValueLoops x, y;
@@ -150,7 +152,8 @@ ShardingRule SumPoolGradOp::getShardingRule() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The windows over one (batch, channel) plane, and the number of planes.
+/// A plane has the elements of one batch element and channel. This object has the
+/// combinations of a window and an element in one plane, and the number of planes.
 struct Planes {
   int64_t count, xSize, ySize, stride;
   std::vector<Window::Run> runs;
@@ -164,9 +167,9 @@ struct Planes {
       ySize *= extent;
   }
 
-  /// Calls `visit(x, y)` with the offsets of every element in x and of every window
-  /// in y that contains it, plane by plane. The elements of a window are visited in
-  /// the kernel's row-major order.
+  /// Calls `visit(x, y)` for each element and each window that contains it, plane
+  /// by plane. `x` is the offset of the element in x, and `y` is the offset of the
+  /// window in y. The elements of one window come in row-major order.
   template <typename Visit> void forEach(Visit visit) const {
     for (int64_t plane = 0; plane < count; ++plane)
       for (const Window::Run &run : runs)
@@ -176,8 +179,8 @@ struct Planes {
 };
 } // namespace
 
-/// The offset in x of the first largest element of each window; -1 if a window has
-/// only padding.
+/// For each window, the offset in x of its largest element, or of the first if
+/// there are several. -1 for a window that has only padding.
 static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &planes) {
   std::vector<int64_t> largest(planes.count * planes.ySize, -1);
   auto intType = dyn_cast<IntegerType>(x.getType().getElementType());
@@ -196,7 +199,7 @@ static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &plane
   return largest;
 }
 
-/// The least value of an integer type, in HostTensor's representation.
+/// The least value of an integer type as HostTensor represents it.
 static int64_t leastInt(IntegerType type) {
   if (type.isUnsigned() || type.getWidth() == 1)
     return 0;
@@ -217,7 +220,8 @@ LogicalResult MaxPoolOp::interpret(InterpreterContext &, ArrayRef<const HostTens
   return success();
 }
 
-/// Calls `run` with the member of HostTensor that holds the elements of `tensor`.
+/// Calls `run` with a pointer to the member of HostTensor that holds the elements
+/// of `tensor`.
 template <typename Run> static LogicalResult withElements(const HostTensor &tensor, Run run) {
   if (tensor.isFloat())
     run(&HostTensor::floats);

@@ -3,11 +3,12 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-/// Slides a window over the spatial dimensions of x (batch, channels, spatial).
+/// Base of the pooling ops, which slide a window over the spatial dimensions of x.
+/// The dimensions of x are [batch, channels, spatial..].
 class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Computes], traits)> {
-  // The constraints that all four share.
+  // The constraints that all four ops share.
   string constraints = [{
     Constraints (pool_c1 to pool_c5, the same for the four ops): (C1) x has rank
     3 to 5; (C2) `kernel`, `strides`, `padLow`, `padHigh` and `dilations` have
@@ -39,10 +40,11 @@ class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
 def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Largest element of each window";
   let description = [{
-    The largest element of x among those at o * stride + k * dilation - padLow for k
-    in `kernel`; NaN if one of them is NaN. Padding never wins; a window of only
-    padding gives the least value of the type. The ceil mode of frontends is a
-    larger `padHigh`. Gradient: `nn.max_pool_grad`.
+    Output element o is the largest element of its window: the elements of x at o *
+    stride + k * dilation - padLow for all k in `kernel`. It is NaN if one of them
+    is NaN. Padding is ignored; a window of only padding gives the least value of
+    the type. Frontends express ceil mode by a larger `padHigh`. Gradient:
+    `nn.max_pool_grad`.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32x32xf32>) {
@@ -57,10 +59,11 @@ def NN_MaxPoolOp : NN_PoolingOp<"max_pool", ["input"], [NN_Differentiable, Decla
 def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllTypesMatch<["input", "result"]>]> {
   let summary = "Gradient of max pooling's input";
   let description = [{
-    Adds each element of `grad` at the position of the first largest element in its
-    window of `input`, in row-major order of the kernel, as PyTorch does (the first
-    NaN if there is one). Made by the VJP of `nn.max_pool`; it has no gradient
-    itself.
+    Each element of `grad` belongs to one window of `input`. The op adds the element
+    at the position of the largest element of the window. If several are the
+    largest, it takes the first in row-major order, as PyTorch does; if there is a
+    NaN, it takes the first NaN. The VJP of `nn.max_pool` creates the op, which has
+    no gradient itself.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32xf32>, %g: tensor<8x16x16xf32>) {
@@ -76,10 +79,11 @@ def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllType
 def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Sum of each window";
   let description = [{
-    The sum of the elements of x at o * stride + k * dilation - padLow for k in
-    `kernel`; padding counts as zero. Average pooling is this sum divided by the
-    number of kernel elements, or by the counts that the same pooling of ones gives.
-    Gradient: `nn.sum_pool_grad`.
+    Output element o is the sum of its window: the elements of x at o * stride + k *
+    dilation - padLow for all k in `kernel`. Padding counts as zero. Average pooling
+    divides this sum by the number of kernel elements, or by the number of elements
+    that are not padding. The sum pooling of a tensor of ones computes the second
+    number. Gradient: `nn.sum_pool_grad`.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32x32xf32>) {
@@ -94,9 +98,9 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, Decla
 def NN_SumPoolGradOp : NN_PoolingOp<"sum_pool_grad", ["grad"], [NN_Differentiable]> {
   let summary = "Gradient of sum pooling's input";
   let description = [{
-    Adds each element of `grad` at every position of its window in the result, a
-    tensor of x's type. It is the transpose of `nn.sum_pool`, and the gradient of
-    each is the other.
+    Adds each element of `grad` at every position of its window in the result, which
+    has the type of x. The op is the transpose of `nn.sum_pool`, so each of the two
+    is the gradient of the other.
 
     ```mlir
     func.func @example(%g: tensor<8x16x16xf32>) {

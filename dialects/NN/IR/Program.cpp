@@ -1,5 +1,5 @@
-// Variables, constants, updates and kernels: verifiers, sharding and
-// interpreter rules.
+// Verifiers, sharding rules and interpreter rules of nn.variable, nn.constant,
+// nn.update and nn.kernel.
 
 #include "dialects/NN/IR/Program.h"
 
@@ -68,7 +68,8 @@ LogicalResult ConstantOp::interpret(InterpreterContext &, ArrayRef<const HostTen
 }
 
 ShardingRule ConstantOp::getShardingRule() {
-  // A splat may be cut in any way; other values may not be cut.
+  // Axes may cut any dimension of a splat, because every shard is a splat too.
+  // They may not cut other values.
   ShardingRule rule = elementwiseShardingRule(*this);
   auto dense = dyn_cast<DenseElementsAttr>(getValue());
   if (!dense || !dense.isSplat())

@@ -12,8 +12,8 @@
 
 namespace dpc::nn {
 
-/// The variables of a module by the names of their tensors, at the time when the object is
-/// made.
+/// Finds the variables of a module by the names of their tensors. Variables that are added
+/// to the module later are not found.
 class Variables {
 public:
   explicit Variables(mlir::ModuleOp module);
@@ -21,7 +21,7 @@ public:
   VariableOp find(llvm::StringRef name) const { return byName.lookup(name); }
 
 private:
-  llvm::StringMap<VariableOp> byName; // looked up by key only
+  llvm::StringMap<VariableOp> byName; // never iterated: its order is not deterministic
 };
 
 } // namespace dpc::nn

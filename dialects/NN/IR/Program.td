@@ -5,15 +5,16 @@ include "dialects/NN/IR/NNBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 
 def NN_VariableOp : NN_Op<"variable"> {
-  let summary = "One piece of state and its initial value";
+  let summary = "A state with its initial value";
   let description = [{
-    The name is that of arguments (`#nn.arg`) and files: the name of the ONNX
-    initializer, or `SLOT|PARAMETER` for optimizer state. It is no symbol, because a
-    model may name a tensor `step`, which is also the name of a function. Functions
-    take the variable's value as an argument; the op only gives the initial value.
+    `tensor_name` is the name that arguments (`#nn.arg`) and files use for the state.
+    It is the name of the ONNX initializer, or `SLOT|PARAMETER` for optimizer state.
+    It is not a symbol, because a model may have a tensor named `step`, which is also
+    the name of a function. The op only has the initial value; functions take the
+    current value as an argument.
 
-    Made by the frontends and by `dpc-apply-optimizer`; stays on the module until
-    the program's initial values are written from it.
+    Frontends and `dpc-apply-optimizer` create the op. It stays in the module to the
+    last level; the folder `record` writes the initial values of the program from it.
 
     ```mlir
     nn.variable @"fc.weight" = dense<0.5> : tensor<4x4xf32>
@@ -38,9 +39,9 @@ def NN_ConstantOp : NN_Op<"constant", [
     NN_Interpretable, NN_Shardable, NN_Moves, NN_Fusable]> {
   let summary = "A tensor known at compile time";
   let description = [{
-    If all elements are equal, the value is a splat of the full shape. A larger
-    value that is neither trained nor a splat is an `nn.variable` of kind `constant`
-    instead.
+    If all elements are equal, the value is a splat of the full shape. A large value
+    that is neither trained nor a splat becomes an `nn.variable` instead, and an
+    argument of the kind `constant`.
 
     ```mlir
     %half = nn.constant dense<0.5> : tensor<8x16xf32>
@@ -58,12 +59,13 @@ def NN_UpdateOp : NN_Op<"update", [
     NN_Interpretable, NN_Shardable, NN_Computes]> {
   let summary = "An elementwise update of state, with named scalars";
   let description = [{
-    The region computes element i of each result from element i of each of the
-    `tensors` and from the `scalars`. It works on rank-0 tensors with elementwise
-    ops only. So an update runs on any layout or flat storage that its tensors
-    share, and two updates with equal regions can be joined into one.
+    The region computes element i of each result from element i of all `tensors` and
+    from the `scalars`. It has only elementwise ops on tensors of rank 0. Therefore an
+    update can run on any layout that all its tensors have, and on flat storage. Two
+    updates with equal regions can be joined into one.
 
-    Made by `dpc-apply-optimizer`; joined by bucketing; becomes one loop.
+    `dpc-apply-optimizer` creates the op. `dpc-divide-updates` joins the updates of
+    the tensors in one flat storage. It becomes one loop.
 
     ```mlir
     func.func @example(%p: tensor<4xf32>, %g: tensor<4xf32>, %lr: tensor<f32>) {
@@ -103,15 +105,15 @@ def NN_UpdateOp : NN_Op<"update", [
 def NN_KernelOp : NN_Op<"kernel", [
     Pure, SingleBlock, IsolatedFromAbove, NN_Interpretable,
     DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>]> {
-  let summary = "A group of ops that becomes one piece of generated code";
+  let summary = "A group of ops that becomes one function of generated code";
   let description = [{
-    The region computes the results from its arguments, which represent the
-    operands. Operands and results are buffers in memory. Values inside are in
-    registers, or in scratch memory if they are read in another order than they are
+    The region computes the results from its arguments, which represent the operands.
+    Operands and results are in memory. Values inside the region are in registers.
+    They are in scratch memory if they are read in another order than they are
     computed.
 
-    Made by kernel formation at level `local`; becomes one function of generated
-    code, shared by all kernels with equal regions.
+    `dpc-form-kernels` creates the op. It becomes one function of generated code. All
+    kernels with equal regions share one function.
 
     ```mlir
     func.func @example(%x: tensor<8x4xf32>, %b: tensor<4xf32>) {
@@ -145,14 +147,14 @@ def NN_KernelOp : NN_Op<"kernel", [
 
 def NN_AfterOp : NN_Op<"after", [
     Pure, AllTypesMatch<["input", "result"]>, NN_Interpretable, NN_Fusable]> {
-  let summary = "A value that nobody reads before another one is there";
+  let summary = "A value that no op reads before another value is computed";
   let description = [{
-    The result is `input`; no data is moved. Readers of the result are computed after
-    `trigger`, in every order that respects operands, and never in the kernel that
+    The result is `input`; no data is moved. Because the op reads `trigger`, ops that
+    read the result run after `trigger` is computed, and never in the kernel that
     computes `input`.
 
-    Made by `dpc-remat`, so that rematerialized values are computed only when they are
-    needed; becomes a view of a buffer.
+    `dpc-remat` creates the op, so that values are not computed again too early.
+    `dpc-lower-to-exec` replaces it by a view of the buffer of `input`.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>, %gradient: tensor<4xf32>) {
@@ -168,8 +170,11 @@ def NN_AfterOp : NN_Op<"after", [
 
 def NN_YieldOp : NN_Op<"yield", [
     Pure, Terminator, ParentOneOf<["KernelOp", "UpdateOp"]>]> {
-  let summary = "Ends a region and gives its values";
-  let description = "See `nn.update` and `nn.kernel`.";
+  let summary = "Ends a region and returns its values";
+  let description = [{
+    Ends the region of an `nn.update` or `nn.kernel`. Its operands are the results of
+    the region.
+  }];
   let arguments = (ins Variadic<NN_Tensor>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
   let builders = [OpBuilder<(ins), [{}]>];

@@ -1,5 +1,5 @@
-// Random numbers (Philox), dropout and draws: verifiers, training and
-// evaluation forms.
+// Verifiers, training forms and evaluation forms of random numbers (Philox),
+// dropout and draws.
 
 #include "dialects/NN/IR/Random.h"
 
@@ -32,7 +32,7 @@ LogicalResult RandomUniformOp::verify() {
   return success();
 }
 
-// Ten rounds of four multiplications and as many exclusive ors.
+// Philox has ten rounds of four multiplications and four exclusive ors.
 int64_t RandomUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 ShardingRule RandomUniformOp::getShardingRule() {
@@ -67,16 +67,17 @@ static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
   return number ? number : e.splat(type, 0);
 }
 
-/// A number in [0, 1) for each of `numbers`. It is f32 for any element type: 24
-/// bits are exact, and every precision draws the same numbers.
+/// A random number in [0, 1) for each element of `numbers`. The numbers are f32,
+/// which represents their 24 bits exactly. Therefore a program draws the same
+/// numbers in every precision.
 static Value draw(Expressions &e, const TrainingContext &context, uint64_t ordinal, Value numbers) {
   return e.make<RandomUniformOp>(
       RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()), context.seed,
       context.step, numbers, ordinal);
 }
 
-/// Emits a remark if the result of a draw is used, because evaluation replaces it
-/// by the mean.
+/// Emits a remark if the result of a draw has uses, because evaluation replaces
+/// the result by the mean of the distribution.
 static void noteMean(Operation *draw) {
   if (!draw->use_empty())
     draw->emitRemark("evaluation takes the mean of what is drawn here");
@@ -136,13 +137,14 @@ SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingCo
   double ratio = getRatio().convertToDouble();
   Value uniform = draw(e, context, getOrdinal(), elementNumbers(e, typeOf(x).getShape()));
   Value mask = e.compare(Comparison::ge, uniform, ratio);
-  // With ratio 1 no element is kept; the factor 0 avoids an infinite one.
+  // With ratio 1 no element is kept, and 1 / (1 - ratio) would be infinite.
   double factor = ratio < 1 ? 1 / (1 - ratio) : 0;
   return {e.select(mask, e.mul(x, factor), e.splatLike(x, 0)), mask};
 }
 
 SmallVector<Value> DropoutOp::buildInference(OpBuilder &builder) {
-  // A drawn mask that is used without its scale.
+  // A dropout of a constant whose mask is used serves to draw the mask. The user
+  // should know that evaluation draws no mask.
   if (getInput().getDefiningOp<ConstantOp>() && !getMask().use_empty())
     emitRemark("evaluation takes all of what is drawn here as kept");
   Expressions e{builder, getLoc()};

@@ -10,21 +10,25 @@ class NN_I64ScalarBeside<string anchor, string operand> : TypesMatchWith<
 def NN_RandomUniformOp : NN_Op<"random_uniform", [
     Pure, NN_Interpretable, NN_Shardable, NN_Computes,
     NN_I64ScalarBeside<"index", "seed">, NN_I64ScalarBeside<"index", "step">]> {
-  let summary = "Uniform random numbers in [0, 1), one an index";
+  let summary = "Uniform random numbers in [0, 1), one for each index";
   let description = [{
-    Philox 4x32-10 (Salmon et al., SC 2011), a pure function of (seed, step,
-    ordinal, index). `index` is the number of the element in the logical tensor, so
-    no layout changes a random number, and recomputation gives the same one.
+    The random numbers are computed by Philox 4x32-10 (Salmon et al., SC 2011), a
+    pure function of (seed, step, ordinal, index). `index` is the number of the
+    element in the logical tensor. Therefore random numbers do not depend on the
+    layout, and computing them again gives the same numbers.
 
-    * counter words 0, 1: low and high half of the index; 2, 3: of the step;
-    * key words 0, 1: low and high half of SplitMix64's output number `ordinal`
-      (counted from 0) from state `seed`: with z = seed + (ordinal + 1)
-      0x9E3779B97F4A7C15, z = (z ^ z >> 30) 0xBF58476D1CE4E5B9, z = (z ^ z >> 27)
-      0x94D049BB133111EB, key = z ^ z >> 31;
-    * result = (output word 0 >> 8) / 2^24: 24 bits, exact in f32 and f64.
+    * words 0 and 1 of the counter are the low and high half of the index; words 2
+      and 3 are those of the step;
+    * words 0 and 1 of the key are the low and high half of output number `ordinal`
+      (from 0) of SplitMix64 with the initial state `seed`: with z = seed +
+      (ordinal + 1) 0x9E3779B97F4A7C15, z = (z ^ z >> 30) 0xBF58476D1CE4E5B9, z =
+      (z ^ z >> 27) 0x94D049BB133111EB, key = z ^ z >> 31;
+    * the result is (output word 0 >> 8) / 2^24. These are 24 bits, which f32 and
+      f64 represent exactly.
 
-    `ordinal` is the import ordinal of the op that draws. Made by the training form
-    of `nn.dropout`; fused with its consumers.
+    `ordinal` is the attribute `ordinal` of the op that draws: each random op of
+    the imported model has another number. The training forms of `nn.dropout` and
+    of draws create the op. Kernels of its readers compute it.
 
     ```mlir
     func.func @example(%seed: tensor<i64>, %step: tensor<i64>, %i: tensor<8x16xi64>) {
@@ -50,12 +54,14 @@ def NN_DropoutOp : NN_Op<"dropout", [
         "::llvm::cast<::mlir::ShapedType>($_self).clone(::mlir::IntegerType::get($_self.getContext(), 1))">]> {
   let summary = "Sets random elements to zero";
   let description = [{
-    Training: an element is kept if its `mask` is true, which has probability 1 -
-    `ratio`, and is divided by 1 - `ratio`; otherwise it becomes 0. The mask is
-    `nn.random_uniform` of the element's global row-major number >= ratio.
-    Evaluation: the operand, and a mask of true.
+    In training, each element is kept with probability 1 - `ratio`. The result is
+    the element divided by 1 - `ratio` if it is kept, otherwise 0. `mask` says
+    which elements are kept: those for which `nn.random_uniform` of the element's
+    row-major number in the logical tensor is >= `ratio`. In evaluation, the result
+    is the operand, and all elements of `mask` are true.
 
-    Made by the frontends at level `import`; building the step replaces it.
+    Frontends create the op, which exists only at level `import`. When the step is
+    built, the training or the evaluation form replaces it.
 
     ```mlir
     func.func @example(%x: tensor<8x16xf32>) {

@@ -1,5 +1,5 @@
-// Reductions, arg-reductions and running sums: types, cost, sharding,
-// interpreter rules and gradients.
+// The types, costs, sharding rules, interpreter rules and gradients of nn.reduce,
+// nn.arg_reduce and nn.cumsum.
 
 #include "dialects/NN/IR/Reduction.h"
 
@@ -24,8 +24,8 @@ void NNDialect::registerReductionOps() {
       >();
 }
 
-/// Strides that map an index of the operand to an offset in a result without the
-/// `dropped` dimensions.
+/// The strides that map an index of the operand to an offset in the result. The
+/// result does not have the dimensions `dropped`, so their strides are 0.
 static SmallVector<int64_t> stepsWithout(ArrayRef<int64_t> operandShape,
                                          ArrayRef<int64_t> resultShape, ArrayRef<int64_t> dropped) {
   SmallVector<int64_t> strides = rowMajorStrides(resultShape), steps(operandShape.size(), 0);
@@ -120,7 +120,7 @@ static int64_t combine(ReduceKind kind, int64_t x, int64_t y, bool isUnsigned) {
   return x;
 }
 
-/// The neutral integer for max or min.
+/// The neutral element of max or min: the least or the largest integer of `type`.
 static int64_t extremeInt(ReduceKind kind, IntegerType type) {
   unsigned width = type.getWidth();
   bool isUnsigned = type.isUnsigned() || width == 1;
@@ -158,10 +158,11 @@ LogicalResult ReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTenso
   return success();
 }
 
-/// A mask of the first true element along `dimensions`, in their row-major order;
-/// all false if no element is true. Positions are those in the logical tensor, and
-/// the first one is found by a reduction, so parts of a dimension on several
-/// devices agree on it.
+/// A mask that is true only at the first true element of `hit` along `dimensions`,
+/// in row-major order of these dimensions. It is all false if no element is true.
+/// Elements have the numbers that they have in the logical tensor, and a reduction
+/// finds the smallest number. Therefore devices with shards of one dimension agree
+/// on the first element.
 static Value isFirst(Expressions e, Value hit, ArrayRef<int64_t> dimensions) {
   ArrayRef<int64_t> shape = typeOf(hit).getShape();
   int64_t count = 1;
@@ -207,8 +208,9 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
     return success();
   }
   case ReduceKind::prod: {
-    // The product of the other elements, computed without division, so that a zero
-    // among the factors does no harm. The reduced dimensions are treated as one.
+    // The gradient of a factor is g times the product of the other factors. This
+    // product is computed without a division, because a factor may be zero. All
+    // reduced dimensions become the columns.
     SmallVector<int64_t> order, inverse(shape.size());
     for (int64_t d = 0; d < int64_t(shape.size()); ++d)
       if (!llvm::is_contained(getDimensions(), d))
@@ -225,7 +227,7 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
     Value g2 = e.reshape(g, {rows});
     Value others = e.splat(flat.getType(), 1);
     for (int64_t shift = 1; shift < columns; ++shift) {
-      // Multiply by column (j + shift) mod columns.
+      // Multiply column j by column (j + shift) mod columns.
       auto part = [&](int64_t from, int64_t to) -> Value {
         return e.make<SliceOp>(flat, ArrayRef<int64_t>{0, from}, ArrayRef<int64_t>{rows, to},
                                ArrayRef<int64_t>{1, 1});
@@ -336,7 +338,7 @@ LogicalResult CumSumOp::interpret(InterpreterContext &, ArrayRef<const HostTenso
     auto &target = out[0].*member;
     for (int64_t base = 0, size = in[0]->size(); base < size; ++base) {
       if ((base / stride) % extent != 0)
-        continue; // not the start of a line
+        continue; // `base` is not the first element of a row
       typename std::decay_t<decltype(source)>::value_type sum = 0;
       for (int64_t i = 0; i < extent; ++i) {
         int64_t at = base + (getReverse() ? extent - 1 - i : i) * stride;

@@ -9,12 +9,15 @@ def NN_ReduceOp : NN_Op<"reduce", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Combines the elements along some dimensions";
   let description = [{
-    The reduced dimensions are dropped. The result over an empty dimension is the
-    identity: 0, -inf, +inf, 1. `max` and `min` give NaN if any element is NaN.
-    Gradients: `sum` gives g to every element; `max` and `min` divide g evenly among
-    the elements that equal the result (PyTorch's amax), or, with `first`, give all
-    of g to the first of them in row-major order (PyTorch's max along a dimension);
-    `prod` gives g times the product of the other elements.
+    The result does not have the reduced dimensions. If a reduced dimension is
+    empty, the result is the neutral element: 0 for `sum`, -inf for `max`, +inf for
+    `min`, 1 for `prod`. `max` and `min` give NaN if an element is NaN.
+
+    Gradients: with `sum`, every element gets g. With `max` and `min`, g is divided
+    evenly among the elements that equal the result, as for amax of PyTorch. With
+    `first`, the first of these elements in row-major order gets all of g, as for
+    max along a dimension in PyTorch. With `prod`, an element gets g times the
+    product of the other elements.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>) {
@@ -24,7 +27,7 @@ def NN_ReduceOp : NN_Op<"reduce", [
     }
     ```
     Constraints: (C1) `dimensions` are inside the rank, strictly increasing; (C2)
-    `first` is for max and min.
+    only max and min may have `first`.
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, DenseI64ArrayAttr:$dimensions,
                        UnitAttr:$first);
@@ -34,11 +37,11 @@ def NN_ReduceOp : NN_Op<"reduce", [
 
 def NN_ArgReduceOp : NN_Op<"arg_reduce", [
     Pure, NN_Interpretable, NN_Shardable, NN_Moves]> {
-  let summary = "Where the largest or smallest element lies";
+  let summary = "The index of the largest or smallest element";
   let description = [{
-    The index along `dimension` (which is dropped) of the largest (`max`) or
-    smallest (`min`) element. Among equal elements it is the first one, or the last
-    one with `selectLast`.
+    The index along `dimension` of the largest (`max`) or smallest (`min`) element.
+    If several elements are equal, it is the index of the first, or of the last with
+    `selectLast`. The result does not have `dimension`.
 
     ```mlir
     func.func @example(%x: tensor<4x5xf32>) {
@@ -46,8 +49,8 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [
       return
     }
     ```
-    Constraints: (C1) `kind` is max or min; (C2) `dimension` is inside the rank
-    and not empty; (C3) the result has the operand's shape without it.
+    Constraints: (C1) `kind` is max or min; (C2) `dimension` is inside the rank and
+    not empty; (C3) the result has the operand's shape without this dimension.
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$input, I64Attr:$dimension,
                        UnitAttr:$selectLast);
@@ -61,9 +64,9 @@ def NN_CumSumOp : NN_Op<"cumsum", [
     NN_Differentiable, NN_Computes]> {
   let summary = "Running sum along one dimension";
   let description = [{
-    Element i is the sum of elements 0..i (0..i-1 with `exclusive`); with `reverse`
-    the sums start at the end. Gradient: the running sum of g in the other
-    direction.
+    Element i of the result is the sum of the elements 0 to i, or 0 to i - 1 with
+    `exclusive`. With `reverse`, the sums start at the end. Gradient: the running
+    sum of g in the other direction.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {

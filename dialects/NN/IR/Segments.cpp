@@ -1,4 +1,4 @@
-// Sums over the tensors in flat storage, and values for each of these tensors.
+// Verifiers, costs and interpreter rules of nn.segment_sum and nn.segment_fill.
 
 #include "dialects/NN/IR/Segments.h"
 
@@ -16,8 +16,8 @@ void NNDialect::registerSegmentsOps() {
       >();
 }
 
-/// Verifies that `values` has one element for each of `bounds`, with the element
-/// type of `flat`.
+/// Verifies that `values` has one element per segment, and the element type of
+/// `flat`. `bounds` has one element per segment.
 static LogicalResult verifyValues(Operation *op, Value flat, Value values, Value bounds) {
   RankedTensorType type = typeOf(values);
   if (type.getElementType() != typeOf(flat).getElementType() ||
@@ -27,7 +27,8 @@ static LogicalResult verifyValues(Operation *op, Value flat, Value values, Value
   return success();
 }
 
-/// Calls `visit(segment, element)` for each element of `flat` that is in a segment.
+/// Calls `visit(segment, element)` for each segment and each of its elements in a
+/// tensor of `size` elements.
 static void forEachElement(const HostTensor &begins, const HostTensor &ends, int64_t size,
                            llvm::function_ref<void(int64_t, int64_t)> visit) {
   for (int64_t segment = 0; segment < begins.size(); ++segment)

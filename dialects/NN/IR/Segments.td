@@ -11,12 +11,13 @@ def NN_SegmentBounds : 1DTensorOf<[I64]>;
 def NN_SegmentSumOp : NN_SegmentOp<"segment_sum"> {
   let summary = "Sums of the segments of a flat tensor";
   let description = [{
-    Element k is the sum of elements `begins[k]`, .., `ends[k]` - 1 of the operand.
-    Bounds are clamped to the operand. So a shard of flat storage can be summed with the
-    bounds of all members, relative to the start of the shard, and the sums of all
-    shards add up to those of the complete storage.
+    Element k of the result is the sum of the elements `begins[k]`, .., `ends[k]` - 1 of
+    the operand. Bounds outside of the operand are clamped to it. Therefore the op can
+    sum one shard of flat storage: the bounds of all members are given relative to the
+    start of the shard. The sums of all shards add up to the sums of the complete
+    storage.
 
-    Made by `dpc-divide-updates` for the norms of tensors in flat storage.
+    `dpc-divide-updates` creates the op, for norms of the tensors in flat storage.
 
     ```mlir
     func.func @example(%x: tensor<8xf32>, %b: tensor<2xi64>, %e: tensor<2xi64>) {
@@ -37,12 +38,12 @@ def NN_SegmentSumOp : NN_SegmentOp<"segment_sum"> {
 def NN_SegmentFillOp : NN_SegmentOp<"segment_fill"> {
   let summary = "A flat tensor of segments of equal elements";
   let description = [{
-    Elements `begins[k]`, .., `ends[k]` - 1 are element k of the operand; elements in
-    no segment are 0. Segments do not overlap. Bounds are clamped to the result, as
-    in `nn.segment_sum`.
+    The elements `begins[k]`, .., `ends[k]` - 1 of the result are equal to element k of
+    the operand. Elements in no segment are 0. Segments do not overlap. Bounds outside
+    of the result are clamped to it, as in `nn.segment_sum`.
 
-    Made by `dpc-divide-updates` for factors of which each tensor in flat storage
-    has its own.
+    `dpc-divide-updates` creates the op, for factors that differ between the tensors in
+    flat storage.
 
     ```mlir
     func.func @example(%x: tensor<2xf32>, %b: tensor<2xi64>, %e: tensor<2xi64>) {

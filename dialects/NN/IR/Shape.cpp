@@ -1,5 +1,5 @@
-// Definitions of the ops that move elements: types, verifiers, folders and
-// sharding rules. Interpreter rules are in ShapeInterp.cpp, gradients in
+// Types, verifiers, folders and sharding rules of the ops that move elements. Their
+// interpreter rules are in ShapeInterp.cpp, and their gradients are in
 // ShapeVjp.cpp.
 
 #include "dialects/NN/IR/Shape.h"
@@ -23,7 +23,8 @@ void NNDialect::registerShapeOps() {
       >();
 }
 
-/// Adds one loop per dimension of `shape`, parallel by default.
+/// Adds one loop of kind `kind` per dimension of `shape` to `rule`, and returns
+/// these dimensions.
 static ShardingRule::ValueLoops addDims(ShardingRule &rule, ArrayRef<int64_t> shape,
                                         LoopKind kind = LoopKind::parallel) {
   ShardingRule::ValueLoops dims;
@@ -32,14 +33,16 @@ static ShardingRule::ValueLoops addDims(ShardingRule &rule, ArrayRef<int64_t> sh
   return dims;
 }
 
-/// Completes the rule of an op that only moves the elements of operand 0.
+/// Completes the rule of an op that only moves elements of operand 0. Such an op is
+/// additive and monotone.
 static ShardingRule movement(ShardingRule rule) {
   rule.additiveSets = {{0}};
   rule.monotone = true;
   return rule;
 }
 
-/// The splat that a shape op makes of a splat operand, or null.
+/// The result of an op that moves the elements of a splat: a splat of type
+/// `result`. Null if `operand` is not a splat.
 static OpFoldResult foldSplat(Attribute operand, Type result) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(operand);
   if (!dense || !dense.isSplat())
@@ -79,10 +82,11 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 
 FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
 
-/// Splits two shapes with equal element counts into groups of dimensions that cover
-/// the same elements, and each group into common loops, major to minor. If a
-/// group's dimensions have no common factorisation (2 x 3 against 3 x 2), each side
-/// keeps its own loops, which may not be cut.
+/// Splits both shapes into groups of dimensions that have the same number of
+/// elements, e.g. 2 x 6 x 5 and 12 x 5 into {2 x 6, 12} and {5, 5}. Then splits
+/// each group into loops that are common to both sides, major to minor. If the
+/// dimensions of a group have no common factors, as 2 x 3 and 3 x 2, each side
+/// keeps its own loops. No axis may cut these.
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = typeOf(getInput()).getShape();
@@ -97,7 +101,8 @@ ShardingRule ReshapeOp::getShardingRule() {
   }
   size_t i = 0, o = 0;
   while (i < from.size() || o < to.size()) {
-    // One group: dimensions [iBegin, i) and [oBegin, o) with equal products.
+    // Find the next group: dimensions [iBegin, i) of the operand and [oBegin, o) of
+    // the result.
     size_t iBegin = i, oBegin = o;
     int64_t left = i < from.size() ? from[i++] : 1;
     int64_t right = o < to.size() ? to[o++] : 1;
@@ -107,7 +112,7 @@ ShardingRule ReshapeOp::getShardingRule() {
       else
         right *= to[o++];
     }
-    // Go through both sides from the minor end, and split off common loops.
+    // Walk through both sides from the minor end, and split off common loops.
     SmallVector<SmallVector<unsigned, 2>> inLoops(i - iBegin), outLoops(o - oBegin);
     SmallVector<ShardingRule::Loop> saved(rule.loops);
     bool common = true;
@@ -361,7 +366,8 @@ ShardingRule PadOp::getShardingRule() {
     rule.operands[0].push_back(ShardingRule::dim(loop));
     rule.results[0].push_back(segments);
   }
-  // Additive in the operand alone only if the padding is zero.
+  // The op is additive in its first operand alone only if the padding value is
+  // zero.
   auto value = getValue().getDefiningOp<ConstantOp>();
   auto dense = value ? dyn_cast<DenseElementsAttr>(value.getValue()) : nullptr;
   bool zero = false;

@@ -3,7 +3,7 @@
 
 include "dialects/NN/IR/NNBase.td"
 
-// Ops that move elements without computing any.
+// Base of the ops that move elements and do not compute new ones.
 class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([
         Pure, NN_Interpretable, NN_Shardable, NN_Moves], traits)>;
@@ -32,7 +32,7 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Permutes dimensions";
   let description = [{
-    Result dimension i is operand dimension `permutation[i]`.
+    Dimension i of the result is dimension `permutation[i]` of the operand.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>) {
@@ -52,9 +52,9 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
     NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["keepsRows"]>]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
-    Operand dimension i is result dimension `dimensions[i]`; the result is constant
-    along the others. Extents are equal: if a dimension of extent 1 is to be
-    repeated, `nn.reshape` drops it first.
+    Dimension i of the operand becomes dimension `dimensions[i]` of the result, with
+    the same extent. The result is constant along its other dimensions. To repeat a
+    dimension of extent 1, a program drops it first with `nn.reshape`.
 
     ```mlir
     func.func @example(%b: tensor<16xf32>) {
@@ -77,7 +77,8 @@ def NN_SliceOp : NN_ShapeOp<"slice", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Every stride-th element of a box";
   let description = [{
-    Along dimension i, takes elements start, start + stride, ... below limit.
+    Along each dimension, takes the elements start, start + stride, .. that are
+    below limit.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {
@@ -102,9 +103,10 @@ def NN_PadOp : NN_ShapeOp<"pad", [PrecisionOpInterface,
     NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Puts a value around and between the elements";
   let description = [{
-    Inserts `low` elements of `value` before, `high` after, and `interior` between
-    two neighbours. Negative `low` and `high` crop elements, after the interior ones
-    have been inserted.
+    Along each dimension, inserts `interior` elements between two neighbours, `low`
+    elements before the first, and `high` elements after the last. All inserted
+    elements are `value`. Negative `low` and `high` crop elements, after the
+    interior elements have been inserted.
 
     ```mlir
     func.func @example(%x: tensor<3xf32>, %v: tensor<f32>) {
@@ -164,7 +166,7 @@ def NN_ReverseOp : NN_ShapeOp<"reverse", [PrecisionOpInterface,
 def NN_IotaOp : NN_ShapeOp<"iota", [NN_Fusable]> {
   let summary = "Each element's own index along one dimension";
   let description = [{
-    The index is global, even if the tensor is cut over devices.
+    The index is that in the logical tensor, even if axes shard the tensor.
 
     ```mlir
     %i = nn.iota dim 1 : tensor<4x8xi64>

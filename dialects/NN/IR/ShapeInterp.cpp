@@ -19,8 +19,9 @@ static void copyElement(const HostTensor &from, int64_t fromOffset, HostTensor &
     to.ints[toOffset] = from.ints[fromOffset];
 }
 
-/// Copies operand element `base + sum index[d] * step[d]` to each result element.
-/// Every strided view is such a copy.
+/// Copies to each result element at `index` the operand element at base + sum
+/// over d of index[d] * steps[d]. Transposes, broadcasts, slices and reversals
+/// are copies of this kind.
 static void copyStrided(const HostTensor &from, HostTensor &to, int64_t base,
                         ArrayRef<int64_t> steps) {
   int64_t offset = 0;

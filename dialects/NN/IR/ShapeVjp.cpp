@@ -1,5 +1,5 @@
-// Vector-Jacobian products of the ops that move elements: the gradient is moved by
-// the adjoint op.
+// Vector-Jacobian products of the ops that move elements. Each moves the elements
+// of the gradient back.
 
 #include "dialects/NN/IR/Expressions.h"
 
@@ -57,7 +57,8 @@ VJP(SliceOp) {
 VJP(PadOp) {
   Expressions e{builder, getLoc()};
   Value g = resultGrads[0];
-  // Undo the cropping (negative padding), then take the elements of the operand.
+  // Pad where the op cropped (negative padding), then take the elements that come
+  // from the operand.
   SmallVector<int64_t> restoreLow, restoreHigh, none, starts, limits, strides;
   for (auto [extent, low, high, interior] :
        llvm::zip_equal(typeOf(getInput()).getShape(), getLow(), getHigh(), getInterior())) {
@@ -78,8 +79,8 @@ VJP(PadOp) {
   if (wanted[0])
     grads[0] = inner;
   if (wanted[1]) {
-    // The padding value gets the part of the gradient that the operand does not
-    // get.
+    // The gradient of the padding value is the sum of the gradient over all
+    // elements that do not come from the operand.
     SmallVector<int64_t> all;
     for (int64_t d = 0; d < typeOf(g).getRank(); ++d)
       all.push_back(d);

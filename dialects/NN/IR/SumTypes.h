@@ -5,14 +5,16 @@
 
 namespace dpc::nn {
 
-/// The type of sums of elements of `type`: f32 for the 16-bit floats, else `type`.
+/// The type in which elements of type `type` are summed: f32 for 16-bit floats,
+/// otherwise `type`.
 mlir::Type accumulatorType(mlir::Type type);
 
 /// Whether an op that sums products of elements of type `factor` may have a result
-/// of type `sum`: the same type or, for floats, a wider float type.
+/// of type `sum`. It may be the same type or, for floats, a wider float type.
 bool holdsSums(mlir::Type sum, mlir::Type factor);
-/// The same for tensor types of equal shapes: whether an op of sums may have
-/// `results` if `inferred` follows from its operands.
+/// Whether an op that sums products may have results of types `results` if type
+/// inference gives `inferred`. Shapes must be equal, and element types must
+/// satisfy holdsSums.
 bool areCompatibleSums(mlir::TypeRange inferred, mlir::TypeRange results);
 
 } // namespace dpc::nn

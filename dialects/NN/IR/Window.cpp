@@ -1,4 +1,4 @@
-// Checks of a sliding window, and the extents of its output.
+// Checks a sliding window, and computes the extents of its output and its runs.
 
 #include "dialects/NN/IR/Window.h"
 
@@ -59,7 +59,8 @@ std::vector<Window::Run> Window::getRuns(ArrayRef<int64_t> input, ArrayRef<int64
   int64_t tap = -1;
   forEachIndex(kernel, [&](ArrayRef<int64_t> k) {
     ++tap;
-    // The outputs along the last dimension whose input is not padding.
+    // Find the outputs [first, end) along the last dimension whose input element
+    // is no padding.
     int64_t shift = k[last] * dilations[last] - padLow[last];
     int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(-shift, strides[last]));
     int64_t end = std::min<int64_t>(

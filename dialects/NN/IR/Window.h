@@ -10,33 +10,34 @@
 namespace dpc::nn {
 
 /// A window that slides over the spatial dimensions of a tensor, for convolution
-/// and pooling. The lists have one entry per spatial dimension, in elements. Kernel
-/// element k of output o is over input element o * stride + k * dilation - padLow,
-/// which may be padding.
+/// and pooling. Each list has one entry per spatial dimension, in elements. For
+/// output o, kernel element k is combined with input element o * stride + k *
+/// dilation - padLow, which may be padding.
 struct Window {
   llvm::ArrayRef<int64_t> kernel, strides, padLow, padHigh, dilations;
 
-  /// The extents of the output, floor((in + padLow + padHigh - (k - 1) dilation -
-  /// 1) / stride) + 1, for an input of extents `input`. Fails with an error that
-  /// `emitError` begins if the lists do not fit `input` or a window does not fit
-  /// the padded extent.
+  /// The extents of the output for an input of extents `input`. Each is floor((in +
+  /// padLow + padHigh - (k - 1) dilation - 1) / stride) + 1. Fails if a list does
+  /// not have one entry per extent of `input`, or if the window is larger than the
+  /// padded input. The error message begins with the text of `emitError()`.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   getOutput(llvm::ArrayRef<int64_t> input,
             llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
 
-  /// Number of elements of the kernel.
+  /// The number of elements of the kernel: the product of its extents.
   int64_t getTaps() const;
 
-  /// Consecutive outputs along the last dimension that combine one kernel element
-  /// with elements that are not padding: output `output + i` combines `tap` with
-  /// input `input + i * strides.back()`, for i in [0, length). Offsets are
-  /// row-major.
+  /// A run of outputs that are consecutive along the last dimension. For i in [0,
+  /// length), output `output + i` combines kernel element `tap` with input element
+  /// `input + i * strides.back()`, which is no padding. `tap`, `input` and `output`
+  /// are row-major numbers of elements.
   struct Run {
     int64_t tap, input, output, length;
   };
 
-  /// Every combination (kernel element, input, output), once each, with kernel
-  /// elements in row-major order. The window must fit (getOutput).
+  /// All combinations of a kernel element, an input element that is no padding, and
+  /// an output, as runs. Each combination occurs once. Kernel elements are in
+  /// row-major order. getOutput must have succeeded.
   std::vector<Run> getRuns(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output) const;
 };
 

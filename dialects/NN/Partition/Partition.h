@@ -6,7 +6,8 @@
 
 namespace dpc {
 
-/// The context for building one device's part of an op.
+/// The context in which a model builds the ops that one device runs in place of a
+/// logical op.
 struct PartitionContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -14,22 +15,23 @@ struct PartitionContext {
 
   nn::Expressions expressions() { return {builder, loc}; }
 
-  /// Rank-0 i64: this device's coordinate on `axis`.
+  /// This device's coordinate on `axis`, as an i64 tensor of rank 0.
   mlir::Value axisIndex(llvm::StringRef axis);
 
-  /// For each local index of a dimension, i64 [local extent]: its global index. For
-  /// padding, some index inside the tensor.
+  /// A one-dimensional i64 tensor with the global index for each local index of a
+  /// dimension. For padding, it has an arbitrary index inside the dimension.
   mlir::Value globalIndices(const dist::DimLayout &dim);
-  /// For each local index of a dimension, i1 [local extent]: whether it is not
-  /// padding. Null if no device has padding.
+  /// A one-dimensional i1 tensor that is true for each local index of a dimension
+  /// that is not padding. Null if no device has padding.
   mlir::Value insideMask(const dist::DimLayout &dim);
 
-  /// For each of the global `indices` (i64 or i32, any shape) of a dimension: its
-  /// local index on this device, or 0 if another device has it, and whether this
-  /// device has it (i1). Indices are inside the dimension.
+  /// Two tensors of the shape of `indices`, which holds global indices (i64 or i32)
+  /// of a dimension. The first has the local index on this device, or 0 if another
+  /// device has the index. The second (i1) says whether this device has the index.
+  /// `indices` must be inside the dimension.
   std::pair<mlir::Value, mlir::Value> localIndices(mlir::Value indices, const dist::DimLayout &dim);
 
-  /// `local` with padding along `dimensions` replaced by `identity`.
+  /// `local` with the padding along `dimensions` set to `identity`.
   mlir::Value mask(mlir::Value local, const dist::Layout &layout,
                    llvm::ArrayRef<unsigned> dimensions, double identity);
 
@@ -40,7 +42,7 @@ private:
   DimIndices dimIndices(const dist::DimLayout &dim);
 };
 
-/// Attaches the partition models of nn ops.
+/// Attaches PartitionOpInterface to nn ops.
 void registerPartitionModels(mlir::DialectRegistry &registry);
 
 } // namespace dpc

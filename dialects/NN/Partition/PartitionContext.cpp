@@ -1,4 +1,4 @@
-// Index arithmetic of layouts, built as nn ops on one-dimensional tensors.
+// Builds nn ops that convert between global and local indices of a dimension.
 
 #include "dialects/NN/Partition/Partition.h"
 
@@ -16,9 +16,11 @@ Value PartitionContext::axisIndex(StringRef axis) {
   return builder.create<AxisIndexOp>(loc, type, axis);
 }
 
-/// Global index = sum over factors of (offset of this device + local index within
-/// the factor) * (product of the sizes of later factors). Nested cuts add their
-/// offsets, each a multiple of its chunk.
+/// Builds the global index of each local index. In a segment, it is a sum with one
+/// term per factor: (offset of this device in the factor + local index in the
+/// factor) * (product of the sizes of later factors). Each axis that cuts a factor
+/// adds to the offset: the device's coordinate times the extent that the cut
+/// leaves.
 PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) {
   Expressions e = expressions();
   SmallVector<Value> globals, insides;
@@ -36,14 +38,15 @@ PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) 
     int64_t localStride = 1;
     for (const Factor &factor : llvm::reverse(segment.factors)) {
       int64_t extent = localSize(factor, mesh);
-      // The local index within this factor.
+      // The local index in this factor.
       Value index = flat;
       if (localStride != 1)
         index = e.div(index, e.splat(type, localStride));
       if (extent != local / localStride)
         index = e.make<RemOp>(index, e.splat(type, extent));
-      // Cuts are applied outermost first. An index is inside if it is below the
-      // extent that each cut left, relative to the start of that cut.
+      // Axes cut the factor one after another, outermost first; `chunks` has the
+      // extent that each axis leaves. An index is no padding if it is below the
+      // extent of every chunk that contains it.
       SmallVector<int64_t> chunks;
       int64_t left = factor.size;
       for (const std::string &axis : factor.axes)
@@ -60,7 +63,7 @@ PartitionContext::DimIndices PartitionContext::dimIndices(const DimLayout &dim) 
       localStride *= extent;
       global *= factor.size;
     }
-    if (!sum) // a segment of one element has no factors
+    if (!sum) // a segment without factors has one element
       sum = flat;
     globals.push_back(base ? e.add(sum, double(base)) : sum);
     base += global;
@@ -84,8 +87,9 @@ Value PartitionContext::globalIndices(const DimLayout &dim) {
 
 Value PartitionContext::insideMask(const DimLayout &dim) { return dimIndices(dim).inside; }
 
-/// The inverse of dimIndices: splits an index into one per factor, and passes each
-/// through the factor's cuts, outermost first.
+/// The inverse of dimIndices. Splits each global index into one index per factor.
+/// Then subtracts the offset of each axis that cuts the factor, outermost first,
+/// and checks that the rest is inside this device's chunk.
 std::pair<Value, Value> PartitionContext::localIndices(Value indices, const DimLayout &dim) {
   Expressions e = expressions();
   RankedTensorType type = typeOf(indices);

@@ -1,4 +1,5 @@
-// Partition models of ops whose attributes or indices are global.
+// Implements PartitionOpInterface for ops whose attributes or indices refer to the
+// logical tensor.
 
 #include "dialects/NN/Partition/Partition.h"
 
@@ -32,7 +33,7 @@ struct ConstantModel : ModelOf<ConstantModel, ConstantOp> {
     auto constant = cast<ConstantOp>(op);
     RankedTensorType type = localType(constant, results[0], context.mesh);
     ElementsAttr value = constant.getValue();
-    if (type != value.getType()) // only splats can be cut
+    if (type != value.getType()) // only splats can be sharded
       value = cast<DenseElementsAttr>(value).resizeSplat(type);
     return SmallVector<Value>{context.builder.create<ConstantOp>(context.loc, type, value)};
   }
@@ -50,8 +51,8 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
   }
 };
 
-/// The local extent of the first `size` indices of `dim`. It exists because they
-/// end at the end of a segment or of an uncut part.
+/// The local extent of the first `size` indices of `dim`. -1 if the indices end
+/// inside a part of a segment that an axis cuts.
 static int64_t localPrefix(const DimLayout &dim, int64_t size, const MeshShape &mesh) {
   if (size == 0)
     return 0;
@@ -65,7 +66,7 @@ struct SliceModel : ModelOf<SliceModel, SliceOp> {
     auto slice = cast<SliceOp>(op);
     SmallVector<int64_t> starts, limits;
     for (auto [d, stride] : llvm::enumerate(slice.getStrides())) {
-      if (stride != 1) { // a strided dimension is replicated
+      if (stride != 1) { // a dimension that is sliced with a stride is replicated
         starts.push_back(slice.getStarts()[d]);
         limits.push_back(slice.getLimits()[d]);
         continue;
@@ -90,7 +91,7 @@ struct PadModel : ModelOf<PadModel, PadOp> {
     SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
     for (size_t d = 0; d < low.size(); ++d) {
       if (pad.getInterior()[d] != 0 || low[d] < 0 || high[d] < 0)
-        continue; // replicated
+        continue; // no axis cuts this dimension
       const DimLayout &dim = results[0].dims[d];
       int64_t inner = localExtent(operandLayouts[0].dims[d], context.mesh);
       low[d] = localPrefix(dim, low[d], context.mesh);
@@ -105,15 +106,15 @@ struct PadModel : ModelOf<PadModel, PadOp> {
   }
 };
 
-/// `indices` with 0 in padding, because values computed from padding may be outside
-/// of the table.
+/// `indices` with 0 in padding. Padding may have any value, and an index beyond the
+/// end of the table would read outside of it.
 static Value maskIndices(PartitionContext &context, Value indices, const Layout &layout) {
   auto dims = llvm::to_vector(llvm::seq<unsigned>(0, typeOf(indices).getRank()));
   return context.mask(indices, layout, dims, 0);
 }
 
-/// `inside`, which has the shape of the indices, broadcast to the shape that has
-/// these dimensions at `position`.
+/// Broadcasts `inside`, which has the shape of the indices, to `shape`. The
+/// dimensions of the indices are at `position` in `shape`.
 static Value spreadOver(PartitionContext &context, Value inside, ArrayRef<int64_t> shape,
                         int64_t position) {
   SmallVector<int64_t> dims;
@@ -164,8 +165,9 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
   }
 };
 
-/// An op that reads operand `Indices` as indices or labels along unsharded
-/// dimensions. The same op, with valid indices in padding too.
+/// Models an op whose operand `Indices` has indices or labels along unsharded
+/// dimensions. Each device runs the same op, with indices that are valid in padding
+/// too.
 template <typename Op, unsigned Indices>
 struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
   Values partition(Operation *op, PartitionContext &context, ValueRange operands,
@@ -184,8 +186,8 @@ struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
   }
 };
 
-/// A convolution with the local number of groups, which is smaller if the groups
-/// are cut over devices.
+/// Builds a convolution with the number of groups that one device has. An axis may
+/// shard the groups.
 template <typename Op>
 static Values partitionConvolution(Op op, PartitionContext &context, ValueRange operands,
                                    const Layout &result, bool inputIsResult, bool kernelIsResult) {

@@ -6,14 +6,18 @@ include "mlir/IR/OpBase.td"
 def PartitionOpInterface : OpInterface<"PartitionOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    The computation of one device for an op whose attributes or indices are global.
-    An op without this interface is cloned on the local shards. Attached to ops from
-    outside (external models), so that op definitions do not depend on layouts.
+    Builds the computation of one device for an op whose attributes or indices refer
+    to the logical tensor, e.g. `nn.iota` or `nn.gather`. Partitioning clones an op
+    without this interface, with the local shards as operands. PartitionModels.cpp
+    attaches the interface to ops (external models), so that the definitions of ops
+    do not depend on layouts.
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the op on local shards; one value a result, of the local type of its
-      layout. Creates no collective. Padding is unspecified, in and out.
+      Builds ops that compute this device's shards of the results from its shards of
+      the operands. Returns one value per result; its type is that of a shard of
+      `resultLayouts`. Creates no collective. Padding may have any value, both in
+      the operands and in the results.
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "partition",
       (ins "::dpc::PartitionContext &":$context,
            "::mlir::ValueRange":$operands,

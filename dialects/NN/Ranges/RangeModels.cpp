@@ -1,4 +1,5 @@
-// Range models of nn ops. An op without a model may give any integer.
+// Implements InferIntRangeInterface for nn ops. The analysis assumes that an op
+// without a model may compute any integer.
 
 #include "dialects/NN/Ranges/Ranges.h"
 
@@ -21,7 +22,8 @@ static unsigned widthOf(Value value) {
   return ConstantIntRanges::getStorageBitwidth(getElementTypeOrSelf(value));
 }
 
-/// The range [low, high] in the type of `value`; both must fit the type.
+/// The range [low, high] in the element type of `value`. `low` and `high` must
+/// fit the type.
 static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
   bool isSigned = !isOrderedUnsigned(value.getType());
   unsigned width = widthOf(value);
@@ -29,10 +31,11 @@ static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
                                   isSigned);
 }
 
-/// The range of indices into a dimension of `extent`, in the type of `value`.
+/// The range of indices into a dimension of extent `extent`, in the element type
+/// of `value`.
 static ConstantIntRanges indexOf(Value value, int64_t extent) {
   unsigned width = widthOf(value);
-  // Indices would wrap in this type, or it is no integer type.
+  // The type is too narrow for the indices, or it is not an integer type.
   if (extent < 1 || width < 8 || (width < 64 && (extent - 1) >> (width - 1)))
     return anyInteger(value);
   return between(value, 0, extent - 1);
@@ -40,7 +43,8 @@ static ConstantIntRanges indexOf(Value value, int64_t extent) {
 
 namespace {
 
-/// Base of the models: `infer` of a model gives the range of its integer results.
+/// Base class of the models. A model has a function `infer`, which computes the
+/// range of an integer result.
 template <typename Model, typename Op>
 struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
   void inferResultRanges(Operation *op, Ranges operands, SetIntRangeFn set) const {
@@ -53,7 +57,8 @@ struct RangeModel : InferIntRangeInterface::ExternalModel<Model, Op> {
   }
 };
 
-/// The result has elements of the first `dataOperands` operands.
+/// Models an op whose result consists of elements of its first `dataOperands`
+/// operands.
 template <typename Op, unsigned dataOperands = ~0u>
 struct MoveModel : RangeModel<MoveModel<Op, dataOperands>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value) const {
@@ -66,7 +71,8 @@ struct MoveModel : RangeModel<MoveModel<Op, dataOperands>, Op> {
 
 using InferFn = ConstantIntRanges (*)(Ranges);
 
-/// An elementwise op, with one rule for signed and one for unsigned integers.
+/// Models an elementwise op by two functions: one for signed and one for unsigned
+/// integers.
 template <typename Op, InferFn ofSigned, InferFn ofUnsigned = ofSigned>
 struct ArithmeticModel : RangeModel<ArithmeticModel<Op, ofSigned, ofUnsigned>, Op> {
   ConstantIntRanges infer(Op, Ranges operands, Value result) const {
@@ -84,8 +90,8 @@ ConstantIntRanges inferClampU(Ranges operands) {
   return intrange::inferMinU({intrange::inferMaxU({operands[0], operands[1]}), operands[2]});
 }
 
-/// The remainder with the sign of the divisor, for a divisor that is known to be
-/// positive.
+/// The range of a remainder that has the sign of the divisor. It is only computed
+/// for divisors that are known to be positive.
 ConstantIntRanges inferModS(Ranges operands) {
   APInt least = operands[1].smin(), most = operands[1].smax();
   if (!least.isStrictlyPositive())
@@ -147,7 +153,8 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
     case ReduceKind::min:
       return operands[0];
     case ReduceKind::sum: {
-      // count + 1, because a count may equal the extent, and an index may not.
+      // indexOf(count + 1) also contains `count`: a sum of `count` ones may be
+      // `count` itself.
       ConstantIntRanges counts = indexOf(result, count + 1);
       if (counts.smax() != count)
         return anyInteger(result);
@@ -202,7 +209,7 @@ private:
 struct ConvertModel : RangeModel<ConvertModel, ConvertOp> {
   ConstantIntRanges infer(ConvertOp op, Ranges operands, Value result) const {
     unsigned from = widthOf(op.getInput()), to = widthOf(result);
-    if (!from || to <= 1) // a float source has no range; a conversion to i1 gives any
+    if (!from || to <= 1) // a float has no range; a conversion to i1 may give both values
       return anyInteger(result);
     if (from > to)
       return intrange::truncRange(operands[0], to);

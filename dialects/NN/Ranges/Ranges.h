@@ -9,27 +9,28 @@
 
 namespace dpc {
 
-/// Attaches mlir::InferIntRangeInterface to nn ops: the range of the integers in
-/// their results, given the ranges of their operands. One range covers all elements
-/// of a tensor.
+/// Attaches mlir::InferIntRangeInterface to nn ops. Their models compute the ranges
+/// of the integers in the results from the ranges of the operands. One range covers
+/// all elements of a tensor.
 void registerRangeModels(mlir::DialectRegistry &registry);
 
-/// Whether integers of `type` are ordered as unsigned, as booleans are.
+/// Whether integers of `type` are compared as unsigned integers. This includes
+/// booleans.
 bool isOrderedUnsigned(mlir::Type type);
-/// The range of all integers of `value`'s element type.
+/// The range that contains all integers of the element type of `value`.
 mlir::ConstantIntRanges anyInteger(mlir::Value value);
 
-/// The ranges of the integer values of a program, derived from the ops that compute
-/// them. The range of a function argument is unrestricted. Ranges are cached by
-/// value, so no value may be erased while the object lives.
+/// Computes the ranges of integer values from the ops that compute these values. A
+/// function argument may be any integer. The object caches ranges by value, so no
+/// value may be erased while the object lives.
 class IntegerRanges {
 public:
-  /// The range of the elements of `value`; of width 0 for floats.
+  /// The range of the elements of `value`. For floats, a range of width 0.
   mlir::ConstantIntRanges get(mlir::Value value);
   /// Whether low <= x <= high is known for every element x of `value`.
   bool isWithin(mlir::Value value, int64_t low, int64_t high);
-  /// The truth of all elements of the boolean tensor `value`, if it is known and
-  /// equal.
+  /// True if all elements of the boolean tensor `value` are known to be true, false
+  /// if all are known to be false, otherwise null.
   std::optional<bool> getTruth(mlir::Value value);
 
 private:

@@ -1,5 +1,6 @@
-/* The action table: everything that one rank does in one step, in order. The
- * functions of a program are called only by its actions. */
+/* The action table of an entry (step, eval or infer): everything that one rank
+ * does in one call of the entry, in order. Only actions call the functions of a
+ * program. */
 #ifndef DPC_ACTION_H
 #define DPC_ACTION_H
 
@@ -9,13 +10,13 @@
 extern "C" {
 #endif
 
-/** The argument of a function of host code. The runtime reuses the struct
- * between calls, so a function must not keep a pointer to it. */
+/** The argument of a function of host code. The runtime reuses the struct for
+ * later calls, so a function must not keep a pointer to the struct. */
 typedef struct dpc_call_t {
   uint32_t struct_size;
-  uint32_t micro;              /**< microbatch of this action */
+  uint32_t micro;              /**< number of the microbatch that this action computes */
   char *base[DPC_SPACE_COUNT]; /**< start of each space; null if the program has
-                                  no bytes in it */
+                                  no bytes in the space */
   const uint32_t *group_index; /**< [family_count] this rank's index in its
                                   group of each family */
   const void *args;            /**< the action's `args` */
@@ -32,9 +33,10 @@ enum {
 /** The bytes of a logical buffer that a function reads or writes. They begin at
  * offset + microbatch * micro_stride + index_in_group * index_stride of the
  * space, where index_in_group is the rank's index in its group of `family` (0
- * without a family). The runtime does not execute accesses: generated code and
- * launches have their own copy of these numbers. The proof of the plan
- * (runtime/src/plan) reads the accesses. */
+ * without a family). The runtime does not execute accesses, because generated
+ * code and launches have their own copy of these numbers. Only the proof of the
+ * plan (runtime/src/plan) reads accesses. This proof steps through the action
+ * tables of all ranks without running them. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
   uint32_t buffer; /**< index into the rank's table of buffers */
@@ -44,30 +46,31 @@ typedef struct dpc_access_t {
   uint64_t bytes;        /**< size of the accessed range */
   uint64_t micro_stride; /**< bytes by which the range moves per microbatch */
   uint64_t index_stride; /**< bytes by which the range moves per index in the group */
-  uint32_t launch;       /**< which kernel or copy of the function makes the access, counted from 0;
-                              each one reads before it writes */
+  uint32_t launch;       /**< index of the kernel or copy, among those of the function, that makes
+                              the access; each kernel or copy reads before it writes */
   uint32_t reserved;
 } dpc_access_t;
 
-/** A function of host code. Returns a dpc_status_t; anything but DPC_OK stops
- * the run with that status. */
+/** A function of host code. Returns a dpc_status_t. A status other than DPC_OK
+ * stops the run. */
 typedef int32_t (*dpc_fn_t)(dpc_call_t *call);
 
 /** One entry of the program's function table. */
 typedef struct dpc_function_t {
-  dpc_fn_t fn;                  /**< host code; null in a program for a device, which has a
-                       list of launches instead (dpc/device.h) */
+  dpc_fn_t fn;                  /**< host code; null in a program for a device, whose functions are
+                       lists of launches (dpc/device.h) */
   const char *name;             /**< for traces: "step.0", ... */
   uint32_t entry;               /**< DPC_ENTRY_* of the action table that calls the function */
-  uint32_t piece;               /**< number of this piece of the entry, from 0; an entry is cut into
-                                     pieces at each start and wait of communication */
+  uint32_t piece;               /**< number of the function in its entry, from 0; the compiler cuts
+                                     an entry into functions at starts and waits of collectives */
   uint32_t stage;               /**< index into the stage table */
-  uint32_t chunk;               /**< chunk of that stage (more than one when stages
-                       interleave) */
+  uint32_t chunk;               /**< chunk of that stage; a stage has several chunks only in an
+                       interleaved pipeline schedule */
   const dpc_access_t *accesses; /**< all reads and writes of the function, in the order of its
                                      launches */
   uint64_t access_count;
-  uint64_t runs; /**< how often an entry runs it: for microbatches 0, 1, .. in this order */
+  uint64_t runs; /**< number of calls in one run of the entry: the calls compute the microbatches
+                      0, 1, .. in this order */
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -80,19 +83,21 @@ typedef struct dpc_stage_t {
   uint32_t reserved;
 } dpc_stage_t;
 
-/** Place of a buffer. Address = base[space] + offset + index_in_group *
+/** Place of a buffer. Its address is base[space] + offset + index_in_group *
  * index_stride, where index_in_group is the rank's index in the action's group
- * (0 without one). */
+ * (0 if the action has no group). */
 typedef struct dpc_buffer_t {
   uint32_t space;        /**< DPC_SPACE_* */
-  uint32_t buffer;       /**< the logical buffer that it is part of: index into the
+  uint32_t buffer;       /**< the logical buffer that contains these bytes: index into the
                             rank's table of buffers */
   uint64_t offset;       /**< bytes from the start of the space */
   uint64_t index_stride; /**< bytes by which the buffer moves per index in the group, for example to
                               a rank's own shard of a gathered buffer */
 } dpc_buffer_t;
 
-/** Kinds of action. `in`, `out`, `count` (elements) mean, with n = group size:
+/** Kinds of action. A START action starts one of the operations in this table.
+ * The columns `in` and `out` give the number of elements of each buffer, with n
+ * = group size. "root" means that only the root has the buffer.
  *
  *  | kind           | in          | out         | note                                                     |
  *  |----------------|-------------|-------------|----------------------------------------------------------|
@@ -109,13 +114,14 @@ typedef struct dpc_buffer_t {
  *
  * All members of a group start a collective with the same kind, dtype,
  * reduction, count, root and buffer_id, and start their collectives in the same
- * order. Buffers of collectives, SEND and RECV lie in SHARED. Between START and
- * its WAIT the program does not write `in` and does not touch `out`. */
+ * order. The buffers of collectives, SEND and RECV lie in the space SHARED.
+ * Between a START and its WAIT the program does not write `in` and does not
+ * read or write `out`. */
 enum {
   DPC_ACTION_COMPUTE = 1,    /**< run function table entry `function` */
-  DPC_ACTION_START = 2,      /**< start the communication `op`; its WAIT names it by `event` */
-  DPC_ACTION_WAIT = 3,       /**< wait until `event` is complete on this rank: `out` may then be
-                                  read and `in` written */
+  DPC_ACTION_START = 2,      /**< start the communication `op`, which the WAIT of `event` ends */
+  DPC_ACTION_WAIT = 3,       /**< wait until the communication of `event` is complete on this rank;
+                                  then the program may read `out` and write `in` */
   DPC_ACTION_ZERO = 4,       /**< zero `count` elements of `dtype` at out */
   DPC_ACTION_LOOP_BEGIN = 5, /**< run the actions up to the matching LOOP_END
                                 `count` times (possibly 0) */
@@ -142,20 +148,21 @@ enum {
 
 /** Action flags. */
 enum {
-  /** The microbatch is the innermost loop's counter plus `micro`. Without this
-   * flag it is `micro`. */
+  /** The microbatch of the action is the innermost loop's counter plus `micro`.
+   * Without this flag, the microbatch is `micro`. */
   DPC_ACTION_MICRO_RELATIVE = 1
 };
 
-/** One action. Loops nest at most 4 deep. Because of loops, the size of the
- * table does not depend on the number of microbatches. */
+/** One action. Loops nest at most 4 deep. Loops keep the table small: its size
+ * does not depend on the number of microbatches. */
 typedef struct dpc_action_t {
   uint32_t kind;     /**< DPC_ACTION_* */
   uint32_t flags;    /**< DPC_ACTION_MICRO_RELATIVE, ... */
   uint32_t function; /**< COMPUTE: function table index */
   uint32_t op;       /**< START: DPC_OP_* */
   int32_t micro;     /**< microbatch, see flags */
-  uint32_t event;    /**< START, WAIT: index below the rank's event_count */
+  uint32_t event;    /**< START, WAIT: a number below the rank's event_count; a START and its WAIT
+                        have the same number */
   uint32_t group;    /**< START (and ZERO with an index_stride): group family,
                         else DPC_NONE */
   uint32_t peer;     /**< index in the group: the root of a rooted collective, or the other end of
@@ -165,12 +172,12 @@ typedef struct dpc_action_t {
   uint32_t jump;      /**< LOOP_BEGIN, LOOP_END: action index */
   uint32_t location;  /**< index into the location table, or DPC_NONE */
   uint64_t count;     /**< elements, see the table above; LOOP_BEGIN: iterations */
-  uint64_t buffer_id; /**< identity of the logical buffer (bucket 3, boundary 2, ...): one of the
-                           fields that all members must agree on */
+  uint64_t buffer_id; /**< identifies the logical buffer (for example bucket 3); all members of the
+                           group must give the same number */
   dpc_buffer_t in;
   dpc_buffer_t out;
-  const void *args; /**< COMPUTE: generated data that the runtime passes to the function. With it,
-                         one function body serves many actions */
+  const void *args; /**< COMPUTE: generated data that the runtime passes to the function, so that
+                         one function body can serve many actions */
 } dpc_action_t;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-/* A program for a device: its functions are data, not host code. Each function
- * is a list of launches, which the rank's queue performs in order. So the
- * runtime can check all work of the device before the first step. */
+/* Tables of a program for a device. The functions of this program are data, not
+ * host code: each function is a list of launches, which the rank's queue
+ * performs in order. Because launches are data, the runtime can check all work
+ * of the device before the first step. */
 #ifndef DPC_DEVICE_H
 #define DPC_DEVICE_H
 
@@ -10,9 +11,9 @@
 extern "C" {
 #endif
 
-/** Kinds of device that launches can be for. */
+/** Kinds of device that run launches. */
 enum {
-  DPC_DEVICE_HOST = 0, /**< the host stands in for a device: kernels are host code */
+  DPC_DEVICE_HOST = 0, /**< the host simulates a device: kernels are host code */
   DPC_DEVICE_CUDA = 1, /**< kernels are functions in images and run as grids of threads */
   DPC_DEVICE_KIND_COUNT = 2
 };
@@ -20,34 +21,34 @@ enum {
 /** Device code that contains the functions of one or more kernels. */
 typedef struct dpc_image_t {
   uint32_t kind; /**< DPC_IMAGE_* */
-  uint32_t arch; /**< 10 * major + minor of the oldest compute capability that it runs on */
+  uint32_t arch; /**< the lowest compute capability that runs it, as 10 * major + minor */
   const char *data;
-  uint64_t bytes; /**< size; of a text including the terminating 0 */
+  uint64_t bytes; /**< size of `data`; for PTX, it includes the terminating 0 */
 } dpc_image_t;
 
 enum {
   DPC_IMAGE_NONE = 0,
   DPC_IMAGE_PTX = 1,   /**< text that the driver compiles */
-  DPC_IMAGE_CUBIN = 2, /**< machine code, for devices of the same major capability whose minor one
-                            is that of `arch` or later */
+  DPC_IMAGE_CUBIN = 2, /**< machine code, for devices with the major number of `arch` and at least
+                            its minor number */
   DPC_IMAGE_KIND_COUNT = 3,
-  DPC_MAX_IMAGES = 16 /**< most images of a kernel */
+  DPC_MAX_IMAGES = 16 /**< the most images that a kernel may have */
 };
 
-/** The code of a kernel, which launches run. */
+/** The code of a kernel. Launches refer to kernels by their index. */
 typedef struct dpc_kernel_t {
-  const char *name;                   /**< names of the program's kernel and of the ONNX nodes that
-                                           it was made from, for messages */
+  const char *name;                   /**< for messages: the name of the kernel in the program, and
+                                           the names of the ONNX nodes that it computes */
   void (*code)(char *const *buffers); /**< HOST: buffers[i] is the address of parameter i of the
                                            launch */
-  const dpc_image_t *images;          /**< CUDA: each image has the function, for different devices;
-                                           an image of DPC_IMAGE_NONE ends the list */
+  const dpc_image_t *images;          /**< CUDA: images of the same function for different devices;
+                                           an image of kind DPC_IMAGE_NONE ends the list */
   const char *symbol;                 /**< CUDA: name of the function in the images */
   const void *reserved[2];
 } dpc_kernel_t;
 
-/** A buffer that a launch reads or writes. A launch touches no memory outside of
- * its parameters. The buffer lies at base[space] + offset + microbatch *
+/** A parameter of a launch: a buffer that the launch reads or writes. A launch
+ * accesses no other memory. The buffer lies at base[space] + offset + microbatch *
  * micro_stride + index_in_group * index_stride, where index_in_group is the
  * rank's index in its group of `family` (0 without a family). */
 typedef struct dpc_param_t {
@@ -59,7 +60,7 @@ typedef struct dpc_param_t {
   uint64_t bytes;        /**< size of the buffer */
 } dpc_param_t;
 
-/** Layout in memory of the matrices of a product. */
+/** Layout in memory of one matrix of a product, or of one matrix per batch. */
 typedef struct dpc_matrix_t {
   uint64_t stride;       /**< elements from one row to the next (if transposed, from one column to
                               the next); the elements of a row (column) are contiguous */
@@ -68,21 +69,22 @@ typedef struct dpc_matrix_t {
   uint32_t reserved;
 } dpc_matrix_t;
 
-/** The term that a product adds to its sums before it stores them. */
+/** The term that is added to each element of the matrix product a b, before the
+ * sum is stored in d. */
 enum {
   DPC_EPILOGUE_NONE = 0,
-  DPC_EPILOGUE_ADD = 1,  /**< an element of a matrix, which may be the result's own buffer */
-  DPC_EPILOGUE_BIAS = 2, /**< an element of a vector with one element per column */
+  DPC_EPILOGUE_ADD = 1,  /**< the element of a matrix, which may lie in the buffer of d */
+  DPC_EPILOGUE_BIAS = 2, /**< the element of a vector with one element per column */
   DPC_EPILOGUE_COUNT = 3
 };
 
 /** A product of matrices, d = a b for each batch, that a library (cuBLASLt) may
  * compute instead of the launch's kernel. Its buffers are a, b, d, the
- * workspace, and the term of the epilogue if it has one. */
+ * workspace, and the term of the epilogue if the product has an epilogue. */
 typedef struct dpc_product_t {
-  uint32_t dtype;    /**< DPC_F64, DPC_F32, DPC_F16 or DPC_BF16, of all matrices; products of 16-bit
-                          floats are accumulated in f32 */
-  uint32_t tf32;     /**< 1: factors of f32 may be rounded to tf32 */
+  uint32_t dtype;    /**< type of all matrices: DPC_F64, DPC_F32, DPC_F16 or DPC_BF16; products of
+                          16-bit floats are accumulated in f32 */
+  uint32_t tf32;     /**< 1: the library may round elements of f32 matrices a and b to tf32 */
   uint32_t epilogue; /**< DPC_EPILOGUE_* */
   uint32_t reserved;
   uint64_t batches;
@@ -92,8 +94,8 @@ typedef struct dpc_product_t {
   dpc_matrix_t a, b, d;
 } dpc_product_t;
 
-/** Number of buffers of a product: a, b, d, the workspace, and the term of the
- * epilogue if it has one. */
+/** Number of buffers of a product: a, b, d and the workspace, and a fifth one for
+ * the term of an epilogue. */
 static inline uint32_t dpc_product_buffer_count(const dpc_product_t *product) {
   return product->epilogue == DPC_EPILOGUE_NONE ? 4 : 5;
 }
@@ -103,15 +105,15 @@ enum {
   DPC_LAUNCH_KERNEL = 1,  /**< runs `kernel` with its parameters */
   DPC_LAUNCH_COPY = 2,    /**< copies parameter 0 to parameter 1; both have the same size and do not
                                overlap */
-  DPC_LAUNCH_FILL = 3,    /**< writes an i64 to parameter 0: value + microbatch *
-                            micro_step */
+  DPC_LAUNCH_FILL = 3,    /**< writes the i64 number value + microbatch * micro_step to parameter
+                            0 */
   DPC_LAUNCH_PRODUCT = 4, /**< computes `product` if the runtime has a library for it, otherwise
                                runs `kernel` */
   DPC_LAUNCH_KIND_COUNT = 5
 };
 
-/** One launch. Its parameters are param table entries [first_param, first_param
- * + param_count). */
+/** One launch. Its parameters are the entries [first_param, first_param +
+ * param_count) of the param table. */
 typedef struct dpc_launch_t {
   uint32_t kind;   /**< DPC_LAUNCH_* */
   uint32_t kernel; /**< KERNEL, PRODUCT: kernel table index, else DPC_NONE */
@@ -122,12 +124,13 @@ typedef struct dpc_launch_t {
   uint32_t blocks;              /**< CUDA, KERNEL, PRODUCT: number of blocks in the grid */
   uint32_t threads;             /**< CUDA, KERNEL, PRODUCT: threads per block */
   uint64_t product;             /**< PRODUCT: product table index */
-  uint64_t first_product_param; /**< PRODUCT: the first param table entry of its buffers;
-                                     dpc_product_buffer_count says how many follow */
+  uint64_t first_product_param; /**< PRODUCT: param table index of its first buffer; the table has
+                                     dpc_product_buffer_count entries from there */
   uint64_t reserved;
 } dpc_launch_t;
 
-/** The launches of a function: launch table entries [first, first + count). */
+/** The launches of a function: entries [first, first + count) of the launch
+ * table. */
 typedef struct dpc_launches_t {
   uint64_t first;
   uint64_t count;

@@ -23,8 +23,8 @@ typedef struct dpc_session dpc_session_t;
 typedef struct dpc_session_options_t {
   uint32_t struct_size;
   uint32_t rank;
-  uint32_t world_size; /**< must equal the program's */
-  int32_t listen_fd;   /**< see dpc_comm_options_t */
+  uint32_t world_size; /**< must equal the world size that the program was compiled for */
+  int32_t listen_fd;   /**< dpc_comm_options_t explains this field and the next five */
   const char *rendezvous;
   const char *token;
   double timeout_seconds;
@@ -34,79 +34,89 @@ typedef struct dpc_session_options_t {
   uint64_t schedule_total;     /**< steps of the entire training, for schedules whose total is 0 */
   const char *directory;       /**< the folder of the program's parameter file; null: the folder of
                                     the executable */
-  const char *trace;           /**< path of the Chrome traces, one file per rank, which release
-                                    writes; null: no trace */
+  const char *trace;           /**< path of the Chrome traces, one file per rank, which
+                                    dpc_session_release writes; null: no trace */
   uint32_t skip_initial_state; /**< 1: states start as zero, and the caller loads them before the
                                     first step */
-  uint32_t no_graphs;          /**< 1: a device receives each launch separately; 0: a device keeps
-                                    the work of an entry as one graph, unless the session writes a
-                                    trace */
+  uint32_t no_graphs;          /**< 1: a CUDA device receives each launch separately; 0: from its
+                                    second run on, an entry is one CUDA graph, unless the session
+                                    writes a trace */
   double learning_rate;        /**< replaces the base rate that the program was compiled with, and
                                     scales the entire schedule by it; 0: the compiled rate */
-  const char *transport;       /**< a name of dpc_transport_at; null: the default one. In a program
-                                    for CUDA devices a named transport also moves tensors, through
-                                    the hosts; with null or "nccl" NCCL moves them */
-  const char *tune;            /**< a file of the fastest way to compute each product of matrices on
-                                    CUDA devices. The session measures products that the file lacks
-                                    and adds them; null: cuBLASLt's own choice */
+  const char *transport;       /**< name of a transport that dpc_transport_at lists; null: the
+                                    default one. In a program for CUDA devices a named transport
+                                    also moves tensors, through the hosts; with null or "nccl" NCCL
+                                    moves the tensors */
+  const char *tune;            /**< path of a file that says, for each product of matrices on CUDA
+                                    devices, which algorithm is the fastest. The session measures
+                                    the products that the file lacks, and adds them to the file;
+                                    null: cuBLASLt chooses the algorithms */
 } dpc_session_options_t;
 
-/** Sets the defaults, with rank, world size, rendezvous and token from the
- * environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the variables of
- * dpc-run, Open MPI, PMI and Slurm. The strings live until the process ends. */
+/** Sets all options to their defaults. Takes rank, world size, rendezvous and
+ * token from the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the
+ * variables of dpc-run, Open MPI, PMI and Slurm. The strings of the result live
+ * until the process ends. */
 dpc_status_t dpc_session_options_default(dpc_session_options_t *out_options);
 
 /** Collective. Checks the program, meets the other ranks, allocates memory and
  * sets the initial state. */
 dpc_status_t dpc_session_create(const dpc_program_t *program, const dpc_session_options_t *options,
                                 dpc_session_t **out_session);
-/** Writes the trace, leaves the run and frees everything. null is allowed. */
+/** Writes the trace, leaves the run and frees the session. Does nothing for
+ * null. */
 void dpc_session_release(dpc_session_t *session);
 
 const dpc_program_t *dpc_session_program(const dpc_session_t *session);
 uint32_t dpc_session_rank(const dpc_session_t *session);
 dpc_comm_t *dpc_session_comm(dpc_session_t *session);
-/** Steps done so far. */
+/** Number of training steps done so far. A resumed run counts the steps before
+ * its checkpoint too. */
 uint64_t dpc_session_steps_done(const dpc_session_t *session);
 
-/** Binds input `name` (a label: "label") to an array with the entire global
- * batch, of any type that converts. If the input has a batch dimension, samples
- * lie along the array's first dimension. The array must live until the input is
- * bound again. */
+/** Binds the input `name` to an array that has the entire global batch. The name
+ * of a label is "label". The session converts the elements to the type of the
+ * input, but an integer input takes no floats. If the input has a batch
+ * dimension, samples lie along the array's first dimension. The array must live
+ * until the input is bound again. */
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 
-/** Collective. Runs one training step on the bound inputs. DPC_NUMERIC if the
- * loss is not finite; the step has been done then. A program that scales its
- * loss (f16) skips such a step, halves the scale and returns DPC_OK, until the
- * scale is too small. */
+/** Collective. Runs one training step on the bound inputs. Returns DPC_NUMERIC
+ * if the loss is not finite; the step has then already changed the state. A
+ * program that scales its loss (f16) instead skips a step whose loss or
+ * gradients are not finite: it halves the scale, keeps the other state and
+ * returns DPC_OK. It returns DPC_NUMERIC only if the scale falls below
+ * DPC_LEAST_LOSS_SCALE. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Computes the metrics of one batch, in which only the first
- * `valid_rows` rows count. If the graph itself computes the loss, it does so
- * for complete batches only, and fewer rows than the batch has are DPC_INVALID. */
+ * `valid_rows` rows count. If the ONNX graph itself computes the loss, a batch
+ * must be complete: then fewer valid rows than the batch has are DPC_INVALID. */
 dpc_status_t dpc_session_eval(dpc_session_t *session, uint64_t valid_rows);
 /** Collective. Computes the outputs of one batch; dpc_session_read_output reads
  * them. */
 dpc_status_t dpc_session_infer(dpc_session_t *session);
 
-/** Value of a metric ("loss", ...) as the latest step or eval left it. */
+/** Value of a metric ("loss", ...) after the latest step or eval. */
 dpc_status_t dpc_session_metric(const dpc_session_t *session, const char *name, double *out_value);
 
-/** Collective. Assembles an output or state tensor of the program, as one
- * logical tensor, at `destination` on rank 0; other ranks pass null.
- * `destination_bytes` must be the size of the tensor. */
+/** Collective. Rank 0 receives the complete logical tensor of an output or state
+ * at `destination`; other ranks pass null. `destination_bytes` must be the size
+ * of the tensor. */
 dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, void *destination,
                                      uint64_t destination_bytes);
 dpc_status_t dpc_session_read_state(dpc_session_t *session, const char *name, void *destination,
                                     uint64_t destination_bytes);
-/** Collective. Sets a state tensor; all ranks pass the same array. The elements
- * are converted to the state's type. The shape must be the state's. */
+/** Collective. Sets a state tensor; all ranks pass the same array. The array
+ * must have the shape of the state. Its elements are converted to the type of
+ * the state. */
 dpc_status_t dpc_session_write_state(dpc_session_t *session, const char *name,
                                      const dpc_array_t *array);
 
 /** Collective. Loads or saves parameters (frozen ones too) and buffers as a
- * safetensors file. Loading requires every parameter and running statistic in
- * the file. It also accepts the folder of a checkpoint (directory/step-<N>). */
+ * safetensors file. A loaded file must have every parameter and every running
+ * statistic. In place of a file, loading also accepts the folder of a
+ * checkpoint (directory/step-<N>). */
 dpc_status_t dpc_session_load_params(dpc_session_t *session, const char *path);
 dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 /** Collective. Saves the model with its current parameters as an ONNX file. */
@@ -116,12 +126,13 @@ dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
  * on all ranks. Keeps the three newest undamaged checkpoints of this run, and
  * all checkpoints of other runs. */
 dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
-/** Collective. Loads the newest undamaged checkpoint that fits the program and
- * the seed, whatever the layout in which it was written. DPC_INVALID if there
- * is none. */
+/** Collective. Loads the newest undamaged checkpoint in `directory` that fits
+ * the program and the seed. A program with other layouts, for example for
+ * another mesh, may have written the checkpoint. Returns DPC_INVALID if the
+ * directory has no checkpoint that fits. */
 dpc_status_t dpc_session_resume(dpc_session_t *session, const char *directory);
 
-/** The main function of a produced program. Returns its exit code. */
+/** The main function of a compiled program. Returns the exit code. */
 int dpc_main(int argc, char **argv, const dpc_program_t *program);
 
 #ifdef __cplusplus

@@ -1,12 +1,14 @@
-/* dpc_program_t: everything that the runtime knows of a compiled program. The
- * compiler emits it as constant data next to the generated code, under the
- * symbol `dpc_program`. One record serves all ranks.
+/* dpc_program_t: everything that the runtime knows about a compiled program. The
+ * compiler emits this record as constant data next to the generated code, under
+ * the symbol `dpc_program`. All ranks use the same record.
  *
- * The runtime handles a few features that the compiler does not emit yet and
- * that are meant for pipelines: a separate action table, memory size and stage
- * per rank (dpc_rank_t), the stage table, stage and chunk of a function, the
- * `args` of an action (which say where the microbatch's buffers lie), SEND and
- * RECV, state that a rank lacks, and metrics that only one rank holds. */
+ * The runtime already handles some features for pipelines that the compiler does
+ * not emit yet:
+ *  - a separate action table, memory size and stage per rank (dpc_rank_t);
+ *  - the stage table, and the stage and chunk of a function;
+ *  - the `args` of an action, which say where the microbatch's buffers lie;
+ *  - SEND and RECV;
+ *  - state that a rank lacks, and metrics that only one rank holds. */
 #ifndef DPC_PROGRAM_H
 #define DPC_PROGRAM_H
 
@@ -19,8 +21,8 @@
 extern "C" {
 #endif
 
-/** The entries of a program, which the host can call. Each rank has an action
- * table per entry, possibly empty. */
+/** The entries of a program: the functions that the host can call. Each rank has
+ * one action table per entry. */
 enum {
   DPC_ENTRY_STEP = 0,  /**< (state, batch, control) -> (state', metrics) */
   DPC_ENTRY_EVAL = 1,  /**< (state, batch, valid rows) -> metrics */
@@ -36,8 +38,8 @@ typedef struct dpc_actions_t {
 
 /** How the host uses a logical buffer. */
 enum {
-  DPC_BUFFER_TEMPORARY = 0, /**< not at all: other buffers may use its bytes before its first write
-                                 and after its last read */
+  DPC_BUFFER_TEMPORARY = 0, /**< the host does not use the buffer: other buffers may use its bytes
+                                 before its first write and after its last read */
   DPC_BUFFER_FILLED = 1,    /**< state, an input or a control: it has contents when an entry begins,
                                  and no other buffer uses its bytes */
   DPC_BUFFER_RESULT = 2,    /**< a metric or an output, which an entry writes: no other buffer uses
@@ -46,9 +48,9 @@ enum {
 };
 
 /** A logical buffer: one value of the program, and the bytes that hold it. An
- * access that names the buffer touches only these bytes. */
+ * access to the buffer lies inside these bytes. */
 typedef struct dpc_logical_buffer_t {
-  const char *name; /**< "state.fc.weight"; for a temporary, the ONNX nodes that it was made from,
+  const char *name; /**< e.g. "state.fc.weight"; for a temporary, the ONNX nodes that compute it,
                          or "" */
   uint32_t kind;    /**< DPC_BUFFER_* */
   uint32_t space;
@@ -56,8 +58,8 @@ typedef struct dpc_logical_buffer_t {
   uint64_t bytes;
 } dpc_logical_buffer_t;
 
-/** One rank's part of the program. Ranks with equal tables may share them, by
- * equal pointers. Sizes are in bytes. */
+/** One rank's part of the program. If ranks have equal tables, their pointers may
+ * point to the same tables. Sizes are in bytes. */
 typedef struct dpc_rank_t {
   uint32_t struct_size;
   uint32_t stage; /**< pipeline stage, for reports */
@@ -65,27 +67,28 @@ typedef struct dpc_rank_t {
   uint32_t reserved;
   uint64_t arena_bytes;  /**< space ARENA */
   uint64_t shared_bytes; /**< space SHARED */
-  uint64_t peak_bytes;   /**< peak that the memory plan promises, over all spaces */
+  uint64_t peak_bytes;   /**< the memory plan's peak use of both spaces together */
   dpc_actions_t entries[DPC_ENTRY_COUNT];
-  const dpc_logical_buffer_t *buffers; /**< the table that accesses, starts and zeros point into */
+  const dpc_logical_buffer_t *buffers; /**< the table to which accesses, STARTs and ZEROs refer */
   uint64_t buffer_count;
 } dpc_rank_t;
 
-/** Instruction sets that a program may need. The runtime checks them at start. */
+/** Instruction sets that a program may need. The runtime checks at its start that
+ * the processor has the program's set. */
 enum {
   DPC_ISA_BASELINE = 0,
   DPC_ISA_AVX2 = 1,  /**< x86-64-v3: AVX2, FMA, BMI, F16C */
   DPC_ISA_AVX512 = 2 /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 };
 
-/** The record of a program: the symbol `dpc_program`. Tables are arrays, each
- * with a count; `ranks` has one entry per rank. */
+/** The record of a program: the symbol `dpc_program`. Each table is an array with
+ * a count beside it; `ranks` has one entry per rank. */
 typedef struct dpc_program_t {
   uint32_t struct_size;  /**< sizeof(dpc_program_t) in the compiler that emitted it */
   uint32_t abi_version;  /**< DPC_ABI_VERSION */
-  uint8_t plan_hash[32]; /**< identifies model, plan and options; ranks with different hashes refuse
-                              each other, and checkpoints record it */
-  const char *name;      /**< model, for messages */
+  uint8_t plan_hash[32]; /**< identifies the program and its initial state; ranks with different
+                              hashes refuse each other */
+  const char *name;      /**< name of the model, for messages */
   const char *command;   /**< the compile command, for messages and checkpoints */
 
   const dpc_axis_t *axes;
@@ -101,8 +104,8 @@ typedef struct dpc_program_t {
   uint32_t stage_count;
   const dpc_rank_t *ranks; /**< [world_size] */
 
-  uint64_t batch;        /**< B, rows of the global batch */
-  uint64_t microbatches; /**< M; divides B */
+  uint64_t batch;        /**< B: number of rows of the global batch */
+  uint64_t microbatches; /**< M: number of microbatches of a step, which divides B */
 
   const dpc_state_t *states;
   const dpc_input_t *inputs;
@@ -121,13 +124,15 @@ typedef struct dpc_program_t {
   const dpc_location_t *locations;
   uint64_t location_count;
 
-  const char *parameter_file; /**< the safetensors file with the DPC_INIT_FILE states: an absolute
-                                   path, or a file name in the executable's folder; or null */
+  const char *parameter_file; /**< the safetensors file with the values of DPC_INIT_FILE states: an
+                                   absolute path, or a file name in the executable's folder; or
+                                   null */
 
   const uint8_t *onnx_template; /**< an ONNX file without the values of state; null: --save-onnx is
                                      not available */
-  uint64_t onnx_template_bytes; /**< if there is no template: the size that the file would need,
-                                     which is too large for ONNX; 0 if unknown */
+  uint64_t onnx_template_bytes; /**< size of the template. If a template would be too large for an
+                                     ONNX file: the size that the saved file would have. Otherwise
+                                     0 */
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 

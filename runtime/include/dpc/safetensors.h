@@ -1,4 +1,4 @@
-/* Reader and writer of safetensors files. Library dpc_runtime_data. */
+/* Reader and writer of safetensors files, in the library dpc_runtime_data. */
 #ifndef DPC_SAFETENSORS_H
 #define DPC_SAFETENSORS_H
 
@@ -8,14 +8,15 @@
 extern "C" {
 #endif
 
-/** Opens and validates a safetensors file, mapped. Checks the header length, the
- * JSON, duplicate keys, types, size = type x shape, overlaps, holes, and bytes
- * after the last tensor. Any defect is DPC_INVALID with a message that names
- * the tensor. Use dpc_array_file_count / _at / _find / _close on the result;
- * tensors are in the order of their data. */
+/** Opens a safetensors file, maps it into memory and validates it. Checks the
+ * header length and the JSON, and finds duplicate keys, unknown types, sizes that
+ * do not fit type and shape, overlaps, holes, and bytes after the last tensor.
+ * Any defect is DPC_INVALID with a message that names the tensor. Use
+ * dpc_array_file_count / _at / _find / _close on the result. Its tensors are in
+ * the order of their data in the file. */
 dpc_status_t dpc_safetensors_open(const char *path, dpc_array_file_t **out_file);
 
-/** Value of a key of the file's `__metadata__`, or null. */
+/** Value of `key` in the file's `__metadata__`, or null if the key is missing. */
 const char *dpc_safetensors_metadata(const dpc_array_file_t *file, const char *key);
 
 /** A key and its value in the file's `__metadata__`. */
@@ -25,8 +26,9 @@ typedef struct dpc_metadata_t {
 } dpc_metadata_t;
 
 /** Writes a temporary file next to `path`, flushes it to the disk and renames it
- * over `path`, so that readers see the old file or the complete new one.
- * Duplicate names are DPC_INVALID, a full or unwritable disk DPC_IO. */
+ * to `path`, so that readers see either the old file or the complete new file.
+ * Returns DPC_INVALID for duplicate names, and DPC_IO for a full or unwritable
+ * disk. */
 dpc_status_t dpc_safetensors_write(const char *path, const dpc_array_t *arrays, size_t array_count,
                                    const dpc_metadata_t *metadata, size_t metadata_count);
 

@@ -1,8 +1,8 @@
 #ifndef DPC_SCHEDULE_H
 #define DPC_SCHEDULE_H
 
-/** Learning rates of a schedule: for produced programs, for the interpreter, and
- * for programs that embed a compiled model and show its rate. */
+/** Computes the learning rates of a schedule. Compiled programs, the interpreter,
+ * and programs that embed a compiled model use these functions. */
 
 #include "dpc/records.h"
 
@@ -12,14 +12,16 @@
 extern "C" {
 #endif
 
-/** 0 if the schedule depends on the end of the training, but neither the
- * schedule nor `total` says where that is. `total` is the number of steps of
- * the entire training, 0 if not known. */
+/** Whether the last step of the schedule is known, or does not matter. `total` is
+ * the number of steps of the entire training, or 0 if it is not known. Returns 0
+ * if the rates depend on the last step and both `total` and the schedule's own
+ * total are 0. */
 static inline int dpc_schedule_has_end(const dpc_schedule_t *schedule, uint64_t total) {
   return (schedule->kind == DPC_LR_CONSTANT && !schedule->warmup_ppm) || schedule->total || total;
 }
 
-/** Steps of the warm-up. A warm-up given as a share of the total is rounded up. */
+/** Number of warm-up steps. A warm-up that is a share of the total (warmup_ppm)
+ * is rounded up. */
 static inline uint64_t dpc_warmup_steps(const dpc_schedule_t *schedule, uint64_t total) {
   const uint64_t million = 1000000, ppm = schedule->warmup_ppm;
   if (!ppm)
@@ -28,8 +30,9 @@ static inline uint64_t dpc_warmup_steps(const dpc_schedule_t *schedule, uint64_t
   return total / million * ppm + (total % million * ppm + million - 1) / million;
 }
 
-/** The schedule with another base rate. The final rate scales with it, as do the
- * rates of parameter groups, which are multiples of the base rate. */
+/** Returns the schedule with another base rate. Scales the final rate by the same
+ * factor. The rates of parameter groups scale too, because they are multiples of
+ * the base rate. */
 static inline dpc_schedule_t dpc_schedule_with_rate(const dpc_schedule_t *schedule, double rate) {
   dpc_schedule_t scaled = *schedule;
   if (scaled.learning_rate != 0)
@@ -38,8 +41,8 @@ static inline dpc_schedule_t dpc_schedule_with_rate(const dpc_schedule_t *schedu
   return scaled;
 }
 
-/** Learning rate of a step that has `done` steps before it; dpc_schedule_t has
- * the formula. */
+/** Learning rate of the step after the first `done` steps, by the formula of
+ * dpc_schedule_t. `total` is the number of steps of the entire training. */
 static inline double dpc_learning_rate(const dpc_schedule_t *schedule, uint64_t total,
                                        uint64_t done) {
   const double pi = 3.14159265358979323846;

@@ -1,5 +1,6 @@
-/* Status codes of the runtime. A produced program exits with the same code,
- * which names the culprit: the input, the command line, a peer, ... */
+/* Status codes of the runtime. A compiled program that fails exits with the
+ * code of the failure. The code tells what was at fault: the input, the command
+ * line, a peer, ... */
 #ifndef DPC_STATUS_H
 #define DPC_STATUS_H
 
@@ -9,8 +10,8 @@
 extern "C" {
 #endif
 
-/** The result of a runtime call: DPC_OK, or the class of the failure. The
- * message is in dpc_last_error(). */
+/** The result of a runtime call: DPC_OK, or the class of the failure. After a
+ * failure, dpc_last_error() returns the message. */
 typedef int32_t dpc_status_t;
 
 enum {
@@ -22,17 +23,17 @@ enum {
                    rank */
   DPC_NUMERIC = 4,      /**< a value that must be finite is not; the message names
                       step and tensor */
-  DPC_IO = 5,           /**< a file or a system resource: unreadable, unwritable, full,
-                 out of memory */
+  DPC_IO = 5,           /**< the system refused a request: a file cannot be read or written, the
+                 disk is full, or memory is exhausted */
   DPC_INTERRUPTED = 130 /**< stopped by a signal after a checkpoint */
 };
 
-/** Message of the calling thread's latest failure; never null, valid until the
- * next failing call of that thread. */
+/** Message of the calling thread's latest failure. Never null. The string is
+ * valid until the next failing call of that thread. */
 const char *dpc_last_error(void);
 
-/** "ok", "invalid input", "peer failure", ...: never null, also for unknown
- * codes. */
+/** The name of a status: "ok", "invalid input", "peer failure", ... Never null,
+ * even for an unknown code. */
 const char *dpc_status_name(dpc_status_t status);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
-/* Definitions that all tables of a produced program share: element types,
+/* Definitions that all tables of a compiled program share: element types,
  * address spaces, mesh, groups.
  *
  * Rules for all structs of this ABI: plain data, explicit widths, natural
  * alignment with explicit reserved fields (no implicit padding), no bitfields,
- * every reserved field zero. A struct that may grow begins with `struct_size`.
- * The stride of a table of such structs is the size that its owner states. */
+ * every reserved field zero. A struct that may grow begins with `struct_size`,
+ * its size in bytes in the code that filled it. The elements of a table are
+ * sizeof(element) bytes apart, because DPC_ABI_VERSION fixes their size. */
 #ifndef DPC_TYPES_H
 #define DPC_TYPES_H
 
@@ -15,12 +16,13 @@ extern "C" {
 #endif
 
 /** Version of every struct in types.h, action.h, device.h, records.h and
- * program.h. The runtime refuses a program built for another version. Files
- * that programs write (checkpoints, parameters) do not depend on it. */
+ * program.h. The runtime refuses a program that was built for another version.
+ * The files that programs write (checkpoints, parameters) do not depend on this
+ * version. */
 #define DPC_ABI_VERSION 7u
-/** "no index": an absent group, metric, location, parameter, ... */
+/** Stands for "no index" where a field has no group, metric, location, .. */
 #define DPC_NONE 0xffffffffu
-#define DPC_MAX_RANK_DIMS 8u /**< most dimensions a tensor of the host API may have */
+#define DPC_MAX_RANK_DIMS 8u /**< the most dimensions that an array of the host may have */
 
 /** Element types. */
 enum {
@@ -43,16 +45,16 @@ enum {
 
 /** Bytes of one element; 0 for an unknown type. */
 uint32_t dpc_dtype_size(uint32_t dtype);
-/** "f32", "i64", ...; "invalid" for an unknown type. */
+/** The name of a type: "f32", "i64", ...; "invalid" for an unknown type. */
 const char *dpc_dtype_name(uint32_t dtype);
 
-/** Reductions of collectives. A sum adds the members in their order in the
- * group, so that its bits are reproducible. */
+/** Reductions of collectives. A sum adds the values of the members in the order
+ * of the members in the group, so that its bits are reproducible. */
 enum { DPC_SUM = 0, DPC_MAX = 1, DPC_MIN = 2, DPC_REDUCTION_COUNT = 3 };
 
 /** Address spaces of a rank, in the memory of its device. A buffer is a pair
- * (space, offset). Only the rank's queue, and the code that it runs, may use
- * the address base[space] + offset. */
+ * (space, offset). Only the rank's queue, and the code that the queue runs, may
+ * use the address base[space] + offset. */
 enum {
   DPC_SPACE_ARENA = 0,  /**< private memory of the rank */
   DPC_SPACE_SHARED = 1, /**< memory for the buffers of collectives and of send/recv */
@@ -71,17 +73,18 @@ typedef struct dpc_axis_t {
   uint32_t sequential; /**< 1: the axis runs over time (microbatches), 0: over ranks */
 } dpc_axis_t;
 
-/** A family of disjoint groups of equal size, such as "all lines along axis
- * data". An action names the family; the group that communicates is the one
- * that contains the acting rank. Ranks that are in no group may not use the
- * family. Roots and peers are indices into the group. Family 0 is by convention
- * the world: one group with all ranks. */
+/** A family of disjoint groups of equal size, for example all groups of ranks
+ * along the axis "data". An action names a family, and each rank communicates
+ * with the group of this family that contains the rank. A rank that belongs to
+ * none of the groups may not use the family. Roots and peers of operations are
+ * indices into the group. Family 0 is by convention the world: one group with
+ * all ranks. */
 typedef struct dpc_group_family_t {
   const char *name;      /**< for messages: "data", "world", "data+model" */
   uint32_t group_count;  /**< number of groups */
-  uint32_t group_size;   /**< ranks in each */
-  const uint32_t *ranks; /**< [group_count][group_size] global ranks; order =
-                            index in group = order of reduction */
+  uint32_t group_size;   /**< ranks in each group */
+  const uint32_t *ranks; /**< [group_count][group_size] global ranks; the position of a rank in
+                            this order is its index in the group, and reductions follow it */
 } dpc_group_family_t;
 
 #ifdef __cplusplus

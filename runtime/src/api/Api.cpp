@@ -1,5 +1,5 @@
-// The C functions of dpc.h: they check arguments, assemble outputs from their
-// microbatches, and let no exception out.
+// The C functions of dpc.h. They check arguments, assemble outputs from
+// microbatches, and turn exceptions into statuses.
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
@@ -19,8 +19,9 @@ using namespace dpc;
 
 namespace {
 
-/// No exception may cross the C boundary. The only exception that the runtime
-/// can throw is std::bad_alloc.
+/// Calls `body`, and turns an exception into a status, because no exception may
+/// leave a C function. The only exception that the runtime can throw is
+/// std::bad_alloc.
 template <typename Body> dpc_status_t guarded(Body body) {
   try {
     return body();
@@ -129,8 +130,8 @@ dpc_status_t dpc_session_read_output(dpc_session_t *session, const char *name, v
         return session->failed(status);
     if (output.batch_dim < 0 || output.micro_count == 1)
       return session->gather(output.placements, output.dtype, static_cast<char *>(destination));
-    // A microbatch is a slice of the batch dimension. Each slice is assembled
-    // separately, then copied into the complete output.
+    // A microbatch is a slice of the batch dimension. Rank 0 assembles each slice
+    // separately, and then copies the slice into the complete output.
     return guarded([&]() -> dpc_status_t {
       const uint32_t b = static_cast<uint32_t>(output.batch_dim);
       const uint64_t outer = elementCount(output.shape, b), part = elements / output.micro_count,

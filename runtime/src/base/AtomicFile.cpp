@@ -28,7 +28,7 @@ std::string directoryOf(const std::string &path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The name in the folder of `target` under which process `pid` writes it.
+/// Path of the temporary file with which the process `pid` writes `target`.
 std::string temporaryName(const std::string &target, pid_t pid) {
   return target + ".tmp" + std::to_string(pid);
 }
@@ -52,8 +52,8 @@ void removeLeftOvers(const std::string &target) {
   if (listing)
     ::closedir(listing);
   for (const std::string &path : left) {
-    // A writer on another host or in another container has an unrelated process
-    // number here, but it holds a lock on its file.
+    // If the writer runs on another host or in another container, its process
+    // number means nothing here. But a running writer holds a lock on its file.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
       continue;
@@ -84,7 +84,7 @@ dpc_status_t AtomicFile::create(const std::string &target) {
     fd = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     removeLeftOvers(target);
-    ::unlink(temporary.c_str()); // of an earlier process with the same number
+    ::unlink(temporary.c_str()); // an earlier process with the same number may have left it
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
   if (fd < 0)
@@ -97,7 +97,7 @@ dpc_status_t AtomicFile::create(const std::string &target) {
 dpc_status_t AtomicFile::write(const void *data, size_t bytes) {
   const char *p = static_cast<const char *>(data);
   while (bytes) {
-    const size_t piece = std::min<size_t>(bytes, 1u << 26); // so that the CRC reads from the cache
+    const size_t piece = std::min<size_t>(bytes, 1u << 26); // the CRC then reads cached memory
     ssize_t n = ::write(fd, p, piece);
     if (n < 0 && errno == EINTR)
       continue;

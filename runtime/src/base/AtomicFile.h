@@ -10,15 +10,16 @@
 namespace dpc {
 
 /// A file that appears under its name only when it is complete and on the disk.
-/// It is written next to its final path, fsynced and renamed, and then the
-/// directory is fsynced. Without commit() no file remains. The next writer of
-/// the same path removes temporary files of writers that were killed. All
-/// failures are DPC_IO and name the path.
+/// AtomicFile writes a temporary file next to the final path. commit() fsyncs and
+/// renames the temporary file, and then fsyncs the directory. Without commit(),
+/// the destructor removes the temporary file. If a writer is killed, the next
+/// writer of the same path removes its temporary file. All failures are DPC_IO
+/// and name the path.
 class AtomicFile {
 public:
   ~AtomicFile();
   dpc_status_t create(const std::string &path);
-  /// Appends bytes and updates a CRC-32 of everything written so far.
+  /// Appends bytes, and updates the CRC-32 of all bytes written so far.
   dpc_status_t write(const void *data, size_t bytes);
   dpc_status_t commit();
   uint32_t checksum() const { return crc; }

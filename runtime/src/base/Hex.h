@@ -6,10 +6,10 @@
 
 namespace dpc {
 
-/// Two lower-case hexadecimal digits per byte.
+/// Writes each byte as two lower-case hexadecimal digits.
 std::string toHex(const void *from, size_t bytes);
-/// Parses `bytes` bytes. False if `text` does not have exactly two lower-case
-/// digits per byte.
+/// Parses `bytes` bytes from `text`. Returns false if `text` does not have exactly
+/// two lower-case hexadecimal digits per byte.
 bool fromHex(const std::string &text, void *to, size_t bytes);
 
 } // namespace dpc

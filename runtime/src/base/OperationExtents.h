@@ -5,15 +5,16 @@
 
 namespace dpc {
 
-/// Number of elements in the buffers of a communication on one member.
+/// Number of elements in the two buffers that an operation has on one member.
 struct Extents {
   static constexpr uint64_t kNone = UINT64_MAX; ///< the member has no such buffer
   uint64_t in, out;
 };
 
-/// The buffers that one member of a group of `members` ranks reads and writes
-/// in the operation `op` (DPC_OP_*) of `count` elements, as the table in
-/// dpc/action.h says. `isRoot` says whether the member is the root.
+/// The extents of the buffers of an operation on one member of a group. `op` is
+/// DPC_OP_*, `count` the operation's number of elements, `members` the number of
+/// ranks in the group; `isRoot` says whether the member is the root. The table
+/// in dpc/action.h defines the result.
 inline Extents extentsOf(uint32_t op, uint64_t count, uint64_t members, bool isRoot) {
   constexpr uint64_t none = Extents::kNone;
   const uint64_t one = count, all = count * members;

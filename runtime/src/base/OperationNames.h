@@ -5,7 +5,8 @@
 
 namespace dpc {
 
-/// "all-reduce" of DPC_OP_ALL_REDUCE, and so on, for messages and traces.
+/// The name of DPC_OP_* for messages and traces, e.g. "all-reduce" for
+/// DPC_OP_ALL_REDUCE.
 const char *opName(uint32_t op);
 
 } // namespace dpc

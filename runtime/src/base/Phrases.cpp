@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The Levenshtein distance: the number of letters to insert, delete or replace
-/// to turn `a` into `b`, ignoring case.
+/// The Levenshtein distance: the smallest number of letters to insert, delete or
+/// replace that turns `a` into `b`, ignoring case.
 static size_t editDistance(const std::string &a, const std::string &b) {
   auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
   std::vector<size_t> row(b.size() + 1); // distances of a prefix of `a` to all prefixes of `b`

@@ -23,7 +23,7 @@ template <typename Piece> int32_t forEachPiece(const dpc_placement_t &placement,
   return 0;
 }
 
-/// Number of elements of a tensor: the product of the extents.
+/// Number of elements of a tensor: the product of its extents.
 inline uint64_t elementCount(const int64_t *shape, uint32_t dimCount) {
   uint64_t count = 1;
   for (uint32_t d = 0; d < dimCount; ++d)

@@ -1,5 +1,5 @@
-// Tells whether a process has ended, even if it is a zombie or its number has
-// been reused. Reads /proc/PID/stat.
+// Finds out from /proc/PID/stat whether a process has ended. A zombie has ended.
+// A process has also ended if the system has given its number to a later process.
 
 #include "runtime/src/base/Process.h"
 
@@ -24,7 +24,8 @@ bool readStat(pid_t pid, char *outState, unsigned long long *outStart) {
   const size_t length = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[length] = 0;
-  // The process name, in parentheses, may contain any characters.
+  // The process name, in parentheses, may contain any characters, so the other
+  // fields begin after the last closing parenthesis.
   const char *rest = std::strrchr(text, ')');
   return rest && std::sscanf(rest + 1,
                              " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
@@ -51,8 +52,8 @@ bool hasEnded(pid_t pid) {
 }
 
 bool hasEndedSince(pid_t pid, const timespec &time) {
-  // The slack allows for the coarse resolution of both clocks, and of the start
-  // time, which is in clock ticks.
+  // Both clocks and the start time (in clock ticks) are coarse, so a start up to
+  // two seconds after `time` does not count as later.
   constexpr double kSlackSeconds = 2;
   char state = 'R';
   unsigned long long start = 0;

@@ -6,13 +6,13 @@
 
 namespace dpc {
 
-/// Whether a process of this host has ended. A zombie, which only awaits its
-/// parent's wait(), has ended.
+/// Whether a process of this host has ended. This is true for a zombie, which has
+/// ended but whose parent has not yet called wait().
 bool hasEnded(pid_t pid);
 
 /// Whether the process that had the number `pid` at `time` (of the real-time
-/// clock) has ended. This is also true if a process that began later now has
-/// the same number.
+/// clock) has ended. If a process that began after `time` has the number now,
+/// the earlier process has ended.
 bool hasEndedSince(pid_t pid, const timespec &time);
 
 } // namespace dpc

@@ -1,5 +1,6 @@
-// Maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD). The page
-// keeps the first cause and the first symptom that ranks report.
+// Creates and maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD).
+// The page keeps the first failure that a rank reports of itself, and the first
+// failure that a rank reports of another rank.
 
 #include "runtime/src/base/RunPage.h"
 

@@ -1,6 +1,7 @@
-// Memory that dpc-run shares with the ranks that it starts. Ranks record in this
-// page that they have joined and why the run ends. Any rank may report the cause,
-// and the launcher prints it, so that the user sees one line and not one per rank.
+// Memory that dpc-run shares with the ranks that it starts. In this page each rank
+// records that it has met the other ranks, and the ranks record why the run ends.
+// The launcher prints this cause, so that the user sees one line for the run and
+// not one line per rank.
 #ifndef DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 #define DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 
@@ -13,7 +14,8 @@
 
 namespace dpc {
 
-/// The reason why a run ends, in the words of the first rank that reported one.
+/// The reason why a run ends, in the words of the first rank that reported a
+/// reason.
 struct Cause {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
   dpc_status_t status;
@@ -28,23 +30,24 @@ struct RunPage {
   uint32_t restarts;              ///< number of earlier starts, each ended by the death of a rank
   std::atomic<uint32_t> attached; ///< number of ranks that have mapped this page
   std::atomic<uint32_t> joined;   ///< number of ranks that have met all other ranks
-  Cause own;                      ///< a failure or an interruption of the reporting rank itself
-  Cause peer;                     ///< a failure that a rank reports of another rank: a symptom,
-                                  ///< used only if no other cause is known
+  Cause own;                      ///< the reporting rank itself failed or was interrupted
+  Cause peer;                     ///< the reporting rank noticed that another rank failed: this is
+                                  ///< only a symptom, and counts only if `own` is not recorded
 
   /// Records `status` and `text` in `peer` if `status` is DPC_PEER, else in `own`. Does
-  /// nothing if that cause is already recorded.
+  /// nothing if an earlier call has already recorded that cause.
   void tell(dpc_status_t status, const char *text);
 };
 
-/// The launcher's side. Returns null on failure, with a message in
-/// dpc_last_error.
+/// Called by the launcher: creates the page, and the descriptor that ranks
+/// inherit. Returns null on failure, with a message in dpc_last_error.
 RunPage *createRunPage(Fd *outMemory);
-/// null is allowed.
+/// Called by the launcher: unmaps the page. Does nothing for null.
 void releaseRunPage(RunPage *page);
 
-/// The rank's side. Maps the descriptor that DPC_RUN_PAGE_FD names, then closes
-/// it and clears the variable, so that no child inherits it.
+/// Called by a rank: maps the descriptor that DPC_RUN_PAGE_FD names. Then closes
+/// the descriptor and clears the variable, so that no child process inherits
+/// them.
 void attachRunPage();
 
 /// The page of this rank's launcher, or null if something other than dpc-run

@@ -9,7 +9,7 @@ namespace dpc {
 
 using Digest = std::array<uint8_t, 32>;
 
-/// SHA-256 (FIPS 180-4) of data that arrives in pieces.
+/// SHA-256 (FIPS 180-4) of data that the caller passes in pieces.
 class Sha256 {
 public:
   Sha256();
@@ -27,8 +27,8 @@ private:
 /// HMAC-SHA256 (RFC 2104) with a 32-byte key.
 Digest hmacSha256(const Digest &key, const void *data, size_t bytes);
 
-/// Compares digests in constant time, so that the time tells nothing of their
-/// contents.
+/// Compares digests in constant time, so that an attacker who measures the time
+/// learns nothing about their contents.
 bool equalDigests(const Digest &a, const Digest &b);
 
 } // namespace dpc

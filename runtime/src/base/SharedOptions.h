@@ -9,8 +9,9 @@
 
 namespace dpc {
 
-/// Options of a produced program that dpc-run passes to it or looks for on its
-/// command line, and options that both programs have.
+/// Options that a compiled program and dpc-run must spell alike. dpc-run passes
+/// some of them to the program. It looks for others on the program's command line,
+/// and it has some of them itself.
 constexpr char kHelpOption[] = "--help";
 constexpr char kVersionOption[] = "--version";
 constexpr char kPrintRanksOption[] = "--print-ranks";
@@ -22,12 +23,12 @@ constexpr char kResumeOption[] = "--resume";
 /// false for any other text.
 bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out);
 
-/// The options of a command line up to now. No option may be given twice with
-/// different values, because one of the two would be ignored.
+/// The options that a command line has given so far. An option may not appear
+/// twice with different values, because one of the two values would be ignored.
 class GivenOptions {
 public:
-  /// Adds `argument`, which sets the option `name`. DPC_USAGE if another
-  /// argument has set the option differently.
+  /// Adds `argument`, which sets the option `name`. Returns DPC_USAGE if an
+  /// earlier argument has set the option to another value.
   dpc_status_t add(const std::string &name, const std::string &argument);
 
 private:

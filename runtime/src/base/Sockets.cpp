@@ -1,5 +1,5 @@
 // Connects processes of one host by loopback TCP (tcp://HOST:PORT) or a Unix
-// socket (file://DIRECTORY). Sends and receives bytes until a deadline at most.
+// socket (file://DIRECTORY). Sends and receives bytes, and gives up at a deadline.
 
 #include "runtime/src/base/Sockets.h"
 

@@ -5,15 +5,16 @@
 
 namespace dpc {
 
-/// Records a formatted message as the thread's last error and returns `status`,
-/// for `return fail(...)`.
+/// Records a formatted message as the thread's last error. Returns `status`, so
+/// that callers can write `return fail(...)`.
 [[gnu::format(printf, 2, 3)]] dpc_status_t fail(dpc_status_t status, const char *format, ...);
 
 /// Prefixes the thread's last error with "context: " and returns `status`
 /// unchanged.
 [[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status, const char *format, ...);
 
-/// Like fail, for an error that another rank reports to the user.
+/// Like fail, but for an error that another rank reports to the user, so that
+/// this rank must not report it again.
 [[gnu::format(printf, 2, 3)]] dpc_status_t failElsewhere(dpc_status_t status, const char *format,
                                                          ...);
 

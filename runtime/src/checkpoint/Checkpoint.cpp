@@ -1,5 +1,5 @@
-// Chooses the checkpoint to resume from, which all ranks examine together, and
-// loads each rank's elements from the pieces that contain them.
+// Chooses the checkpoint from which a run resumes: all ranks examine a checkpoint
+// together. Then each rank loads its elements from the pieces that contain them.
 #include "runtime/src/checkpoint/Checkpoint.h"
 
 #include "runtime/src/base/Status.h"
@@ -19,13 +19,12 @@ namespace {
 struct Opened {
   Manifest manifest;
   TensorFiles files;
-  std::vector<StateSource> sources; ///< location of each state in `files`
+  std::vector<StateSource> sources; ///< for each state, the tensor of `files` to read
   std::vector<std::string> notes;   ///< remarks on the tensors of `files`
 };
 
-/// Checks that a run resumed from the checkpoint continues as if it had not
-/// been interrupted: with the same random numbers, and the same samples in each
-/// step.
+/// Checks that a run that resumes from the checkpoint continues as if it had never been
+/// interrupted: with the same random numbers, and with the same samples in each step.
 dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
                           const std::string &path) {
   if (session.checkpointRun.isOnlyRead)
@@ -48,10 +47,10 @@ dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
               shuffles ? "without" : "with", shuffles ? "it" : "it not");
 }
 
-/// Opens the checkpoint of a step. Checks that the folder is consistent with
-/// its manifest, and that it has the state that the program needs. Checksums
-/// are checked for this rank's share of the files only. `*outDamaged` is set if
-/// the folder is not consistent with its manifest.
+/// Opens the checkpoint of a step. Checks that the folder is consistent with its
+/// manifest, and that it has the state that the program needs. Checks checksums only
+/// for this rank's share of the files. Sets `*outDamaged` if the folder is not
+/// consistent with its manifest.
 dpc_status_t openCheckpoint(const dpc_session &session, const std::string &directory, uint64_t step,
                             Opened *out, bool *outDamaged) {
   StepFolder folder;
@@ -82,9 +81,8 @@ struct Verdict {
   char cause[2000];
 };
 
-/// Collective. Every rank opens the checkpoint of a step. *outFits is set on
-/// all ranks if all of them could open it. Otherwise rank 0 has the reason as
-/// its last error.
+/// Collective. Every rank opens the checkpoint of a step. Sets *outFits on all ranks if
+/// all ranks could open it. Otherwise the last error of rank 0 is the reason.
 dpc_status_t openTogether(dpc_session &session, const std::string &directory, uint64_t step,
                           Opened *out, bool *outFits, bool *outDamaged) {
   Verdict mine = {};
@@ -111,8 +109,8 @@ dpc_status_t openTogether(dpc_session &session, const std::string &directory, ui
   return DPC_OK;
 }
 
-/// Collective. Lists the steps of the checkpoints that rank 0 finds in the
-/// directory, newest first.
+/// Collective. Rank 0 lists the steps of the checkpoints in the directory, newest
+/// first, and all ranks get this list.
 dpc_status_t listTogether(dpc_session &session, const std::string &directory,
                           std::vector<uint64_t> *out) {
   if (session.options.rank == 0) {
@@ -169,8 +167,8 @@ dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory
     session.control.step = step;
     return dpc_comm_barrier(session.comm);
   }
-  // DPC_INVALID even if the cause was a missing file (DPC_IO): a checkpoint
-  // that lacks a file counts as damaged.
+  // The status is DPC_INVALID even if the cause was a missing file (DPC_IO), because a
+  // checkpoint that lacks a file counts as damaged.
   if (session.options.rank == 0)
     return session.failed(fail(DPC_INVALID, "no usable checkpoint: %s", reasons.c_str()));
   return dpc_comm_barrier(session.comm); // returns rank 0's failure

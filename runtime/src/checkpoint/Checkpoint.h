@@ -11,12 +11,11 @@ namespace dpc {
 /// complete.
 dpc_status_t saveCheckpoint(dpc_session &session, const std::string &directory);
 
-/// Collective. Loads the newest checkpoint that is undamaged and fits the
-/// program and the seed, whatever the layout in which it was written. A note
-/// names newer checkpoints that are skipped and says why. Each rank reads its
-/// own elements, and checks the checksums of its share of the files. Links that
-/// lead out of the directory are not followed. DPC_INVALID if there is no
-/// usable checkpoint.
+/// Collective. Loads the newest checkpoint that is undamaged and fits the program and
+/// the seed. A program with other layouts may have written it. If newer checkpoints
+/// are skipped, notes to the user say why. Each rank reads the elements that it holds,
+/// and checks the checksums of its share of the files. Symbolic links in the directory
+/// are not followed. Returns DPC_INVALID if no checkpoint is usable.
 dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory);
 
 } // namespace dpc

@@ -1,5 +1,6 @@
-// A checkpoint is a directory that appears by one rename. Each rank writes a
-// file of its own pieces into it; at the end rank 0 writes the manifest.
+// Writes checkpoints. A checkpoint is a folder that gets its final name when it is
+// complete. Each rank writes a file with its pieces into the folder. At the end rank 0
+// writes the manifest and renames the folder.
 #include "runtime/src/checkpoint/CheckpointSaver.h"
 
 #include "dpc/schedule.h"
@@ -28,8 +29,7 @@ CheckpointSaver::~CheckpointSaver() {
     folder.removeOwnFiles();
 }
 
-/// Creates the folder in which the checkpoint is prepared. Called on rank 0
-/// only.
+/// Creates the folder in which the ranks prepare the checkpoint. Called only on rank 0.
 dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
   if (dpc_status_t status = identify(&session.checkpointRun))
     return status;
@@ -41,15 +41,15 @@ dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
   }
   removeUnfinished(into);
   if (folder.open(into, makingName()) == DPC_OK)
-    folder.removeOwnFiles(); // of an earlier process with the same number
+    folder.removeOwnFiles(); // an earlier process with the same number has left them
   if (::mkdir((into + "/" + makingName()).c_str(), 0777) != 0)
     return fail(DPC_IO, "%s: cannot be written: %s", into.c_str(), std::strerror(errno));
   directory = into;
   name = makingName();
   if (dpc_status_t status = folder.open(directory, name))
     return status;
-  // The lock tells other processes that the writer lives. Without support for
-  // locks, the process number in the name tells them.
+  // The lock tells other processes that the writer still runs. If the file system has
+  // no locks, the process number in the folder's name tells them.
   ::flock(folder.get(), LOCK_EX | LOCK_NB);
   return DPC_OK;
 }
@@ -81,7 +81,7 @@ dpc_status_t CheckpointSaver::begin(const std::string &into) {
           writer.begin(session, plan, path() + "/" + pieceFileName(session.options.rank)))
     return session.failed(status);
   session.isWriting = &writer.isBusy();
-  session.writingAgreed = true; // true until the vote at the end of an entry clears it
+  session.writingAgreed = true; // the vote at the end of an entry will clear it
   return DPC_OK;
 }
 
@@ -95,9 +95,9 @@ dpc_status_t CheckpointSaver::writeManifest(const Manifest &manifest) const {
   return file.commit();
 }
 
-/// Opens the written folder as a reader would: the manifest, each file that it
-/// lists, and the elements of each state. Contents need no check: each writer
-/// has compared its own.
+/// Opens the written folder like a reader: the manifest, each file that it lists, and
+/// the tensors of each state. The contents of files need no check here, because each
+/// rank has already checked its own file.
 dpc_status_t CheckpointSaver::readBack() const {
   Manifest manifest;
   TensorFiles files;
@@ -113,8 +113,8 @@ dpc_status_t CheckpointSaver::readBack() const {
                 : status;
 }
 
-/// Records the files as undamaged, so that rotation does not read them again:
-/// they have just been read back.
+/// Records that the files are undamaged, because the ranks have just read them back.
+/// So removeOldCheckpoints need not read them again.
 void CheckpointSaver::rememberSound(const Manifest &manifest) const {
   for (const ManifestFile &file : manifest.files) {
     struct stat info;
@@ -124,8 +124,8 @@ void CheckpointSaver::rememberSound(const Manifest &manifest) const {
   }
 }
 
-/// Writes the manifest when all files are complete, and gives the folder its
-/// final name. Called on rank 0 only.
+/// Writes the manifest when all files are complete, and gives the folder its final
+/// name. Called only on rank 0.
 dpc_status_t CheckpointSaver::place(const std::vector<char> &written) {
   Manifest manifest;
   manifest.step = step;

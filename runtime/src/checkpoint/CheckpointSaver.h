@@ -9,19 +9,19 @@
 
 namespace dpc {
 
-/// Writes directory/step-<N>. The folder has a file of pieces per rank, and
-/// manifest.json, which says which file has each element of the state. The
-/// folder is made under another name, flushed, read back and then renamed, so
-/// that a checkpoint exists completely or not at all. The three newest
-/// undamaged checkpoints of this run are kept, and everything that this run did
-/// not write.
+/// Writes a checkpoint, the folder directory/step-<N>. The folder has one file of
+/// pieces per rank, and manifest.json, which says which file has each element of the
+/// state. The folder is created under another name, flushed to the disk, read back and
+/// then renamed, so that a checkpoint exists completely or not at all. Afterwards, old
+/// checkpoints are removed: of the undamaged checkpoints of this run, only the three
+/// newest are kept. Files and folders that this run did not write are never removed.
 class CheckpointSaver {
 public:
   explicit CheckpointSaver(dpc_session &session) : session(session) {}
-  /// Abandons a checkpoint that is not finished.
+  /// Removes a checkpoint that is not finished.
   ~CheckpointSaver();
-  /// Collective. Copies the current state and returns; a thread per rank writes
-  /// the copy. A previous checkpoint is finished first.
+  /// Collective. Copies the current state and returns. A thread on each rank writes the
+  /// copy. If an earlier checkpoint is not finished, finishes it first.
   dpc_status_t begin(const std::string &directory);
   /// Collective, called after an entry. Finishes the current checkpoint if all
   /// ranks have written their files.
@@ -31,7 +31,8 @@ public:
   dpc_status_t finish();
 
 private:
-  /// Size and checksum of its file, which each rank sends to rank 0.
+  /// Size and checksum of the file that a rank has written. Each rank sends them to
+  /// rank 0.
   struct Written {
     uint64_t bytes;
     uint64_t crc;
@@ -47,9 +48,10 @@ private:
 
   dpc_session &session;
   std::vector<PlannedPiece> plan;
-  std::string directory, name; ///< of the folder being written; empty if there is none
+  std::string directory, name; ///< parent and name of the folder that is being written; empty
+                               ///< if no folder is being written
   uint64_t step = 0;
-  StepFolder folder; ///< rank 0: the folder, open and locked
+  StepFolder folder; ///< rank 0: the folder, which is open and locked
   PieceWriter writer;
 };
 

@@ -1,5 +1,5 @@
-// Copies a rank's pieces out of the device's memory, and writes the copy while
-// the rank computes on.
+// Copies a rank's pieces from the device's memory to host memory, and writes the copy
+// while the rank computes the next steps.
 
 #include "runtime/src/checkpoint/PieceWriter.h"
 
@@ -17,8 +17,9 @@ namespace dpc {
 
 namespace {
 
-/// The array under which a piece is stored in a file: a complete tensor has
-/// its own shape, any other piece is one dimension of elements.
+/// The array as which a file has a piece. If the piece is a complete tensor in its
+/// usual order, the array has the shape of the tensor. Otherwise it is
+/// one-dimensional.
 dpc_array_t arrayOf(const dpc_state_t &state, const PlannedPiece &piece) {
   const uint64_t count = elementsOf(piece.segments);
   dpc_array_t out = {state.name, state.dtype, 1, {static_cast<int64_t>(count)}, nullptr};
@@ -34,12 +35,12 @@ uint64_t bytesOf(const dpc_array_t &array) {
   return dpc_array_elements(&array) * dpc_dtype_size(array.dtype);
 }
 
-/// Copies elements that the rank holds out of the device's memory, in the order
-/// of `segments`.
+/// Copies the elements of `segments`, which the rank must hold, from the device's
+/// memory to `to`, in the order of `segments`.
 dpc_status_t copyPiece(Queue &queue, const dpc_placement_t &place, uint32_t dtype,
                        const std::vector<Segments> &segments, char *to) {
   const uint64_t size = dpc_dtype_size(dtype);
-  if (segments == segmentsOf(place)) // all local elements, in their order in memory
+  if (segments == segmentsOf(place)) // all elements of the buffer, in the buffer's order
     return forEachSpan(place, size, 0, UINT64_MAX, [&](uint64_t local, uint64_t count) {
       char *at = std::exchange(to, to + count * size);
       return queue.download(at, {place.space, place.offset + local * size}, count * size);
@@ -101,8 +102,8 @@ dpc_status_t PieceWriter::write(const std::string &path) {
   return readBack(path);
 }
 
-/// Older checkpoints are removed once this one exists, so a successful write()
-/// is not enough: the contents must also read back.
+/// Checks that the file has the contents that were written. A successful write() is not
+/// enough, because older checkpoints are removed as soon as this one exists.
 dpc_status_t PieceWriter::readBack(const std::string &path) const {
   Mapping contents;
   if (dpc_status_t failed = contents.openFile(path.c_str()))

@@ -12,17 +12,17 @@
 
 namespace dpc {
 
-/// Writes one rank's pieces of the state, as they are at begin(), in a separate
-/// thread, and reads the file back.
+/// Writes the pieces of the state that one rank must write. begin() copies them, and a
+/// separate thread writes the copy to a file and reads the file back.
 class PieceWriter {
 public:
   ~PieceWriter();
-  /// Copies the pieces that the plan assigns to this rank, and starts writing
-  /// the copy to the file `path`. A rank without pieces writes no file.
+  /// Copies the pieces that the plan gives to this rank, and starts the thread that
+  /// writes the copy to the file `path`. A rank without pieces writes no file.
   dpc_status_t begin(dpc_session &session, const std::vector<PlannedPiece> &plan,
                      const std::string &path);
-  /// Waits for the thread, frees the copy and returns the status of the
-  /// writing.
+  /// Waits until the thread has ended, frees the copy, and returns whether the file was
+  /// written.
   dpc_status_t finish();
   /// True while the thread is running.
   const std::atomic<bool> &isBusy() const { return busy; }
@@ -37,7 +37,7 @@ private:
   std::thread thread;
   std::atomic<bool> busy{false};
   Mapping memory;
-  std::vector<dpc_array_t> arrays; ///< their data is in `memory`
+  std::vector<dpc_array_t> arrays; ///< the pieces; their data is in `memory`
   std::string step, program, cause;
   dpc_status_t status = DPC_OK;
   uint64_t writtenBytes = 0;

@@ -1,5 +1,5 @@
-// Decides which checkpoints a run may remove or replace: undamaged ones with
-// the run's own id, and unfinished ones whose writers have died.
+// Decides which checkpoints a run may remove or replace: undamaged checkpoints that
+// have the id of the run, and unfinished checkpoints whose writers have died.
 
 #include "runtime/src/checkpoint/Rotation.h"
 
@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kKept = 3;
 constexpr const char *kMakingPrefix = ".making-";
 
-/// DPC_OK for a checkpoint that this run wrote and that can be read.
+/// Returns DPC_OK if this run wrote the checkpoint and the checkpoint is undamaged.
 dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   Manifest manifest;
   if (dpc_status_t status = folder.readManifest(&manifest))
@@ -51,8 +51,8 @@ dpc_status_t checkOwn(const StepFolder &folder, CheckpointRun &run) {
   return DPC_OK;
 }
 
-/// Removes a checkpoint. It is renamed first, so that no reader sees it half
-/// removed.
+/// Removes a checkpoint. Renames it first, so that no reader finds a checkpoint with
+/// missing files.
 void removeCheckpoint(const std::string &directory, const std::string &name) {
   StepFolder folder;
   if (::rename((directory + "/" + name).c_str(), (directory + "/" + makingName()).c_str()) == 0 &&
@@ -60,8 +60,8 @@ void removeCheckpoint(const std::string &directory, const std::string &name) {
     folder.removeOwnFiles();
 }
 
-/// Renames a file or folder that has a checkpoint's name, so that no program
-/// takes it for a checkpoint.
+/// Renames a file or folder that has the name of a checkpoint, so that the name is free
+/// and no program takes the file or folder for a checkpoint. `why` is for the note.
 dpc_status_t moveAside(const std::string &directory, const std::string &name,
                        const std::string &why) {
   for (unsigned i = 1;; ++i) {
@@ -120,8 +120,8 @@ void removeUnfinished(const std::string &directory) {
   });
   for (const std::string &name : left) {
     StepFolder folder;
-    // A writer on another host, or in another container, has an unrelated
-    // process number here, but it holds a lock on its folder.
+    // If the writer runs on another host or in another container, its process number
+    // means nothing here. But a running writer holds a lock on its folder.
     if (folder.open(directory, name) == DPC_OK &&
         (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
       folder.removeOwnFiles();

@@ -1,6 +1,6 @@
-// Decides which checkpoints a run keeps. A run removes only folders that it
-// wrote itself and can still read: the oldest undamaged checkpoints of this
-// run. It also removes unfinished folders of writers that died.
+// Decides which checkpoints a run keeps. A run removes its oldest checkpoints, but only
+// folders that it wrote itself and that are undamaged. It also removes unfinished
+// folders whose writers have died.
 #ifndef DPC_RUNTIME_SRC_CHECKPOINT_ROTATION_H
 #define DPC_RUNTIME_SRC_CHECKPOINT_ROTATION_H
 
@@ -14,26 +14,26 @@
 
 namespace dpc {
 
-/// Identifies a version of a file: it differs between the file before and after
-/// a change.
+/// Identifies the current version of a file. When the file changes, the result changes.
 CheckpointRun::FileState fileStateOf(const struct stat &info);
 
 /// Name of the folder in which this process prepares a checkpoint.
 std::string makingName();
 
-/// Gives the run a random id if it has none.
+/// Gives the run a random id, unless it already has an id.
 dpc_status_t identify(CheckpointRun *run);
 
 /// Removes all but the three newest undamaged checkpoints of this run.
 /// Checkpoints of other runs and damaged ones are neither counted nor removed.
 void removeOldCheckpoints(const std::string &directory, CheckpointRun *run);
 
-/// Removes unfinished folders whose writers, processes of this host, have died.
+/// Removes unfinished folders whose writers have died. A writer is a process of this
+/// host.
 void removeUnfinished(const std::string &directory);
 
-/// Renames the finished folder `making` to the name of step `step`. An existing
-/// file or folder of that name is replaced if it is an undamaged checkpoint of
-/// this run; otherwise it is moved aside with a note.
+/// Renames the finished folder `making` to the name of the checkpoint of step `step`.
+/// If that name exists and is an undamaged checkpoint of this run, it is replaced. If
+/// it is another file or folder, it gets a new name, and a note tells the user.
 dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run);
 

@@ -1,6 +1,6 @@
-// Connects every two ranks of a run. All ranks meet at rank 0; then the higher
-// ranks meet at each rank in turn. At each meeting they prove that they know
-// the run's token.
+// Connects every two ranks of a run. First all ranks meet with rank 0 as the
+// server. Then each rank from 1 on is the server of a meeting with all higher
+// ranks. At each meeting the ranks prove that they know the run's token.
 #include "runtime/src/comm/Connections.h"
 
 #include "runtime/src/base/Sockets.h"
@@ -10,8 +10,9 @@ namespace dpc {
 
 namespace {
 
-/// The card of a rank: the port on which it listens. Rank 0's card also has a
-/// random secret, from which the key of the further meetings is derived.
+/// The content of a rank's card: the port on which the rank listens. The card of
+/// rank 0 also has a random secret, from which all ranks derive the token of the
+/// further meetings.
 struct Contact {
   uint64_t port = 0;
   Digest secret{};

@@ -9,9 +9,9 @@
 
 namespace dpc {
 
-/// Opens a socket to each other rank, indexed by rank, for transports that send
-/// messages or that need a side channel. All ranks call it with the same
-/// transport. Fails in the same cases as serveRendezvous and joinRendezvous.
+/// Opens a socket to each other rank, for transports that send messages over
+/// sockets. `outSockets` is indexed by rank. All ranks must call it, with the same
+/// `transport`. Fails in the same cases as serveRendezvous and joinRendezvous.
 dpc_status_t connectRanks(const dpc_comm_options_t &options, const char *transport,
                           std::vector<Fd> *outSockets);
 

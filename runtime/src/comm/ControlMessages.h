@@ -7,12 +7,13 @@
 
 namespace dpc {
 
-// Small messages between the hosts of all ranks. `window` is memory of `comm`
-// for them. It holds this rank's message; for a gather, the messages of all
-// ranks follow from the next multiple of DPC_ALIGNMENT on.
+// Small messages between the hosts of all ranks. `window` is memory that `comm`
+// has allocated for these messages. The window holds this rank's message. For a
+// gather, the messages of all ranks follow in the window, from the next multiple
+// of DPC_ALIGNMENT on.
 
-/// Collective: every rank sends `bytes` bytes to all ranks. `all` has them
-/// ordered by rank.
+/// Collective: every rank sends `bytes` bytes to all ranks. `all` receives the
+/// messages of all ranks, ordered by rank.
 dpc_status_t gatherControl(dpc_comm_t &comm, char *window, const void *mine, uint64_t bytes,
                            void *all);
 /// Collective: rank 0 sends its message to all ranks.

@@ -1,6 +1,6 @@
-// Checks that every transport makes before data moves: that this rank can
-// perform an operation, and that all members of the group have announced the
-// same one.
+// The checks that every transport makes before data moves. This rank must be able
+// to perform the operation, and all members of the group must have announced the
+// same operation.
 #include "runtime/src/comm/Operation.h"
 
 #include "dpc/action.h"

@@ -9,24 +9,27 @@
 
 namespace dpc {
 
-/// The buffers that one member of a group of `members` reads and writes;
-/// `isRoot` says whether the member is the one that `op.peer` names.
+/// The extents of the buffers of `op` on one member of a group of `members` ranks.
+/// `isRoot` says whether `op.peer` is the index of this member.
 inline Extents extentsOf(const dpc_comm_op_t &op, uint64_t members, bool isRoot) {
   return extentsOf(op.op, op.count, members, isRoot);
 }
 
-/// "all-reduce of buffer 3" or "all-reduce of the runtime's own data", for messages.
+/// Describes an operation in messages: "all-reduce of buffer 3", or "all-reduce of
+/// the runtime's own data" for DPC_CONTROL_BUFFER.
 std::string operationText(uint32_t op, uint64_t bufferId);
 
-/// DPC_INVALID, before the operation is announced, if no rank could perform it:
-/// an unknown operation, type or reduction, a group without this rank, a peer
-/// outside of the group, or a buffer outside of the communicator's memory.
+/// Checks an operation before this rank announces it. Returns DPC_INVALID if the
+/// operation, type or reduction is unknown. This rank must belong to a group of the
+/// family, and the peer to the same group. All buffers must lie in the
+/// communicator's memory.
 dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory);
 
-/// The description of an operation that a member announces when it starts it.
-/// All members of the group must announce the same. It is plain data, because
-/// it is placed in shared memory and sent over sockets.
+/// The description of an operation, which a member announces to its group when it
+/// starts the operation. All members must announce equal descriptions. The struct
+/// is plain data, because transports copy it to shared memory or send it over
+/// sockets.
 struct Announcement {
   uint8_t op;
   uint8_t dtype;
@@ -40,19 +43,21 @@ struct Announcement {
 };
 static_assert(sizeof(Announcement) == 24);
 
-/// The announcement of an operation. On a pair of ranks (`onPair`), a send and
-/// its receive have equal announcements.
+/// Makes the announcement of an operation. `onPair` means that the operation is a
+/// send or receive between two ranks: a send and its receive have equal
+/// announcements.
 Announcement announce(const dpc_comm_op_t &op, bool onPair);
 
-/// The rank that departs from the plan, and a message that says so, for
-/// announcements of `members` that differ.
+/// The result of announcements that differ: the rank that does not follow the
+/// plan, and a message for the user.
 struct Departure {
   uint32_t guilty;
   std::string text;
 };
-/// The guilty rank is the first one outside the majority. Without a majority it
-/// is the first that differs from the group's first member. `sequence` is the
-/// operation's number in the group.
+/// Finds the guilty rank if the announcements `said` of `members` differ: the
+/// first rank whose announcement is not the most frequent one. If several
+/// announcements are equally frequent, the first of them counts. `sequence` is
+/// the operation's number in the group, for the message.
 Departure findDeparture(const std::vector<Announcement> &said, const std::vector<uint32_t> &members,
                         uint64_t sequence);
 

@@ -1,4 +1,4 @@
-// Reduction kernels compiled for one instruction set; see ReduceKernels.inc.
+// The reduction kernels of ReduceKernels.inc, compiled for AVX2.
 #include "dpc/types.h"
 #include "runtime/src/comm/ReduceKernels.h"
 
@@ -7,8 +7,9 @@
 namespace dpc {
 namespace avx2 {
 
-// Copies with non-temporal stores of full aligned vectors, and with ordinary
-// stores at the unaligned ends.
+// Copies with non-temporal stores, which bypass the caches and need aligned
+// vectors. The bytes before the first and after the last full aligned vector are
+// copied with ordinary stores.
 static inline void streamBlock(void *dst, const void *src, size_t bytes) {
   char *out = static_cast<char *>(dst);
   const char *in = static_cast<const char *>(src);

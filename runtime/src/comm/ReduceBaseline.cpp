@@ -1,4 +1,4 @@
-// Reduction kernels compiled for one instruction set; see ReduceKernels.inc.
+// The reduction kernels of ReduceKernels.inc, compiled for the baseline set.
 #include "dpc/types.h"
 #include "runtime/src/comm/ReduceKernels.h"
 

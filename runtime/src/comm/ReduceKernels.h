@@ -6,16 +6,17 @@
 
 namespace dpc {
 
-/// outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every q. The
-/// order of the inputs is fixed, so that the bits do not depend on how a buffer
-/// is sliced. An output may equal an input. `stream` bypasses the caches when
-/// storing, for buffers larger than the caches.
+/// Computes outs[q][i] = ins[0][i] op ins[1][i] op ... for lo <= i < hi and every
+/// q. The inputs are combined in this order, so that the bits of a result do not
+/// depend on how a caller slices the buffer. An output may equal an input. If
+/// `stream` is true, stores bypass the caches; this helps if the buffers are
+/// larger than the caches.
 using ReduceFn = void (*)(const void *const *ins, uint32_t inCount, void *const *outs,
                           uint32_t outCount, size_t lo, size_t hi, bool stream);
 
 /// The kernel for this machine's instruction set; null if (dtype, reduction) is
-/// not supported. Supported types are f64, f32, f16, bf16, i64 and i32. 16-bit
-/// types are combined as f32 and rounded once.
+/// not supported. Supported types are f64, f32, f16, bf16, i64 and i32. Elements
+/// of 16-bit types are combined as f32, and the result is rounded once.
 ReduceFn reduceKernel(uint32_t dtype, uint32_t reduction);
 
 /// Copies non-overlapping memory; large copies bypass the caches.

@@ -8,7 +8,8 @@ namespace dpc {
 dpc_status_t Region::allocate(uint64_t wanted, void **outMemory) {
   *outMemory = nullptr;
   const uint64_t left = bytes - used;
-  // The last piece needs no padding at its end.
+  // Padding is not required after the last piece, so `wanted` is not rounded up
+  // before this comparison.
   if (wanted > left)
     return fail(DPC_INVALID,
                 "%llu bytes of communication memory are asked for, %llu of %llu "

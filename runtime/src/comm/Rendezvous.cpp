@@ -1,5 +1,6 @@
-// The handshake with which ranks meet: a challenge, a hello and an answer. Both
-// sides prove by HMAC-SHA-256 that they know the run's token.
+// The handshake with which ranks meet. The server sends a challenge, the client a
+// hello, and the server an answer. Both sides prove by HMAC-SHA-256 that they know
+// the run's token.
 
 #include "runtime/src/comm/Rendezvous.h"
 
@@ -25,8 +26,8 @@ constexpr uint64_t kMagic = 0x3176647263706401ull;
 constexpr double kHandshakeSeconds = 2;
 constexpr size_t kMaxConnections = 1024;
 
-// Wire format: fixed sizes in this host's byte order, because all peers are
-// processes of this host.
+// The structs below are sent as they are in memory. This host's byte order is
+// correct, because all peers are processes of this host.
 struct Challenge {
   uint64_t magic;
   Digest nonce;
@@ -52,8 +53,8 @@ struct Hello {
   Digest proof; // HMAC(token, server nonce, everything above)
 };
 
-/// Followed by the cards of all ranks (only if the status is DPC_OK) and
-/// HMAC(token, client nonce, everything before).
+/// The first part of the server's answer. If the status is DPC_OK, the cards of all
+/// ranks follow. The answer ends with HMAC(token, client nonce, all bytes before).
 struct Answer {
   uint64_t magic;
   int64_t status;
@@ -115,8 +116,9 @@ void answer(const RendezvousOptions &options, const Member &member, dpc_status_t
   sendAll(member.fd.get(), message.data(), message.size(), monotonicSeconds() + kHandshakeSeconds);
 }
 
-/// Judges a complete hello. A client that does not know the token is left in
-/// place with DPC_OK, and the caller drops it.
+/// Checks a complete hello. Adds the client to `members` if it is valid. Fails if
+/// the client knows the token but cannot take part. Ignores a client that does not
+/// know the token: returns DPC_OK, and the caller closes the connection.
 dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
                    size_t &joined) {
   const Hello &hello = client.hello;
@@ -149,8 +151,9 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
   return fail(DPC_INVALID, "%s", text);
 }
 
-/// Reads the data that has arrived; true if the caller must drop the
-/// connection. Sets `outStatus` to a failure if the run cannot start.
+/// Reads the part of a client's hello that has arrived. Returns true if the caller
+/// must remove the client, because its hello is complete or its connection ended.
+/// Sets `outStatus` to a failure if the run cannot start.
 bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
              size_t &joined, dpc_status_t *outStatus) {
   char *to = reinterpret_cast<char *>(&client.hello) + client.received;
@@ -270,9 +273,9 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, 
 
 namespace {
 
-/// Receives the server's answer to the hello with `nonce`: the cards, or the
-/// reason why there are none. Waits a little longer than the server waits for
-/// missing ranks, so that the server's message about them arrives first.
+/// Receives the server's answer to the hello with `nonce`: the cards of all ranks,
+/// or the reason of a refusal. Waits a little longer than the server waits for
+/// missing ranks, so that the server's message about missing ranks still arrives.
 dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Digest &nonce,
                            double deadline, std::vector<Card> *outCards) {
   deadline += kHandshakeSeconds;
@@ -325,8 +328,8 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, M
     Hello hello{};
     if (dpc_status_t status = randomDigest(&hello.nonce))
       return status;
-    // A listener that hangs up may belong to an earlier run that is ending at
-    // the same address. Then this rank retries until the deadline.
+    // If the listener closes the connection, it may belong to an earlier run with
+    // the same address, which is ending. Then this rank retries until the deadline.
     bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge,
                             std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
     if (spoke && challenge.magic != kMagic)

@@ -1,4 +1,4 @@
-// How long ranks wait for each other if the options do not say.
+// How long ranks wait for each other: the times of the options, or their defaults.
 #ifndef DPC_RUNTIME_SRC_COMM_TIMEOUTS_H
 #define DPC_RUNTIME_SRC_COMM_TIMEOUTS_H
 
@@ -13,10 +13,11 @@ inline double timeoutOf(const dpc_comm_options_t &options) {
   return options.timeout_seconds > 0 ? options.timeout_seconds : 300;
 }
 
-/// Seconds after which a rank whose heartbeat does not advance counts as
-/// frozen. The default is at most the timeout of waits. So a wait that cannot
-/// tell which rank is late, such as one of a device for a collective of
-/// devices, still ends with the name of the frozen rank.
+/// Seconds after which a rank whose heartbeat does not advance counts as frozen.
+/// Some waits cannot tell which rank is late, for example the wait for a
+/// collective of devices. By default this time is therefore not longer than the
+/// timeout of waits (but at least 2 seconds), so that the failure of the run can
+/// name the frozen rank.
 inline double frozenAfter(const dpc_comm_options_t &options) {
   return options.frozen_seconds > 0 ? options.frozen_seconds
                                     : std::clamp(timeoutOf(options), 2.0, 10.0);

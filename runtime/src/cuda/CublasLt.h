@@ -1,11 +1,11 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_CUBLASLT_H
 #define DPC_RUNTIME_SRC_CUDA_CUBLASLT_H
 
-// Declarations of the part of cuBLASLt 12 and 13 that dpc uses. They are our
-// own, because dpc must build without an installed CUDA. CudaDeclarationsTest
-// compares them with NVIDIA's headers if it finds those. Reference: NVIDIA,
-// "cuBLAS", part "Using the cuBLASLt API". Matrices are column-major unless a
-// layout says otherwise.
+// Declarations of the part of cuBLASLt 12 and 13 that dpc uses. dpc declares them
+// itself, because it must build on machines without CUDA. If NVIDIA's headers are
+// installed, CudaDeclarationsTest compares the declarations with them. Reference:
+// NVIDIA, "cuBLAS", part "Using the cuBLASLt API". Matrices are column-major unless
+// a layout says otherwise.
 
 #include "runtime/src/cuda/Driver.h"
 
@@ -60,8 +60,8 @@ enum class MatmulAttribute : int {
   biasType = 26,            // DataType as int32_t
 };
 
-/// cublasLtEpilogue_t: a set of bits; the combinations that NVIDIA defines are
-/// listed.
+/// cublasLtEpilogue_t. A value is a set of bits; this list has the combinations that
+/// NVIDIA defines.
 enum class Epilogue : int {
   none = 1,
   relu = 2,

@@ -1,18 +1,18 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_DRIVER_H
 #define DPC_RUNTIME_SRC_CUDA_DRIVER_H
 
-// Declarations of the part of the CUDA driver API that dpc uses. They are our
-// own, because dpc must build without an installed CUDA. Every function has the
-// name of its symbol in libcuda.so.1, including the version suffix.
-// CudaDeclarationsTest compares all of this with NVIDIA's headers if it finds
-// those. Reference: NVIDIA, "CUDA Driver API".
+// Declarations of the part of the CUDA driver API that dpc uses. dpc declares them
+// itself, because it must build on machines without CUDA. Every function has the
+// name of its symbol in libcuda.so.1, including the version suffix. If NVIDIA's
+// headers are installed, CudaDeclarationsTest compares the declarations with them.
+// Reference: NVIDIA, "CUDA Driver API".
 
 #include <cstddef>
 #include <cstdint>
 
 namespace dpc::cuda {
 
-/// CUresult: the values that dpc distinguishes.
+/// The values of CUresult that dpc distinguishes.
 enum class Result : int {
   success = 0,
   invalidValue = 1,

@@ -1,5 +1,5 @@
-// Opens NVIDIA's libraries, or substitutes with the same functions, by their
-// file names.
+// Opens NVIDIA's libraries by their file names. In tests, the files may be
+// substitutes that have the same functions.
 #include "runtime/src/cuda/Libraries.h"
 
 #include "runtime/src/base/Status.h"
@@ -23,8 +23,8 @@ static void *openOne(const std::string &path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Opens the first of `names` that exists and looks up every function in it.
-/// `what` names the library in messages.
+/// Opens the first library in `names` that exists, and looks up every function in
+/// it. `what` is the name of the library in messages.
 static dpc_status_t open(const char *what, std::initializer_list<const char *> names,
                          std::initializer_list<Wanted> functions) {
   const char *folder = std::getenv("DPC_CUDA_LIBRARIES");

@@ -8,7 +8,7 @@
 
 namespace dpc::cuda {
 
-// NOLINTNEXTLINE(bugprone-macro-parentheses): parameters bring their own.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): `parameters` has parentheses already.
 #define DPC_CUDA_POINTER(result, name, parameters) result(*name) parameters = nullptr;
 
 /// The functions of libcuda.so.1, the driver.
@@ -26,12 +26,12 @@ struct Nccl {
 
 #undef DPC_CUDA_POINTER
 
-// Open a library at run time, so that dpc builds and programs run on machines
-// without it. If DPC_CUDA_LIBRARIES is set, only that folder is searched. A
-// library stays open until the process ends. DPC_INVALID, with a message of one
-// line, if a library or one of its required functions is missing.
+// Each of these functions opens a library at run time, so that dpc builds on
+// machines without the library. If DPC_CUDA_LIBRARIES is set, only this folder is
+// searched. A library stays open until the process ends. Returns DPC_INVALID, with
+// a message of one line, if a library or one of its functions is missing.
 dpc_status_t openDriver(Driver &driver);
-/// `isOlder`: opens version 12 even if version 13 is installed.
+/// If `isOlder`, opens version 12 even if version 13 is installed.
 dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);
 dpc_status_t openNccl(Nccl &library);
 

@@ -1,10 +1,10 @@
 #ifndef DPC_RUNTIME_SRC_CUDA_NCCL_H
 #define DPC_RUNTIME_SRC_CUDA_NCCL_H
 
-// Declarations of the part of NCCL 2.19 and later that dpc uses. They are our
-// own, because dpc must build without an installed CUDA. CudaDeclarationsTest
-// compares them with NVIDIA's header if it finds that. Reference: NVIDIA, "NCCL
-// API".
+// Declarations of the part of NCCL 2.19 and later that dpc uses. dpc declares them
+// itself, because it must build on machines without CUDA. If NVIDIA's header is
+// installed, CudaDeclarationsTest compares the declarations with it. Reference:
+// NVIDIA, "NCCL API".
 
 #include "runtime/src/cuda/Driver.h"
 
@@ -50,9 +50,8 @@ struct NcclId {
   char bytes[128];
 };
 
-/// The first fields of ncclConfig_t, as NCCL 2.18 had them. From `size` a later
-/// library knows that the other fields are missing, and uses its defaults for
-/// them.
+/// The first fields of ncclConfig_t, as NCCL 2.18 had them. A later library sees
+/// from `size` that its newer fields are missing, and uses their defaults.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = kNcclMagic;
@@ -63,7 +62,7 @@ struct NcclConfig {
   int maxCtas = kNcclUndefined;
   const char *netName = nullptr;
   int splitShare = kNcclUndefined;
-  int next = kNcclUndefined; // padding here: in later versions the next field begins in it
+  int next = kNcclUndefined; // padding in 2.18; in later versions, the first newer field
 };
 
 using NcclComm = struct ncclComm *;

@@ -33,8 +33,8 @@ Mapping::~Mapping() {
     ::munmap(start, length);
 }
 
-// O_NONBLOCK lets a pipe without a writer be refused instead of waited for. It
-// has no effect on regular files.
+// With O_NONBLOCK, opening a pipe that has no writer returns at once, and mapFile
+// refuses the pipe. The flag has no effect on regular files.
 constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 dpc_status_t Mapping::openFile(const char *path) {
@@ -49,7 +49,7 @@ dpc_status_t Mapping::openIn(int folder, const char *name, const char *path) {
   return fd < 0 ? fail(DPC_IO, "%s: %s", path, std::strerror(errno)) : mapFile(fd, path);
 }
 
-/// Maps a file and closes `fd`, also on failure.
+/// Maps an open file. Closes `fd` even if this fails.
 dpc_status_t Mapping::mapFile(int fd, const char *path) {
   struct stat info;
   dpc_status_t status = DPC_OK;

@@ -1,5 +1,5 @@
-// Converts elements between all types, and finds the first element outside
-// given bounds. Conversions from floats to integers saturate; NaN becomes 0.
+// Converts elements between all types, and finds the first element that is out of
+// bounds. A conversion from float to integer saturates and turns NaN into 0.
 
 #include "dpc/data.h"
 #include "runtime/src/base/Status.h"
@@ -34,7 +34,7 @@ float toFloat(Brain b) {
   return out;
 }
 
-/// Rounds to nearest even, also into denormals and to infinity.
+/// Rounds to nearest even. The result may be a denormal or infinity.
 Half toHalf(double x) {
   uint16_t sign = std::signbit(x) ? 0x8000 : 0;
   double a = std::fabs(x);
@@ -44,10 +44,10 @@ Half toHalf(double x) {
     return {uint16_t(sign | 0x7c00)};
   int exponent;
   std::frexp(a, &exponent);                            // a = f * 2^exponent, f in [0.5, 1)
-  int scale = exponent < -13 ? 24 : 11 - exponent;     // units of the last place: at least 2^-24
+  int scale = exponent < -13 ? 24 : 11 - exponent;     // the unit in the last place is 2^-scale
   double units = std::nearbyint(std::ldexp(a, scale)); // at most 2048
   if (a == 0 || exponent < -13)
-    return {uint16_t(sign | uint16_t(units))}; // a denormal, or the smallest normal by carry
+    return {uint16_t(sign | uint16_t(units))}; // a denormal, or 2^-14 if `units` rounded up to 1024
   return {uint16_t(sign | (((exponent + 14) << 10) + (int(units) - 1024)))};
 }
 Brain toBrain(float x) {
@@ -74,7 +74,8 @@ template <> struct Load<Truth> {
 template <typename T> struct Store {
   template <typename V> static T to(V x) {
     if constexpr (std::is_integral_v<T> && std::is_floating_point_v<V>) {
-      // C++ leaves values out of range undefined: saturate, and map NaN to 0.
+      // In C++, the conversion of a value that is out of range is undefined. So the
+      // value is clamped first, and NaN becomes 0.
       constexpr double lo = double(std::numeric_limits<T>::min()),
                        hi = double(std::numeric_limits<T>::max());
       return x != x    ? T(0)
@@ -95,8 +96,8 @@ template <> struct Store<Truth> {
   template <typename V> static Truth to(V x) { return {uint8_t(x != 0)}; }
 };
 
-/// Calls visit with a null pointer of the C++ type of `dtype`; returns false
-/// for an unknown type.
+/// Calls visit(pointer) with a null pointer whose C++ type is that of `dtype`.
+/// Returns false for an unknown type.
 template <typename Visitor> bool visitType(uint32_t dtype, Visitor visit) {
   switch (dtype) {
   case DPC_F64:

@@ -1,5 +1,5 @@
-// Parses the values of --data: finds the format of each, and expands its names
-// and patterns to files.
+// Parses the values of --data: finds the format of each value, and expands patterns
+// to the names of files.
 
 #include "runtime/src/data/DataSpec.h"
 
@@ -19,7 +19,7 @@ constexpr char kIdx[] = "idx:", kTokens[] = "tokens:";
 
 bool startsWith(const std::string &text, const char *prefix) { return text.rfind(prefix, 0) == 0; }
 
-/// Position of the "=" in NAME=FILE.npy; npos for a file name alone.
+/// Position of the "=" in NAME=FILE.npy; npos if the text has only a file name.
 size_t endOfName(const std::string &text) {
   const size_t equals = text.find('='), slash = text.find('/');
   return equals > 0 && (slash == std::string::npos || equals < slash) ? equals : std::string::npos;
@@ -27,8 +27,8 @@ size_t endOfName(const std::string &text) {
 
 bool exists(const std::string &path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// DPC_USAGE if `name` is not a file, but a list of existing files with commas
-/// between them.
+/// Returns DPC_USAGE if no file is called `name`, but `name` lists existing files
+/// with commas between them. The user should give the option once for each file.
 dpc_status_t checkCommas(const std::string &name) {
   const std::vector<std::string> parts = splitAtCommas(name);
   if (parts.size() == 1 || exists(name) || !std::all_of(parts.begin(), parts.end(), exists))
@@ -37,7 +37,7 @@ dpc_status_t checkCommas(const std::string &name) {
               name.c_str(), listNames(parts).c_str());
 }
 
-/// Expands `pattern` to the files that match it.
+/// Expands `pattern` to the files that match it, sorted by name.
 dpc_status_t expand(const std::string &pattern, std::vector<std::string> *out) {
   if (pattern.find_first_of("*?[") == std::string::npos || exists(pattern)) {
     out->push_back(pattern);
@@ -47,8 +47,8 @@ dpc_status_t expand(const std::string &pattern, std::vector<std::string> *out) {
   const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
   out->assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
-  // Sorted bytewise, not by the locale, so that all ranks and machines have the
-  // same order.
+  // The order is bytewise and does not depend on the locale, so that all ranks and
+  // machines have the same order.
   std::sort(out->begin(), out->end());
   if (code == GLOB_NOSPACE)
     return fail(DPC_IO, "out of memory");

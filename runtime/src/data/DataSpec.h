@@ -16,20 +16,20 @@ struct DataSpec {
   DataForm form = DataForm::npz;
   std::string text; ///< the value as the user gave it
   std::string name; ///< npy: name of the input
-  /// The files in the order in which they are read. For idx each element is the
-  /// file of images and the file of labels, otherwise a single file.
+  /// The files in the order in which they are read. An element of this list is a
+  /// single file, or for idx a file of images and its file of labels.
   std::vector<std::vector<std::string>> files;
-  std::vector<std::string> settings; ///< of idx and tokens, such as "scale=1/255"
+  std::vector<std::string> settings; ///< idx, tokens: the settings, e.g. "scale=1/255"
 };
 
 /// Parses FILE.npz, NAME=FILE.npy, idx:IMAGES,LABELS[,SETTING..] or
 /// tokens:FILE[,SETTING..]. A name with `*`, `?` or `[` stands for all files
 /// that match it, sorted bytewise by name, unless a file has exactly this name.
-/// DPC_USAGE for a malformed value, DPC_IO if no file matches.
+/// Returns DPC_USAGE for a malformed value, and DPC_IO if no file matches a pattern.
 dpc_status_t parseDataSpec(const std::string &text, DataSpec *out);
 
-/// The files that a value names, whether or not they exist; empty if the value
-/// is malformed.
+/// The files that a value of --data names. A file need not exist. Empty if
+/// parseDataSpec fails.
 std::vector<std::string> filesOfData(const std::string &text);
 
 /// Splits `text` at commas.

@@ -1,5 +1,5 @@
-// Opens the files that --data names, binds them to a program's inputs, and
-// selects the samples of each batch, shuffled by a Feistel permutation.
+// Opens the files that --data names, and binds them to a program's inputs. Selects
+// the samples of each batch, in file order or shuffled by a Feistel permutation.
 
 #include "runtime/src/data/Dataset.h"
 
@@ -24,7 +24,7 @@ uint64_t mix(uint64_t x) { // the finalizer of splitmix64
   return x ^ (x >> 31);
 }
 
-/// Parses a number, or a fraction such as 1/255.
+/// Parses a number, or a fraction like 1/255.
 bool parseNumber(const std::string &text, double *out) {
   char *end = nullptr;
   *out = std::strtod(text.c_str(), &end);
@@ -40,8 +40,8 @@ bool parseNumber(const std::string &text, double *out) {
   return *end == 0;
 }
 
-/// Most bytes of an input that are checked before the first step, which takes a
-/// second at most.
+/// An input with at most this many bytes is checked before the first step. The check
+/// takes at most a second.
 constexpr uint64_t kCheckedBytes = uint64_t(1) << 30;
 
 bool isInteger(uint32_t dtype) { return dtype >= DPC_I64 && dtype <= DPC_BOOL; }
@@ -64,9 +64,9 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   return index;
 }
 
-/// The failure of an input without data. The message lists the arrays of the
-/// latest file; if a file has a single unnamed array, it lists the inputs with
-/// data instead. It also lists the program's inputs.
+/// Fails because an input has no data. The message lists the program's inputs and
+/// the arrays of the latest file. If that file has only an unnamed array, the
+/// message lists the inputs that have data instead of arrays.
 dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
   const char *name = program->inputs[input].name;
   std::vector<std::string> names, unused;
@@ -92,7 +92,7 @@ dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
               inputNames(*program).c_str());
 }
 
-/// Records the arrays of the latest file that belong to no input.
+/// Records the arrays of the latest file that no input uses.
 void Dataset::findUnused() {
   for (const dpc_array_t &array : files.back()->arrays)
     if (*array.name && findInput(*program, array.name) == DPC_NONE &&
@@ -166,8 +166,9 @@ dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile
     if (dpc_status_t status = dpc::openIdx(paths[k]->c_str(), *maker, &opened))
       return status;
     files.emplace_back(opened, dpc_array_file_close);
-    // An image file has no channel dimension, but a graph usually has one of
-    // extent 1.
+    // A file of images has no dimension for channels, but the input of the graph
+    // usually has one of extent 1. Therefore another shape is accepted here
+    // (`flexible`).
     if (dpc_status_t status =
             bindings->append(targets[k], *dpc_array_file_at(opened, 0), *paths[k], true))
       return status;
@@ -237,7 +238,7 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
     binding.dtype = dtype;
     binding.rows = count > (shifted ? 1 : 0) ? (count - (shifted ? 1 : 0)) / sample : 0;
     binding.rowStride = sample;
-    binding.rowOffset = label ? 1 : 0; // labels of a loss outside the graph are the next tokens
+    binding.rowOffset = label ? 1 : 0; // the label of a token is the next token
     binding.source = path;
     if (binding.rows == 0)
       return fail(DPC_INVALID, "%s: %s, fewer than one sample of %llu", path.c_str(),
@@ -247,7 +248,7 @@ dpc_status_t Dataset::openTokens(const DataSpec &spec, const std::string &path) 
   return DPC_OK;
 }
 
-/// Checks that the latest file has equally many samples for all inputs.
+/// Checks that all inputs have the same number of samples in the latest file.
 dpc_status_t Dataset::checkLastFile() const {
   const Binding *first = nullptr;
   for (uint32_t i = 0; i < program->input_count; ++i) {
@@ -332,8 +333,8 @@ dpc_status_t Dataset::checkValues() const {
   return DPC_OK;
 }
 
-/// Whether one of the first samples has a value above 1, so that the bytes are
-/// not just 0 and 1.
+/// Whether one of the first samples has a byte above 1. If all bytes are 0 or 1, the
+/// user probably does not want them scaled.
 static bool hasLargeBytes(const Binding &binding) {
   constexpr uint64_t mostSamples = 64;
   const auto *values = reinterpret_cast<const unsigned char *>(binding.data) + binding.rowOffset;
@@ -346,8 +347,8 @@ std::vector<std::string> Dataset::notes() const {
   for (uint32_t i = 0; program && i < program->input_count; ++i) {
     const dpc_input_t &input = program->inputs[i];
     const Bindings &all = bindings->allBindings(i);
-    // The extents do not tell the samples from the steps, because there are
-    // equally many.
+    // For Layout::either, the shape does not tell which dimension counts samples,
+    // because both dimensions have the same extent.
     for (const Binding &binding : all)
       if (binding.layout == Layout::either)
         notes.push_back(binding.source + ": the samples of input " + input.name +

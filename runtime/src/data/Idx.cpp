@@ -1,5 +1,6 @@
-// idx, the format of MNIST: magic 0 0 type rank, big-endian extents, big-endian
-// elements; often gzip-compressed.
+// Reads files in the idx format, which MNIST uses. The file begins with four bytes:
+// 0, 0, the type, and the number of dimensions. Then follow the extents and the
+// elements, all big-endian. The file may be gzip-compressed.
 #include "runtime/src/data/MemoryMaker.h"
 
 #include "runtime/src/base/Status.h"
@@ -18,9 +19,9 @@ uint32_t big32(const unsigned char *p) {
   return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3];
 }
 
-/// Reader of a file that may be gzip-compressed; gzread passes uncompressed
-/// files through. It reads bytes, so the caller must reverse those of wider
-/// elements.
+/// Reader of a file that may be gzip-compressed. For an uncompressed file, gzread
+/// returns the bytes as they are. The caller must reverse the bytes of each element,
+/// because the file is big-endian.
 struct GzFile {
   gzFile file;
   explicit GzFile(const char *path) : file(::gzopen(path, "rbe")) {}
@@ -61,7 +62,7 @@ uint32_t idxType(unsigned char code) {
 } // namespace
 
 dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **outFile) {
-  Mapping raw; // for the file size, and a clear message if the file is missing
+  Mapping raw; // gives the size of the file, and a clear message if the file is missing
   if (dpc_status_t status = raw.openFile(path))
     return status;
   GzFile gz(path);
@@ -81,8 +82,8 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **ou
     array.shape[i] = big32(extent);
   }
   uint64_t bytes = 0;
-  // Deflate compresses at most by a factor of 1032. A header that states more
-  // is wrong, and no memory is allocated for it.
+  // Deflate compresses at most by a factor of 1032. If the header states a larger
+  // size, the header is wrong. Then no memory may be allocated for the array.
   if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) || bytes / 1100 > raw.size())
     return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path,
                 shapeText(array.shape, array.dim_count).c_str(), raw.size());

@@ -1,4 +1,5 @@
-// Checks the elements of a sample against their bounds in the program record.
+// Checks the elements of a sample against the bounds that the program record has for
+// them, so that every index in the program is valid.
 
 #include "runtime/src/data/InputBounds.h"
 
@@ -24,8 +25,8 @@ static bool allowsAll(const dpc_bounds_t &bounds) {
          bounds.hi == std::numeric_limits<int64_t>::max();
 }
 
-/// " at [2, 0]": the index of `element` in a sample, if not all elements have
-/// the same bounds.
+/// The position of `element` in a sample for a message, e.g. " at [2, 0]". Empty if
+/// all elements have the same bounds, because the position then does not matter.
 static std::string placeText(const dpc_input_t &input, uint64_t element) {
   if (input.bounds_count < 2)
     return "";
@@ -38,7 +39,8 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
   return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
 }
 
-/// Names the value that excludes a label from the loss, if there is one.
+/// Names the value with which a label does not count in the loss. Empty if the
+/// bounds have no such value.
 static std::string ignoreText(const dpc_bounds_t &bounds) {
   return bounds.has_ignore ? " (" + std::to_string(bounds.ignore) +
                                  ", the ignore-index that the program was compiled with, leaves a "
@@ -49,7 +51,7 @@ static std::string ignoreText(const dpc_bounds_t &bounds) {
 dpc_status_t checkBounds(const dpc_input_t &input, const std::string &source, uint32_t dtype,
                          const char *data, uint64_t first, uint64_t count, SampleNumber sample) {
   const uint64_t size = dpc_dtype_size(dtype);
-  uint64_t begin = 0; // index in the sample at which the bounds begin
+  uint64_t begin = 0; // index in the sample of the first element of the current bounds
   for (uint64_t r = 0; r < input.bounds_count && begin < first + count; ++r) {
     const dpc_bounds_t &bounds = input.bounds[r];
     const uint64_t from = std::max(first, begin),

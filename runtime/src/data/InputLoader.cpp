@@ -1,5 +1,5 @@
-// Copies a rank's share of a batch from the data, run by run of the input's
-// placement. Checks and converts each value on the way.
+// Copies the elements of a batch that a rank holds from the data files to the rank's
+// buffer, by the runs of the input's placement. Checks and converts each value.
 
 #include "runtime/src/data/InputLoader.h"
 
@@ -21,8 +21,8 @@ namespace {
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
-/// Whether an array has the input's shape, apart from the number of samples at
-/// batch_dim.
+/// Whether an array has the input's shape, except that the extent of batch_dim may
+/// differ, because it is the number of samples.
 bool isLaidOutAs(const dpc_input_t &input, const dpc_array_t &array) {
   if (input.batch_dim <= 0 || array.dim_count != input.dim_count)
     return false;
@@ -32,7 +32,7 @@ bool isLaidOutAs(const dpc_input_t &input, const dpc_array_t &array) {
   return true;
 }
 
-/// The file that contains a sample.
+/// The file that contains the sample `row`.
 const Binding &fileOf(const Bindings &all, uint64_t row) {
   const auto next =
       std::upper_bound(all.begin(), all.end(), row,
@@ -216,9 +216,10 @@ dpc_status_t InputLoader::load(uint32_t index, uint64_t micro, char *destination
   const uint64_t inner = batched
                              ? elementCount(input.shape + before + 1, input.dim_count - before - 1)
                              : elementCount(input.shape, before);
-  micro %= input.micro_count; // an unsplit batch is the same for every microbatch
-  // A piece of the tensor [outer, rows, inner] is cut at each change of the
-  // row, because rows may come from different files and positions.
+  micro %= input.micro_count; // if micro_count is 1, every microbatch has the complete batch
+  // The tensor is [outer, rows, inner], where a row is a sample. A piece of the
+  // placement is cut where the row changes, because the rows may be in different
+  // files and at different positions.
   return forEachPiece(
       input.placements[rank], [&](uint64_t local, uint64_t global, uint64_t length) -> int32_t {
         while (length) {

@@ -9,16 +9,17 @@
 
 namespace dpc {
 
-/// The dimension of an array that counts samples, as far as its extents tell.
+/// Tells which dimension of an array counts samples, and how this was decided. The
+/// candidates are the first dimension and the input's batch_dim.
 enum class Layout {
-  fixed,        ///< the first, as the format or the input requires
-  samplesFirst, ///< the first; the array would not fit with the samples at batch_dim
-  asInput,      ///< batch_dim; the array would not fit with the samples first
-  either        ///< both fit: the first, unless other arrays decide otherwise (settleLayouts)
+  fixed,        ///< the first: the format or the input allows no other
+  samplesFirst, ///< the first: with samples at batch_dim the shape would not fit
+  asInput,      ///< batch_dim: with samples first the shape would not fit
+  either        ///< the shape fits both: the first, unless settleLayouts decides otherwise
 };
 
-/// Location of an input's values in one file: sample s begins at element s *
-/// rowStride + rowOffset.
+/// Location of an input's values in one file. Sample s begins at element s *
+/// rowStride + rowOffset of the file.
 struct Binding {
   const char *data = nullptr;
   uint32_t dtype = 0;
@@ -26,65 +27,67 @@ struct Binding {
   uint64_t firstRow = 0; ///< number of samples in the files before this one
   uint64_t rowStride = 0;
   uint64_t rowOffset = 0;
-  /// Elements from one index of the dimensions before the input's batch
-  /// dimension to the next. 0: the elements of a sample are contiguous.
+  /// If samples lie along a later dimension than the first, a sample consists of
+  /// several contiguous pieces. Then this is the number of elements from one piece to
+  /// the next. 0: the elements of a sample are contiguous.
   uint64_t outerStride = 0;
   Layout layout = Layout::fixed;
-  bool scaled = false; ///< value = x * scale + shift, for float inputs
+  bool scaled = false; ///< whether an element x of the file gives the value x * scale + shift
   double scale = 1;
   double shift = 0;
   std::string source; ///< for messages: "train.npz: array x"
 };
 
-/// The files with an input's values. The samples of the first file come first,
-/// then those of the second, and so on. Empty if the input is not bound.
+/// The files with the values of an input. The samples of the first file come first,
+/// then the samples of the second file, and so on. Empty if the input is not bound.
 using Bindings = std::vector<Binding>;
 
-/// Fills a rank's input buffers with its share of the batch; converts and
-/// checks the values on the way. Row b of the global batch is row rows()[b] of
+/// Fills a rank's input buffers with the elements of the batch that the rank holds.
+/// Checks and converts each value. Row b of the global batch is sample rows()[b] of
 /// the data.
 class InputLoader {
 public:
   InputLoader(const dpc_program_t &program, uint32_t rank);
 
-  /// Binds an array and removes earlier bindings of the input. The array's
-  /// first dimension counts samples; if that does not fit, the dimension at
-  /// batch_dim may, as in [steps, samples, ..]. Without a batch dimension the
-  /// array is used in full. DPC_INVALID with a message that names source, input
-  /// and both shapes.
+  /// Binds an array to an input and removes earlier bindings of the input. The first
+  /// dimension of the array counts samples. If the shape then does not fit, the
+  /// dimension batch_dim may count samples, for example in [steps, samples, ..]. For
+  /// an input without a batch dimension, the complete array is the value. Returns
+  /// DPC_INVALID, with a message that names the source, the input and both shapes, if
+  /// the array does not fit.
   dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source);
-  /// Binds another array, whose samples follow those already bound. An array
-  /// without a batch dimension may be given again if it is equal. `flexible`
-  /// accepts samples of another shape with as many elements.
+  /// Binds another array, whose samples follow the samples of the earlier arrays. For
+  /// an input without a batch dimension, each further array must equal the first. If
+  /// `flexible`, samples may have another shape with the same number of elements.
   dpc_status_t append(uint32_t input, const dpc_array_t &array, const std::string &source,
                       bool flexible = false);
   void append(uint32_t input, Binding binding);
   void setBindings(uint32_t input, Bindings all) { bindings[input] = std::move(all); }
   Bindings &allBindings(uint32_t input) { return bindings[input]; }
   const Bindings &allBindings(uint32_t input) const { return bindings[input]; }
-  /// Number of samples of an input in all its files.
+  /// Number of samples of an input in all its files together.
   uint64_t sampleCount(uint32_t input) const;
   /// The source of an input for messages: "a.npz: array x", or "a.npz: array x
   /// and 2 more files".
   std::string sourceOf(uint32_t input) const;
-  /// DPC_INVALID for the first value of the input's data outside its range.
-  /// Checks nothing if the data has more than `mostBytes`.
+  /// Checks all values of an input. Returns DPC_INVALID for the first value that is
+  /// out of bounds. Checks nothing if the data has more than `mostBytes` bytes.
   dpc_status_t checkAll(uint32_t input, uint64_t mostBytes) const;
-  /// DPC_INVALID with a message that names the first input without a binding;
-  /// DPC_OK if all have one.
+  /// Returns DPC_INVALID if an input has no binding. The message names the first such
+  /// input.
   dpc_status_t checkAllBound() const;
 
   std::vector<uint64_t> &rows() { return batchRows; }
 
-  /// Fills the buffer of one microbatch. DPC_INVALID with a message that names
-  /// the row and value if a value is out of bounds.
+  /// Fills the buffer of one microbatch at `destination`. Returns DPC_INVALID, with a
+  /// message that names the sample and the value, if a value is out of bounds.
   dpc_status_t load(uint32_t input, uint64_t micro, char *destination);
 
 private:
   dpc_status_t makeBinding(uint32_t input, const dpc_array_t &array, const std::string &source,
                            bool flexible, Binding *out) const;
-  /// Checks, converts and copies `count` elements. They begin at `element` of
-  /// the file, which is element `within` of its sample `row`.
+  /// Checks, converts and copies `count` elements of the file, from the element
+  /// `element` on. This element is number `within` in the sample `row` of the file.
   dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding, uint64_t element,
                          uint64_t within, uint64_t count, uint64_t row, char *to);
 
@@ -97,8 +100,8 @@ private:
 /// The names of the program's inputs for messages: "a, b, label".
 std::string inputNames(const dpc_program_t &program);
 
-/// Index of the input for data of this name, or DPC_NONE. "label" names the
-/// label input.
+/// Index of the input called `name`, or DPC_NONE. "label" stands for the input whose
+/// role is DPC_INPUT_LABEL, if no input has this name.
 uint32_t findInput(const dpc_program_t &program, const char *name);
 
 } // namespace dpc

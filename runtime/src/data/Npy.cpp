@@ -1,5 +1,5 @@
-// Reads and writes npy files of version 1.0 to 3.0. numpy/lib/format.py
-// describes the format.
+// Reads npy files of versions 1.0 to 3.0, and writes version 1.0.
+// numpy/lib/format.py describes the format.
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/data/ArrayFile.h"
 
@@ -16,7 +16,7 @@ namespace dpc {
 namespace {
 
 struct NpyType {
-  const char *code; // kind and size, without byte order
+  const char *code; // kind and size of the element, without the byte order
   uint32_t dtype;
 };
 constexpr NpyType kNpyTypes[] = {{"f8", DPC_F64}, {"f4", DPC_F32}, {"f2", DPC_F16},
@@ -24,8 +24,8 @@ constexpr NpyType kNpyTypes[] = {{"f8", DPC_F64}, {"f4", DPC_F32}, {"f2", DPC_F1
                                  {"i1", DPC_I8},  {"u8", DPC_U64}, {"u4", DPC_U32},
                                  {"u2", DPC_U16}, {"u1", DPC_U8},  {"b1", DPC_BOOL}};
 
-/// A parser for the header's Python dictionary. Only strings, True, False and
-/// tuples of integers occur in it.
+/// A parser for the header, which is a Python dictionary. Its values are strings,
+/// True, False and tuples of integers.
 struct Header {
   std::string text;
   size_t at = 0;
@@ -82,7 +82,7 @@ dpc_status_t parseType(const std::string &descr, uint32_t *outDtype) {
       *outDtype = type.dtype;
       return DPC_OK;
     }
-  // The type that numpy writes for bfloat16 of ml_dtypes.
+  // If an array has the type bfloat16 of ml_dtypes, numpy writes the opaque type V2.
   const bool isOpaque = descr == "|V2" || descr == "<V2";
   return fail(DPC_INVALID, "element type \"%s\" is not supported%s", descr.c_str(),
               isOpaque ? " (bf16 has no name in npy files: save f32)" : "");
@@ -128,7 +128,7 @@ dpc_status_t parseDictionary(Header &header, dpc_array_t *out, bool *outFortranO
   return haveType && haveOrder && haveShape ? DPC_OK : malformed();
 }
 
-/// Copies column-major elements to row-major order.
+/// Copies the column-major elements at `from` to row-major order at `to`.
 void toRowMajor(const dpc_array_t &array, const char *from, char *to) {
   const uint64_t size = dpc_dtype_size(array.dtype), count = dpc_array_elements(&array);
   int64_t index[DPC_MAX_RANK_DIMS] = {};
@@ -178,8 +178,8 @@ dpc_status_t parseNpyHeader(const char *image, uint64_t bytes, dpc_array_t *out,
   return DPC_OK;
 }
 
-/// Binds an array to its npy image: in place, or by a copy if the elements are
-/// column-major or misaligned.
+/// Adds an array to `file` from its npy image. The array points into the image. If
+/// the elements are column-major or misaligned, it points to a copy instead.
 dpc_status_t bindNpy(dpc_array_file_t &file, const std::string &name, const char *image,
                      uint64_t bytes) {
   dpc_array_t array = {};

@@ -1,5 +1,5 @@
-// Reads npz files: zip archives of npy images. Members are found through the
-// central directory (APPNOTE 6.3, with Zip64), as zip requires.
+// Reads npz files, which are zip archives of npy files. Finds the members of an
+// archive by its central directory (APPNOTE 6.3, with Zip64), as zip requires.
 #include "runtime/src/data/MemoryMaker.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -101,7 +101,7 @@ dpc_status_t Archive::readMember(uint64_t *at, Member *out) const {
     if (extraEnd - field < length)
       return damaged();
     const char *fieldEnd = field + length;
-    if (id == 1) // zip64: only the fields that overflow 32 bits, in this order
+    if (id == 1) // zip64: has, in this order, the fields that need more than 32 bits
       for (uint64_t *value : {&out->size, &out->packed, &out->localAt})
         if (*value == 0xffffffff) {
           if (fieldEnd - field < 8)
@@ -126,8 +126,9 @@ dpc_status_t Archive::locateData(const Member &member, const char **out) const {
   return DPC_OK;
 }
 
-/// Inflates a raw deflate stream into exactly `size` bytes. A shorter stream is
-/// an error unless `prefixOnly`.
+/// Inflates a raw deflate stream into exactly `size` bytes. Fails if the stream has
+/// another length. If `prefixOnly`, inflates only the first `size` bytes and does
+/// not check the length.
 dpc_status_t inflateTo(const char *from, uint64_t packed, char *to, uint64_t size,
                        bool prefixOnly) {
   z_stream stream = {};
@@ -192,8 +193,8 @@ dpc_status_t addMember(dpc_array_file_t &file, const Archive &archive, const Mem
   if (member.method != Z_DEFLATED)
     return fail(DPC_INVALID, "zip method %u is not supported (stored and deflate are)",
                 member.method);
-  // Before memory is allocated for a member, its npy header must confirm the
-  // size that the directory states.
+  // The zip directory may state a wrong, huge size. Therefore the npy header of the
+  // member must confirm the size before memory is allocated.
   char head[4096] = {};
   const uint64_t headBytes = std::min<uint64_t>(sizeof head, member.size);
   dpc_array_t array = {};

@@ -1,5 +1,5 @@
-// Loads the next batch into host memory in a separate thread, while the step
-// computes with the current batch.
+// Loads the next batch into host memory in a separate thread, while the rank
+// computes the step of the current batch.
 
 #include "runtime/src/data/Prefetcher.h"
 
@@ -19,7 +19,7 @@ Prefetcher::Prefetcher(const dpc_program_t &program, uint32_t rank)
     stages[i].bytes = placement.elements * dpc_dtype_size(input.dtype);
     stages[i].memory.resize(stages[i].bytes * input.micro_count);
   }
-  sigset_t all, before; // only the program's own thread handles signals
+  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread = std::thread([this] { run(); });

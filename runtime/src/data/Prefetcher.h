@@ -11,29 +11,29 @@
 
 namespace dpc {
 
-/// A thread that reads, checks and converts the next batch during the
-/// computation of the current one. So a step pays only for a copy, and not for
-/// page faults, disks and conversions. It serves the inputs of one rank, one
-/// batch ahead. After construction it allocates nothing unless a batch is bad.
+/// A thread that reads, checks and converts the next batch of one rank while the rank
+/// computes with the current batch. So a step needs only the time of a copy for its
+/// inputs, and does not wait for the disk or for conversions. After construction, the
+/// thread allocates no memory, except for the message about an invalid batch.
 class Prefetcher {
 public:
   Prefetcher(const dpc_program_t &program, uint32_t rank);
   ~Prefetcher();
   Prefetcher(const Prefetcher &) = delete;
 
-  /// The loader of the next batch. Its bindings and rows may be changed between
-  /// finish() and begin().
+  /// The loader of the next batch. The caller may change its bindings and rows
+  /// between finish() and begin().
   InputLoader &next() { return loader; }
 
-  /// Starts reading the batch of next(), if there is one.
+  /// Starts reading the next batch. Does nothing if `hasNext` is false.
   void begin();
-  /// Whether there is a batch for begin() to read.
+  /// Whether the data has a next batch. The caller sets it.
   bool hasNext = true;
   /// Waits until the batch has been read, and returns its status.
   dpc_status_t finish();
 
-  /// The values of one microbatch of an input, valid after finish(); null if
-  /// this rank holds nothing of the input.
+  /// The values of one microbatch of an input, valid after finish(). Null if this
+  /// rank holds no elements of the input.
   const char *values(uint32_t input, uint64_t micro) const;
   /// Size of one microbatch of an input.
   uint64_t bytes(uint32_t input) const { return stages[input].bytes; }

@@ -1,5 +1,5 @@
-// Reads and writes safetensors files: a 64-bit header length, a JSON header,
-// then the tensors without gaps.
+// Reads and writes safetensors files. The file begins with the length of the header
+// in 64 bits. Then follow the header, which is JSON, and the tensors without gaps.
 #include "dpc/safetensors.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -39,9 +39,9 @@ struct Tensor {
   bool hasType = false, hasShape = false, hasOffsets = false;
 };
 
-/// Handles the header's parse events one by one. A document tree would hide
-/// duplicate keys, and a malicious header could nest so deep that the parser
-/// overflows the stack.
+/// Handles the events of the JSON parser one by one instead of building a document
+/// tree, for two reasons. A tree would hide duplicate keys. And a malicious header
+/// could nest so deeply that the parser overflows the stack.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
 public:
   std::vector<Tensor> tensors;
@@ -172,7 +172,7 @@ dpc_status_t parse(dpc_array_file_t &file, const Mapping &mapping) {
   std::memcpy(&headerBytes, mapping.data(), 8);
   const char *header = mapping.data() + 8;
   if (headerBytes > kLongestHeader || headerBytes > mapping.size() - 8) {
-    // A truncated file still has the first byte of a header, '{'.
+    // If the file is truncated, its header still begins with '{'.
     if (mapping.size() > 8 && *header == '{')
       return fail(DPC_INVALID, "truncated: a header of %llu bytes in a file of %zu",
                   static_cast<unsigned long long>(headerBytes), mapping.size());
@@ -258,8 +258,8 @@ uint32_t dpc::safetensorsType(const std::string &name) {
   return DPC_DTYPE_INVALID;
 }
 
-// With the widest elements first every tensor is aligned. The reference writer
-// uses the same order.
+// If tensors with the widest elements come first, every tensor is aligned. The
+// reference implementation of safetensors writes the same order.
 std::vector<size_t> SafetensorsWriter::orderOf(const std::vector<dpc_array_t> &arrays) {
   std::vector<size_t> order(arrays.size());
   std::iota(order.begin(), order.end(), 0);

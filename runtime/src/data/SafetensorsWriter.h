@@ -8,19 +8,19 @@
 
 namespace dpc {
 
-/// Writes a safetensors file sequentially, so that no process must hold all of
-/// it.
+/// Writes a safetensors file from its beginning to its end, so that the process need
+/// not have all tensors in memory.
 class SafetensorsWriter {
 public:
-  /// The order of these arrays in a file: the widest element types first.
+  /// The order in which a file has these arrays: the widest element types first.
   static std::vector<size_t> orderOf(const std::vector<dpc_array_t> &arrays);
-  /// Starts the file with its header. The arrays' `data` is not read.
+  /// Creates the file and writes its header. Does not read the `data` of the arrays.
   dpc_status_t create(const char *path, const std::vector<dpc_array_t> &arrays,
                       const dpc_metadata_t *metadata, size_t metadataCount);
   /// Appends the next bytes of the arrays, in the order of orderOf.
   dpc_status_t write(const void *data, size_t bytes) { return file.write(data, bytes); }
-  /// Finishes the file, like AtomicFile. DPC_INVALID if its length differs from
-  /// the header's.
+  /// Finishes the file, which appears at its path only now (see AtomicFile). Returns
+  /// DPC_INVALID if the number of written bytes differs from the header.
   dpc_status_t commit();
   uint64_t size() const { return file.size(); }
   uint32_t checksum() const { return file.checksum(); }

@@ -1,5 +1,6 @@
-// Decides the layout of arrays with as many samples as steps by the other
-// arrays of a run.
+// Decides which dimension of an array counts samples if its shape does not tell,
+// because for example it has as many samples as time steps. The other arrays of the
+// run decide.
 
 #include "runtime/src/data/SettleLayouts.h"
 
@@ -9,7 +10,7 @@ namespace dpc {
 
 namespace {
 
-/// The layouts that the extents of some arrays prove.
+/// Says which layouts occur among those arrays whose shape decides their layout.
 struct Seen {
   bool samplesFirst = false, asInput = false;
 
@@ -41,13 +42,13 @@ void settleLayouts(const dpc_program_t &program, const std::vector<InputLoader *
     }
   for (uint32_t i = 0; i < program.input_count; ++i) {
     const Seen &seen = inInput[i].any() ? inInput[i] : inAll;
-    if (seen.samplesFirst == seen.asInput) // no array decides, or some contradict
+    if (seen.samplesFirst == seen.asInput) // no array decides, or two arrays disagree
       continue;
     for (InputLoader *loader : loaders)
       for (Binding &binding : loader->allBindings(i))
         if (binding.layout == Layout::either) {
-          // The number of samples is the same in both layouts, because all
-          // extents up to batch_dim are equal.
+          // Both layouts give the same number of samples, because the first dimension
+          // and batch_dim of the array have the same extent.
           if (seen.asInput)
             layAsInput(program.inputs[i], &binding);
           else

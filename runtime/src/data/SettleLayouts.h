@@ -7,14 +7,14 @@
 
 namespace dpc {
 
-/// Changes a binding, whose number of samples is set, so that its samples lie
-/// along the input's batch_dim.
+/// Changes a binding so that its samples lie along the input's batch_dim. The
+/// binding must already have its number of samples (`rows`).
 void layAsInput(const dpc_input_t &input, Binding *binding);
 
-/// Decides the layout of arrays that fit with their samples along either
-/// dimension. They get the layout of other arrays of the same input or, if
-/// there are none, of all inputs. If those have both layouts, the arrays stay
-/// as they are.
+/// Decides the layout of each array with Layout::either, whose samples could lie
+/// along either dimension. The array gets the layout of the other arrays of its
+/// input. If all of these have Layout::either too, it gets the layout of the arrays
+/// of the other inputs. If those arrays disagree, the array keeps Layout::either.
 void settleLayouts(const dpc_program_t &program, const std::vector<InputLoader *> &loaders);
 
 } // namespace dpc

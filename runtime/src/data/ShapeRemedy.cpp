@@ -1,5 +1,6 @@
-// Finds the dimension of an input, or of an array, that must count samples for
-// the two to fit; for labels, the axis of the classes.
+// Finds out why the shape of an array does not fit an input. Probably samples lie
+// along another dimension of the input or of the array. For labels, the classes of
+// the logits may lie along another dimension.
 
 #include "runtime/src/data/ShapeRemedy.h"
 
@@ -21,7 +22,7 @@ static std::vector<int64_t> without(const std::vector<int64_t> &shape, size_t di
   return others;
 }
 
-/// The shape in the notation of --shape: "7x8x6".
+/// A shape in the notation of --shape, e.g. "7x8x6".
 static std::string extentsText(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t extent : shape)
@@ -29,9 +30,9 @@ static std::string extentsText(const std::vector<int64_t> &shape) {
   return text;
 }
 
-/// The --shape option with which the array fits an input: the input's shape
-/// with the extents of dimension `d` and of the samples exchanged. Empty if the
-/// array would not fit.
+/// The --shape option with which the array fits an input. The option exchanges the
+/// extents of dimension `d` and of the batch dimension in the input's shape. Empty
+/// if the array would still not fit.
 static std::string swappedShape(const dpc_input_t &input, const dpc_array_t &array, size_t d) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
@@ -44,10 +45,10 @@ static std::string swappedShape(const dpc_input_t &input, const dpc_array_t &arr
   return std::string("--shape=") + input.name + ":" + extentsText(swapped);
 }
 
-/// Advice for an input that might count its samples along dimension `d`. It
-/// suggests --batch-dim if the array then fits (`fitsBatchDim`), and another
-/// --shape if the option may have given the extents in another order than the
-/// file has them.
+/// Advice for an input whose samples might lie along dimension `d`. It suggests
+/// --batch-dim if the array then fits (`fitsBatchDim`). It suggests another --shape
+/// if the array fits after the exchange of two extents, because the user may have
+/// given them in the wrong order.
 static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &array, size_t d,
                                   bool fitsBatchDim) {
   const std::string name = input.name, dimension = std::to_string(d);
@@ -67,7 +68,7 @@ static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &a
   return begin + (shape.empty() ? "" : ", or with ") + counts;
 }
 
-/// Advice for an input of the graph.
+/// Advice for an input of the ONNX graph.
 static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &array) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
@@ -75,9 +76,9 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
     return "";
   for (size_t d = 0; d < need.size(); ++d) {
     const bool isSamples = input.batch_dim == static_cast<int32_t>(d);
-    // The array may have its samples first, or at the input's batch_dim. The
-    // latter proves nothing if the input has one sample, because it then fits
-    // in all other dimensions by chance.
+    // The samples of the array may lie along its first dimension or along dimension
+    // `d`. For `d`, an input with a batch of 1 proves nothing, because then arrays
+    // of one sample fit by chance.
     const bool fitsAsInput = without(have, d) == without(need, d) &&
                              (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
     if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))
@@ -100,12 +101,12 @@ static std::vector<int64_t> withoutOnes(std::vector<int64_t> shape) {
   return shape;
 }
 
-/// Advice for labels whose samples have shape `have`.
+/// Advice for labels whose samples have the shape `have`.
 static std::string labelRemedy(const dpc_input_t &input, const std::vector<int64_t> &have) {
   if (withoutOnes(have) == withoutOnes(sampleShape(input)))
     return " (they differ by extents of 1: reshape the array)";
-  // Labels have the logits' dimensions without the axis of the classes; a
-  // sample of them also lacks the axis of the samples.
+  // Labels have the dimensions of the logits except the one for classes. One sample
+  // of the labels also lacks the dimension for samples.
   const auto samples = static_cast<uint32_t>(std::max(input.batch_dim, 0));
   const uint32_t sampleAxis = samples + (input.class_axis <= samples ? 1 : 0);
   const std::vector<int64_t> logits(input.logits_shape,

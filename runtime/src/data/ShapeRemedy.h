@@ -8,9 +8,9 @@
 
 namespace dpc {
 
-/// Advice for an array whose shape does not fit an input: how to compile, or
-/// how to lay out the array, so that it fits. " (..)", or empty if there is no
-/// advice.
+/// Advice for messages about an array whose shape does not fit an input. It says how
+/// to compile the program, or how to change the array, so that the array fits. The
+/// advice has the form " (..)". It is empty if nothing fits.
 std::string shapeRemedy(const dpc_input_t &input, const dpc_array_t &array);
 
 } // namespace dpc

@@ -1,4 +1,5 @@
-// Opens a CUDA device for a rank: its context, memory and code.
+// Opens a CUDA device for a rank, allocates the rank's spaces on the device, and
+// loads the program's kernels.
 
 #include "runtime/src/device/CudaDevice.h"
 
@@ -34,8 +35,8 @@ dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
 CudaDevice::~CudaDevice() {
   if (!isRetained)
     return;
-  // Failures are ignored here: their cause has been reported by an earlier
-  // call.
+  // Failures are ignored here, because an earlier call has already reported their
+  // cause.
   if (stream) {
     driver.cuStreamSynchronize(stream);
     driver.cuStreamDestroy_v2(stream);
@@ -158,8 +159,8 @@ dpc_status_t CudaDevice::load(const dpc_kernel_t &kernel, cuda::Module *out) {
       *out = modules[kernel.images] = module;
       return DPC_OK;
     }
-    // A driver that is older than the assembler may not accept its machine
-    // code.
+    // If the driver is older than the assembler that wrote the machine code, it may
+    // not accept this image. Then try the next one.
     if (image->kind != DPC_IMAGE_CUBIN)
       break;
   }

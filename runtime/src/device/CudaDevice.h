@@ -10,10 +10,10 @@
 
 namespace dpc {
 
-/// One CUDA device as this process uses it: the driver, the context and the
-/// stream, the spaces of a rank in its memory, and the functions of a program.
-/// The destructor frees everything; streams that other objects created on the
-/// device must be destroyed before it.
+/// The state of this process on one CUDA device: the driver, a context and a
+/// stream, the spaces of the rank in the device's memory, and the kernels of the
+/// program. The destructor frees all of these. If other objects have created
+/// streams on the device, they must destroy them first.
 class CudaDevice {
 public:
   CudaDevice() = default;
@@ -21,31 +21,32 @@ public:
   CudaDevice(const CudaDevice &) = delete;
   CudaDevice &operator=(const CudaDevice &) = delete;
 
-  /// Opens this rank's device. DPC_INVALID, with a message of one line, if
-  /// there is no driver or no device.
+  /// Opens this rank's device. Returns DPC_INVALID, with a message of one line, if
+  /// the machine has no driver or no device.
   dpc_status_t open(uint32_t rank);
-  /// Makes this device current in the calling thread. Needed because another
-  /// thread may have opened it, or made another device current since.
+  /// Makes this device current in the calling thread. This is necessary before
+  /// other calls, because another thread may have opened the device, or the thread
+  /// may have made another device current.
   dpc_status_t use() const;
   /// Allocates the rank's spaces, filled with zeros, and loads every kernel of
-  /// `program`. DPC_INVALID, with a message of one line, if the device is too
-  /// old or has too little memory.
+  /// `program`. Returns DPC_INVALID, with a message of one line, if the device is
+  /// too old or has too little memory.
   dpc_status_t load(const dpc_program_t &program, uint32_t rank);
-  /// Allocates the spaces; `bytes` has the size of each.
+  /// Allocates the spaces; `bytes` has the size of each space.
   dpc_status_t allocate(const uint64_t (&bytes)[DPC_SPACE_COUNT]);
 
-  /// DPC_OK, or a failure whose message names the failed action, the driver's
-  /// error and, if there are several ranks, the rank. The fault of a kernel is
-  /// reported by whatever call comes next, so the message also says how to find
-  /// the kernel: by making each launch wait for its kernel
-  /// (CUDA_LAUNCH_BLOCKING=1).
+  /// Turns the result of a driver call into a status. The message of a failure
+  /// names the failed action `what`, the driver's error and, if the run has several
+  /// ranks, the rank. If a kernel fails, only a later call of the driver reports this.
+  /// Therefore the message tells the user how to find the kernel: with
+  /// CUDA_LAUNCH_BLOCKING=1, each launch waits until its kernel is done.
   dpc_status_t check(cuda::Result result, const char *what) const;
 
   cuda::DevicePointer base(uint32_t space) const { return spaces[space]; }
-  /// Reads the id that distinguishes this device from all others.
+  /// Reads the device's UUID, which no other device has.
   dpc_status_t readId(cuda::Uuid *out) const;
   dpc_status_t readName(std::string *out) const;
-  /// The function of a kernel, by its index in the kernel table.
+  /// The loaded function of a kernel; `kernel` is an index in the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 
   cuda::Driver driver;

@@ -1,4 +1,5 @@
-// Enqueues a program's launches on the stream of a CUDA device.
+// Enqueues the launches of a program on the stream of a CUDA device, and captures
+// the work of an entry as a CUDA graph.
 
 #include "runtime/src/device/CudaQueue.h"
 
@@ -16,8 +17,8 @@
 
 namespace dpc {
 
-/// Enough for the inputs of two steps of most programs; larger ones are copied
-/// in pieces.
+/// Size of the staging memory: enough for the inputs of two steps of most programs.
+/// Larger inputs are copied in pieces.
 static constexpr uint64_t kStagingBytes = 32u << 20;
 
 CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options)
@@ -32,7 +33,8 @@ CudaQueue::~CudaQueue() {
       device.driver.cuStreamEndCapture(device.stream, &left) == cuda::Result::success && left)
     device.driver.cuGraphDestroy(left);
   dropGraphs();
-  // Destroying the communicator aborts operations that wait for a peer.
+  // The destructor of the communicator aborts operations that wait for a peer, so
+  // that the stream can finish.
   comm.reset();
   if (staging) {
     device.driver.cuStreamSynchronize(device.stream);
@@ -64,9 +66,10 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
   return openProducts(memory);
 }
 
-/// Computes each product once before the first step. The first step may be
-/// captured as a graph, during which the library could not load its kernels.
-/// All memory is zero then, and so are the products.
+/// Lets the library choose its algorithms, and computes each product once before
+/// the first step. The library loads its kernels in these runs, because it could
+/// not load them while the first step is captured as a graph. All memory is still
+/// zero, so the products write zeros and change nothing.
 dpc_status_t CudaQueue::openProducts(RankMemory &memory) {
   std::function<dpc_status_t()> tune;
   if (!options.tuneFile.empty())
@@ -129,7 +132,7 @@ dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   return DPC_OK;
 }
 
-/// Makes a graph of the captured work and launches it.
+/// Makes a graph of the captured work and launches the graph.
 dpc_status_t CudaQueue::endCapture() {
   const uint32_t entry = capturedEntry;
   capturedEntry = DPC_NONE;
@@ -145,14 +148,15 @@ dpc_status_t CudaQueue::endCapture() {
   return device.check(driver.cuGraphLaunch(graphs[entry], device.stream), "launching a graph");
 }
 
-/// Sets `pointers` to the addresses of `count` parameters from `first` on.
+/// Sets `pointers` to the device addresses of `count` entries of the param table,
+/// from the entry `first` on.
 void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro) {
   pointers.clear();
   for (uint64_t i = first; i < first + count; ++i)
     pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex)));
 }
 
-/// Enqueues the work of an entry of the launch table.
+/// Enqueues the work of entry `number` of the launch table.
 dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
   const dpc_launch_t &launch = tables.launches[number];
@@ -231,8 +235,8 @@ dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
 }
 
 dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
-  // The data is copied to staging memory, so that the caller may reuse its own
-  // at once. So a step's inputs are sent without a wait.
+  // The data is copied to staging memory first, so that the caller may reuse its
+  // own memory at once. So an upload need not wait for the device.
   const auto *next = static_cast<const char *>(from);
   if (dpc_status_t status = device.use())
     return status;

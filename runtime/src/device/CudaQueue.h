@@ -9,21 +9,22 @@
 
 namespace dpc {
 
-/// Performs launch tables on a CUDA device, whose memory holds the rank's
-/// spaces. Calls return as soon as their work is in the stream, with these
-/// exceptions: `download` and `finish` wait for the device, and `upload` waits if
-/// the staging memory is full.
+/// Performs launch tables on a CUDA device, whose memory has the rank's spaces. A
+/// call returns as soon as its work is in the stream. Some calls wait for the
+/// device: `download` and `finish` always, and `upload` if the staging memory is
+/// full.
 ///
-/// With `keepsEntries` the first run of an entry is captured as a graph,
-/// including communication. That run and all later ones launch the graph, which
-/// is possible because action tables do not change.
+/// With `keepsEntries`, the queue captures the first run of an entry as a CUDA
+/// graph, including communication. It launches the graph in this run and in all
+/// later ones. This is correct because action tables do not change.
 class CudaQueue : public Queue {
 public:
   CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options);
   ~CudaQueue() override;
 
-  /// Opens a device (CudaDevice::open) and meets the other ranks. `memory` is
-  /// memory of the host.
+  /// Opens a device (CudaDevice::open) and meets the other ranks. `memory` is the
+  /// rank's memory on the host: the queue uses its window and, for StagedComm, its
+  /// SHARED space.
   dpc_status_t open(RankMemory &memory);
 
   dpc_status_t begin(uint32_t entry, bool *isDone) override;
@@ -55,12 +56,12 @@ private:
   CudaDevice device;
   ProgramProducts products;
   std::unique_ptr<DeviceComm> comm; ///< null if there is only one rank
-  /// Per entry: the graph of its work, once captured.
+  /// For each entry: the graph of its work; null until the first run is captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< the entry that is being captured
-  /// Page-locked memory of the host. An upload copies data into this memory, from
-  /// which the stream copies it to the device. The stream may still read the first
-  /// `staged` bytes of this memory.
+  /// Page-locked memory of the host. An upload copies data into this memory, and
+  /// the stream copies the data from here to the device. The stream may still read
+  /// the first `staged` bytes of this memory.
   char *staging = nullptr;
   uint64_t staged = 0;
   std::vector<cuda::DevicePointer> pointers;

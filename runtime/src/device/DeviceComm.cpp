@@ -1,5 +1,5 @@
-// The part of communication between devices that does not depend on the means
-// of transport: streams, events, and waiting while watching the peers.
+// The part of communication between devices that is the same with NCCL and through
+// hosts: it connects streams by events, and watches the peers while it waits.
 
 #include "runtime/src/device/DeviceComm.h"
 
@@ -12,8 +12,8 @@
 
 namespace dpc {
 
-/// Seconds that a device may take longer than the longest wait for a peer. A
-/// host's wait ends first, and its message names the peer.
+/// Seconds by which the wait for a device may exceed the timeout for peers. So a
+/// host that waits for a peer fails first, with a message that names the peer.
 static constexpr double kGrace = 5;
 
 DeviceComm::DeviceComm(DeviceCommParts parts) : parts(std::move(parts)) {}
@@ -123,8 +123,8 @@ dpc_status_t DeviceComm::waitForDevice() {
     const double waited = monotonicSeconds() - begin;
     if (waited > parts.timeoutSeconds + kGrace)
       return fail(DPC_PEER, "the device has not finished for %.0f s", waited);
-    // Polls without pause during the first 50 us, so that a short step loses no
-    // time. Later pauses are a thousandth of the time waited.
+    // Polls without a pause during the first 50 us, so that a short step loses no
+    // time. After that, each pause is a thousandth of the time waited so far.
     if (waited > 50e-6)
       ::usleep(static_cast<useconds_t>(std::min(1000.0, waited * 1e3)));
   }

@@ -12,20 +12,21 @@ namespace dpc {
 struct DeviceCommParts {
   CudaDevice &device;
   dpc_comm_t &control;       ///< communicator between the hosts of the ranks
-  char *window;              ///< memory of `control` for the hosts' messages
+  char *window;              ///< memory that `control` allocated, for messages between hosts
   std::vector<Group> groups; ///< this rank's group of each family
   Region memory;             ///< the device's SHARED space, which holds all buffers
   uint64_t memoryBytes;      ///< size of `memory`
   double timeoutSeconds;     ///< longest wait for peers
-  /// Frees graphs that contain operations. NCCL aborts none before they are
-  /// freed.
+  /// Frees the captured graphs that contain operations. NCCL cannot abort an
+  /// operation while such a graph exists.
   std::function<void()> dropGraphs;
 };
 
-/// Moves tensors between the devices of a run, on a stream of its own. An
-/// operation starts after the work that is in the device's stream at its start
-/// action. The device's stream waits for the operation at its wait action. So
-/// the host waits for nothing before `finish`, and a graph captured on the
+/// Moves tensors between the devices of a run. It enqueues operations on its own
+/// stream, `stream`, and connects this stream with the device's stream by CUDA
+/// events. A START action makes `stream` wait for the work that is already in the
+/// device's stream. A WAIT action makes the device's stream wait for the operation.
+/// So the host need not wait before `finish`, and a graph that is captured on the
 /// device's stream contains all communication.
 class DeviceComm {
 public:
@@ -37,50 +38,50 @@ public:
   /// Meets the other ranks. Collective. Later calls identify operations by
   /// events below `eventCount`.
   virtual dpc_status_t open(uint32_t eventCount);
-  /// Begins a piece of work that has the same number on all ranks. Whenever the
-  /// number is the same, the same operations follow. If they are captured in
-  /// this run (`isKept`), a graph repeats them in later runs, in which no
-  /// operations follow.
+  /// Begins one run of an entry; `number` is DPC_ENTRY_* and must be equal on all
+  /// ranks. Every run of an entry has the same operations. If `isKept`, this run is
+  /// captured as a graph. Later runs launch the graph, and `start` is not called.
   virtual dpc_status_t begin(uint32_t number, bool isKept) = 0;
-  /// Starts an operation whose buffers are on the device. DPC_INVALID if no
-  /// rank could perform it (checkOperation).
+  /// Starts an operation whose buffers are on the device. Returns DPC_INVALID if
+  /// the operation is invalid (see checkOperation).
   dpc_status_t start(const dpc_comm_op_t &op, uint32_t event);
   /// Makes the device's stream wait for an operation.
   dpc_status_t wait(uint32_t event);
-  /// DPC_INVALID if an operation was started without a wait.
+  /// Returns DPC_INVALID if `wait` was not called for a started operation.
   dpc_status_t checkAllWaited() const;
-  /// Returns when the device's stream has finished. DPC_PEER, with a message
-  /// that names the rank, if another rank has failed; all started operations
-  /// are then aborted.
+  /// Returns when the device's stream has finished. If another rank has failed,
+  /// aborts all started operations and returns DPC_PEER, with a message that names
+  /// the rank.
   dpc_status_t finish();
 
 protected:
-  /// Enqueues one collective, or several messages, on `stream`. Messages must
-  /// advance together, because a peer may send to this rank before it receives
-  /// from it. All operations have been checked.
+  /// Enqueues on `stream` either one collective, or several messages (SEND and
+  /// RECV). The messages must advance together, because two ranks may both send to
+  /// each other before they receive. All operations have been checked.
   virtual dpc_status_t move(const std::vector<dpc_comm_op_t> &ops) = 0;
-  /// Waits until all ranks have begun the same work as this one.
+  /// Waits until all ranks have begun the same entry as this rank.
   virtual dpc_status_t settle() { return DPC_OK; }
-  /// Whether a rank or the means of transport has failed. Returns at once.
+  /// Returns a failure if another rank or the communication itself has failed.
+  /// Does not wait.
   virtual dpc_status_t check() = 0;
-  /// Aborts all operations for which the stream would wait in vain.
+  /// Aborts all operations, because the stream would otherwise wait for ever.
   virtual void giveUp() = 0;
-  /// Whether work was enqueued on the stream that may not have finished.
+  /// Whether `stream` may have unfinished work.
   bool isBusy = false;
 
   DeviceCommParts parts;
   cuda::Stream stream = nullptr;
 
 private:
-  /// Enqueues the noted messages on the stream, and records their events after
+  /// Enqueues the noted operations on `stream`, and records their events after
   /// them.
   dpc_status_t flush();
   dpc_status_t waitForDevice();
 
   std::vector<bool> isStarted;    // indexed by event
-  std::vector<cuda::Event> ready; // recorded on the device's stream at the start of an operation
+  std::vector<cuda::Event> ready; // recorded on the device's stream at the START of an operation
   std::vector<cuda::Event> done;  // recorded on `stream` after the operation
-  // Messages that have not been enqueued on the stream, and their events.
+  // Operations that have not been enqueued on `stream`, and their events.
   std::vector<dpc_comm_op_t> noted;
   std::vector<uint32_t> notedEvents;
 };

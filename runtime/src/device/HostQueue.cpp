@@ -1,5 +1,6 @@
-// Does the work of each call at once, in the calling thread and this process's
-// memory. Only communication continues until its event is waited for.
+// Does the work of each call at once, in the calling thread and in this process's
+// memory. Only a communication continues after the call that starts it, until the
+// call of `wait` for its event.
 
 #include "runtime/src/device/HostQueue.h"
 

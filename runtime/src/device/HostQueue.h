@@ -8,8 +8,8 @@
 
 namespace dpc {
 
-/// The host's processor as a device: functions are host code, and all work
-/// except communication is done when a call returns.
+/// The queue of a program whose device is the host's processor. Functions are host
+/// code. When a call returns, its work is done; only communication continues.
 class HostQueue : public Queue {
 public:
   HostQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);
@@ -24,7 +24,7 @@ public:
   dpc_status_t finish() override;
 
 protected:
-  /// Whether a communication has been started and not waited for.
+  /// Whether a communication has been started but not waited for.
   bool isCommunicating() const;
   char *pointerTo(DeviceAddress address) const { return call.base[address.space] + address.offset; }
 

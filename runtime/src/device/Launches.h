@@ -8,15 +8,15 @@
 
 namespace dpc {
 
-/// Address of a launch parameter for a microbatch; `groupIndex` has the rank's
-/// index in its group of each family.
+/// Address of a launch parameter for the microbatch `micro`. `groupIndex` has, for
+/// each group family, the rank's index in its group.
 inline DeviceAddress addressOf(const dpc_param_t &param, uint32_t micro,
                                const std::vector<uint32_t> &groupIndex) {
   const uint64_t index = param.family == DPC_NONE ? 0 : groupIndex[param.family];
   return {param.space, param.offset + micro * param.micro_stride + index * param.index_stride};
 }
 
-/// The number that a launch of kind FILL writes for a microbatch.
+/// The number that a launch of kind FILL writes for the microbatch `micro`.
 inline int64_t fillValue(const dpc_launch_t &launch, uint32_t micro) {
   return launch.value + int64_t(micro) * launch.micro_step;
 }

@@ -1,5 +1,5 @@
-// Products of matrices by cuBLASLt. Reference: NVIDIA, "cuBLAS", part "Using
-// the cuBLASLt API".
+// Computes products of matrices by cuBLASLt. Reference: NVIDIA, "cuBLAS", part
+// "Using the cuBLASLt API".
 
 #include "runtime/src/device/LibraryProducts.h"
 
@@ -13,9 +13,9 @@ namespace dpc {
 
 namespace {
 
-/// Alignment of the workspace that the library requires.
+/// The alignment in bytes that the library requires of the workspace.
 constexpr uint64_t kWorkspaceAlignment = 256;
-/// The largest alignment that makes a difference to the library.
+/// The library does not distinguish alignments above this number of bytes.
 constexpr uint64_t kMostAlignment = 256;
 
 cuda::DataType dataType(uint32_t dtype) {
@@ -64,8 +64,8 @@ dpc_status_t LibraryProducts::open() {
   const dpc_status_t status = check(library.cublasLtCreate(&handle), "opening the library");
   if (status == DPC_OK)
     return DPC_OK;
-  // The newest library may be too new for the driver; an older one may be
-  // installed as well.
+  // The newest library may be too new for the driver. Then try an older version,
+  // which may be installed as well.
   const std::string reason = dpc_last_error();
   if (cuda::openCublasLt(library, /*isOlder=*/true) == DPC_OK &&
       library.cublasLtCreate(&handle) == cuda::BlasStatus::success)
@@ -86,9 +86,9 @@ uint32_t LibraryProducts::add(const Wanted &wanted) {
 // Descriptions for the library
 //===----------------------------------------------------------------------===//
 
-/// Describes a row-major matrix of `rows` rows and `columns` columns. The
-/// library's column-major view exchanges rows and columns; for a transposed
-/// matrix they are exchanged once more.
+/// Describes a row-major matrix of `rows` rows and `columns` columns to the library.
+/// For the library, which is column-major, rows and columns are exchanged. If
+/// `matrix` is transposed in memory, they are exchanged a second time.
 dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &matrix,
                                      uint64_t rows, uint64_t columns, cuda::MatrixLayout *out) {
   const dpc_product_t &product = wanted.product;
@@ -124,7 +124,7 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
                                                         sizeof value),
                  "describing a product");
   };
-  // The library's first factor is our second one.
+  // The library's first factor is the second factor of `product`.
   if (dpc_status_t status =
           set(cuda::MatmulAttribute::transposeA, static_cast<int32_t>(product.b.transposed)))
     return status;
@@ -134,8 +134,8 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
   if (product.epilogue == DPC_EPILOGUE_BIAS) {
     if (dpc_status_t status = set(cuda::MatmulAttribute::epilogue, cuda::Epilogue::bias))
       return status;
-    // The address of the bias is passed with each run. Until then a number with
-    // the same alignment stands in for it.
+    // run() sets the address of the bias. Until then, the attribute is a number
+    // with the same alignment, because the choice of algorithms depends on it.
     if (dpc_status_t status =
             set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[kAddend]))
       return status;
@@ -164,8 +164,8 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
         library.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
         "choosing how to make a product");
   };
-  // The workspace must be aligned, for which up to `lost` bytes at its
-  // beginning may be skipped.
+  // run() aligns the workspace. For this it skips up to `lost` bytes at the
+  // beginning of the workspace.
   const uint64_t lost = kWorkspaceAlignment - 1;
   if (dpc_status_t status =
           prefer(cuda::PreferenceAttribute::maxWorkspaceBytes,
@@ -183,8 +183,8 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
   const cuda::BlasStatus asked = library.cublasLtMatmulAlgoGetHeuristic(
       handle, prepared.description, prepared.a, prepared.b, prepared.d, prepared.d, preference,
       static_cast<int>(most), found.data(), &count);
-  // If the library does not support a product, for whatever reason, a kernel of
-  // the program computes it.
+  // A failure means that the library does not support the product. Then a kernel
+  // of the program computes it, so the failure is not reported.
   if (asked != cuda::BlasStatus::success)
     return DPC_OK;
   for (int i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-// Moves tensors between devices by NCCL. Reference: NVIDIA, "NCCL API".
+// Moves tensors between CUDA devices by NCCL. Reference: NVIDIA, "NCCL API".
 
 #include "runtime/src/device/NcclComm.h"
 
@@ -16,7 +16,7 @@ namespace dpc {
 
 namespace {
 
-/// NCCL's type for elements to be reduced, if it has one.
+/// NCCL's type for the elements of a reduction. Nothing if NCCL has no such type.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
   switch (dtype) {
   case DPC_F64:
@@ -53,7 +53,7 @@ bool reduces(uint32_t op) {
 } // namespace
 
 NcclComm::~NcclComm() {
-  // An operation that waits for a failed peer would never end by itself.
+  // If an operation waits for a failed peer, only an abort ends it.
   if (isBusy)
     giveUp();
   if (stream)
@@ -66,8 +66,9 @@ NcclComm::~NcclComm() {
 }
 
 void NcclComm::giveUp() {
-  // Abort, unlike a clean end, waits for no peer. All communicators are aborted
-  // as one group, because one may wait for operations of another.
+  // ncclCommAbort does not wait for peers, whereas ncclCommDestroy would. All
+  // communicators are aborted as one group, because an operation of one may wait
+  // for an operation of another.
   if (owned.empty())
     return;
   nccl.ncclGroupStart();
@@ -102,15 +103,15 @@ dpc_status_t NcclComm::awaitReady(cuda::NcclComm comm, const char *what) {
       return status;
     if (monotonicSeconds() - begin > parts.timeoutSeconds)
       return fail(DPC_PEER, "NCCL: %s has not ended for %.0f s", what, parts.timeoutSeconds);
-    // A call that only enqueues an operation ends within 50 us, without a
-    // pause.
+    // Polls without a pause during the first 50 us, because a call that only
+    // enqueues an operation ends in this time.
     if (monotonicSeconds() - begin > 50e-6)
       ::usleep(100);
   }
 }
 
-/// Refuses two ranks on one device. NCCL requires a device per rank, since
-/// ranks on one would wait for each other.
+/// Fails if two ranks use the same device. NCCL requires one device per rank,
+/// because ranks on one device would wait for each other.
 dpc_status_t NcclComm::checkDevices() {
   const uint32_t ranks = parts.control.world_size;
   cuda::Uuid own;
@@ -165,9 +166,9 @@ dpc_status_t NcclComm::connect() {
       comms[family] = world;
       continue;
     }
-    // NCCL creates the group in a thread of its own, and stores it in `part`
-    // when it is done, whatever this call returns. Until then `world` is "in
-    // progress".
+    // NCCL creates the group's communicator in a thread of its own, and stores it
+    // in `part` when it is ready. This may be after the call of ncclCommSplit has
+    // returned. Until then the state of `world` is "in progress".
     const char *what = "making a group of ranks";
     cuda::NcclComm &part = comms[family];
     if (dpc_status_t status = checkCall(
@@ -202,7 +203,8 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
     return status;
   if (dpc_status_t status = connect())
     return status;
-  // After this barrier the hosts can name any rank that fails.
+  // All ranks have opened NCCL when this barrier ends. A rank whose open() failed
+  // does not reach it; the hosts notice this and name the rank.
   return dpc_comm_barrier(&parts.control);
 }
 
@@ -314,8 +316,8 @@ dpc_status_t NcclComm::enqueue(const dpc_comm_op_t &op) {
   return checkCall(result, comm, opName(op.op));
 }
 
-/// Gather, scatter and all-to-all, which are messages in NCCL. The part that
-/// stays on this rank is a copy.
+/// Enqueues a gather, scatter or all-to-all. NCCL has no such collectives, so they
+/// are made of messages. A copy moves the part that stays on this rank.
 dpc_status_t NcclComm::enqueueParts(const dpc_comm_op_t &op, cuda::NcclComm comm) {
   const Group &group = parts.groups[op.family];
   const uint64_t bytes = op.count * dpc_dtype_size(op.dtype);
@@ -359,7 +361,8 @@ dpc_status_t NcclComm::check() {
     nccl.ncclCommGetAsyncError(comm, &state);
     if (state == cuda::NcclResult::success || state == cuda::NcclResult::inProgress)
       continue;
-    // The hosts know which rank failed, and learn it within kHearing seconds.
+    // NCCL does not say which rank failed. The hosts find that out within kHearing
+    // seconds, so wait for their message.
     constexpr double kHearing = 12;
     const bool isElsewhere = state == cuda::NcclResult::remoteError;
     for (const double begin = monotonicSeconds();

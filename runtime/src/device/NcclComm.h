@@ -7,21 +7,19 @@
 
 namespace dpc {
 
-/// Communication between devices by NCCL, with a communicator per group. All
-/// communicators use one stream, because operations of NCCL's communicators may
-/// not run concurrently.
+/// Communication between devices by NCCL, with one NCCL communicator per group. All
+/// communicators use one stream, because their operations may not run concurrently.
 ///
-/// NCCL does not notice if ranks run different operations. So in the first run
-/// of a numbered piece of work, all ranks announce each operation to each other
-/// before data moves; in later runs they announce only that they begin it.
-/// While a rank waits for its device it watches its peers, which NCCL does not
-/// do.
+/// NCCL does not notice if ranks start different operations. So in the first run of
+/// an entry, all ranks announce each operation to each other before data moves. In
+/// later runs they announce only that they begin the entry. NCCL also does not
+/// watch the peers, so this class does it while a rank waits for its device.
 class NcclComm : public DeviceComm {
 public:
   explicit NcclComm(DeviceCommParts parts) : DeviceComm(std::move(parts)) {}
   ~NcclComm() override;
 
-  /// DPC_INVALID if NCCL is not installed, or two ranks use the same device.
+  /// Returns DPC_INVALID if NCCL is not installed or if two ranks use one device.
   dpc_status_t open(uint32_t eventCount) override;
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
@@ -42,13 +40,13 @@ private:
   dpc_status_t copy(const void *from, void *to, uint64_t bytes);
 
   cuda::Nccl nccl;
-  std::vector<cuda::NcclComm> comms; // by family; null: a group of one rank, or no group
-  std::vector<cuda::NcclComm> owned; // every communicator once
-  cuda::DevicePointer flag = 0;      // the element that barriers reduce
-  void *registration = nullptr;      // of the device's memory, with owned[0]
-  bool announces = false;            // true: the next operations are announced
-  std::set<uint32_t> known;          // numbers whose operations have been announced
-  dpc_request_t begun = 0;           // the request that settle() waits for
+  std::vector<cuda::NcclComm> comms; // by family; null: this rank's group has one rank, or none
+  std::vector<cuda::NcclComm> owned; // each communicator once, although families may share it
+  cuda::DevicePointer flag = 0;      // one element on the device; a barrier is its all-reduce
+  void *registration = nullptr;      // handle of the SHARED space, registered with owned[0]
+  bool announces = false;            // true: ranks announce each operation before data moves
+  std::set<uint32_t> known;          // entries whose operations have been announced
+  dpc_request_t begun = 0;           // the announcement of the entry; settle() waits for it
 };
 
 } // namespace dpc

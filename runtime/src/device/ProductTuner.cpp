@@ -1,4 +1,5 @@
-// Measures the algorithms of products on the device, one after the other.
+// Measures the algorithms of each product on the device, one after the other, and
+// keeps the fastest.
 
 #include "runtime/src/device/ProductTuner.h"
 
@@ -9,8 +10,9 @@
 
 namespace dpc {
 
-/// Most algorithms to try per product, and runs of each. The first run loads
-/// the code and is not counted; the shortest of the others counts.
+/// The tuner tries at most kMostChoices algorithms per product, and runs each one
+/// kRuns times. The first run does not count, because it loads the code. Of the
+/// other runs, the shortest time counts.
 static constexpr size_t kMostChoices = 16;
 static constexpr int kRuns = 4;
 

@@ -9,13 +9,15 @@
 
 namespace dpc {
 
-/// Measures the algorithms that the library has for each product of a program,
-/// and makes it use the fastest. Results are kept in a file (TunedProducts),
-/// from which later runs read them. Used on rank 0 before the first step, when
-/// products may overwrite memory because it holds nothing yet.
+/// Measures the algorithms that the library has for each product of a program, and
+/// makes the library use the fastest one. Keeps the results in a file
+/// (TunedProducts), from which later runs read them. Rank 0 uses a tuner before the
+/// first step. At this time products may overwrite their result buffers, because
+/// the buffers have no values yet.
 class ProductTuner {
 public:
-  /// `perform` enqueues an entry of the launch table on the device's stream.
+  /// `path` is the file with the results. `perform` enqueues an entry of the launch
+  /// table on the device's stream.
   ProductTuner(CudaDevice &device, ProgramProducts &products, std::string path,
                std::function<dpc_status_t(uint64_t launch)> perform)
       : device(device), products(products), path(std::move(path)), perform(std::move(perform)) {}
@@ -33,7 +35,9 @@ private:
   const std::string path;
   const std::function<dpc_status_t(uint64_t)> perform;
   cuda::Event begin = nullptr, end = nullptr;
-  double first = 0, best = 0; ///< sums over all measured products, in microseconds
+  /// Microseconds of all measured products together: with the algorithms that the
+  /// library lists first, and with the fastest algorithms.
+  double first = 0, best = 0;
 };
 
 } // namespace dpc

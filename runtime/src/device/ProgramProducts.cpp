@@ -1,5 +1,5 @@
-// Finds the products among a program's launches, and agrees with the other
-// ranks on whether the library computes them and with which algorithms.
+// Finds the products among a program's launches. Agrees with the other ranks on
+// whether the library computes them, and with which algorithms.
 
 #include "runtime/src/device/ProgramProducts.h"
 
@@ -13,8 +13,9 @@
 
 namespace dpc {
 
-/// The largest power of two that divides the address of a parameter for all
-/// microbatches and ranks, at most 256: spaces begin at multiples of 256.
+/// The largest power of two, at most 256, that divides the address of a parameter
+/// for all microbatches and ranks. The limit is 256 because it is the alignment of
+/// the spaces.
 static uint64_t alignmentOf(const dpc_param_t &param) {
   const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
   return all & -all;
@@ -49,11 +50,12 @@ dpc_status_t ProgramProducts::open(const dpc_program_t &program, dpc_comm_t &con
   return agreeOnChoices(control, window, windowBytes, refine);
 }
 
-/// Uses the library only if all ranks have the same version of it.
+/// Sets `isUsed` if all ranks have the library in the same version.
 dpc_status_t ProgramProducts::agreeOnLibrary(dpc_comm_t &control, char *window, bool *isUsed) {
   const bool isHere = products.open() == DPC_OK;
   const std::string reason = isHere ? "" : dpc_last_error();
-  // An algorithm is meaningful only to the library version that it comes from.
+  // The versions must be equal, because other ranks use rank 0's algorithms, and an
+  // algorithm has a meaning only in the version that it comes from.
   std::vector<uint64_t> versions(control.world_size);
   const uint64_t mine = isHere ? products.getVersion() : 0;
   if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, versions.data()))

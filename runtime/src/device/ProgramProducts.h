@@ -10,21 +10,21 @@
 
 namespace dpc {
 
-/// Decides which products among a program's launches the library computes. All
-/// ranks decide alike: either the library is used on all ranks or on none, and
-/// each product has rank 0's algorithm on all. So a value that several ranks
-/// compute redundantly has the same bits on all of them.
+/// Decides which of a program's products the library (cuBLASLt) computes. All ranks
+/// decide alike: either all ranks use the library or no rank does, and all ranks
+/// use the algorithms that rank 0 chose. So if several ranks compute the same value,
+/// it has the same bits on all of them.
 class ProgramProducts {
 public:
-  /// Opens the library if the program has products, and lets rank 0 choose
-  /// their algorithms. If `refine` is not empty, rank 0 calls it after the
-  /// library's own choice. `window` is memory of `control` for messages of at
-  /// most `windowBytes` bytes. Collective. If the library is not installed,
-  /// rank 0 tells the user that kernels compute the products.
+  /// Opens the library if the program has products. Rank 0 then lets the library
+  /// choose algorithms and, if `refine` is not empty, calls `refine` to improve the
+  /// choice. `window` is memory of `control` for messages of at most `windowBytes`
+  /// bytes. Collective. If the library is not installed, rank 0 tells the user that
+  /// kernels compute the products.
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &control, char *window,
                     uint64_t windowBytes, const std::function<dpc_status_t()> &refine);
 
-  /// Whether the library computes an entry of the launch table.
+  /// Whether the library computes the product of an entry of the launch table.
   bool makes(uint64_t launch) const {
     return launch < numbers.size() && numbers[launch] != DPC_NONE &&
            products.isMade(numbers[launch]);
@@ -35,7 +35,7 @@ public:
   LibraryProducts &getLibrary() { return products; }
   /// The library's number for the product of a launch that it computes.
   uint32_t numberOf(uint64_t launch) const { return numbers[launch]; }
-  /// One launch for each product that the library computes.
+  /// For each product that the library computes, the first launch that has it.
   std::vector<uint64_t> getExamples() const;
 
 private:
@@ -44,7 +44,7 @@ private:
                               const std::function<dpc_status_t()> &refine);
 
   LibraryProducts products;
-  std::vector<uint32_t> numbers; ///< per launch: number of its product, or DPC_NONE
+  std::vector<uint32_t> numbers; ///< for each launch: number of its product, or DPC_NONE
 };
 
 } // namespace dpc

@@ -11,56 +11,58 @@
 
 namespace dpc {
 
-/// A place in a rank's memory. It is not a pointer, because the memory may be a
-/// device's. The host reads and writes it only through the rank's queue.
+/// A position in a rank's memory. It is not a pointer, because the memory may be on
+/// a device. The host reads and writes this memory only through the rank's queue.
 struct DeviceAddress {
   uint32_t space = 0;  ///< DPC_SPACE_*
   uint64_t offset = 0; ///< bytes from the start of the space
 };
 
-/// The work of a rank's device, in the order of the calls. A call may return
-/// before its work is done; only wait, download and finish guarantee that work
-/// is complete. Addresses have been checked (see checkProgram). All calls come
-/// from one thread. A failure is either one of the work itself or one of a peer
-/// (DPC_PEER).
+/// Does the work of a rank's device, in the order of the calls. A call may return
+/// before its work is done. Only `download` and `finish` wait until work is done.
+/// The caller must have checked all addresses (see checkProgram), and must make all
+/// calls from one thread. A failure with DPC_PEER means that another rank failed;
+/// any other failure is one of this rank's work.
 class Queue {
 public:
   virtual ~Queue() = default;
 
-  /// Begins an entry. Its actions follow, then `finish`. If the queue has kept
-  /// the actions of an earlier run and repeats them itself, it sets `*isDone`;
-  /// then only `finish` follows.
+  /// Begins an entry. The caller then performs the entry's actions and calls
+  /// `finish`. If the queue has kept the work of an earlier run, it repeats this
+  /// work itself and sets `*isDone`; the caller then only calls `finish`.
   virtual dpc_status_t begin(uint32_t entry, bool *isDone);
 
-  /// Runs an entry of the function table for a microbatch. `args` are those of
+  /// Runs an entry of the function table for a microbatch. `args` are the `args` of
   /// the action.
   virtual dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) = 0;
-  /// Starts a communication when all earlier work is done, and names it
-  /// `event`. The two addresses replace `in` and `out` of `op`.
+  /// Starts a communication after all earlier work. `event` identifies it until the
+  /// call of `wait`. The two addresses replace `in` and `out` of `op`.
   virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                              uint32_t event) = 0;
   /// Makes all later work wait for a started communication.
   virtual dpc_status_t wait(uint32_t event) = 0;
   virtual dpc_status_t zero(DeviceAddress to, uint64_t bytes) = 0;
 
-  /// Copies from host memory, which the caller may reuse when the call returns.
+  /// Copies from host memory. The caller may reuse this host memory as soon as the
+  /// call returns.
   virtual dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) = 0;
-  /// Copies to host memory; the copy is complete when the call returns.
+  /// Copies to host memory. The copy is complete when the call returns.
   virtual dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) = 0;
 
-  /// Returns when all work is done. DPC_INVALID if a communication was started
-  /// and never waited for.
+  /// Returns when all work is done. Returns DPC_INVALID if a communication was
+  /// started but `wait` was not called for it.
   virtual dpc_status_t finish() = 0;
 };
 
 struct QueueOptions {
-  bool keepsEntries = true; ///< a device may record the work of an entry and repeat it
-  /// Devices move tensors through their hosts by the communicator, instead of
+  bool keepsEntries = true; ///< a CUDA device may capture the work of an entry and repeat it
+  /// CUDA devices move tensors through their hosts by the communicator, instead of
   /// by NCCL. RankMemory must have been opened with the same value.
   bool isStaged = false;
   double timeoutSeconds = 300; ///< longest time that a device waits for peers
-  /// The file with the fastest algorithms of products (TunedProducts); products
-  /// that it lacks are measured first. Empty: the library's own choice.
+  /// Path of the file with the fastest algorithms of products (TunedProducts). The
+  /// queue first measures the products that the file lacks. Empty: the library
+  /// chooses the algorithms.
   std::string tuneFile;
 };
 

@@ -1,5 +1,5 @@
-// Lays out a rank's memory. ARENA is a separate mapping. SHARED, the votes and
-// the window for messages follow each other in the communicator's memory.
+// Lays out a rank's memory on its host. ARENA is a mapping of its own. SHARED, the
+// vote and the window follow each other in the communicator's memory.
 
 #include "runtime/src/device/RankMemory.h"
 
@@ -33,7 +33,8 @@ RankMemory::~RankMemory() {
 
 uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, bool isStaged) {
   const uint64_t bytes = runsOnCuda(program) && !isStaged ? 0 : program.ranks[index].shared_bytes;
-  // The communicator's memory may begin within a page.
+  // In a program for a device, SHARED begins at a page. One page more is needed,
+  // because the communicator's memory may begin inside a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
          aligned((3 + program.metric_count) * sizeof(double)) + kWindowBytes;
 }

@@ -1,5 +1,5 @@
-// Emulates a device on the host: performs launch tables, and makes the device's
-// memory accessible only during a queue call or a communication.
+// Simulates a device on the host: performs launch tables, and makes the simulated
+// device's memory accessible only during a queue call or a communication.
 
 #include "runtime/src/device/ShadowQueue.h"
 
@@ -11,7 +11,7 @@ namespace dpc {
 
 ShadowQueue::ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory)
     : HostQueue(program, comm, memory), memory(memory) {
-  setAccess(false); // a failure recurs in the first call
+  setAccess(false); // the status is ignored: the first queue call would report the same failure
 }
 
 dpc_status_t ShadowQueue::setAccess(bool isAllowed) {
@@ -20,7 +20,7 @@ dpc_status_t ShadowQueue::setAccess(bool isAllowed) {
   return memory.setAccess(DPC_SPACE_SHARED, isAllowed || isCommunicating());
 }
 
-/// Does `work` as the device: makes its memory accessible for that time.
+/// Calls `work`, and makes the device's memory accessible during this call.
 template <typename Work> dpc_status_t ShadowQueue::onDevice(Work work) {
   if (dpc_status_t status = setAccess(true))
     return status;

@@ -5,12 +5,12 @@
 
 namespace dpc {
 
-/// A device that the host emulates. The host can reach the device's memory only
-/// during queue calls; any other access ends the process. (A transport may use
-/// SHARED in a thread of its own while a communication is outstanding, so that
-/// space is accessible then.) The queue performs the launch table of a program
-/// for a device on the host's processor. So accesses that a real device would
-/// not permit fail on machines without a device, too.
+/// The queue of a simulated device. It performs the launch table of a program for a
+/// device on the host's processor. The simulated device's memory is accessible only
+/// during queue calls, and any other access ends the process. So host code that
+/// would fail with a real device also fails on machines without a device. One
+/// exception: while a communication is outstanding, SHARED is accessible, because
+/// the transport may use it in a thread of its own.
 class ShadowQueue : public HostQueue {
 public:
   ShadowQueue(const dpc_program_t &program, dpc_comm_t &comm, RankMemory &memory);

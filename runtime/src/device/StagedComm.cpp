@@ -1,4 +1,4 @@
-// Moves tensors of devices through memory of their hosts.
+// Moves tensors between CUDA devices through the memory of their hosts.
 
 #include "runtime/src/device/StagedComm.h"
 

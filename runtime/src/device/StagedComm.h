@@ -9,16 +9,15 @@
 
 namespace dpc {
 
-/// Communication between devices through their hosts. The stream copies to host
-/// memory, a host function of the stream runs the operation of a transport
-/// there, and the stream copies back. It needs no library, lets several ranks
-/// use one device, and gives the same bits as the transport. Between begin and
-/// `finish` the transport belongs to the stream; the host itself uses it only
-/// outside of that time.
+/// Communication between devices through their hosts. The stream copies the input
+/// to host memory, runs a host function that performs the operation there by a
+/// transport, and copies the output back. This class needs no library, lets several
+/// ranks use one device, and gives the same bits as the transport. Between `begin`
+/// and `finish` only the stream's host functions may use the transport.
 class StagedComm : public DeviceComm {
 public:
-  /// `mirror` is memory of the control transport, as large as the device's
-  /// SHARED space. A buffer has the same offset in both.
+  /// `mirror` is memory of the hosts' communicator, as large as the device's SHARED
+  /// space. A buffer has the same offset in the mirror and in the space.
   StagedComm(DeviceCommParts parts, char *mirror);
   ~StagedComm() override;
 
@@ -26,7 +25,7 @@ public:
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
 private:
-  /// Operations that one host function runs together.
+  /// The operations that one call of the host function performs together.
   struct Call {
     StagedComm *comm;
     std::vector<dpc_comm_op_t> ops;
@@ -43,9 +42,11 @@ private:
   char *const mirror;
   bool isRegistered = false;
   bool keepsCalls = false;
-  /// Kept calls are captured in a graph, which runs them again.
+  /// Calls that the stream still needs. A captured graph runs keptCalls again and
+  /// again, so they are never freed; `calls` are needed only in the current run.
   std::vector<std::unique_ptr<Call>> keptCalls, calls;
-  /// Set by the first failure of a host function; no later host function runs.
+  /// Set by the first host function that fails. Later host functions then do
+  /// nothing.
   std::atomic<bool> hasFailed{false};
   std::mutex mutex; // protects failure and failureText
   dpc_status_t failure = DPC_OK;

@@ -1,7 +1,7 @@
-// A placement may have thousands of small pieces, such as the rows of a matrix
-// whose columns are sharded, and each copy to or from a device has a fixed
-// cost. Therefore pieces that are contiguous in the buffer are copied together,
-// through host memory in which they are collected.
+// Copies tensors between a rank's buffer and host memory. A placement may have
+// thousands of small pieces, for example the rows of a matrix whose columns are
+// sharded. Each copy to or from a device has a fixed cost. Therefore pieces that
+// are contiguous in the buffer are collected in host memory and copied together.
 #include "runtime/src/device/TensorTransfer.h"
 
 #include "dpc/data.h"
@@ -15,7 +15,7 @@ namespace dpc {
 
 namespace {
 
-/// Most bytes that are copied together.
+/// At most this many bytes are copied together.
 constexpr uint64_t kMostBytes = 1u << 20;
 
 /// Elements [local, local + length) of the buffer, which are elements [global,
@@ -24,9 +24,9 @@ struct Piece {
   uint64_t local, global, length;
 };
 
-/// Calls visit(pieces) with groups of pieces that are contiguous in the buffer,
-/// until a call fails. All groups together are this rank's part of elements
-/// [begin, end) of the tensor.
+/// Calls visit(pieces) for groups of pieces, until a call fails. The pieces of a
+/// group are contiguous in the buffer. All groups together have the elements among
+/// [begin, end) of the tensor that this rank holds.
 template <typename Visit>
 dpc_status_t forEachGroup(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
                           uint64_t end, Visit visit) {

@@ -8,42 +8,44 @@
 
 namespace dpc {
 
-/// Calls visit(local, count) for this rank's part of elements [begin, end) of a
-/// logical tensor, in the placement's order, until a call fails. Elements that
-/// are contiguous in the buffer are visited together, at most 1 MiB of them.
-/// `size` is the size of an element.
+/// Calls visit(local, count) for the elements among [begin, end) of a logical tensor
+/// that this rank holds, until a call fails. One call visits `count` elements that
+/// are contiguous in the buffer, from the element `local` on, at most 1 MiB. The
+/// calls have the order of the placement. `size` is the size of an element in bytes.
 dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size, uint64_t begin,
                          uint64_t end,
                          const std::function<dpc_status_t(uint64_t, uint64_t)> &visit);
 
-/// Reads elements [begin, begin + count) of a logical tensor to `to`; they take
-/// at most 1 MiB in the buffer's type.
+/// Reads elements [begin, begin + count) of a logical tensor to `to`. In the type of
+/// the buffer, these elements have at most 1 MiB.
 using ReadElements = std::function<dpc_status_t(uint64_t begin, uint64_t count, char *to)>;
 
-/// Writes this rank's part of a logical tensor into its buffer. `read` gives
-/// elements of type `fromDtype`; the buffer's type is `dtype`. Elements of the
-/// buffer that no run of the placement covers are not changed.
+/// Writes the elements of a logical tensor that this rank holds into the rank's
+/// buffer. `read` gives elements of type `fromDtype`, which are converted to the
+/// buffer's type `dtype`. Does not change elements of the buffer that no run of the
+/// placement covers.
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                           uint32_t fromDtype, const ReadElements &read);
 
-/// The same with the complete tensor, row-major, at `from`.
+/// Like the other uploadTensor, but takes the elements from the complete tensor at
+/// `from`, which is row-major.
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                           uint32_t fromDtype, const void *from);
 
-/// Sets all elements of this rank's part to `value`.
+/// Sets all elements of a logical tensor that this rank holds to `value`.
 dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                          double value);
 
-/// Copies this rank's part of elements [begin, end) of a logical tensor.
-/// Element i goes to position i - begin of `to`; other positions are not
-/// changed. The buffer starts `extraOffset` bytes after the placement's.
+/// Copies the elements among [begin, end) of a logical tensor that this rank holds.
+/// Element i goes to position i - begin of `to`. Other positions of `to` are not
+/// changed. The buffer begins `extraOffset` bytes after the offset of the placement.
 dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                             uint64_t extraOffset, uint64_t begin, uint64_t end, char *to);
 
-/// Receives elements [begin, begin + count) of a logical tensor.
+/// A function that receives elements [begin, begin + count) of a logical tensor.
 using TakeElements = std::function<void(uint64_t begin, uint64_t count, const char *elements)>;
 
-/// Passes all of this rank's part of a logical tensor to `take`, piece by
+/// Passes all elements of a logical tensor that this rank holds to `take`, piece by
 /// piece.
 dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                             const TakeElements &take);

@@ -1,4 +1,4 @@
-// Reads and writes files of measured products.
+// Reads and writes the file with the fastest algorithm of each product.
 
 #include "runtime/src/device/TunedProducts.h"
 

@@ -8,25 +8,27 @@
 
 namespace dpc {
 
-/// The measured fastest algorithms of products, in a file that runs share. The
-/// file is text and has a line for each product, device and library version.
-/// The fields of a line are separated by tabs: the device's name, the library's
-/// version, a description for readers, the product and its algorithm as
-/// hexadecimal bytes, and microseconds.
+/// The fastest measured algorithm of each product, in a file that several runs can
+/// share. The file is text and has one line for each product, device and library
+/// version. Tabs separate the fields of a line: the device's name, the library's
+/// version, a description for readers, the product and its algorithm as hexadecimal
+/// bytes, and the measured time in microseconds.
 class TunedProducts {
 public:
-  /// `device` is the name of the device model, on which speed depends.
+  /// `device` is the name of the device's model, because the fastest algorithm
+  /// depends on the model.
   TunedProducts(std::string device, uint64_t libraryVersion);
 
-  /// Reads a file; a missing file counts as empty. DPC_INVALID, with a message
-  /// that names the line, if the file is malformed.
+  /// Reads a file. A missing file counts as an empty one. Returns DPC_INVALID, with
+  /// a message that names the line, if the file is malformed.
   dpc_status_t read(const std::string &path);
   /// The algorithm for a product on this device; null if it has not been
   /// measured.
   const cuda::MatmulAlgorithm *find(const LibraryProducts::Wanted &wanted) const;
   void add(const LibraryProducts::Wanted &wanted, const cuda::MatmulAlgorithm &algorithm,
            double microseconds);
-  /// Writes all entries, including those that were read for other devices.
+  /// Writes all entries. This includes the entries for other devices that `read`
+  /// found in the file.
   dpc_status_t write(const std::string &path) const;
 
 private:
@@ -36,8 +38,8 @@ private:
   };
   std::string keyOf(const LibraryProducts::Wanted &wanted) const;
 
-  const std::string prefix; ///< first fields of this device's keys
-  /// Keyed by device, version and product, in the notation of the file.
+  const std::string prefix; ///< device and version, the first fields of this device's keys
+  /// Keyed by the fields device, version and product, as the file has them.
   std::map<std::string, Entry> entries;
 };
 

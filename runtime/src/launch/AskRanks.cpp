@@ -1,5 +1,5 @@
-// Runs a program with --print-ranks in a process group of its own, reads the
-// number that it prints, and kills the processes that are left of the group.
+// Runs a program with --print-ranks in a process group of its own, and reads the number
+// that the program prints. Then kills all processes of the group that still run.
 
 #include "runtime/src/launch/AskRanks.h"
 
@@ -28,8 +28,8 @@ namespace {
 
 constexpr double kAnswerSeconds = 10;
 
-/// A running program that was asked for its ranks. The destructor kills its
-/// process group.
+/// The process of a program that was asked for its number of ranks. The destructor
+/// kills its process group.
 struct Asked {
   pid_t pid = -1;
   int status = 0;
@@ -48,7 +48,7 @@ struct Asked {
   }
 };
 
-/// Runs the program with --print-ranks in the child process. Never returns.
+/// The code of the child process: runs the program with --print-ranks. Never returns.
 [[noreturn]] void answer(const std::string &program, int output, pid_t launcher) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,8 +64,8 @@ struct Asked {
   ::_exit(127);
 }
 
-/// DPC_INVALID for a folder or an ONNX model, which users mistake for a
-/// program.
+/// Returns DPC_INVALID for a folder or an ONNX model, because users may mistake them
+/// for a program.
 dpc_status_t checkLooks(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
@@ -124,22 +124,22 @@ dpc_status_t askRanks(const std::string &program, uint32_t *out) {
     answer(program, writer.get(), launcher);
   if (asked.pid < 0)
     return fail(DPC_IO, "cannot start %s: %s", program.c_str(), std::strerror(errno));
-  ::setpgid(asked.pid, asked.pid); // parent and child both do this, since either may come first
+  ::setpgid(asked.pid, asked.pid); // the child does this too, because either may run first
   writer = Fd();
   char text[32] = {};
   size_t length = 0;
   const double deadline = monotonicSeconds() + kAnswerSeconds;
   for (bool open = true; open || !asked.hasEnded();) {
-    // If the program has ended before poll, all of its output can be read now.
+    // If the program ends before the call of poll, all of its output is in the pipe.
     const bool hadEnded = asked.hasEnded();
     pollfd entry = {open ? reader.get() : -1, POLLIN, 0};
     const int ready = ::poll(&entry, 1, 20);
     if (ready == 0 && hadEnded)
-      break; // a child process of the program keeps the pipe open
+      break; // a child process of the program still has the pipe open
     if (ready > 0) {
       const ssize_t n = ::read(reader.get(), text + length, sizeof text - 1 - length);
       length += n > 0 ? static_cast<size_t>(n) : 0;
-      // A program that prints more than a number does not know the option.
+      // If the program prints more than a number, it does not know --print-ranks.
       if (n > 0 && length + 1 == sizeof text)
         break;
       open = n > 0 || (n < 0 && errno == EINTR);

@@ -8,20 +8,20 @@
 
 namespace dpc {
 
-/// DPC_INVALID if `program` cannot be a program. That is so if there is no such
-/// file (a name without a folder is looked up in PATH), or if the path is a
-/// folder or an ONNX model. The message names it.
+/// Returns DPC_INVALID, with a message that names the path, if `program` cannot be a
+/// program: the file does not exist, or it is a folder or an ONNX model. A name without
+/// a folder is searched in PATH.
 dpc_status_t checkIsThere(const std::string &program);
 
-/// Runs the program with --print-ranks and reads its number of ranks.
-/// DPC_INVALID if the answer is not a number or does not come within ten
-/// seconds. SIGINT, SIGTERM and SIGHUP must be blocked; if one arrives
-/// meanwhile, the status is DPC_INTERRUPTED. No process that this call starts
-/// survives it.
+/// Runs the program with --print-ranks and reads its number of ranks. Returns
+/// DPC_INVALID if the answer is not a number or does not come within ten seconds.
+/// SIGINT, SIGTERM and SIGHUP must be blocked. If one of these signals arrives during
+/// the call, returns DPC_INTERRUPTED. When the call ends, it has ended all processes
+/// that it started.
 dpc_status_t askRanks(const std::string &program, uint32_t *out);
 
-/// Removes the variables that make a process a rank of a run from the
-/// environment, before this process starts or becomes a program that is not a
+/// Removes from the environment the variables that make a process a rank of a run.
+/// Called before this process starts a program, or becomes a program, that is not a
 /// rank.
 void forgetRank();
 

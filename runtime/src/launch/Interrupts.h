@@ -5,9 +5,9 @@
 
 namespace dpc {
 
-/// The signals that ask a process to stop: SIGINT, SIGTERM and SIGHUP. SIGHUP
-/// is left out if this process was started to ignore it (nohup), because
-/// sigtimedwait receives a blocked signal even if it is ignored.
+/// The signals that ask a process to stop: SIGINT, SIGTERM and SIGHUP. If this process
+/// was started so that it ignores SIGHUP (by nohup), the set does not have SIGHUP. The
+/// reason is that sigtimedwait would receive this signal although it is ignored.
 inline sigset_t interruptSignals() {
   sigset_t out;
   sigemptyset(&out);

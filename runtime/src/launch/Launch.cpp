@@ -1,5 +1,5 @@
-// Launcher for ranks on this machine. It passes argument vectors and uses no
-// shell. The ranks form one process group, which dies with this process.
+// Starts the ranks of a program on this machine. Passes the arguments as a vector and
+// uses no shell. The ranks form one process group, and they end if this process dies.
 #include "runtime/src/launch/Launch.h"
 
 #include "runtime/src/base/Fd.h"
@@ -29,16 +29,17 @@ namespace dpc {
 
 namespace {
 
-/// Limit for all ranks to exec the program. Without it, a rank that is stopped
-/// before its exec would make the launcher wait for ever.
+/// How long the launcher waits until all ranks have called exec. Without this limit, a
+/// rank that is stopped before its exec would make the launcher wait for ever.
 constexpr int kExecMilliseconds = 5000;
 
-/// Resources that all ranks of one start share.
+/// The resources that all ranks share. Each restart makes new ones.
 struct Run {
   ~Run() { releaseRunPage(page); }
-  Fd token;    ///< memory with the secret: inherited, never an argument
-  Fd listener; ///< rank 0's rendezvous, bound by the launcher so that no other job can take the
-               ///< port
+  Fd token;    ///< memory with the run's secret; ranks inherit the descriptor, so that the secret
+               ///< is not visible as an argument
+  Fd listener; ///< the socket at which rank 0 listens; the launcher binds it, so that no other job
+               ///< can take the port
   uint16_t port = 0;
   Fd pageMemory; ///< the descriptor of `page`
   RunPage *page = nullptr;
@@ -68,13 +69,13 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   return argv;
 }
 
-/// Runs in the child process and never returns. Of the launcher's descriptors
-/// only the ones named here survive exec.
+/// The code of the child process that becomes a rank. Never returns. The rank inherits
+/// only the descriptors that are named here.
 [[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group,
                              pid_t launcher, char *const *argv, int errorPipe) {
   ::setpgid(0, group);
-  // When the launcher dies, rank 0 gets a signal that it can report (Main.cpp),
-  // and all other ranks are killed.
+  // When the launcher dies, the kernel kills all ranks except rank 0. Rank 0 gets
+  // SIGTERM, so that it can tell the user about the death (see Main.cpp).
   ::prctl(PR_SET_PDEATHSIG, rank == 0 ? SIGTERM : SIGKILL);
   if (::getppid() != launcher)
     ::_exit(3); // the launcher died before prctl
@@ -124,7 +125,7 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
                  writer.get());
     if (pid < 0)
       return fail(DPC_IO, "cannot start rank %u: %s", r, std::strerror(errno));
-    ::setpgid(pid, group == 0 ? pid : group); // both parent and child, as either may come first
+    ::setpgid(pid, group == 0 ? pid : group); // the child does this too: either may run first
     (*ranks)[r].pid = pid;
     (*ranks)[r].running = true;
   }
@@ -133,7 +134,7 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
   pollfd entry = {reader.get(), POLLIN, 0};
   if (::poll(&entry, 1, kExecMilliseconds) > 0 &&
       ::read(reader.get(), &error, sizeof error) ==
-          sizeof error) // end of file: every rank's exec closed its end
+          sizeof error) // nothing to read means that every rank's exec succeeded
     return fail(DPC_INVALID, "cannot run %s: %s", command[0].c_str(), std::strerror(error));
   return DPC_OK;
 }
@@ -145,10 +146,10 @@ bool hasOption(const std::vector<std::string> &command, const char *option) {
   });
 }
 
-/// Replaces this process by the program, which proves its own plan, because
-/// only the program has its record.
+/// Replaces this process by the program with --verify. The program proves its own plan,
+/// because only the program has its record.
 dpc_status_t becomeProof(const std::string &program, const sigset_t &blocked) {
-  uint32_t ranks = 0; // not used: only programs of dpc answer
+  uint32_t ranks = 0; // not used; the question only checks that this is a program of dpc
   if (dpc_status_t status = askRanks(program, &ranks))
     return status;
   ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);

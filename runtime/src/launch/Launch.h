@@ -17,18 +17,18 @@ struct LaunchOptions {
   std::vector<std::string> command; ///< the program and its arguments
 };
 
-/// Parses the command line of dpc-run. DPC_USAGE, with a message that names the
-/// bad argument.
+/// Parses the command line of dpc-run. Returns DPC_USAGE, with a message that names the
+/// argument, if an argument is wrong.
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out);
 
-/// Text of --help.
+/// The text of --help.
 const char *launchHelp();
 
-/// Starts the local ranks and waits for them. If a rank dies and restarts are
-/// left, starts all ranks again. Returns the exit code of the first rank that
-/// failed by itself, rather than of a rank that only noticed the failure. No
-/// rank outlives this call or this process. With `verify` this process becomes
-/// the program, which proves its plan.
+/// Starts the ranks on this machine and waits until they have ended. If a rank dies,
+/// starts all ranks again, at most `maxRestarts` times. Returns the exit code of the
+/// first rank that failed by itself, not of a rank that only noticed the failure. All
+/// ranks end with this call, and also if this process is killed. With `verify`, this
+/// process becomes the program, which proves its plan.
 int launch(const LaunchOptions &options);
 
 } // namespace dpc

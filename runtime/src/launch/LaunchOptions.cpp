@@ -1,5 +1,5 @@
-// Parses the options of dpc-run, which end at the first argument of the
-// program's command, and holds the text of --help.
+// Parses the options of dpc-run, which come before the path of the program, and has the
+// text of --help.
 
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"

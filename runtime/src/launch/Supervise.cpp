@@ -1,5 +1,5 @@
-// Watches the processes of a run until all have ended. Separates causes from
-// symptoms, so that one line says why the run ended.
+// Watches the processes of a run until all have ended. Prints one line that says why
+// the run ended: the cause, and not the failures of other ranks that follow from it.
 
 #include "runtime/src/launch/Supervise.h"
 
@@ -17,9 +17,9 @@ namespace dpc {
 
 namespace {
 
-/// Seconds from the first failure until ranks that did not notice it are
-/// killed. A rank that has not joined cannot notice a failure, so it gets less:
-/// just enough to report a failure of its own.
+/// Seconds from the first failure until the other ranks are killed if they did not
+/// notice the failure. Ranks that have not joined cannot notice it. They get the shorter
+/// time, in which they can still report failures of their own.
 constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
 constexpr double kFrozenSeconds = 10;
 constexpr double kCauseSeconds = 1;
@@ -51,12 +51,12 @@ private:
   const RunPage &page;
   bool printed = false, killed = false;
   dpc_status_t printedStatus = DPC_OK;
-  double deadline = 0;  ///< when running ranks are killed; 0: never
+  double deadline = 0;  ///< time at which ranks that still run are killed; 0: never
   double symptomAt = 0; ///< when a rank first reported the failure of another rank; 0: not yet
   int interrupts = 0;
-  /// Exit code of the first rank that exited with an error, and in `silent` a message
-  /// about this rank. The message is printed if no better reason is known. `early` is a
-  /// message about a rank that exited without an error before it joined.
+  /// Exit code of the first rank that exited with an error. `silent` is a message about
+  /// this rank, which is printed if no better reason is known. `early` is a message about
+  /// a rank that exited without an error before it joined.
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };
@@ -106,14 +106,14 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
 
 /// Sets or shortens the deadline of the ranks.
 void Supervisor::limitWaiting() {
-  // All ranks may end before they join, as for --help. But if one rank ends and another
-  // one wants to join, the other rank waits in vain.
+  // All ranks may end before they join, e.g. with --help. But if one rank ends and
+  // another one waits for it to join, the waiting rank must be ended.
   if (!early.empty() && deadline == 0 && page.attached.load() > 0 && !allJoined())
     endWithin(kGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
-  // The rank that has the failure reports the cause at once. If no cause has come
-  // within kCauseSeconds of the symptom, the symptom is printed.
+  // If a rank fails, it reports the cause at once. The symptom, that another rank noticed
+  // the failure, is printed only if no cause is reported within kCauseSeconds.
   if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
   const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
@@ -187,8 +187,8 @@ void Supervisor::interrupt() {
     endWithin(kUnjoinedGraceSeconds);
 }
 
-/// Prints the best known reason when all ranks have ended and none reported a
-/// cause.
+/// Called when all ranks have ended. If no cause was printed, prints the best reason
+/// that is known.
 void Supervisor::printWhatIsLeft() {
   if (page.peer.valid())
     print(DPC_PEER, page.peer.text);

@@ -13,21 +13,21 @@ struct Rank {
   bool running = false;
   int status = 0;            ///< status from waitpid, set when the process has ended
   int stopSignal = 0;        ///< the signal that stopped the process; 0 if it is not stopped
-  double stoppedSeconds = 0; ///< counted only while the launcher itself runs
+  double stoppedSeconds = 0; ///< how long it has been stopped while the launcher itself ran
 };
 
-/// Sends a signal to all ranks; they form one process group.
+/// Sends a signal to all ranks, which form one process group.
 void signalRanks(const std::vector<Rank> &ranks, int signal);
 
-/// Waits for the ranks of one start, prints one line that says why the run
-/// ended, and returns the exit code. An interrupt is forwarded to the ranks; a
-/// second one kills them.
+/// Waits until all ranks have ended, prints one line that says why the run ended, and
+/// returns the exit code. The first interrupt is passed on to the ranks, and a second
+/// one kills them.
 ///
-/// The death of a rank is reported at once. If it happens before all ranks have
-/// joined, the others are killed, since they cannot go on; after that, the
-/// others get a few seconds to notice. A rank that is stopped for ten seconds
-/// before all have joined counts as frozen; after that the ranks watch each
-/// other. SIGCHLD and the interrupts must be blocked.
+/// If a rank dies, the user is told at once. If not all ranks have met yet ("joined"),
+/// the other ranks cannot go on, and are killed. If all have joined, the other ranks get
+/// a few seconds to notice the death. Before all ranks have joined, a rank that is
+/// stopped for ten seconds counts as frozen. After that, the ranks watch each other.
+/// SIGCHLD and the interrupts must be blocked.
 int supervise(std::vector<Rank> *ranks, const RunPage &page);
 
 } // namespace dpc

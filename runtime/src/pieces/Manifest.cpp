@@ -1,6 +1,6 @@
-// Reads and writes manifest.json of a checkpoint. For each tensor it lists the
-// files with the tensor's elements, and it has the files' lengths and CRC-32. A
-// manifest may come from an untrusted source, so every field is checked.
+// Reads and writes manifest.json of a checkpoint. The manifest has the length and
+// the CRC-32 of each file, and lists for each tensor the files that have its
+// elements. A manifest may come from an untrusted source, so every field is checked.
 
 #include "runtime/src/pieces/Manifest.h"
 
@@ -38,8 +38,8 @@ const Json *getArray(const Json &json, const char *key) {
   return json.is_object() && json.contains(key) && json[key].is_array() ? &json[key] : nullptr;
 }
 
-/// Parses [begin, length], [begin, length, count, step] or [begin, length,
-/// count, step, count, step].
+/// Parses segments, which are [begin, length], [begin, length, count, step] or
+/// [begin, length, count, step, count, step].
 bool getSegments(const Json &json, Segments *out) {
   if (!json.is_array() || (json.size() != 2 && json.size() != 4 && json.size() != 6))
     return false;
@@ -213,8 +213,8 @@ std::string manifestText(const Manifest &manifest) {
 }
 
 dpc_status_t parseManifest(const char *text, size_t bytes, const std::string &path, Manifest *out) {
-  // A complete manifest ends with a newline, so a truncated or extended one is
-  // recognized as damaged.
+  // A complete manifest ends with a newline. Without this newline, the manifest is
+  // truncated or damaged.
   Json json;
   if (bytes && text[bytes - 1] == '\n')
     json = Json::parse(text, text + bytes, nullptr, false);

@@ -16,8 +16,8 @@ struct ManifestFile {
   uint32_t crc = 0; ///< CRC-32 of the file's contents
 };
 
-/// A part of a tensor. The file has its elements under the tensor's name, in
-/// the order of `segments`.
+/// A piece of a tensor: the elements of the tensor that one file has. The file has
+/// them under the tensor's name, in the order of `segments`.
 struct ManifestPiece {
   uint32_t file = 0; ///< index in Manifest::files
   std::vector<Segments> segments;
@@ -35,33 +35,35 @@ struct ManifestTensor {
 struct Manifest {
   uint64_t step = 0, seed = 0;
   uint64_t batch = 0; ///< samples per step; 0: not recorded
-  std::string order;  ///< order of the samples (CheckpointRun); empty: not recorded
-  /// Last step of the run if its learning rates depend on it, otherwise 0.
+  std::string order;  ///< order of the samples (see CheckpointRun); empty: not recorded
+  /// Last planned step of the run, if the learning rates depend on this step;
+  /// otherwise 0.
   uint64_t scheduleTotal = 0;
-  std::string run; ///< id of the run that wrote it; empty: not recorded
+  std::string run; ///< id of the run that wrote the checkpoint; empty: not recorded
   std::string program, command;
   std::vector<ManifestFile> files;
-  /// False for version 1, which lists no tensors: its only file has every
-  /// tensor in one piece.
+  /// Whether the manifest lists tensors. A manifest of version 1 does not: its only
+  /// file has every tensor in one piece.
   bool listsTensors = true;
   std::vector<ManifestTensor> tensors;
 };
 
-/// Name of a rank's file of pieces: "state-3.safetensors".
+/// Name of the file with the pieces that a rank wrote, e.g. "state-3.safetensors".
 std::string pieceFileName(uint32_t rank);
 
-/// Whether `name` is pieceFileName of some rank.
+/// Whether `name` is the pieceFileName of any rank.
 bool isPieceFileName(const std::string &name);
 
-/// The only file of tensors in version 1.
+/// The only file of tensors in a checkpoint of version 1.
 constexpr const char *kWholeStateFile = "state.safetensors";
 
-/// The manifest as text, in version 2.
+/// Writes a manifest as text, in version 2 of the format.
 std::string manifestText(const Manifest &manifest);
 
-/// Reads versions 1 and 2. A DPC_INVALID message begins with `path`. Every
-/// piece of the result refers to a listed file, and a tensor has at most one
-/// piece per file. TensorFiles checks that the pieces make up the tensors.
+/// Parses a manifest of version 1 or 2. Returns DPC_INVALID if the text is malformed,
+/// if a piece refers to a file that the manifest does not list, or if a tensor has
+/// two pieces in one file. The message begins with `path`. Does not check that the
+/// pieces together are complete tensors; TensorFiles does that.
 dpc_status_t parseManifest(const char *text, size_t bytes, const std::string &path, Manifest *out);
 
 } // namespace dpc

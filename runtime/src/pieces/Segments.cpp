@@ -1,6 +1,6 @@
-// Sets of elements as strided segments: their overlaps, and whether they make
-// up a complete tensor. They are never expanded: a column of a matrix is one
-// segment, for any number of rows.
+// Computes with sets of elements that are strided segments: finds overlaps, and
+// checks that segments make up a complete tensor. Sets are never expanded to single
+// elements: a column of a matrix is one segment for any number of rows.
 
 #include "runtime/src/pieces/Segments.h"
 
@@ -12,7 +12,7 @@ namespace dpc {
 
 namespace {
 
-/// Whether a segment is not empty and lies below `elements`.
+/// Whether a segment is not empty and all its elements are below `elements`.
 bool isInside(const Segments &each, uint64_t elements) {
   uint64_t end = 0, reach = 0;
   if (!each.length || !each.count[0] || !each.count[1] ||
@@ -25,7 +25,8 @@ bool isInside(const Segments &each, uint64_t elements) {
   return end <= elements;
 }
 
-/// Whether `next` continues loop `k` of `all` by one part. If so, appends it.
+/// Whether `next` is the next iteration of loop `k` (count[k], step[k]) of `all`. If
+/// so, adds this iteration to `all`.
 bool continues(Segments *all, const Segments &next, int k) {
   const int other = 1 - k;
   const uint64_t distance = next.begin - all->begin;
@@ -40,8 +41,8 @@ bool continues(Segments *all, const Segments &next, int k) {
   return true;
 }
 
-/// Merges segments that are parts of one loop `k`. Up to kPatterns loops may
-/// alternate in `all`, as the parts of a row do.
+/// Merges segments that are iterations of one loop `k`. The iterations of up to
+/// kPatterns loops may alternate in `all`, e.g. if each row has several segments.
 std::vector<Segments> merged(const std::vector<Segments> &all, int k) {
   constexpr size_t kPatterns = 8;
   std::vector<Segments> out;
@@ -79,7 +80,7 @@ std::vector<Segments> segmentsOf(const dpc_placement_t &placement) {
 
 std::vector<Segments> compacted(const std::vector<Segments> &all) {
   std::vector<Segments> out = merged(merged(all, 1), 0);
-  for (Segments &each : out) // a single loop becomes the outer one
+  for (Segments &each : out) // if a segment has only the inner loop, make it the outer loop
     if (each.count[0] == 1) {
       std::swap(each.count[0], each.count[1]);
       std::swap(each.step[0], each.step[1]);
@@ -122,10 +123,10 @@ dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces
           __builtin_add_overflow(named, count, &named) || count > elements)
         return fail(DPC_INVALID, "pieces overlap: one of them alone names an element twice");
     }
-  // Proceeds from the first element to the farthest end of the segments that
-  // contain it, and so on. If that reaches the end, every element is named at
-  // least once; if in addition `named` equals `elements`, every element is
-  // named exactly once.
+  // From each element `at`, go on to the farthest end of the contiguous ranges that
+  // contain this element. If this reaches the end of the tensor, the pieces have
+  // every element at least once. If in addition `named` equals `elements`, they have
+  // every element exactly once.
   for (uint64_t at = 0; at < elements;) {
     uint64_t end = at;
     for (const std::vector<Segments> *piece : pieces)

@@ -10,9 +10,9 @@
 
 namespace dpc {
 
-/// A set of elements of a tensor (global, row-major): for i < count[0] and j <
-/// count[1], the `length` elements from begin + i*step[0] + j*step[1] on. It is
-/// the tensor's side of a dpc_run_t.
+/// A set of elements of a tensor (global, row-major). For each i < count[0] and j <
+/// count[1], it has the `length` elements from begin + i*step[0] + j*step[1] on. A
+/// dpc_run_t maps elements of a buffer to such a set.
 struct Segments {
   uint64_t begin = 0, length = 0;
   uint64_t count[2] = {1, 1};
@@ -27,8 +27,8 @@ std::vector<Segments> segmentsOf(const dpc_placement_t &placement);
 
 uint64_t elementsOf(const std::vector<Segments> &all);
 
-/// The same elements as fewer segments, in another order: parts of equal length
-/// at equal distances become one segment.
+/// Describes the same elements, in another order, with fewer segments. Contiguous
+/// ranges of equal length at equal distances become one segment.
 std::vector<Segments> compacted(const std::vector<Segments> &all);
 
 /// Elements [begin, end) of a tensor.
@@ -36,17 +36,16 @@ struct Interval {
   uint64_t begin, end;
 };
 
-/// Converts ascending, disjoint intervals to compact segments.
+/// Converts ascending, disjoint intervals to as few segments as compacted() finds.
 std::vector<Segments> segmentsOf(const std::vector<Interval> &intervals);
 
-/// Calls visit(global, length, position) for each run of elements in [low,
-/// high) that belong to `each`. `position` is the index of the run's first
-/// element within `each`.
+/// Calls visit(global, length, position) for each contiguous range of elements that
+/// lie in [low, high) and belong to `each`. The range is [global, global + length)
+/// of the tensor. `position` is the number of its first element within `each`.
 template <typename Visit>
 void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit visit) {
-  // Given `count` ranges of `span` elements that start at every `step` from
-  // `from` on, finds the indices [first, last) of ranges that may overlap [low,
-  // high).
+  // Range k of `count` ranges has `span` elements and starts at from + k * step.
+  // Finds the indices [first, last) of the ranges that may overlap [low, high).
   auto choose = [&](uint64_t from, uint64_t step, uint64_t count, uint64_t span, uint64_t *first,
                     uint64_t *last) {
     *first = 0, *last = from < high ? count : 0;
@@ -71,7 +70,8 @@ void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit vis
   }
 }
 
-/// The same for a list of segments, whose elements are numbered consecutively.
+/// Like the other forEachOverlap, for a list of segments. `position` counts the
+/// elements of all segments, in the order of the list.
 template <typename Visit>
 void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t high, Visit visit) {
   uint64_t before = 0;
@@ -83,9 +83,9 @@ void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t hig
   }
 }
 
-/// DPC_INVALID unless the pieces contain each element of a tensor exactly once.
-/// The message names the first wrong element, not the tensor. The pieces may
-/// have any contents: they are not trusted.
+/// Checks that the pieces together contain each element of a tensor exactly once, and
+/// returns DPC_INVALID otherwise. The message names the first wrong element, but not
+/// the tensor. The pieces may come from an untrusted file and have any contents.
 dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces,
                         uint64_t elements);
 

@@ -1,4 +1,4 @@
-// The index of a model in shards, as Hugging Face writes it:
+// Reads the index of a model whose weights are in several files. Hugging Face writes:
 // {"metadata": .., "weight_map": {"TENSOR": "model-00001-of-00002.safetensors"}}.
 #include "runtime/src/pieces/ShardIndex.h"
 

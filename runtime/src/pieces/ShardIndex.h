@@ -8,17 +8,17 @@
 
 namespace dpc {
 
-/// Hugging Face's file names for the weights of a model in a folder: an index
-/// that lists shards, or a single file.
+/// The file names that Hugging Face uses for the weights of a model in a folder.
+/// The weights are in several files (shards) that an index lists, or in one file.
 constexpr const char *kShardIndex = "model.safetensors.index.json";
 constexpr const char *kWholeModel = "model.safetensors";
 
-/// Whether the path names an index; only its suffix is examined.
+/// Whether the path names an index. Only the suffix (".json") is examined.
 bool isShardIndexName(const std::string &path);
 
-/// Reads an index: for each tensor the name of its file, which is in the
-/// index's folder. DPC_INVALID if the file is not an index, or if it names a
-/// file in another folder.
+/// Reads an index, which has for each tensor the name of its file. The file must be
+/// in the folder of the index. Returns DPC_INVALID if `path` is not an index, or if
+/// it names a file in another folder.
 dpc_status_t readShardIndex(const std::string &path, std::map<std::string, std::string> *out);
 
 } // namespace dpc

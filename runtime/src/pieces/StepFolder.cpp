@@ -1,5 +1,5 @@
-// Reads and removes the folder of one checkpoint: manifest.json, and the files
-// of tensors, whose lengths and CRC-32 the manifest has.
+// Reads and removes the folder of one checkpoint. The folder has manifest.json and
+// the files of tensors. The manifest has the length and the CRC-32 of each file.
 
 #include "runtime/src/pieces/StepFolder.h"
 
@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char *kStepPrefix = "step-";
 
-/// Whether the name is that of a checkpoint's file, or of a temporary file with
-/// which AtomicFile writes it.
+/// Whether a checkpoint has a file called `name`, or AtomicFile uses this name for a
+/// temporary file when it writes such a file.
 bool isOwnName(const std::string &name) {
   const size_t temporary = name.rfind(".tmp");
   const std::string file =
@@ -40,7 +40,7 @@ std::vector<std::string> entriesOf(int folder) {
   if (!listing) {
     if (copy >= 0)
       ::close(copy);
-    return {""}; // not readable: an entry that counts as foreign
+    return {""}; // the folder cannot be read; this entry is not an own name, so nothing is removed
   }
   while (const dirent *entry = ::readdir(listing)) {
     const std::string name = entry->d_name;

@@ -15,42 +15,43 @@ namespace dpc {
 
 constexpr const char *kManifest = "manifest.json";
 
-/// Name of a checkpoint's folder: "step-12".
+/// Name of the folder of a checkpoint, e.g. "step-12".
 std::string stepFolderName(uint64_t step);
 
-/// Calls `see(name, number)` for each entry of a directory whose name is
-/// `prefix` followed by a number, in the form of std::to_string.
+/// Calls see(name, number) for each entry of a directory whose name is `prefix`
+/// followed by a number. Ignores numbers with leading zeros or signs.
 void forEachNumbered(const std::string &directory, const std::string &prefix,
                      const std::function<void(const char *, uint64_t)> &see);
 
-/// Steps of the folders in a directory that have names of checkpoints, newest
-/// first. A missing directory has none.
+/// The steps of all checkpoints in a directory, newest first. Only the names of the
+/// folders count. Empty if the directory does not exist.
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
 
-/// DPC_INVALID if the directory is itself a checkpoint; the user should then
-/// give its parent.
+/// Returns DPC_INVALID if the directory is itself a checkpoint. The user should then
+/// name its parent directory.
 dpc_status_t checkHoldsCheckpoints(const std::string &directory);
 
-/// One checkpoint on the disk. No symbolic links below the checkpoints'
-/// directory are followed.
+/// One checkpoint on the disk. Symbolic links inside the directory of checkpoints are
+/// not followed.
 class StepFolder {
 public:
-  /// DPC_IO, or DPC_INVALID for a link or a file; the message names the path.
+  /// Opens the folder. Returns DPC_INVALID if it is a link or a file, and DPC_IO if
+  /// it cannot be opened. The message names the path.
   dpc_status_t open(const std::string &directory, const std::string &name);
-  /// Reads manifest.json. DPC_INVALID if it is malformed or of another version,
-  /// or if the folder has a file of pieces that it does not list.
+  /// Reads manifest.json. Returns DPC_INVALID if it is malformed or has an unknown
+  /// version, or if the folder has a file of pieces that the manifest does not list.
   dpc_status_t readManifest(Manifest *out) const;
-  /// DPC_INVALID unless the manifest has the step of the folder's name.
+  /// Returns DPC_INVALID if the step in the manifest differs from the step in the
+  /// folder's name.
   dpc_status_t checkStep(const Manifest &manifest) const;
-  /// Maps a file that the manifest lists and checks its length, but not its
-  /// contents.
+  /// Maps a file that the manifest lists. Checks its length, but not its contents.
   dpc_status_t mapFile(const ManifestFile &file, Mapping *out) const;
-  /// Compares the contents of a file with its checksum.
+  /// Checks that the contents of a file have the checksum in the manifest.
   dpc_status_t checkFile(const ManifestFile &file) const;
-  /// Whether the folder contains only files of a checkpoint and temporary files
-  /// of writing one.
+  /// Whether the folder contains only files of a checkpoint, and temporary files that
+  /// were left while such files were written.
   bool holdsOnlyOwnFiles() const;
-  /// Removes those files, then the folder itself if it is empty.
+  /// Removes these files. Then removes the folder itself if it is empty.
   void removeOwnFiles();
   int get() const { return folder.get(); }
   const std::string &getPath() const { return path; }

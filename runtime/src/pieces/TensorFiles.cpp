@@ -1,5 +1,5 @@
-// Reads tensors from files by ranges of elements; a tensor may be in several
-// pieces.
+// Reads ranges of elements of tensors from files. A tensor may be in several files,
+// and each file then has a piece of it.
 
 #include "runtime/src/pieces/TensorFiles.h"
 
@@ -16,10 +16,10 @@ namespace dpc {
 
 namespace {
 
-/// Most bytes of files that are kept in memory.
+/// At most this many bytes of files are kept in memory.
 constexpr uint64_t kMostKept = 8u << 20;
-/// A page fault loads neighbouring pages as well, so each read counts so many
-/// extra bytes.
+/// Each read counts as this many bytes more than it reads, because a page fault also
+/// loads neighbouring pages.
 constexpr uint64_t kPerRead = 64u << 10;
 
 bool exists(const std::string &path) {
@@ -32,7 +32,8 @@ bool isFolder(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// Compares a piece in the manifest with the array of that name in its file.
+/// Compares a piece in the manifest with the array that its file has under the
+/// tensor's name; null if the file has none.
 dpc_status_t checkPiece(const ManifestTensor &tensor, const ManifestPiece &piece,
                         const dpc_array_t *array) {
   if (!array)

@@ -16,29 +16,30 @@ namespace dpc {
 
 class TensorFiles;
 
-/// Elements of a tensor in a mapped file, in the order of `segments`.
+/// The elements of a tensor that one mapped file has, in the order of `segments`.
 struct TensorPiece {
   const char *data;
   std::vector<Segments> segments;
 };
 
-/// A tensor in files: one or more pieces that together have each element once.
+/// A tensor that is stored in files. It has one or more pieces, which together have
+/// each element exactly once.
 struct FileTensor {
   explicit FileTensor(const dpc_array_t &whole);
   FileTensor(const dpc_array_t &like, std::vector<TensorPiece> pieces)
       : array(like), pieces(std::move(pieces)) {}
 
   uint64_t elements() const { return dpc_array_elements(&array); }
-  /// Copies elements [begin, begin + count), in the tensor's type.
+  /// Copies elements [begin, begin + count) to `to`, in the tensor's type.
   void read(uint64_t begin, uint64_t count, char *to) const;
 
   dpc_array_t array; ///< name, type and shape; `data` must not be used
   std::vector<TensorPiece> pieces;
-  const TensorFiles *files = nullptr; ///< which free memory after reads; may be null
+  const TensorFiles *files = nullptr; ///< told about reads, so that it can free memory; may be null
 };
 
-/// The tensors of a safetensors file, of a sharded model, or of a checkpoint's
-/// folder. At most some MiB of the files stay in memory after they are read.
+/// The tensors of a safetensors file, of a model in several safetensors files, or of a
+/// checkpoint. After reads, only a few MiB of the files stay in memory.
 class TensorFiles {
 public:
   ~TensorFiles();
@@ -46,20 +47,20 @@ public:
   TensorFiles(const TensorFiles &) = delete;
   TensorFiles &operator=(const TensorFiles &) = delete;
 
-  /// Opens a safetensors file, the folder of a checkpoint (directory/step-N),
-  /// or a model of Hugging Face, given by its folder or by the index of its
-  /// shards.
+  /// Opens a safetensors file, the folder of a checkpoint (directory/step-N), or a
+  /// model of Hugging Face. For a model of Hugging Face, `path` is its folder or the
+  /// index of its files.
   dpc_status_t openPath(const std::string &path);
-  /// Opens the files of a checkpoint. DPC_INVALID, with the name of the file or
-  /// tensor, if the files differ from the manifest, or if a tensor's pieces
-  /// lack an element or have one twice. Checksums are not checked here;
+  /// Opens the files of a checkpoint. Returns DPC_INVALID if the files differ from the
+  /// manifest, or if the pieces of a tensor lack an element or have an element twice.
+  /// The message names the file or the tensor. Does not check checksums;
   /// StepFolder::checkFile does that.
   dpc_status_t openFolder(const StepFolder &folder, const Manifest &manifest);
-  /// Whether the opened path is the folder of a checkpoint.
+  /// Whether the path of openPath is the folder of a checkpoint.
   bool isCheckpoint() const { return ofCheckpoint; }
   const std::deque<FileTensor> &all() const { return tensors; }
-  /// Records that `bytes` of the files were brought into memory, and frees that
-  /// memory when it grows too large.
+  /// Records that a read has loaded `bytes` bytes of the files into memory. Frees this
+  /// memory when all reads together have loaded too much.
   void wasRead(uint64_t bytes) const;
 
 private:

@@ -1,6 +1,6 @@
-// Distributes the writing of state over the ranks: largest tensors first, each
-// to the rank with the least to write (Graham, "Bounds on multiprocessing
-// timing anomalies", 1969).
+// Distributes the writing of state over the ranks. Takes the largest tensors first,
+// and gives each tensor to the rank that has the least to write so far (Graham,
+// "Bounds on multiprocessing timing anomalies", 1969).
 
 #include "runtime/src/pieces/WritePlan.h"
 
@@ -16,18 +16,18 @@ namespace dpc {
 
 namespace {
 
-/// A rank with more runs than this writes its elements in another order than
-/// that of its buffer, as fewer segments: the time to read a tensor grows with
-/// the number of segments.
+/// If a rank has more runs than this, it writes its elements as fewer segments, in
+/// another order than the order of its buffer. The reason is that the time to read a
+/// tensor grows with the number of segments.
 constexpr size_t kMostRuns = 16;
 
-/// Elements, and all ranks that own them.
+/// A set of elements, and all ranks that own them.
 struct Shared {
   std::vector<Segments> segments;
   std::vector<uint32_t> ranks;
 };
 
-/// Makes one group per distinct list of elements that ranks own.
+/// Groups the ranks that own equal lists of elements: makes one group per list.
 std::vector<Shared> groupOwners(const dpc_state_t &state, uint32_t worldSize) {
   std::vector<Shared> groups;
   for (uint32_t rank = 0; rank < worldSize; ++rank) {
@@ -46,12 +46,12 @@ std::vector<Shared> groupOwners(const dpc_state_t &state, uint32_t worldSize) {
   return groups;
 }
 
-/// Splits overlapping groups into disjoint ones: a group per set of ranks that
-/// own the same elements. A rank owns elements of several groups if a dimension
-/// is sharded in one part and replicated in another.
+/// Splits overlapping groups into disjoint groups. Each group of the result has all
+/// elements that one set of ranks owns. Groups overlap if one part of a dimension is
+/// sharded and another part is replicated.
 std::vector<Shared> separate(const std::vector<Shared> &groups) {
-  // Positions in the tensor at which elements of a group begin (+1) and end
-  // (-1).
+  // The positions in the tensor where a contiguous range of a group begins (+1) or
+  // ends (-1).
   std::vector<std::tuple<uint64_t, uint32_t, int>> edges;
   for (uint32_t g = 0; g < groups.size(); ++g)
     forEachOverlap(groups[g].segments, 0, UINT64_MAX,
@@ -60,7 +60,7 @@ std::vector<Shared> separate(const std::vector<Shared> &groups) {
                      edges.emplace_back(begin + length, g, -1);
                    });
   std::sort(edges.begin(), edges.end());
-  std::map<std::vector<uint32_t>, std::vector<Interval>> parts; // keyed by groups
+  std::map<std::vector<uint32_t>, std::vector<Interval>> parts; // keyed by indices of groups
   std::map<uint32_t, int> open;
   std::vector<uint32_t> holders;
   for (size_t e = 0; e < edges.size();) {
@@ -120,7 +120,7 @@ dpc_status_t planWriting(const dpc_program_t &program, std::vector<PlannedPiece>
     }
     if (dpc_status_t status = checkCover(cover, elements))
       return failWithin(status, "state \"%s\"", state.name);
-    std::map<uint32_t, std::vector<Segments>> pieces; // keyed by writing rank
+    std::map<uint32_t, std::vector<Segments>> pieces; // keyed by the rank that writes
     for (Shared &group : groups) {
       const uint32_t writer =
           *std::min_element(group.ranks.begin(), group.ranks.end(),

@@ -9,18 +9,18 @@
 
 namespace dpc {
 
-/// The elements of a state that `rank` writes.
+/// The elements of a state that the rank `rank` writes into its file of a checkpoint.
 struct PlannedPiece {
   uint32_t state, rank;
   std::vector<Segments> segments;
 };
 
-/// Plans which rank writes which elements, so that each element of the state is
-/// written once. Among the ranks that own an element, the one with the least to
-/// write so far writes it. If any two ranks own either the same elements or
-/// disjoint ones, each rank writes all of its elements of a state or none.
-/// Every rank computes the same plan. The plan is sorted by state and rank.
-/// DPC_INVALID, with the state's name, if no rank owns one of its elements.
+/// Plans which rank writes which elements of a checkpoint, so that exactly one rank
+/// writes each element. If several ranks own an element, the rank that has the least
+/// to write so far writes it. Often, two ranks own either the same elements of a state
+/// or no common element. Then each rank writes all elements of the state that it owns,
+/// or none. Every rank computes the same plan, which is sorted by state and rank.
+/// Returns DPC_INVALID, with the state's name, if no rank owns some element.
 dpc_status_t planWriting(const dpc_program_t &program, std::vector<PlannedPiece> *out);
 
 } // namespace dpc

@@ -1,6 +1,6 @@
-// Checks the placement of a rank's logical buffers. Buffers that the host fills
-// or reads must share no bytes with others and lie where the host's records
-// say.
+// Checks where a rank's logical buffers lie in memory. A buffer that the host fills
+// or reads must not share bytes with another buffer, and must contain the bytes that
+// the record gives to the host.
 #include "runtime/src/plan/BufferCheck.h"
 
 #include "runtime/src/base/Status.h"
@@ -80,8 +80,7 @@ private:
                 describe(rangeAt(b)).c_str());
   }
 
-  /// The last persistent buffer that begins at or before a byte; end() if there
-  /// is none.
+  /// The last persistent buffer that begins at or before `byte`; end() if none does.
   std::vector<uint64_t>::const_iterator lastBefore(uint32_t space, uint64_t byte) const {
     auto at = std::upper_bound(
         persistent.begin(), persistent.end(), byte, [&](uint64_t value, uint64_t index) {
@@ -101,8 +100,8 @@ private:
       const ByteRange range = rangeAt(i);
       if (rank.buffers[i].kind != DPC_BUFFER_TEMPORARY || range.empty())
         continue;
-      // Persistent buffers do not overlap each other, so only the last one that
-      // begins before the end of `range` can overlap it.
+      // Persistent buffers do not overlap each other. So if any of them overlaps
+      // `range`, the last one that begins before the end of `range` does.
       auto at = lastBefore(range.space, range.end - 1);
       if (at != persistent.end() && rangeAt(*at).overlaps(range))
         return share(i, *at);
@@ -110,7 +109,8 @@ private:
     return DPC_OK;
   }
 
-  /// Finds the buffer of kind `kind` that contains the host's bytes.
+  /// Finds the buffer that contains the bytes `range`, which the host fills or reads.
+  /// Fails if no buffer of the kind `kind` contains them.
   dpc_status_t findHolder(const char *what, const char *name, const ByteRange &range, uint32_t kind,
                           uint32_t *out = nullptr) const {
     auto at = lastBefore(range.space, range.begin);
@@ -169,7 +169,7 @@ private:
   const dpc_program_t &program;
   const uint32_t rankIndex;
   const dpc_rank_t &rank;
-  std::vector<uint64_t> persistent; ///< buffers that the host fills or reads, by address
+  std::vector<uint64_t> persistent; ///< buffers that the host fills or reads, sorted by address
 };
 
 } // namespace

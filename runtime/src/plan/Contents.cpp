@@ -1,5 +1,6 @@
-// Tracks the logical buffer that each byte of a rank belongs to, and whether
-// the byte was read since it was written, as runs of bytes in address order.
+// Tracks, for each byte of a rank's memory, the logical buffer to which it belongs,
+// and whether it was read since it was written. Neighbouring bytes with equal
+// properties are stored as one run.
 #include "runtime/src/plan/Contents.h"
 
 #include <algorithm>

@@ -9,32 +9,34 @@
 
 namespace dpc::plan {
 
-/// The owner of each byte of a rank's memory while its table is played. A write
-/// makes the bytes belong to the buffer that it names. The class does not
-/// depend on how the planner chose offsets.
+/// Says, for each byte of a rank's memory, which logical buffer it belongs to while
+/// the proof steps through an action table. A write makes its bytes belong to the
+/// buffer that it names. So the proof does not depend on the way in which the memory
+/// planner chose offsets.
 class Contents {
 public:
   void write(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/false); }
-  /// A write that stores zeros.
+  /// Like write, for a write that stores zeros.
   void zero(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/true); }
 
-  /// The first byte of a range that does not belong to the expected buffer, and
-  /// the buffer that it belongs to (none if nothing has been written there).
+  /// A byte that does not belong to the expected buffer, and the buffer to which it
+  /// belongs (none if nothing has written the byte).
   struct Stranger {
     uint64_t byte;
     std::optional<uint32_t> buffer;
   };
-  /// Reads `range`. Returns a stranger unless all bytes belong to `buffer`.
+  /// Marks the bytes of `range` as read. Returns the first byte that does not belong
+  /// to `buffer`, if any.
   std::optional<Stranger> read(const ByteRange &range, uint32_t buffer);
 
-  /// Reads the bytes of `range` that belong to `buffer` and returns them as
-  /// ranges in ascending order. Bytes between them belong to other buffers or
-  /// to none.
+  /// Marks the bytes of `range` that belong to `buffer` as read, and returns them as
+  /// ranges in ascending order. The bytes between these ranges belong to other
+  /// buffers or to none.
   std::vector<ByteRange> readParts(const ByteRange &range, uint32_t buffer);
 
-  /// The first byte of `range` that belongs to `buffer`, has contents other
-  /// than zeros, and was not read since it was written. Writing zeros to it
-  /// would lose a value.
+  /// Finds a value that would be lost if zeros were written to `range`. Returns the
+  /// first byte that belongs to `buffer` and was not read after its latest write, if
+  /// this write was not a zero().
   std::optional<uint64_t> findUnread(const ByteRange &range, uint32_t buffer) const;
 
 private:
@@ -42,7 +44,7 @@ private:
     uint64_t end;
     uint32_t buffer;
     bool isRead;
-    bool isZero; ///< written by zero() and not overwritten since
+    bool isZero; ///< the latest write was a zero()
   };
   using Runs = std::map<uint64_t, Run>;
 
@@ -51,11 +53,11 @@ private:
   /// The first run that ends after `begin`.
   static Runs::iterator firstOf(Runs &runs, uint64_t begin);
   static Runs::const_iterator firstOf(const Runs &runs, uint64_t begin);
-  /// Marks the part of run `at` that is in [begin, end) as read. Returns the
-  /// run after that part.
+  /// Marks the part of the run `at` that lies in [begin, end) as read. For this it
+  /// may split the run. Returns the run after this part.
   static Runs::iterator markRead(Runs &runs, Runs::iterator at, uint64_t begin, uint64_t end);
 
-  /// Keyed by first byte; runs do not overlap.
+  /// The runs of each space, keyed by their first byte. Runs do not overlap.
   Runs spaces[DPC_SPACE_COUNT];
 };
 

@@ -1,7 +1,7 @@
-// Simulates the starts and waits of all ranks. Each rank advances as far as it
-// can without the others, until all have ended or none can advance. A start
-// succeeds at once unless too many operations of its group are outstanding. A
-// wait succeeds when all members have started the operation.
+// Simulates the START and WAIT actions of all ranks. Each rank in turn advances until
+// it must wait for other ranks. The simulation ends when all ranks have ended, or when
+// no rank can advance. A START must wait only if too many operations of its group are
+// outstanding. A WAIT must wait until all members have started the operation.
 #include "runtime/src/plan/GroupPlay.h"
 
 #include "runtime/src/base/OperationExtents.h"
@@ -18,25 +18,25 @@ namespace {
 
 using Number = unsigned long long;
 
-/// Most outstanding operations of a group (dpc_comm_vtable_t::start).
+/// A group may have this many outstanding operations (see dpc_comm_vtable_t::start).
 constexpr uint64_t kMostUnderWay = 64;
 
-/// The first start of an operation; the other members' starts must agree with
-/// it.
+/// The first START of an operation. When other members start the operation, their
+/// START actions must agree with this one.
 struct Said {
-  uint32_t rank;    ///< the rank that started it first
-  uint64_t action;  ///< index of that rank's start action
-  uint64_t start;   ///< number of that start among the rank's starts
+  uint32_t rank;    ///< the rank that started the operation first
+  uint64_t action;  ///< index of this rank's START action
+  uint64_t start;   ///< number of this START among all STARTs of the rank
   size_t count = 1; ///< members that have started the operation
 };
 
-/// One group, or one direction between two ranks. Its members start the same
-/// operations in the same order.
+/// One group, or the messages from one rank to another rank. All members must start
+/// the same operations in the same order.
 struct Channel {
   std::string name;
   std::vector<uint32_t> members;
   std::vector<uint64_t> started; ///< number of started operations per member
-  std::deque<Said> said;         ///< one per operation, from number `complete` on
+  std::deque<Said> said;         ///< the operations from number `complete` on
   uint64_t complete = 0;         ///< number of operations that all members have started
 };
 
@@ -70,7 +70,7 @@ private:
     uint64_t sequence = 0;
   };
   struct Rank {
-    const std::vector<uint64_t> *trace = nullptr; ///< action indices of its starts and waits
+    const std::vector<uint64_t> *trace = nullptr; ///< action indices of its STARTs and WAITs
     uint64_t at = 0, starts = 0;
     std::vector<Event> events;
   };
@@ -79,8 +79,8 @@ private:
     return program.ranks[rank].entries[entry].actions[index];
   }
 
-  /// Finds the starts and waits of a rank. Ranks with the same table share the
-  /// result.
+  /// Lists the START and WAIT actions of a rank in the order in which it performs
+  /// them. Ranks with the same table share the list.
   dpc_status_t findTrace(uint32_t rank) {
     const dpc_actions_t &table = program.ranks[rank].entries[entry];
     auto [known, isNew] = traces.try_emplace({table.actions, table.count});
@@ -164,7 +164,7 @@ private:
     return DPC_OK;
   }
 
-  /// Offset of an action's buffer within its logical buffer.
+  /// Offset of a buffer from the start of its logical buffer.
   uint64_t offsetInside(uint32_t rank, const dpc_buffer_t &buffer) const {
     return buffer.offset - program.ranks[rank].buffers[buffer.buffer].offset;
   }
@@ -194,8 +194,8 @@ private:
       return DPC_OK;
     if (dpc_status_t status = compareContents(channel, sequence, first, second))
       return status;
-    // Ranks with equal layouts of a buffer must use the same part of it. A
-    // buffer that only the root has is not compared.
+    // Ranks with the same table of logical buffers must use the same part of a logical
+    // buffer. A buffer that only the root has is not compared.
     const Extents extents = extentsOf(a.op, 1, channel.members.size(), /*isRoot=*/false);
     if (extents.in != Extents::kNone)
       if (dpc_status_t status =
@@ -206,8 +206,8 @@ private:
                : compareBuffers(channel, sequence, first, second, "output", a.out, b.out);
   }
 
-  /// Checks that all members of a reduction have written the same bytes of the
-  /// input: a sum is meaningless at bytes that one member has not written.
+  /// Checks that two members of a reduction have written the same bytes of the input.
+  /// Otherwise the sum would include bytes that one member has not written.
   dpc_status_t compareContents(const Channel &channel, uint64_t sequence, const Said &first,
                                const Said &second) const {
     const uint32_t op = actionOf(first.rank, first.action).op;
@@ -256,8 +256,8 @@ private:
                 Number(sequence), channel.name.c_str());
   }
 
-  /// Describes the operation that blocks a rank, and the rank that has not
-  /// started it.
+  /// Describes the operation for which the rank `r` waits, and names a rank that has
+  /// not started this operation.
   std::string describeNeed(uint32_t r) {
     const uint64_t index = (*ranks[r].trace)[ranks[r].at];
     const dpc_action_t &action = actionOf(r, index);

@@ -5,9 +5,9 @@
 
 namespace dpc::plan {
 
-/// Plays the communication of all ranks in one entry against each other: rule 6
-/// of checkPlan. Each rank's table must have passed playMemory, whose results
-/// are `played`. Adds the number of starts to `outStarted`.
+/// Simulates the communication of all ranks in one entry together (rule 6 of
+/// checkPlan). Each rank's table must have passed playMemory; `played` has the results
+/// of playMemory, indexed by rank. Adds the number of START actions to `outStarted`.
 dpc_status_t playGroups(const dpc_program_t &program, uint32_t entry, const GroupPlaces &places,
                         const std::vector<const Played *> &played, uint64_t *outStarted);
 

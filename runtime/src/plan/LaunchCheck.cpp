@@ -1,5 +1,6 @@
-// Compares a device's launches with the accesses of their function: the proof
-// of the plan uses the accesses, but the device performs the launches.
+// Compares the launches of each function with the accesses of the function. This is
+// necessary because the proof of the plan uses the accesses, but the device performs
+// the launches.
 #include "runtime/src/plan/LaunchCheck.h"
 
 #include "runtime/src/base/Status.h"
@@ -24,8 +25,8 @@ public:
     }
   }
 
-  /// Whether an access of kind `kind` (0: of any kind) contains all bytes of
-  /// `param`.
+  /// Whether an access of the kind `kind` (0: of any kind) contains all bytes of
+  /// `param`, for every microbatch and every index in the group.
   bool covers(const dpc_param_t &param, uint32_t kind) const {
     auto found = byMoves.find(movesOf(param));
     if (found == byMoves.end())
@@ -48,8 +49,8 @@ private:
   std::map<Moves, std::vector<const dpc_access_t *>> byMoves;
 };
 
-/// The kind of access by which parameter `index` of a launch is used; 0 if only
-/// the kernel knows.
+/// The kind of access (DPC_ACCESS_*) that a launch makes to its parameter `index`. 0
+/// for the parameters of kernels, whose kinds of access the launch does not state.
 uint32_t kindOf(const dpc_launch_t &launch, uint64_t index) {
   if (launch.kind == DPC_LAUNCH_COPY)
     return index == 0 ? DPC_ACCESS_READ : DPC_ACCESS_WRITE;

@@ -6,10 +6,11 @@
 
 namespace dpc::plan {
 
-/// Checks, for a program for a device, that launches touch only bytes that the
-/// accesses of their function list. A copy or a FILL must be listed with its
-/// direction, a buffer of a kernel with any. Host code is not examined. The
-/// record must have passed checkTables.
+/// Checks, in a program for a device, that launches read and write only bytes that
+/// their function lists as accesses. For a COPY or a FILL, the access must also say
+/// whether the launch reads or writes the bytes. For a kernel, the kind of access does
+/// not matter, because the launch does not tell what the kernel does. Functions of
+/// host code are not checked. The record must have passed checkTables.
 dpc_status_t checkLaunches(const dpc_program_t &program);
 
 } // namespace dpc::plan

@@ -1,6 +1,7 @@
-// Simulates the actions of one rank in an entry, and tracks the buffer to which
-// each byte of memory belongs. Functions act through the accesses that the
-// record lists; communication lasts from its start to its wait.
+// Simulates the actions of one rank in an entry, and tracks the logical buffer to
+// which each byte of memory belongs. A function reads and writes the bytes that the
+// record lists as its accesses. A communication uses its buffers from its START to its
+// WAIT.
 #include "runtime/src/plan/MemoryPlay.h"
 
 #include "runtime/src/base/OperationExtents.h"
@@ -17,12 +18,12 @@ namespace {
 
 using Number = unsigned long long;
 
-/// A communication between its start and its wait.
+/// A communication between its START and its WAIT.
 struct Flight {
   uint32_t event;
-  uint64_t start; ///< index of its action
+  uint64_t start; ///< index of its START action
   ByteRange in, out;
-  std::vector<ByteRange> made; ///< the part of the output that will be written
+  std::vector<ByteRange> made; ///< the bytes of the output that the communication writes
   uint32_t buffer;             ///< the logical buffer of the output
 };
 
@@ -80,8 +81,8 @@ private:
           DPC_INVALID,
           "runs for microbatch %u, after %llu of the %llu for which it runs, in their order", micro,
           Number(done), Number(function.runs));
-    // The overlaps of a kernel's buffers are the same in all microbatches, so
-    // they are checked once.
+    // Whether buffers of a kernel overlap is the same in all microbatches, so it is
+    // checked only for the first one.
     const bool isFirst = ++done == 1;
     for (uint64_t begin = 0, end = 0; begin < function.access_count; begin = end) {
       while (end < function.access_count &&
@@ -98,8 +99,8 @@ private:
                    places.indexOf(access.family, rankIndex), access.index_stride, access.bytes);
   }
 
-  /// Performs one kernel or copy; its accesses are [begin, end) of the
-  /// function's.
+  /// Simulates one kernel or copy: first all its reads, then all its writes. Its
+  /// accesses are numbers [begin, end) of the function's accesses.
   dpc_status_t launch(const dpc_function_t &function, uint64_t begin, uint64_t end, uint32_t micro,
                       bool isFirst) {
     for (uint64_t i = begin; i < end; ++i) {
@@ -127,9 +128,9 @@ private:
     return DPC_OK;
   }
 
-  /// Checks overlaps within one kernel. Results must not share bytes. A result
-  /// and an operand must be disjoint or equal; if equal, the kernel computes in
-  /// place.
+  /// Checks that two buffers of one kernel do not overlap. One overlap is allowed: a
+  /// result may have exactly the bytes of an operand, because the kernel then computes
+  /// in place.
   dpc_status_t checkTogether(const dpc_access_t &access, const ByteRange &range,
                              const dpc_access_t &other, uint32_t micro) const {
     const ByteRange with = rangeOfAccess(other, micro);
@@ -142,7 +143,7 @@ private:
                 describeBuffer(rank, other.buffer).c_str());
   }
 
-  /// Checks that a range that an action uses as part of a buffer is inside that
+  /// Checks that a range, which an action uses as a part of `buffer`, lies inside this
   /// buffer.
   dpc_status_t checkInside(const ByteRange &range, uint32_t buffer) const {
     if (buffer >= rank.buffer_count)
@@ -208,9 +209,9 @@ private:
 
   dpc_status_t zero(const dpc_action_t &action) {
     const ByteRange range = rangeOfBuffer(action.out, action, action.count);
-    // A sum must be read before it is zeroed; otherwise it is lost. Zeros are
-    // not a sum: the padding of a bucket is zeroed for each microbatch, and
-    // ranks that use another part of the bucket never read it.
+    // A sum that is zeroed before it is read would be lost. But bytes that are already
+    // zero may be zeroed again. For example, the padding of a bucket is zeroed for each
+    // microbatch, although some ranks never read it.
     if (auto byte = contents.findUnread(range, action.out.buffer))
       return fail(
           DPC_INVALID, "zeroes %s of %s, but nothing has read byte %llu since it was written",
@@ -221,8 +222,8 @@ private:
     return DPC_OK;
   }
 
-  /// The bytes of `elements` elements of an action's buffer; an empty range if
-  /// the operation has no such buffer.
+  /// The bytes of `elements` elements of an action's buffer. Empty if `elements` is
+  /// kNone, which means that the operation does not have this buffer.
   ByteRange rangeOfBuffer(const dpc_buffer_t &buffer, const dpc_action_t &action,
                           uint64_t elements) const {
     if (elements == Extents::kNone)
@@ -231,8 +232,9 @@ private:
                    buffer.index_stride, elements * dpc_dtype_size(action.dtype));
   }
 
-  /// Whether input and output may overlap as they do. Each operation permits
-  /// one way, or none.
+  /// Whether the operation allows that its input and output overlap in the way that
+  /// they do. For example, an all-reduce may be in place. `index` is the rank's index in
+  /// the group.
   bool mayShare(const dpc_action_t &action, uint64_t index, const ByteRange &in,
                 const ByteRange &out) const {
     const uint64_t part = index * action.count * dpc_dtype_size(action.dtype);
@@ -273,9 +275,9 @@ private:
     return DPC_OK;
   }
 
-  /// Reads and writes the buffers of a communication. The gaps between the
-  /// members of a bucket are exchanged too, although nothing writes them before
-  /// or reads them afterwards.
+  /// Simulates the read of a communication's input, and finds the bytes of the output
+  /// that it writes. The input may have bytes that nothing has written, because a
+  /// bucket may have gaps between its tensors. Nothing may read these gaps later.
   dpc_status_t move(const dpc_action_t &action, uint64_t index, Flight *flight) {
     const Extents extents = extentsOf(
         action.op, action.count, program.families[action.group].group_size, index == action.peer);
@@ -298,9 +300,10 @@ private:
     if (in.overlaps(out) && !mayShare(action, index, in, out))
       return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
                   describe(out).c_str());
-    // A reduce-scatter writes this rank's part of the input's written bytes.
-    // Bytes that only other ranks send are assumed to be written; GroupPlay
-    // compares the bytes that the ranks have written.
+    // If input and output have the same size, the output has written bytes where the
+    // input has them. The output of a reduce-scatter is this rank's part of that. In
+    // other operations, e.g. a gather, all bytes of the output count as written. For
+    // reductions, GroupPlay checks that all ranks have written the same bytes.
     const uint64_t bytes = out.end - out.begin,
                    skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
     if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {
@@ -354,7 +357,7 @@ private:
   Played &played;
   Contents contents;
   std::vector<Flight> flights;
-  std::vector<uint64_t> ran; ///< per function: number of microbatches
+  std::vector<uint64_t> ran; ///< for each function: number of microbatches that it has computed
   uint64_t current = 0;      ///< index of the current action
 };
 

@@ -9,21 +9,21 @@
 
 namespace dpc::plan {
 
-/// Most actions that a proof performs in one table, those of loops included. Only
-/// a faulty table has more.
+/// The proof stops after this many actions of one table, where loop actions count too.
+/// Only a faulty table has more.
 constexpr uint64_t kMostActions = uint64_t(1) << 26;
 
-/// The results of playing a table.
+/// The results of simulating an action table on one rank.
 struct Played {
-  uint64_t actions = 0; ///< performed actions; those in a loop count once per iteration
-  /// For each start, in order: the bytes [begin, end) of its input that have
-  /// been written, relative to the input's first byte.
+  uint64_t actions = 0; ///< performed actions; an action in a loop counts once per iteration
+  /// For each START, in order: the bytes [begin, end) of its input that were written
+  /// before, counted from the first byte of the input.
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> sent;
 };
 
-/// Plays the table of one entry on one rank byte by byte: rules 3 to 5 of
-/// checkPlan. The record must have passed checkTables and checkBuffers, whose
-/// output is `results`.
+/// Simulates the action table of one entry on one rank, and tracks every byte of its
+/// memory (rules 3 to 5 of checkPlan). The record must have passed checkTables and
+/// checkBuffers; `results` is the output of checkBuffers.
 dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                         const GroupPlaces &places, const std::vector<Result> &results, Played *out);
 

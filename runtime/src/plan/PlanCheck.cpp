@@ -1,5 +1,5 @@
-// Proves a program's plan: first each rank's tables, then each rank's memory,
-// then the communication of all ranks together.
+// Proves the plan of a program: checks first the tables of each rank, then the memory
+// of each rank, and then the communication of all ranks together.
 #include "runtime/src/plan/PlanCheck.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -49,14 +49,14 @@ public:
   }
 
 private:
-  /// Everything on which the simulation of an entry on a rank depends. Ranks
-  /// with equal Kinds are simulated once.
+  /// Everything on which the simulation of an entry on a rank depends. If several ranks
+  /// have equal Kinds, only one of them is simulated.
   struct Kind {
     const dpc_action_t *actions;
     const dpc_logical_buffer_t *buffers;
     uint64_t actionCount, bufferCount;
     uint32_t stage;
-    std::vector<uint64_t> facts; ///< results for the host, indices in groups
+    std::vector<uint64_t> facts; ///< the entry, results for the host, indices in groups
 
     bool operator<(const Kind &other) const {
       return std::tie(actions, buffers, actionCount, bufferCount, stage, facts) <
@@ -65,8 +65,8 @@ private:
     }
   };
 
-  /// Finds the families that make addresses or parts of operations depend on
-  /// the rank.
+  /// Finds the group families that accesses and actions use. A rank's index in a group
+  /// of these families can change addresses, so it belongs to the Kind.
   void findFamilies() {
     std::set<uint32_t> found;
     for (uint32_t f = 0; f < program.function_count; ++f)

@@ -8,11 +8,11 @@
 
 namespace dpc {
 
-/// The extent of a proof, for reports.
+/// What a proof has checked, for reports.
 struct PlanSummary {
   uint32_t ranks = 0;
-  uint64_t actions = 0;        ///< of all ranks; those in a loop count once per iteration
-  uint64_t communications = 0; ///< operations started by all ranks
+  uint64_t actions = 0;        ///< of all ranks; an action in a loop counts once per iteration
+  uint64_t communications = 0; ///< number of STARTs of all ranks
   uint64_t buffers = 0;        ///< logical buffers of all ranks
 };
 
@@ -20,29 +20,29 @@ struct PlanSummary {
 /// 348 buffers".
 std::string describePlan(const PlanSummary &summary);
 
-/// Proves the plan of a program on its record, without running it: plays the
-/// action tables of all ranks against each other. The rules are:
+/// Proves the plan of a program on its record, without running the program: steps
+/// through the action tables of all ranks together. The rules are:
 ///
-/// 1. Tables: checkTables accepts them for every rank. Launches of a device
-///    touch only bytes that the accesses of their function list.
-/// 2. Buffers: each lies in its space. Buffers that the host fills or reads
-///    overlap no other buffer, and lie where the records of state, inputs,
-///    controls, outputs and metrics say.
-/// 3. Functions: an entry runs each function of its stage as often as the
-///    function table says, for microbatches in ascending order, and no other
-///    functions.
-/// 4. Memory: every byte that is read was written under the name of the same
-///    buffer. Between the start and the wait of a communication, no action
-///    writes its input or touches its output. No kernel overwrites bytes that it
-///    still reads. No sum is zeroed before it is read. At the end of an entry,
-///    the values that the host reads have been written.
-/// 5. Waits: each start has exactly one wait.
-/// 6. Communication: the members of each group, and each two ranks, start the
-///    same operations in the same order. No rank waits for ever, with at most
-///    64 outstanding operations of a group.
+/// 1. Tables: checkTables accepts the tables of every rank. Launches of a device
+///    read and write only bytes that their function lists as accesses.
+/// 2. Buffers: each logical buffer lies in its space. A buffer that the host fills
+///    or reads does not overlap another buffer. It has the place that the records of
+///    state, inputs, controls, outputs and metrics give.
+/// 3. Functions: an entry runs each function of its stage as often as the function
+///    table says, for microbatches in ascending order. It runs no other functions.
+/// 4. Memory: if an action reads a byte as part of a logical buffer, the latest write
+///    to this byte was to the same logical buffer. Between the START and the WAIT of a
+///    communication, no action writes its input, and no action reads or writes its
+///    output. The result of a kernel does not partly overlap an operand. No sum is
+///    zeroed before it is read. At the end of an entry, the values that the host reads
+///    have been written.
+/// 5. Waits: each START has exactly one WAIT.
+/// 6. Communication: the members of each group, and any two ranks, start the same
+///    operations in the same order. No rank waits for ever, even though a group may
+///    have at most 64 outstanding operations.
 ///
-/// DPC_INVALID, with a message that names rank, entry, action and buffer, and
-/// both of the differing values.
+/// If a rule does not hold, returns DPC_INVALID with a message that names rank, entry,
+/// action and buffer, and the two values that differ.
 dpc_status_t checkPlan(const dpc_program_t &program, PlanSummary *outSummary = nullptr);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Texts for entries, actions, buffers and byte ranges in messages of the proof,
-// and the range of bytes of a strided place.
+// Describes entries, actions, buffers and byte ranges in messages of the proof.
+// Computes the range of bytes of a buffer that moves with microbatch and index.
 #include "runtime/src/plan/PlanNames.h"
 
 #include "runtime/src/base/OperationNames.h"

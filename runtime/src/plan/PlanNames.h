@@ -21,23 +21,24 @@ struct ByteRange {
   }
 };
 
-/// The `size` bytes that begin at offset + micro * microStride + index *
-/// indexStride of a space. If that overflows, the range ends at UINT64_MAX.
+/// The range of `size` bytes that begins at offset + micro * microStride + index *
+/// indexStride of a space. If a number overflows, the result is [0, UINT64_MAX), which
+/// lies in no buffer.
 ByteRange rangeOf(uint32_t space, uint64_t offset, uint64_t micro, uint64_t microStride,
                   uint64_t index, uint64_t indexStride, uint64_t size);
 
-// Names for messages.
+// Texts for messages.
 
-/// Name of an entry: "step", "eval", "infer".
+/// The name of an entry: "step", "eval" or "infer".
 const char *nameOf(uint32_t entry);
 /// Text of a range: "bytes [0, 64) of arena".
 std::string describe(const ByteRange &range);
 /// Text of a logical buffer of a rank: "buffer 3 (state.w)".
 std::string describeBuffer(const dpc_rank_t &rank, uint64_t buffer);
-/// Text of an action: "step.3", "all-reduce of buffer 7", "wait for event 2".
+/// Text of an action: "step.3", "all-reduce 7" (of buffer 7), "wait for event 2".
 std::string describeAction(const dpc_program_t &program, const dpc_action_t &action);
-/// Text of the place of an action: "rank 1, step, action 17, all-reduce of
-/// buffer 7 (at /fc/MatMul)".
+/// Text that says where an action is: "rank 1, step, action 17, all-reduce 7 (at
+/// /fc/MatMul)".
 std::string describePlace(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                           uint64_t index);
 

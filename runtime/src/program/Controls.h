@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The numbers that the host passes to an entry, equal on all ranks. See
-/// DPC_CONTROL_STEP and the others.
+/// The numbers that the host passes to an entry. They are equal on all ranks.
+/// The DPC_CONTROL_* constants say what each number means.
 struct Controls {
   uint64_t step = 0;
   uint64_t seed = 0;

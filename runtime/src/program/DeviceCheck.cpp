@@ -1,5 +1,6 @@
-// Checks the launch tables of a program for a device before it runs. Buffers
-// must stay in their spaces in every microbatch and for every group member.
+// Checks the launch tables of a program for a device before the program runs.
+// Every buffer must lie inside its space for every microbatch and for every
+// member of its group.
 
 #include "runtime/src/program/DeviceCheck.h"
 
@@ -15,8 +16,9 @@ namespace {
 
 using Number = unsigned long long;
 
-/// Finds the largest microbatch for which an entry of the rank computes each
-/// function. Fails if a microbatch is negative or exceeds 32 bits.
+/// Finds, for each function, the largest microbatch for which `table` calls it,
+/// and updates `out` if this is larger. Fails if a microbatch is negative or
+/// exceeds 32 bits.
 dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &table,
                            std::vector<uint64_t> *out) {
   uint64_t counts[kMaxLoopDepth];
@@ -131,8 +133,8 @@ dpc_status_t checkProduct(const dpc_program_t &program, const dpc_launch_t &laun
     const dpc_matrix_t &matrix = parts[i].matrix;
     const uint64_t lines = matrix.transposed ? parts[i].columns : parts[i].rows,
                    length = matrix.transposed ? parts[i].rows : parts[i].columns;
-    // Each of the three terms of `elements` is at most 2^58, so that their sum
-    // times up to 16 bytes does not overflow.
+    // Each of the three terms of `elements` is at most 2^58. So their sum times
+    // the size of an element (at most 8 bytes) does not overflow.
     const uint64_t most = UINT64_MAX >> 6;
     const bool isSmall = matrix.stride >= length && matrix.stride <= most / lines &&
                          matrix.batch_stride <= most / product.batches;

@@ -7,10 +7,10 @@
 
 namespace dpc {
 
-/// Checks one rank's view of the launches of a program for a device. Every
-/// index must be inside its table, and every parameter inside its space, in all
-/// microbatches for which the rank's actions compute. The action tables must
-/// have been checked.
+/// Checks the launches of a program for a device, for one rank. Every index must
+/// be inside its table. Every parameter must be inside its space, for each
+/// microbatch that the rank's actions compute. The caller must have checked the
+/// action tables before.
 dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spaces &spaces);
 
 } // namespace dpc

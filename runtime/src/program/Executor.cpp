@@ -1,4 +1,4 @@
-// Interprets an entry's action table: uploads controls and inputs, iterates
+// Interprets the action table of an entry: uploads controls and inputs, iterates
 // loops, passes each action to the queue, and records its time in the trace.
 
 #include "runtime/src/program/Executor.h"

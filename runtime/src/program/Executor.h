@@ -13,7 +13,7 @@
 
 namespace dpc {
 
-/// Runs action tables: it iterates their loops and passes the actions to the
+/// Runs action tables: iterates their loops and passes their actions to the
 /// rank's queue. The program must have passed checkProgram.
 class Executor {
 public:
@@ -21,11 +21,12 @@ public:
            const Controls &controls, Trace &trace);
 
   /// Uploads controls and inputs, runs the table of `entry` once, and returns
-  /// when all work is done. Failure messages name the ONNX node.
+  /// when all work is done. Messages of failures name the ONNX node of the
+  /// action.
   dpc_status_t run(uint32_t entry);
 
-  /// If not null, the source of inputs instead of the loader: the Executor
-  /// takes its current batch and starts reading the next one.
+  /// If not null, inputs come from the prefetcher and not from the loader: the
+  /// executor takes the prefetcher's current batch and lets it read the next one.
   Prefetcher *prefetcher = nullptr;
 
 private:
@@ -52,8 +53,8 @@ private:
   Trace &trace;
   std::vector<uint32_t> groupIndex; ///< this rank's index in its group of each family
   std::vector<Event> events;
-  /// Per input, the values of one microbatch from the loader; padding stays
-  /// zero.
+  /// For each input, the values of one microbatch from the loader. The padding
+  /// stays zero.
   std::vector<std::vector<char>> staging;
   uint32_t micro = 0; ///< microbatch of the current action
 };

@@ -1,5 +1,6 @@
-// Validates a program record before it runs: its ABI, instruction set and
-// loops, and that all buffers lie inside their spaces and tensors.
+// Validates a program record before the program runs: checks its ABI, its
+// instruction set and its loops. All buffers must lie inside their spaces, and
+// all runs of placements inside their tensors.
 
 #include "runtime/src/program/ProgramCheck.h"
 
@@ -17,8 +18,8 @@ namespace {
 
 const char *const kEntryNames[DPC_ENTRY_COUNT] = {"step", "eval", "infer"};
 
-/// Checks the tensors that correspond to a state in files: strides must stay
-/// within the file's tensor.
+/// Checks the file tensors of a state: no element that the strides reach may lie
+/// past the end of the file's tensor.
 dpc_status_t checkFileTensors(const dpc_state_t &state) {
   for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
     const dpc_file_tensor_t &tensor = state.file_tensors[i];
@@ -72,8 +73,8 @@ dpc_status_t checkIsa(const dpc_program_t &program) {
   return DPC_OK;
 }
 
-/// Elements of the input and output of an operation, as multiples of its count:
-/// n if the buffer has the parts of all n members.
+/// Sizes of the input and output of an operation, as multiples of its count: n
+/// if the buffer has the parts of all n members, else 1.
 void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
   *in = op == DPC_OP_REDUCE_SCATTER || op == DPC_OP_SCATTER || op == DPC_OP_ALL_TO_ALL ? n : 1;
   *out = op == DPC_OP_ALL_GATHER || op == DPC_OP_GATHER || op == DPC_OP_ALL_TO_ALL ? n : 1;
@@ -86,8 +87,8 @@ dpc_status_t checkAction(const dpc_program_t &program, const dpc_rank_t &rank, c
       action.group < program.family_count ? program.families[action.group].group_size : 1;
   auto buffer = [&](const dpc_buffer_t &place, const char *which, uint64_t elements,
                     bool shared) -> dpc_status_t {
-    // A rank's shard moves with its index in the group, so the last index
-    // counts.
+    // The buffer's offset grows with the rank's index in its group, so the
+    // buffer of the last member must fit.
     if (elements > (1ull << 48) || place.index_stride > (1ull << 48) ||
         !spaces.holds(place.space, place.offset,
                       elements * size + (members - 1) * place.index_stride))
@@ -180,8 +181,8 @@ dpc_status_t checkRuns(const dpc_placement_t &placement, uint64_t globalElements
   });
 }
 
-/// Checks the placements of all ranks, because rank 0 writes to where they say
-/// when it assembles a tensor.
+/// On rank 0, checks the placements of all other ranks too. Rank 0 uses them when it
+/// assembles a tensor, and would write to wrong memory if one of them were wrong.
 dpc_status_t checkGathered(const dpc_program_t &program, const dpc_placement_t *placements,
                            uint64_t globalElements, uint32_t rank) {
   for (uint32_t r = 1; r < program.world_size && rank == 0; ++r)

@@ -5,7 +5,8 @@
 
 namespace dpc {
 
-/// Sizes in bytes of the spaces of a rank, for checks of buffers.
+/// Sizes in bytes of the spaces of a rank. `holds` checks that a buffer lies
+/// inside its space.
 struct Spaces {
   uint64_t bytes[DPC_SPACE_COUNT];
 

@@ -8,26 +8,27 @@
 
 namespace dpc {
 
-/// A training run, including its interruptions: a resumed run has the id of the
-/// checkpoint from which it continues.
+/// The facts about a training run that its checkpoints record. A resumed run
+/// takes its id from the checkpoint, because it continues the same run.
 struct CheckpointRun {
   static constexpr const char *kShuffled = "shuffled", *kAsStored = "as stored";
 
-  /// Identifies a version of a file: device, inode, bytes, and the latest
-  /// change in seconds and nanoseconds.
+  /// Identifies a version of a file: its device, inode and size in bytes, and the
+  /// time of its latest change in seconds and nanoseconds.
   using FileState = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
 
   std::string id; ///< empty: the run has neither written nor resumed a checkpoint
-  /// Order of the run's samples; null: an embedding program decides on it.
+  /// Order of the run's samples (kShuffled or kAsStored); null: a program that
+  /// embeds the model chooses the order.
   const char *order = nullptr;
-  /// The checkpoint is only read, and no step follows. Then its values are used
-  /// whatever the seed, batch and order of samples with which it was written.
+  /// The run only reads the checkpoint and makes no step. Then the checkpoint may
+  /// have another seed, batch and order of samples than this run.
   bool isOnlyRead = false;
-  /// Last step that was planned for the run when the resumed checkpoint was
-  /// written, if its learning rates depend on that; 0: not known.
+  /// Last step that the user planned when the resumed checkpoint was written.
+  /// Only known if the learning rates depend on this step; 0: not known.
   uint64_t scheduleTotal = 0;
-  /// State files whose checksum was correct. They are not read again unless
-  /// they change.
+  /// Files of checkpoints whose checksum was correct. They are read again only if
+  /// they have changed.
   std::set<FileState> sound;
 };
 

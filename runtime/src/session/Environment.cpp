@@ -1,5 +1,5 @@
-// Reads a rank's number, the run's token and the meeting place from the
-// environment, as set by dpc-run, torchrun, Open MPI, PMI or Slurm.
+// Reads the rank's number, the run's token and the address where ranks meet from
+// the environment, which dpc-run, torchrun, Open MPI, PMI or Slurm has set.
 
 #include "runtime/src/session/Environment.h"
 
@@ -41,8 +41,8 @@ dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest, ui
   return DPC_OK;
 }
 
-/// Reads the token from a file descriptor and closes it, so that no child
-/// inherits it.
+/// Reads the token from a file descriptor. Closes the descriptor, so that no
+/// child process inherits it.
 dpc_status_t readToken(int fd, const char *name, std::string *out) {
   char text[65] = {};
   const ssize_t n = ::pread(fd, text, 64, 0);
@@ -77,7 +77,8 @@ dpc_status_t findToken(std::string *out) {
   return DPC_OK;
 }
 
-/// Text that distinguishes this run from other runs of the same user.
+/// Text that differs between runs of the same user. It is empty if the environment
+/// has none of these variables.
 std::string runKey() {
   std::string key;
   for (const char *name :

@@ -18,12 +18,13 @@ struct EnvironmentOptions {
   std::string rendezvous, token;
 };
 
-/// Default options of a session, with this rank's number and the meeting place
-/// from the environment of dpc-run, torchrun, Open MPI, PMI or Slurm. Without a
-/// token, the ranks meet in a directory of this user that is named after the
-/// run. DPC_INVALID, with a message that names the variable, if a value is
-/// malformed. A token in a file descriptor can be read only once, so a later
-/// call passes the result of an earlier one as `known` and gets its token.
+/// Default options of a session. This rank's number and the address where the
+/// ranks meet come from the environment, which dpc-run, torchrun, Open MPI, PMI or
+/// Slurm has set. Without a token, the ranks meet in a directory of this user
+/// whose name derives from the run. Returns DPC_INVALID, with a message that names
+/// the variable, if a value is malformed. A token in a file descriptor can be read
+/// only once. Therefore a later call must pass the result of an earlier call as
+/// `known`, from which it takes the token.
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
                                     const EnvironmentOptions *known = nullptr);
 

@@ -1,4 +1,5 @@
-// Loads parameters from a file that may come from another program.
+// Loads parameters from a file that another program may have written: matches
+// names, checks shapes, and reports tensors that it left out.
 #include "runtime/src/session/LoadParameters.h"
 
 #include "runtime/src/base/Phrases.h"
@@ -20,14 +21,14 @@ bool endsWith(const std::string &text, const std::string &suffix) {
          text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-/// PyTorch's BatchNorm counts its calls in a buffer, for the case that its
-/// momentum is None. No exported graph reads the count, so programs do not have
-/// it.
+/// Whether a tensor is the buffer in which PyTorch's BatchNorm counts its calls.
+/// Only a BatchNorm whose momentum is None needs the count. No exported graph
+/// reads it, so programs do not have it.
 bool isCallCount(const std::string &name) { return endsWith(name, "num_batches_tracked"); }
 
-/// Whether a file must contain the state. A buffer that training does not
-/// change may have been created by the exporter, so other files may lack it.
-/// State that the module does not save is in no file.
+/// Whether a file must contain the state. A buffer that training does not change
+/// may be missing, because the exporter may have created it. Unsaved state is in
+/// no file, because the module does not save it.
 bool mustBeGiven(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER ||
          (state.kind == DPC_STATE_BUFFER && state.changes && !state.unsaved);
@@ -67,15 +68,15 @@ private:
                        [&](const std::string &glob) { return matchesState(program, glob, state); });
   }
 
-  /// Whether a tensor that the program does not have is state of a training: a
-  /// checkpoint has "exp_avg|fc.weight" in addition to fc.weight.
+  /// Whether a tensor that the program lacks is optimizer state or the loss scale.
+  /// For example, a checkpoint has "exp_avg|fc.weight" in addition to fc.weight.
   bool isOfOptimizer(const std::string &name) const {
     const size_t bar = name.find('|');
     return (bar != std::string::npos && tensors.count(name.substr(bar + 1))) ||
            (files.isCheckpoint() && isOfLossScale(name));
   }
 
-  /// Finds the source of every state.
+  /// Finds, for every state, the tensor of the file to read it from.
   dpc_status_t match() {
     Renaming renaming(source);
     for (const FileTensor &tensor : files.all()) {
@@ -139,8 +140,8 @@ private:
                 listNames(missing).c_str(), advice(missing).c_str());
   }
 
-  /// Suggests a setting with which the names match, or one that leaves out
-  /// names that do not.
+  /// Suggests a setting to the user: a prefix with which a missing name matches a
+  /// name of the file, or else settings that load only a part.
   std::string advice(const std::vector<std::string> &missing) const {
     for (const std::string &theirs : unknown)
       for (const std::string &ours : missing) {
@@ -154,8 +155,8 @@ private:
     return "only=GLOB, except=GLOB and partial load a part";
   }
 
-  /// Checks that the file has the constant's value with which the program was
-  /// compiled.
+  /// Checks that the constant has the same value in the file as in the program.
+  /// The compiled code relies on this value.
   dpc_status_t checkConstant(const dpc_state_t &state, const StateSource &place) {
     if (dpc_status_t status = checkSource(state, place, Likeness::elements))
       return status;

@@ -9,13 +9,14 @@
 
 namespace dpc {
 
-/// Sets parameters (frozen ones too) and buffers from a safetensors file, a
-/// sharded model, or a checkpoint.
+/// Sets parameters (frozen ones too) and buffers from a safetensors file, a model
+/// in several safetensors files, or a checkpoint.
 ///
-/// DPC_INVALID if a requested parameter or running statistic is missing in the
-/// file or has another shape, if a constant of the program has another value in
-/// the file, or if a glob or prefix matches no name. For each reason why
-/// tensors of the file or the program were left out, `notes` gets a line.
+/// Returns DPC_INVALID if a requested parameter or running statistic is missing in
+/// the file or has another shape. Also returns DPC_INVALID if a constant of the
+/// program has another value in the file, or if a glob or prefix matches no name.
+/// `notes` gets one line for each reason why tensors of the file or of the program
+/// were left out.
 dpc_status_t loadParameters(dpc_session &session, const ParameterSpec &source,
                             std::vector<std::string> *notes);
 

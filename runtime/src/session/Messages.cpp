@@ -1,5 +1,6 @@
-// Messages between ranks outside of entries: tensors and records for rank 0,
-// and rank 0's data for all, through each rank's window.
+// Messages between ranks outside of entries. Ranks send tensors and records to
+// rank 0, and rank 0 sends data to all ranks. The data passes through the window,
+// a region of each rank's communication memory.
 
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/session/Session.h"
@@ -10,8 +11,8 @@
 
 using namespace dpc;
 
-/// Performs one operation on the first `bytes` of the window, among all ranks
-/// or with the rank `peer`.
+/// Performs one operation on the first `bytes` bytes of the window. `peer` is the
+/// root of a broadcast, or the other rank of a send or receive.
 dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
   const dpc_comm_op_t operation = {op,
                                    0,
@@ -59,8 +60,8 @@ dpc_status_t dpc_session::collect(const void *record, uint64_t bytes, std::vecto
   return DPC_OK;
 }
 
-/// Sends this rank's elements of a range to rank 0, in the placement's order.
-/// Elements that are contiguous in the buffer are downloaded together.
+/// Sends the elements of a range that this rank holds to rank 0, in the order of
+/// the placement. Downloads elements together that are contiguous in the buffer.
 dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;
@@ -87,8 +88,8 @@ dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t eleme
   return filled ? send() : dpc_status_t(DPC_OK);
 }
 
-/// Receives the elements that `owner` sends by sendShard, and stores them at
-/// their positions in the range.
+/// Receives the elements that the rank `owner` sends by sendShard. Stores each
+/// element at `destination`, at its position in the range.
 dpc_status_t dpc_session::receiveShard(const dpc_placement_t &place, uint32_t owner,
                                        uint64_t elementSize, Range range, char *destination) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;

@@ -1,5 +1,5 @@
-// Parses the values of --init-params and --save-params: a file, the selected
-// names of the program, and how names in the file differ from them.
+// Parses the values of --init-params and --save-params: a file, globs that select
+// names of the program, and prefixes that convert names.
 #include "runtime/src/session/ParameterSpec.h"
 
 #include "runtime/src/base/Status.h"
@@ -9,8 +9,8 @@
 
 namespace dpc {
 
-/// A path ends at the first comma, or after ".safetensors" if the path contains
-/// that.
+/// Index of the first character after the path. The path ends after ".safetensors"
+/// if a comma or the end of the text follows that, else at the first comma.
 static size_t endOfPath(const std::string &text) {
   constexpr const char *kSuffix = ".safetensors";
   const size_t suffix = text.find(kSuffix);

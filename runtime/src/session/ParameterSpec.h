@@ -9,38 +9,39 @@
 
 namespace dpc {
 
-/// A file of parameters and the part of it to load or save: the value of
-/// --init-params or --save-params.
+/// The value of --init-params or --save-params: a file of parameters, and which of
+/// them to load or save.
 struct ParameterSpec {
   std::string path;
-  /// Globs of the program's names: loads or saves the names that match `only`
-  /// (empty: all) and do not match `except`.
+  /// Globs for names of the program. A parameter is loaded or saved if its name
+  /// matches a glob of `only` (or `only` is empty) and no glob of `except`.
   std::vector<std::string> only, except;
-  /// The prefix that a name loses, and the prefix that it gets afterwards. For
-  /// loading, this converts names in the file to names of the program; for
-  /// saving, it converts names of the program to names in the file.
+  /// Prefixes: a name first loses the prefix `strip`, then gets the prefix `add`.
+  /// Loading converts names in the file to names of the program in this way;
+  /// saving converts names of the program to names in the file.
   std::string strip, add;
-  /// For loading: states that are missing in the file keep their values.
+  /// For loading: if a state is missing in the file, it keeps its value, and the
+  /// load does not fail.
   bool isPartial = false;
 };
 
 /// Parses FILE[,only=GLOB..][,except=GLOB..][,strip=PREFIX][,add=PREFIX], and
 /// for --init-params also [,partial]. FILE may contain commas before
-/// `.safetensors`. DPC_USAGE, with a message that names the part, for an
-/// unknown setting, or for a setting that is given twice although only one is
-/// permitted.
+/// `.safetensors`. Returns DPC_USAGE for an unknown setting, and for a prefix that
+/// is given twice with different values. The message names the wrong part.
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out);
 
-/// Whether a glob matches a state, by its name or by another name that only the
-/// module or the ONNX file has for it.
+/// Whether a glob matches a name of a state: its name in the program, or a name
+/// that the state has only in the module or in the ONNX file.
 bool matchesState(const dpc_program_t &program, const std::string &glob, const dpc_state_t &state);
 
-/// Converts names, one at a time: strips one prefix and adds another.
+/// Converts names: removes one prefix from a name and adds another prefix.
 class Renaming {
 public:
   explicit Renaming(const ParameterSpec &spec) : spec(spec) {}
   std::string apply(const std::string &name);
-  /// DPC_INVALID if no name began with the prefix to strip.
+  /// Called after the last name. Returns DPC_INVALID if no name began with the
+  /// prefix to remove, because the user then probably misspelled it.
   dpc_status_t finish() const;
 
 private:

@@ -1,5 +1,6 @@
-// Gives all ranks the data that rank 0 produces: by a shared mapping if they
-// see each other's memory, otherwise by a broadcast to private copies.
+// Gives all ranks the data that rank 0 produces. If ranks can open each other's
+// files, they map rank 0's memory. Otherwise rank 0 broadcasts the data, and each
+// rank keeps a private copy.
 
 #include "runtime/src/session/RankZeroMemory.h"
 
@@ -49,7 +50,7 @@ dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::
     if (dpc_status_t status = out->openShared(memory.get(), bytes, false))
       return status;
   }
-  return dpc_comm_barrier(session.comm); // afterwards rank 0 may close it
+  return dpc_comm_barrier(session.comm); // rank 0 closes the file after all ranks opened it
 }
 
 /// Rank 0 fills private memory; the other ranks receive copies.

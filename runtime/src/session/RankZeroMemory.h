@@ -7,14 +7,15 @@
 namespace dpc {
 
 /// Memory that rank 0 fills for all ranks, for example with inflated data. If
-/// the ranks see each other's memory they map a single copy, otherwise each
-/// gets a copy in messages.
+/// ranks can open each other's files (`sees_peers`), all ranks map one copy.
+/// Otherwise rank 0 sends a copy to each rank in messages.
 class RankZeroMemory : public MemoryMaker {
 public:
   explicit RankZeroMemory(dpc_session &session) : session(session) {}
   dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) override;
-  /// True on rank 0, and on all ranks if they may be on different hosts: files
-  /// of the same name may then differ, so each rank checks its own.
+  /// Whether this rank checks the contents of its data files. Rank 0 always does.
+  /// If ranks may be on different hosts, every rank does, because files of the
+  /// same name may then differ.
   bool checks() const override;
 
 private:

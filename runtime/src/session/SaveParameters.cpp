@@ -1,5 +1,5 @@
-// Writes files of parameters: chooses their tensors and names, and has rank 0
-// write them.
+// Writes files of parameters: chooses the tensors and their names. Rank 0 writes
+// the file, and receives the elements from the ranks that hold them.
 #include "runtime/src/session/SaveParameters.h"
 
 #include "runtime/src/base/Status.h"
@@ -37,8 +37,9 @@ std::vector<Candidate> listCandidates(const dpc_program_t &program) {
   return out;
 }
 
-/// A glob matches the names of a state separately. But if it matches a name
-/// that only the ONNX file has, it stands for all names of the state.
+/// Whether a glob matches a candidate. If a state has several names, a glob must
+/// match the name of this candidate. A name that only the ONNX file has is an
+/// exception: a glob that matches it matches all candidates of the state.
 bool matches(const dpc_program_t &program, const std::string &glob, const Candidate &candidate) {
   if (matchesGlob(glob, candidate.name))
     return true;

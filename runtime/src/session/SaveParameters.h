@@ -15,10 +15,11 @@ struct SavedTensor {
   std::string name;
 };
 
-/// Lists the tensors of the file of `spec`: each parameter, and each buffer in
-/// the module's own state dict, under every name that the module has for it.
-/// DPC_INVALID, with a message that names the option, if a glob or prefix
-/// matches no name, if two tensors get the same name, or if the list is empty.
+/// Lists the tensors to write to the file of `spec`: each parameter, and each
+/// buffer that the module's own state dict has. A tied parameter is listed under
+/// each of its names. Returns DPC_INVALID if a glob or prefix matches no name, if
+/// two tensors get the same name, or if the list is empty. The message names the
+/// option.
 dpc_status_t listSavedTensors(const dpc_program_t &program, const ParameterSpec &spec,
                               std::vector<SavedTensor> *out);
 

@@ -1,5 +1,5 @@
 // Opens one rank of a run, sets its state and runs its entries. After each
-// entry the ranks vote.
+// entry the ranks vote: an all-reduce tells every rank whether the run goes on.
 
 #include "runtime/src/session/Session.h"
 
@@ -35,8 +35,8 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
 }
 
 dpc_session::~dpc_session() {
-  // The queue must go before the communicator: it communicates, and copies into
-  // the communicator's memory.
+  // The queue must be destroyed before the communicator, because the queue
+  // communicates, and copies into the communicator's memory.
   executor.reset();
   queue.reset();
   dpc_comm_release(comm);
@@ -120,9 +120,9 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
       (base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
 }
 
-/// Frees the pages of an embedded initial value after its use. If they are read
-/// again, they come from the program's file. Memory that is not a read-only
-/// part of a file is not touched.
+/// Frees the memory pages of an embedded initial value after its use. A later
+/// read would load the pages from the program's file again. Frees only pages that
+/// are a read-only part of a file, because other memory could not be restored.
 static void forgetPages(const void *data, uint64_t bytes) {
   constexpr uintptr_t page = 4096;
   struct Range {
@@ -225,10 +225,10 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
 }
 
-/// Ends an entry on all ranks with an all-reduce. From it all ranks learn
-/// whether any rank wants to stop, had a loss that is not finite (or a loss
-/// scale that is too small), or is writing a checkpoint. It also distributes
-/// metrics that only one rank holds, for which the other ranks add zero.
+/// Ends an entry on all ranks with an all-reduce, the vote. It tells all ranks
+/// whether any rank wants to stop, has a loss that is not finite, or is writing a
+/// checkpoint. It also distributes metrics that only one rank holds: the other
+/// ranks add zero to them.
 dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   double *values = memory.vote();
   values[0] = stopRequest && *stopRequest;
@@ -244,7 +244,8 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
         return status;
     values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
-    // With a scaled loss, such a step has changed nothing but the scale.
+    // If the program scales the loss, a step whose loss is not finite has changed
+    // only the scale, so it is no reason to stop.
     if (metric.kind == DPC_METRIC_LOSS && !std::isfinite(value) &&
         !(entry == DPC_ENTRY_STEP && scalesLoss()))
       values[1] = 1;
@@ -336,11 +337,12 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
 }
 
 bool dpc_session::reports(dpc_status_t status) {
-  if (!comm) // a bad request is bad on all ranks, so rank 0 reports it
+  if (!comm) // all ranks find a bad request, so only rank 0 reports it
     return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
   if (status == DPC_PEER)
     return !comm->vtable->told_elsewhere(comm);
-  // All ranks see a loss that is not finite, so rank 0 reports it.
+  // If a loss is not finite, all ranks see it and none publishes a failure. Then
+  // rank 0 reports it.
   return published ? firstFailure : options.rank == 0;
 }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-/// One rank of a run. The C functions of dpc.h are thin wrappers of these
-/// members.
+/// One rank of a run. The C functions of dpc.h check their arguments and call
+/// these members.
 struct dpc_session {
   dpc_session(const dpc_program_t &program, const dpc_session_options_t &options);
   ~dpc_session();
@@ -20,9 +20,9 @@ struct dpc_session {
   dpc_status_t open();
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
-  /// Whether metrics can be computed for part of a batch, because the program
-  /// masks rows beyond the valid ones. A loss in the graph is one number for a
-  /// complete batch.
+  /// Whether eval can compute metrics of a batch in which only some rows are
+  /// valid, because the program masks the other rows. If the ONNX graph itself
+  /// computes the loss, eval needs a complete batch.
   bool masksRows() const;
   /// Whether the program scales the loss. If so, a step whose loss or gradients
   /// are not finite is skipped.
@@ -31,8 +31,9 @@ struct dpc_session {
   bool lossIsNotFinite() const;
 
   /// Collective. Assembles elements [begin, end) of a logical tensor at
-  /// `destination` on rank 0. Their owners send them in messages of at most
-  /// kWindowBytes.
+  /// `destination` on rank 0. Ranks that own elements send them to rank 0 in
+  /// messages of at most kWindowBytes. Each rank's buffer begins `extraOffset`
+  /// bytes after the offset of its placement.
   dpc_status_t gather(const dpc_placement_t *placements, uint32_t dtype, char *destination,
                       uint64_t extraOffset = 0, uint64_t begin = 0, uint64_t end = UINT64_MAX);
   /// Collective. Collects the `bytes` bytes (at most kWindowBytes) at `record`
@@ -40,50 +41,54 @@ struct dpc_session {
   dpc_status_t collect(const void *record, uint64_t bytes, std::vector<char> *outAll);
   /// Collective. Copies the `bytes` bytes at `data` of rank 0 to all ranks.
   dpc_status_t broadcast(void *data, uint64_t bytes);
-  /// Sets this rank's part of a state tensor from the complete tensor.
+  /// Sets the elements of a state tensor that this rank holds, from the complete
+  /// tensor at `data`.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
-  /// The same from elements that `read` provides.
+  /// Like the other scatter, but `read` provides the elements of the tensor.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const dpc::ReadElements &read);
 
-  /// Whether this rank should report a failure to the user: it knows the cause,
-  /// and no other rank reports it.
+  /// Whether this rank, and no other rank, should report a failure to the user.
   bool reports(dpc_status_t status);
-  /// Tells the other ranks of this rank's failure; returns `status`.
+  /// Tells the other ranks that this rank failed, unless `status` is DPC_OK or
+  /// DPC_PEER. Returns `status`.
   dpc_status_t failed(dpc_status_t status);
-  /// Makes rank 0's failure fail all ranks: the others return DPC_PEER.
+  /// Collective. If a rank passes a failure, the call fails on all ranks: the
+  /// other ranks return DPC_PEER. Otherwise it is a barrier.
   dpc_status_t agree(dpc_status_t status);
 
   const dpc_program_t &program;
   std::string rendezvous, token, directory, tracePath, transport, tuneFile;
   dpc_session_options_t options;
-  dpc_schedule_t schedule; ///< the program's, with the options' rate
+  dpc_schedule_t schedule; ///< the program's schedule, with the learning rate of the options
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
-  /// The only access to the spaces of buffers. The host accesses only the votes
-  /// and the window of `memory` directly.
+  /// All access to the spaces of buffers goes through the queue. Without the
+  /// queue, the host accesses only the vote and the window of `memory`.
   std::unique_ptr<dpc::Queue> queue;
   dpc::InputLoader loader;
   dpc::Trace trace;
   dpc::Controls control;
   std::unique_ptr<dpc::Executor> executor;
-  std::vector<bool> hasValue;       ///< per state
-  std::vector<double> metricValues; ///< of the latest entry, equal on all ranks
-  bool published = false;           ///< this rank has published a failure
-  bool firstFailure = true;         ///< no other rank published a failure before it
+  std::vector<bool> hasValue;       ///< for each state: whether its value was set
+  std::vector<double> metricValues; ///< value of each metric after the latest entry; equal on all
+                                    ///< ranks
+  bool published = false;           ///< whether this rank has published a failure
+  bool firstFailure = true;         ///< if so: no other rank published a failure earlier
   dpc::CheckpointRun checkpointRun;
-  /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop.
-  /// `stopAgreed` is set after a step in which any rank asked.
+  /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop. After
+  /// each entry, `stopAgreed` says whether any rank asked to stop.
   volatile int *stopRequest = nullptr;
   bool stopAgreed = false;
-  /// After a step: whether the loss scale is below DPC_LEAST_LOSS_SCALE.
+  /// Whether the loss scale was below DPC_LEAST_LOSS_SCALE after the latest step.
   bool scaleIsTooSmall = false;
-  /// Vote on checkpoints: *isWriting is true while this rank is writing one; the
-  /// pointer is null if it writes none. `writingAgreed` is set if any rank was
-  /// writing at the end of the latest entry.
+  /// Vote on checkpoints: *isWriting is true while this rank is writing a
+  /// checkpoint. The pointer is null in a run that writes no checkpoints.
+  /// `writingAgreed` says whether any rank was writing at the end of the latest
+  /// entry.
   const std::atomic<bool> *isWriting = nullptr;
   bool writingAgreed = false;
 
-  /// The value of --comm with which NCCL moves the tensors of CUDA devices.
+  /// With this value of --comm, NCCL moves the tensors of CUDA devices.
   static constexpr const char *kNccl = "nccl";
 
 private:

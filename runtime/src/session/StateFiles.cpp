@@ -1,5 +1,6 @@
-// Writes complete tensors and the ONNX template with values. Rank 0 writes them
-// sequentially, while the ranks that hold the next elements send them.
+// Writes and loads complete tensors, and writes the ONNX template with the values
+// of state. Rank 0 writes a file from its beginning to its end, and receives the
+// elements of each tensor from the ranks that hold them.
 #include "runtime/src/session/StateFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -12,7 +13,7 @@ namespace dpc {
 
 namespace {
 
-/// Most bytes of elements that rank 0 holds in memory at a time.
+/// Rank 0 holds at most this many bytes of elements in memory at a time.
 constexpr uint64_t kMostBytes = 1u << 20;
 
 /// Calls `write` on rank 0; does nothing on other ranks.

@@ -11,39 +11,40 @@
 
 namespace dpc {
 
-/// Receives a part of a tensor, on rank 0.
+/// Receives consecutive elements of a tensor on rank 0.
 using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
 
-/// Collective. Calls write(elements, count) on rank 0 for one part of a state
-/// after the other. The rank that would write a part into a checkpoint sends
-/// it.
+/// Collective. Passes the complete state to `write` on rank 0, part by part in
+/// order. Each part comes from the rank that would write it into a checkpoint.
 dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
                          uint32_t index, const WritePart &write);
 
-/// Sets a state from its source in a file, whose shape and type must agree as
-/// `likeness` says.
+/// Sets a state from its source, a tensor of a file. `likeness` says how closely
+/// the shapes and types of source and state must agree.
 dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &source,
                        Likeness likeness);
 
-/// Whether a state is the loss scale or one of its slots. A checkpoint of a
-/// program with another precision may lack it, or have it although this program
-/// does not need it; the scale then starts from its initial value.
+/// Whether a state is the loss scale or one of its slots. A checkpoint may come
+/// from a program with another --precision. Then it may lack the scale, which
+/// starts from its initial value, or have a scale that this program ignores.
 bool isOfLossScale(const std::string &name);
 
-/// Finds the source of each state in a file that has all of them. DPC_INVALID
-/// if a state is missing, has another shape or type, or belongs to another
-/// program. `notes` gets remarks such as differing copies of tied weights.
+/// Finds the source of each state in a checkpoint, which must have all states.
+/// Returns DPC_INVALID if a state is missing or has another shape or type, or if
+/// the files have a state that the program lacks. `notes` gets remarks, for
+/// example that two copies of a tied weight differ.
 dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &files,
                            std::vector<StateSource> *out, std::vector<std::string> *notes);
 
 /// Sets all states from their sources.
 dpc_status_t loadAllStates(dpc_session &session, const std::vector<StateSource> &sources);
 
-/// DPC_INVALID, with the reason, if the program cannot save its model as ONNX.
+/// Returns DPC_INVALID, with the reason, if the program cannot save its model as
+/// an ONNX file.
 dpc_status_t checkOnnx(const dpc_program_t &program);
 
-/// Collective. Writes the program's ONNX template with the current values
-/// inserted.
+/// Collective. Writes the model as an ONNX file: the program's ONNX template with
+/// the current values of state inserted.
 dpc_status_t saveOnnx(dpc_session &session, const char *path);
 
 } // namespace dpc

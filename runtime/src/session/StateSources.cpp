@@ -15,13 +15,14 @@ namespace dpc {
 
 namespace {
 
-/// Explains in a message why the shape of a state may differ from the module's.
+/// Part of a message: explains why a state of the program may have another shape
+/// than the parameter of the module.
 constexpr const char *kFoldedByExport =
     ": the export computed with it, and kept a part or another shape of it; "
     "torch.onnx.export(..., optimize=False) keeps all of it";
 
-/// The prefix "exp_avg|" of "exp_avg|fc.weight"; empty if the state does not
-/// belong to the optimizer.
+/// The prefix that names the slot, e.g. "exp_avg|" of "exp_avg|fc.weight". Empty
+/// if the state does not belong to the optimizer.
 std::string slotOf(const dpc_state_t &state) {
   if (state.kind != DPC_STATE_OPTIMIZER)
     return {};
@@ -35,7 +36,7 @@ bool isReplaced(const dpc_state_t &state) {
   return state.file_tensor_count && state.file_tensors[0].holds != DPC_HOLDS_TIED;
 }
 
-/// Adds `shift` to every element. The sum is rounded to the elements' type.
+/// Adds `shift` to every element, and rounds the sum to the type of the elements.
 void addTo(char *elements, uint64_t count, uint32_t dtype, double shift) {
   std::vector<double> wide(count);
   dpc_convert(DPC_F64, wide.data(), dtype, elements, count);
@@ -44,8 +45,8 @@ void addTo(char *elements, uint64_t count, uint32_t dtype, double shift) {
   dpc_convert(dtype, elements, DPC_F64, wide.data(), count);
 }
 
-/// Whether two sources of a state, which have the same type, give it equal
-/// elements.
+/// Whether two sources of a state have equal elements. Both must have the same
+/// type.
 bool giveTheSame(const dpc_state_t &state, const StateSource &a, const StateSource &b) {
   constexpr uint64_t most = 1u << 17; // elements in memory at a time
   const uint64_t size = dpc_dtype_size(a.tensor->array.dtype),
@@ -115,8 +116,8 @@ bool StateSources::decideNames() const {
     if (!replaced.count(state.name) && tensors.count(state.name))
       return false;
   }
-  // If the exporter replaced no state by other tensors, but dropped states that were
-  // zero, the file uses the names of the ONNX file only if it has all other states.
+  // Perhaps the exporter replaced no state by other tensors, and only dropped states that
+  // were zero. Then the file uses the names of the ONNX file if it has all other states.
   return isRestored && (!replaced.empty() || hasOthers);
 }
 
@@ -169,8 +170,8 @@ void StateSources::take(uint32_t index, const StateSource &other) {
                   ", and differ: the first is read");
 }
 
-/// Whether two shapes are equal up to extents of 1, which do not change the
-/// order of elements.
+/// Whether two shapes are equal except for extents of 1, which do not change the
+/// order of elements: [8, 1, 4] and [8, 4] are.
 static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, uint32_t bDims) {
   std::vector<int64_t> ofA, ofB;
   std::copy_if(a, a + aDims, std::back_inserter(ofA), [](int64_t extent) { return extent != 1; });

@@ -1,7 +1,7 @@
-// Writes the Chrome trace event format: complete events ("X") with times in
-// microseconds. Thread 0 is computation, thread 1 communication. Collectives
-// have the names and arguments that trace readers for distributed training
-// expect.
+// Writes traces in the Chrome trace event format, as complete events ("X") with
+// times in microseconds. Thread 0 has the computation, and thread 1 the
+// communication. Collectives have the names and arguments that tools for traces of
+// distributed training expect.
 #include "runtime/src/trace/Trace.h"
 
 #include "runtime/src/base/AtomicFile.h"

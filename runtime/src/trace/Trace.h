@@ -9,9 +9,9 @@
 
 namespace dpc {
 
-/// Duration of one action. Communication is recorded when it is waited for:
-/// `beginNs` is the time of its start action, `exposedNs` the time that the
-/// rank spent waiting.
+/// The time that one action took. A communication is recorded at its WAIT action:
+/// `beginNs` is the time of its START action, `endNs` the end of the wait, and
+/// `exposedNs` the time that the rank spent in the wait.
 struct TraceEvent {
   const dpc_action_t *action;
   uint64_t step;
@@ -21,9 +21,9 @@ struct TraceEvent {
   uint32_t micro;
 };
 
-/// Events of one rank. They are kept in memory that is allocated at the start,
-/// and written at the end as Chrome JSON, which Perfetto opens. When the memory
-/// is full, further events are dropped and only counted.
+/// The events of one rank. They are kept in memory, which is allocated at the start.
+/// At the end they are written as Chrome JSON, which Perfetto can open. When the
+/// memory is full, further events are counted but not kept.
 class Trace {
 public:
   void enable(size_t capacity) { events.reserve(capacity); }
@@ -35,8 +35,8 @@ public:
     else
       ++dropped;
   }
-  /// The trace file of a rank: `path` for rank 0; for other ranks `path` with
-  /// ".rank<N>" before the extension.
+  /// The path of a rank's trace file. For rank 0 it is `path`. For another rank it is
+  /// `path` with ".rank<N>" before the extension, e.g. "trace.rank1.json".
   static std::string fileOfRank(std::string path, uint32_t rank);
   /// Writes the events to the trace file of `rank`.
   dpc_status_t write(const std::string &path, const dpc_program_t &program, uint32_t rank) const;

@@ -1,5 +1,5 @@
-// Implements --best: saves the model at each evaluation that is the best so
-// far, and records its value in `best.json` for resumed runs.
+// Implements --best: after each evaluation that is the best so far, saves the model and
+// writes the value to `best.json`, which a resumed run reads.
 
 #include "runtime/src/train/BestKeeper.h"
 
@@ -26,8 +26,8 @@ constexpr const char *kOutput = "output:";
 
 bool isOutput(const std::string &metric) { return metric.rfind(kOutput, 0) == 0; }
 
-/// Converts between the spellings of the option and of the log: top-5 and top_5
-/// are the same metric.
+/// Converts between the name of a metric in the option (top-5) and its name in the log
+/// (top_5). Names of outputs stay as they are.
 std::string exchanged(std::string name, char from, char to) {
   if (!isOutput(name))
     std::replace(name.begin(), name.end(), from, to);
@@ -90,7 +90,7 @@ dpc_status_t BestKeeper::open() {
   return DPC_OK;
 }
 
-/// Reads the record next to the run's best checkpoint, if there is one.
+/// Reads best.json, the record of the run's best checkpoint, if the file exists.
 dpc_status_t BestKeeper::readRecord() {
   const std::string path = folder() + "/best.json";
   if (::access(path.c_str(), F_OK) != 0)

@@ -8,38 +8,37 @@
 
 namespace dpc {
 
-/// Implements --best: the results of a run are those of its best evaluation so
-/// far, instead of the last. Losses, perplexity and outputs are best when
-/// lowest (outputs with `,max` when highest), other means when highest. Of
-/// equal evaluations the earlier is kept.
+/// Implements --best: keeps the parameters of the best evaluation of a run, instead of
+/// those after the last step. The best loss or perplexity is the lowest one. The best
+/// output is the lowest one, or with `,max` the highest. For other means the highest is
+/// the best. If two evaluations are equal, the earlier one is kept.
 ///
-/// With --checkpoint, the folder DIR/best is a checkpoint folder of its own. It
-/// also records how good its newest checkpoint is. So a resumed run does not
-/// replace it by a worse one, and counts the evaluations of --patience from
-/// there.
+/// With --checkpoint, DIR/best is a second folder of checkpoints. The file best.json in
+/// this folder records the value of its newest checkpoint. So a resumed run does not
+/// replace this checkpoint by a worse one, and counts the evaluations of --patience
+/// from it.
 class BestKeeper {
 public:
   BestKeeper(dpc_session &session, const Options &options, CheckpointSaver &saver)
       : session(session), options(options), saver(saver) {}
 
   bool isActive() const { return !options.best.empty(); }
-  /// DPC_INVALID for a metric that evaluation does not compute, and if
-  /// checkpoints of another run are in the folder. Reads the record of a
-  /// resumed run.
+  /// Returns DPC_INVALID if evaluation does not compute the metric, or if a run without
+  /// --resume finds checkpoints in the folder. A resumed run reads best.json.
   dpc_status_t open();
-  /// Collective. Saves the current values if the evaluation is the best so far,
-  /// and sets `*outIsBest` then.
+  /// Collective. If the evaluation is the best so far, saves the current parameters and
+  /// sets `*outIsBest`.
   dpc_status_t offer(const MetricValues &evaluation, bool *outIsBest);
   /// Marks the current step as the beginning of training.
   void begin() { firstStep = session.control.step; }
-  /// Whether --patience=N evaluations have passed since the best one. They are
-  /// counted from step numbers, so a resumed run continues the count of the run
-  /// before it. If that run evaluated at other steps, the count starts at 0.
+  /// Whether at least N evaluations (--patience=N) have followed the best evaluation.
+  /// They are counted by step numbers, so a resumed run continues the count of the
+  /// earlier run. If the earlier run had another --eval-every, the count starts at 0.
   bool isOutOfPatience() const;
   /// Text for messages: "10 evaluations without a better loss than 0.25 of step
   /// 40"
   std::string patienceText() const;
-  /// The last line of a run: how it has used its best evaluation.
+  /// A line for the end of the run: the best evaluation, and whether it was saved.
   std::string result() const;
 
 private:
@@ -48,8 +47,7 @@ private:
   uint64_t countSinceBest() const;
   /// Text for messages: "loss 0.25 of step 40"
   std::string text() const;
-  /// The metric, with its direction unless that is the usual one; stored in
-  /// best.json.
+  /// The metric as best.json has it. The direction is added if it is ",max".
   std::string record() const { return metric + (isMaximum ? ",max" : ""); }
   std::string folder() const { return options.checkpoint + "/best"; }
   dpc_status_t readRecord();
@@ -59,8 +57,8 @@ private:
   dpc_session &session;
   const Options &options;
   CheckpointSaver &saver;
-  std::string metric;     ///< its name in the log
-  bool isMaximum = false; ///< of an output, by the user's request
+  std::string metric;     ///< the metric's name in the log
+  bool isMaximum = false; ///< the user asked for the highest value of an output (",max")
   bool isLowest = true, hasValue = false, saved = false, countsOn = true;
   double value = 0;
   uint64_t step = 0, firstStep = 0;

@@ -1,5 +1,5 @@
-// Evaluates the current parameters: exact means over all samples of the
-// evaluation data, batch by batch.
+// Evaluates the current parameters: computes, batch by batch, the exact means of the
+// metrics over all samples of the evaluation data.
 
 #include "runtime/src/train/Evaluation.h"
 
@@ -18,8 +18,7 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   const dpc_program_t &program = session.program;
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
-  // A metric that the graph computes from a complete batch cannot leave out
-  // rows.
+  // If the graph computes a metric from a complete batch, rows cannot be left out of it.
   std::vector<std::string> needWhole;
   if (!session.masksRows())
     needWhole.emplace_back("the loss in the graph");
@@ -47,16 +46,16 @@ dpc_status_t Evaluation::checkValues() const {
   return status ? failWithin(status, "--eval-data") : DPC_OK;
 }
 
-/// Number of batches; a last partial batch counts only if its missing rows can
-/// be masked.
+/// Number of batches. A last, incomplete batch counts only if the program can mask the
+/// rows that are missing.
 uint64_t Evaluation::batchCount() const {
   const uint64_t batch = session.program.batch;
   return (data.rows() + (session.masksRows() ? batch - 1 : 0)) / batch;
 }
 
-/// Each batch is weighted by its number of valid rows, or by the metric's own
-/// weight. If the loss is scaled, products may overflow, so batches without a
-/// finite loss are left out.
+/// The weight of a batch in a mean is its number of valid rows, or the value of the
+/// metric's `weight`. In a program that scales the loss, products may overflow. There, a
+/// batch whose loss is not finite is left out.
 dpc_status_t Evaluation::run(bool mayStop) {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);

@@ -10,12 +10,13 @@
 
 namespace dpc {
 
-/// The data of --eval-data, and the program's metrics averaged over it.
+/// Computes the averages of the program's metrics over the data of --eval-data.
 class Evaluation {
 public:
   explicit Evaluation(dpc_session &session) : session(session) {}
 
-  /// Collective. DPC_INVALID if there are too few samples for the program.
+  /// Collective. Opens the data. Returns DPC_INVALID if a metric needs complete batches
+  /// and the data has fewer samples than a batch.
   dpc_status_t open(const std::vector<std::string> &specs, MemoryMaker &memory, Report &report);
   bool isOpen() const { return data.rows() != 0; }
   uint64_t rows() const { return data.rows(); }
@@ -27,16 +28,16 @@ public:
   InputLoader *loader() const { return data.loader(); }
   /// See Dataset::notes.
   std::vector<std::string> notes() const { return data.notes(); }
-  /// Collective. Leaves the loader bound to this data. A loss that is not
-  /// finite is treated like any other value. If `mayStop`, an interrupt ends it
-  /// with DPC_INTERRUPTED.
+  /// Collective. Evaluates the current parameters. A loss that is not finite does not
+  /// stop the evaluation. If `mayStop`, an interrupt ends the call with DPC_INTERRUPTED.
+  /// Afterwards the session's loader is still bound to this data.
   dpc_status_t run(bool mayStop);
-  /// Metrics of the latest run, equal on all ranks, in the order of the
-  /// program.
+  /// The metrics of the latest run() in the order of the program. They are equal on all
+  /// ranks.
   const MetricValues &getValues() const { return values; }
-  /// The line of the log: "eval at step 40: loss 0.25 accuracy 0.875"
+  /// The line to print, e.g. "eval at step 40: loss 0.25 accuracy 0.875".
   std::string text() const;
-  /// A note on batches that the latest run left out; empty if there are none.
+  /// A note on batches that the latest run() left out. Empty if it used all batches.
   std::string note() const;
 
 private:
@@ -45,7 +46,7 @@ private:
   dpc_session &session;
   Dataset data;
   MetricValues values;
-  uint64_t leftOut = 0; ///< batches left out of the latest run
+  uint64_t leftOut = 0; ///< number of batches that the latest run() left out
 };
 
 } // namespace dpc

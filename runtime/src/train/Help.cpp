@@ -1,5 +1,5 @@
-// The texts of --help and --version of a produced program. They depend on its
-// kind: training or inference.
+// The texts of --help and --version of a compiled program. The text of --help differs
+// between training and inference programs.
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Phrases.h"
@@ -96,8 +96,8 @@ void addTensor(std::string &text, bool isFirst, const char *name, uint32_t dtype
   text += "]";
 }
 
-/// Removes the lines that begin with `option`, because the option does not
-/// apply to this program.
+/// Removes the lines of `option` from the help text, because this program does not have
+/// the option.
 void hide(std::string &text, const std::string &option) {
   for (size_t at = 0; (at = text.find("\n  " + option)) != std::string::npos;)
     text.erase(at, text.find('\n', at + 1) - at);

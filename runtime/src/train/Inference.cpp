@@ -1,5 +1,5 @@
-// Runs inference programs on any number of samples, batch by batch. The last
-// batch is padded, and its surplus rows are dropped.
+// Runs inference programs on any number of samples, batch by batch. If the last batch has
+// too few samples, it is padded, and the outputs of the padding are dropped.
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
@@ -16,14 +16,14 @@ namespace dpc {
 
 namespace {
 
-/// An output that is being collected: the array for all samples, and one batch.
-/// Both are empty on all ranks but rank 0.
+/// An output that rank 0 collects: the array for all samples, and the array of one batch.
+/// On other ranks both are empty.
 struct Collected {
   const dpc_output_t *output;
   const std::string *path;
   std::vector<char> whole, batch;
-  uint64_t outer = 1, inner = 0; ///< the output is [outer, rows, inner bytes]; without a batch
-                                 ///< dimension it is one row
+  uint64_t outer = 1, inner = 0; ///< the output is [outer, rows, inner bytes]; an output without a
+                                 ///< batch dimension is one row
   bool batched;
 };
 
@@ -35,8 +35,8 @@ std::string outputNames(const dpc_program_t &program) {
   return listNames(names);
 }
 
-/// DPC_USAGE for options that apply only to training programs, and if no output
-/// is requested.
+/// Returns DPC_USAGE for options that only training programs have, and if the user has not
+/// asked for any output.
 dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) {
   const std::pair<const char *, bool> unfit[] = {{"--evaluate", options.evaluate},
                                                  {"--data", !options.data.empty()},
@@ -92,8 +92,7 @@ dpc_status_t findOutputs(const dpc_program_t &program, const Options &options, u
   return DPC_OK;
 }
 
-/// Copies the `valid` rows of the batch that begins at row `begin` to their
-/// place in the complete output.
+/// Copies the first `valid` rows of a batch to the complete output, from row `begin` on.
 void keepBatch(Collected &c, uint64_t begin, uint64_t valid, uint64_t rows, uint64_t batch) {
   if (c.batch.empty())
     return;
@@ -136,7 +135,7 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   for (const std::string &note : notes)
     if (first)
       std::printf("%s\n", note.c_str());
-  // A program may be run only to save its parameters.
+  // Without --output, the run only saves the parameters and computes nothing.
   const bool runs = !options.outputs.empty();
   if (status == DPC_OK && runs)
     status = data.open(program, session.options.rank, specs, memory);

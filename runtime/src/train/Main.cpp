@@ -1,5 +1,5 @@
-// The main function of produced programs: parses the command line, finds the
-// rank's place in the run, trains or infers, and returns the exit code.
+// The main function of compiled programs: parses the command line, reads the rank's
+// number from the environment, trains or infers, and returns the exit code.
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanCheck.h"
@@ -19,12 +19,11 @@ using namespace dpc;
 namespace {
 
 volatile int stopRequested = 0;
-volatile pid_t launcher = 0; ///< its process; 0: not started by dpc-run
+volatile pid_t launcher = 0; ///< the process of dpc-run; 0: dpc-run did not start this rank
 
-/// The first interrupt requests a stop after the current step; a second one
-/// ends the process. Rank 0 also gets a signal when its launcher dies
-/// (Launch.cpp). It then reports the death itself, because the launcher no
-/// longer can.
+/// Handles SIGINT and SIGTERM. The first signal requests a stop after the current step; a
+/// second one ends the process. When the launcher dies, rank 0 also gets SIGTERM (see
+/// Launch.cpp). Then rank 0 reports the death, because the launcher cannot.
 extern "C" void onInterrupt(int signal) {
   if (launcher && ::getppid() != launcher) {
     static const char text[] = "error: the launcher died: the run ends without a checkpoint\n";
@@ -44,11 +43,11 @@ void catchSignals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // so that a file-size limit makes write() fail instead
+  std::signal(SIGXFSZ, SIG_IGN); // at the limit of a file's size, write() then fails instead
 }
 
-/// Reports the cause of a failure to the launcher, which prints one cause for
-/// all ranks. Without a launcher, reports it to the user.
+/// Reports a failure to the launcher, which prints one cause for all ranks. Without a
+/// launcher, prints the failure for the user.
 int finish(dpc_status_t status, bool report) {
   RunPage *page = runPage();
   if (status != DPC_OK && page)
@@ -66,8 +65,8 @@ dpc_status_t print(const std::string &text) {
   return fail(DPC_IO, "standard output: %s", std::strerror(errno));
 }
 
-/// Proves the plan, and prints one line if it holds. Otherwise the failure says
-/// where it does not.
+/// Implements --verify: proves the plan and prints one line. If the plan is wrong, the
+/// message of the failure says where.
 dpc_status_t provePlan(const dpc_program_t &program) {
   PlanSummary summary;
   if (dpc_status_t status = checkPlan(program, &summary))
@@ -89,8 +88,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   } catch (const std::bad_alloc &) {
     status = session->failed(fail(DPC_IO, "out of memory"));
   }
-  // The trace of a failed run is written too. A failure to write it counts only
-  // if the run did not fail.
+  // Write the trace even if the run failed. If the trace cannot be written either, the
+  // failure of the run is the one to report.
   if (session->executor && !options.trace.empty() &&
       (status == DPC_OK || !session->trace.empty())) {
     std::string cause = dpc_last_error();
@@ -114,8 +113,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     dpc_status_t status = optionsFromEnvironment(&environment);
     if (status)
       return finish(status, true);
-    // Every rank has the same command line, so only rank 0 reports errors in
-    // it.
+    // All ranks have the same command line, so only rank 0 reports its errors.
     if ((status = parseOptions(argc, argv, &options)))
       return finish(status, place.rank == 0);
     if (options.printRanks) {

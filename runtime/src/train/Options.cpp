@@ -1,5 +1,5 @@
-// Parses the command line of a produced program. Refuses options that exclude
-// each other, and options that need another one.
+// Parses the command line of a compiled program. Refuses options that exclude each
+// other, and options that need another option which is missing.
 
 #include "runtime/src/train/Options.h"
 
@@ -32,7 +32,7 @@ dpc_status_t parsePositive(const char *option, const std::string &value, double 
   return DPC_OK;
 }
 
-/// Parses a number with an optional unit, such as 10GB/s, 1.5e9 or 20us.
+/// Parses a number with an optional unit, for example 10GB/s, 1.5e9 or 20us.
 dpc_status_t parseWithUnit(const char *option, const std::string &value,
                            std::initializer_list<std::pair<const char *, double>> units,
                            double *out) {
@@ -190,8 +190,7 @@ struct Parser {
   }
 };
 
-/// Whether an option may be given several times, with a different value each
-/// time.
+/// Whether an option may be given several times with different values.
 bool isRepeatable(const std::string &name) {
   static const char *const names[] = {"--data", "--eval-data", "--init-params", "--input",
                                       "--output"};
@@ -209,7 +208,8 @@ bool takesValue(Parser &parser, const std::string &name) {
   return parser.text(name) || parser.count(name);
 }
 
-/// Refuses options that apply only to runs that train or save.
+/// Refuses options that cannot be used with --evaluate, because they are for runs that
+/// train or save.
 dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
   for (const char *unfit :
        {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",

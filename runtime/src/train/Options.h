@@ -11,21 +11,21 @@
 
 namespace dpc {
 
-/// The parsed command line of a produced program.
+/// The parsed command line of a compiled program.
 struct Options {
   std::vector<std::string> data, evalData;
   uint64_t steps = 0, epochs = 0; ///< both 0: one epoch
   uint64_t evalEvery = 0, checkpointEvery = 0, patience = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
-  bool evaluate = false;                 ///< only evaluates: neither trains nor saves
-  std::vector<ParameterSpec> initParams; ///< loaded in this order
-  ParameterSpec saveParams;              ///< no path: parameters are not saved
-  /// The folder from which to resume while `checkpoint` has no checkpoint;
-  /// empty: none.
+  bool evaluate = false;                 ///< the run only evaluates: it neither trains nor saves
+  std::vector<ParameterSpec> initParams; ///< files of parameters, loaded in this order
+  ParameterSpec saveParams;              ///< if the path is empty, parameters are not saved
+  /// The folder from which the run resumes if `checkpoint` has no checkpoint yet; empty:
+  /// no such folder.
   std::string resumeFrom;
   std::string log, checkpoint, saveOnnx, trace, best;
-  std::string transport; ///< empty: the default one
+  std::string transport; ///< empty: the default transport
   std::string cudaGraph; ///< "on" or "off"; empty: on if there is a CUDA device
   std::string tune;      ///< file of the fastest algorithms of products; empty: none
   double timeout = 0, bandwidth = 0, latency = 0;
@@ -34,14 +34,14 @@ struct Options {
       outputs; ///< inference: name, file
 };
 
-/// Parses the command line. DPC_USAGE, with a message that names the option and
-/// describes valid values.
+/// Parses the command line. If an option is wrong, returns DPC_USAGE with a message that
+/// names the option and describes valid values.
 dpc_status_t parseOptions(int argc, char **argv, Options *out);
 
-/// Text of --help, for the kind of program that this is: training or inference.
+/// The text of --help for the program, which is a training or an inference program.
 std::string helpText(const char *executable, const dpc_program_t &program);
 
-/// Text of --version.
+/// The text of --version for the program.
 std::string versionText(const dpc_program_t &program);
 
 } // namespace dpc

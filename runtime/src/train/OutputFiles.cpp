@@ -1,5 +1,5 @@
-// Checks before the first step that the final files can be written, so that
-// hours of training are not lost to a typing error.
+// Checks before the first step that the run can write its final files, so that a typing
+// error in a path does not cost hours of training.
 #include "runtime/src/train/OutputFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
@@ -25,7 +25,8 @@ dpc_status_t refuse(const std::string &path, int error) {
   return fail(DPC_IO, "%s: cannot be written: %s", path.c_str(), std::strerror(error));
 }
 
-/// Checks a file that the run will replace or, with `inPlace`, open and extend.
+/// Checks that a file can be written. The run will replace the file or, with `inPlace`,
+/// append to it.
 dpc_status_t checkFile(const std::string &path, bool inPlace) {
   struct stat info;
   const bool exists = ::stat(path.c_str(), &info) == 0;
@@ -37,7 +38,8 @@ dpc_status_t checkFile(const std::string &path, bool inPlace) {
   return trial.create(path);
 }
 
-/// Checks a folder, which the run creates if it does not exist.
+/// Checks that files can be created in a folder. The run creates the folder if it does
+/// not exist.
 dpc_status_t checkDirectory(const std::string &path) {
   struct stat info;
   const bool exists = ::stat(path.c_str(), &info) == 0;
@@ -50,8 +52,8 @@ dpc_status_t checkDirectory(const std::string &path) {
   return DPC_OK;
 }
 
-/// A text that is equal for all names of a file, whether or not it exists;
-/// empty if the path is not a regular file, such as /dev/null.
+/// A text that is the same for all paths of one file. The file need not exist. Empty if
+/// the path is not a regular file, for example for /dev/null.
 std::string identityOf(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0)
@@ -67,11 +69,11 @@ std::string identityOf(const std::string &path) {
 /// A file that the run writes or reads, and the option that names it.
 struct NamedFile {
   std::string option, path;
-  bool inPlace = false; ///< extended in place, not replaced
+  bool inPlace = false; ///< the run appends to the file and does not replace it
 };
 
-/// Files that the run reads and must not change. Files of --init-params are not
-/// among them: they are read before they may be replaced.
+/// The files that the run reads and therefore must not change. Files of --init-params are
+/// not in this list, because the run reads them before it may replace them.
 std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &options) {
   std::vector<NamedFile> out;
   for (const std::string &spec : options.data)

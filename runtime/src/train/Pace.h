@@ -6,17 +6,17 @@
 
 namespace dpc {
 
-/// The speed of a run: an exponential moving average over the last seconds, for
-/// steps of any length. A step is weighted by its duration, so that samples /
-/// seconds remains a rate per elapsed time.
+/// The speed of a run, as an exponential moving average over the last seconds. Steps may
+/// take different times. The weight of a step falls with the time that later steps took.
+/// The average is the sum of steps divided by the sum of seconds, so it is a true rate.
 class Pace {
 public:
-  /// Time constant of the average: a change of speed takes about so long to
-  /// show.
+  /// Time constant of the average: about this time after a change of speed, the average
+  /// shows the new speed.
   static constexpr double kWindowSeconds = 5;
 
-  /// Adds a step that took `seconds`, and the `pauseSeconds` since the step
-  /// before it (evaluation, checkpoints).
+  /// Adds a step that took `seconds`. `pauseSeconds` is the time between the previous step
+  /// and this one, e.g. for an evaluation or a checkpoint.
   void add(double seconds, double pauseSeconds) {
     const double keep = std::exp(-seconds / kWindowSeconds);
     recentSteps = recentSteps * keep + 1;
@@ -24,10 +24,10 @@ public:
     pauses += pauseSeconds;
     ++steps;
   }
-  /// Steps per second of computation; 0 before the first step.
+  /// Steps per second without pauses; 0 before the first step.
   double stepsPerSecond() const { return recentSeconds > 0 ? recentSteps / recentSeconds : 0; }
-  /// Estimated seconds for `count` more steps at this speed, including the
-  /// average pause per step.
+  /// Estimates the seconds for `count` more steps at this speed. Includes the average
+  /// pause per step.
   double secondsFor(uint64_t count) const {
     return steps == 0 ? 0 : double(count) * (recentSeconds / recentSteps + pauses / double(steps));
   }

@@ -1,5 +1,5 @@
-/* main() of a produced executable. It is linked with the object file that
- * defines the program record. */
+/* main() of a compiled program. The linker joins it with the object file that defines
+ * the program record. */
 #include "dpc/dpc.h"
 
 extern const dpc_program_t dpc_program;

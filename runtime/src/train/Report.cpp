@@ -1,5 +1,5 @@
-// Writes rank 0's JSONL log, which has each step once even in a resumed run.
-// Shows progress as a bar on a terminal, otherwise as an occasional line.
+// Writes rank 0's JSONL log, which has each step once even in a resumed run. Shows the
+// progress as a bar on a terminal, otherwise as a line from time to time.
 
 #include "runtime/src/train/Report.h"
 
@@ -32,19 +32,19 @@ void writeNumber(std::FILE *file, double value) {
     std::fputs("null", file);
 }
 
-/// Quotes a string for JSON, since names of outputs may have any characters.
+/// Quotes a string for JSON, because the name of an output may have any characters.
 std::string quoted(const std::string &text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The number after `"step":` in a log line; 0 if there is none.
+/// The number after `"step":` in a log line; 0 if the line has no step.
 uint64_t stepOf(const std::string &line) {
   const size_t at = line.find("\"step\":");
   return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + 7, nullptr, 10);
 }
 
-/// Removes log lines of steps after the checkpoint from which this run
-/// continues, so that each step is in the log once.
+/// Removes the log lines of all steps after `lastStep`, the step of the checkpoint from
+/// which this run resumes. The run will write these steps again.
 dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   Mapping text;
   if (::access(path.c_str(), F_OK) != 0)
@@ -59,7 +59,7 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
     const char *newline =
         static_cast<const char *>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
     if (!newline)
-      break; // incomplete because of a crash
+      break; // the last line is incomplete, because the earlier run crashed
     const std::string line(at, newline + 1);
     if (stepOf(line) <= lastStep)
       if (dpc_status_t status = kept.write(line.data(), line.size()))
@@ -69,7 +69,7 @@ dpc_status_t keepUpTo(const std::string &path, uint64_t lastStep) {
   return kept.commit();
 }
 
-/// A duration as "1:02:03", or "2:03" if shorter than an hour.
+/// Formats a duration as "1:02:03", or as "2:03" if it is shorter than an hour.
 std::string durationText(double seconds) {
   const auto whole = static_cast<unsigned long long>(seconds);
   char text[40];
@@ -81,7 +81,7 @@ std::string durationText(double seconds) {
   return text;
 }
 
-/// Columns of the terminal on standard output; 80 if it does not report them.
+/// Number of columns of the terminal on standard output; 80 if it is not known.
 size_t terminalColumns() {
   winsize size = {};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
@@ -211,8 +211,9 @@ void Report::draw(const StepReport &report) {
   if (!terminal) {
     std::printf("%s\n", text.c_str());
   } else {
-    // A line that wraps could not be overwritten, so the bar shrinks to make
-    // room. It never grows again, so that it does not jump.
+    // The line must fit the terminal, because a line that wraps could not be overwritten.
+    // So a longer text makes the bar shorter. The bar does not become longer again,
+    // because it would jump to and fro.
     const size_t columns = terminalColumns() - 1, frame = 3;
     const size_t room = columns - std::min(columns, text.size() + frame);
     barCells = room < kLeastBarCells ? 0 : std::min(barCells, room);

@@ -12,7 +12,7 @@
 
 namespace dpc {
 
-/// Values of metrics with their names, in the order of the program.
+/// The names and values of metrics, in the order of the program.
 using MetricValues = std::vector<std::pair<const char *, double>>;
 
 /// The numbers of one step.
@@ -22,31 +22,32 @@ struct StepReport {
   double seconds = 0;
   double samplesPerSecond = 0;
   double learningRate = 0;
-  const MetricValues *metrics = nullptr;    ///< "loss" first
-  const MetricValues *evaluation = nullptr; ///< null: this step has no evaluation
+  const MetricValues *metrics = nullptr;    ///< metrics of the step, "loss" first
+  const MetricValues *evaluation = nullptr; ///< null: no evaluation followed this step
 };
 
-/// Rank 0's output: a JSONL log with the numbers of each step, and progress
-/// with the recent speed, as a bar on a terminal or else as an occasional line.
+/// The output of rank 0. It has a JSONL log with the numbers of each step. It also shows
+/// the progress and the recent speed: as a bar on a terminal, otherwise as a line from
+/// time to time.
 class Report {
 public:
   ~Report();
-  /// Opens the log: a new file, or with `resume` the existing one without its
-  /// lines after `resumedStep`, the last step before this run.
+  /// Opens the log as a new file. With `resume`, opens the existing log and removes its
+  /// lines after `resumedStep`, which is the last step before this run.
   dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
-  /// Opens the log to append to it.
+  /// Opens the log to append lines.
   dpc_status_t extendLog(const std::string &path);
   void begin(uint64_t firstStep, uint64_t lastStep, uint64_t batch);
   /// Shows the progress after a step.
   void show(const StepReport &report);
-  /// Writes the log line of a step. DPC_IO if the log cannot be written.
+  /// Writes the log line of a step. Returns DPC_IO if the log cannot be written.
   dpc_status_t step(const StepReport &report);
-  /// Writes a log line for an evaluation that belongs to no step of this run.
-  /// `epoch` is null if the run has no training data. DPC_IO as above.
+  /// Writes a log line for an evaluation that follows no step of this run. `epoch` is null
+  /// if the run has no training data. Returns DPC_IO if the log cannot be written.
   dpc_status_t evaluation(uint64_t step, const double *epoch, const MetricValues &values);
-  /// Flushes the log to the disk. DPC_IO if that fails.
+  /// Flushes the log to the disk. Returns DPC_IO if this fails.
   dpc_status_t syncLog();
-  /// Prints a separate line after clearing the progress bar.
+  /// Ends the progress bar, if it is shown, and prints a line below it.
   void line(const std::string &text);
   void end();
   dpc_status_t closeLog();
@@ -63,11 +64,11 @@ private:
   bool terminal = false, barShown = false;
   uint64_t firstStep = 0, lastStep = 0, batch = 0;
   double lastStepAt = 0, lastShown = 0;
-  size_t barCells = 24; ///< width of the progress bar; 0: no room for one
+  size_t barCells = 24; ///< width of the progress bar; 0: the terminal has no room for a bar
   Pace pace;
 };
 
-/// A size for messages: "12.3 MiB"
+/// Formats a size for messages, e.g. "12.3 MiB".
 std::string bytesText(uint64_t bytes);
 
 } // namespace dpc

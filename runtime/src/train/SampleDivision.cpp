@@ -1,5 +1,5 @@
-// Finds from the placements of a program's inputs how many samples each rank
-// gets.
+// Finds out how many samples of a batch each rank gets, from the placements of the
+// program's inputs.
 
 #include "runtime/src/train/SampleDivision.h"
 
@@ -12,9 +12,9 @@ namespace dpc {
 
 namespace {
 
-/// Number of samples per microbatch from which the rank has at least one element.
-/// For an input with one buffer for the complete batch, the average over
-/// microbatches, rounded up.
+/// Number of samples per microbatch of which the rank has at least one element. If the
+/// input has one buffer for the complete batch, this is the average over microbatches,
+/// rounded up.
 uint64_t samplesOf(const dpc_program_t &program, const dpc_input_t &input, uint32_t rank) {
   const auto before = static_cast<uint32_t>(input.batch_dim);
   const uint64_t inner = elementCount(input.shape + before + 1, input.dim_count - before - 1),

@@ -7,9 +7,10 @@
 
 namespace dpc {
 
-/// A note on ranks that get no sample of a batch. If all get samples, but none
-/// more than one, a note on ranks that hold the same samples and parameters as
-/// another rank. Empty if there are no such ranks.
+/// A note for the user if the batch is too small for the number of ranks. This is so if
+/// some ranks get no sample of a batch. It is also so if no rank gets more than one
+/// sample and some ranks have the same samples and parameters as another rank. Otherwise
+/// the result is empty.
 std::string sampleDivisionNote(const dpc_program_t &program);
 
 } // namespace dpc

@@ -1,5 +1,5 @@
-// Trains from the first step to the last on batches that are read ahead, with
-// evaluations and checkpoints in between, and saves the results.
+// Runs the steps of a training with batches that are read ahead. Evaluates and writes
+// checkpoints between steps, and saves the results at the end.
 
 #include "runtime/src/train/Trainer.h"
 
@@ -23,12 +23,12 @@
 namespace dpc {
 
 namespace {
-/// Key with which the samples of an epoch are shuffled.
+/// The key of the permutation that shuffles the samples of an epoch.
 uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
 } // namespace
 
-/// Checks the options and output files, so that a bad request fails before any
-/// work.
+/// Checks the options and the output files, so that a wrong request fails before the run
+/// does any work.
 dpc_status_t Trainer::openOutputs() {
   if (!options.inputs.empty() || !options.outputs.empty())
     return fail(DPC_USAGE,
@@ -43,7 +43,8 @@ dpc_status_t Trainer::openOutputs() {
   return best.open();
 }
 
-/// Prints notes on data that the user may have meant otherwise.
+/// Prints notes on the data: arrays that no input uses, and values that the program may
+/// read in another way than the user meant.
 void Trainer::noteData() {
   std::vector<std::string> unused = data.unusedArrays();
   for (const std::string &name : evaluation.unusedArrays())
@@ -113,8 +114,8 @@ dpc_status_t Trainer::initParameters() {
 dpc_status_t Trainer::openState() {
   if (options.checkpoint.empty())
     return initParameters();
-  // Step of the newest checkpoint. Rank 0's listing is used, because not all
-  // ranks may see the same folder.
+  // The number of checkpoints, and the step of the newest one. Rank 0 lists the folder for
+  // all ranks, because the ranks might see different folders.
   uint64_t newest[2] = {};
   if (first()) {
     const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
@@ -127,7 +128,7 @@ dpc_status_t Trainer::openState() {
   if (dpc_status_t status = session.broadcast(newest, sizeof newest))
     return status;
   const bool isEmpty = newest[0] == 0, resumes = !isEmpty || !options.resumeFrom.empty();
-  if (!isEmpty && !options.resume) // resuming later from another run's newer step would mix the two
+  if (!isEmpty && !options.resume) // a later --resume could take a step of the other run
     return session.failed(fail(DPC_INVALID,
                                "%s already holds checkpoints (step %" PRIu64
                                "): add --resume, or name another directory",
@@ -143,8 +144,8 @@ dpc_status_t Trainer::openState() {
   }
   const std::string &from = isEmpty ? options.resumeFrom : options.checkpoint;
   const RunPage *page = runPage();
-  // A run that its launcher restarts continues from its own checkpoint, so
-  // --init-params may be given too.
+  // If the launcher restarts a run, it adds --resume, and the run continues from its own
+  // checkpoint. So --init-params of the first start may remain on the command line.
   if (!options.initParams.empty() && !(page && page->restarts))
     return session.failed(fail(DPC_INVALID,
                                "--resume and --init-params: the checkpoint in %s has the "
@@ -153,7 +154,7 @@ dpc_status_t Trainer::openState() {
   const dpc_status_t status = resumeCheckpoint(session, from);
   if (isEmpty) {
     resumedElsewhere = true;
-    session.checkpointRun.id.clear(); // the checkpoints of that run belong to it, not to this run
+    session.checkpointRun.id.clear(); // a new run, which must not remove the old checkpoints
   }
   return status;
 }
@@ -164,13 +165,13 @@ void Trainer::select(InputLoader &loader, uint64_t index) const {
               epochKey(options.seed, index / batchesPerEpoch));
 }
 
-/// Runs one step on the batch that was read during the previous step, while the
-/// next batch is read.
+/// Runs one step on the batch that the prefetcher read during the previous step. Meanwhile
+/// the prefetcher reads the next batch.
 dpc_status_t Trainer::oneStep(uint64_t index) {
   const double begin = monotonicSeconds();
   if (dpc_status_t status = prefetcher->finish())
     return session.failed(status);
-  select(session.loader, index); // for inputs that are loaded on use
+  select(session.loader, index); // for inputs that do not come from the prefetcher
   prefetcher->hasNext = index + 1 < lastStep;
   if (prefetcher->hasNext)
     select(prefetcher->next(), index + 1);
@@ -189,8 +190,7 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   return DPC_OK;
 }
 
-/// Evaluates the current parameters, and saves them if they are the best so
-/// far.
+/// Evaluates the current parameters. With --best, saves them if they are the best so far.
 dpc_status_t Trainer::evaluate() {
   if (dpc_status_t status = evaluation.run(/*mayStop=*/false))
     return status;
@@ -207,8 +207,8 @@ dpc_status_t Trainer::evaluate() {
   return DPC_OK;
 }
 
-/// Starts a checkpoint after the log has been flushed, so that a run resumed
-/// from the checkpoint finds all of its steps in the log.
+/// Flushes the log, and then starts a checkpoint. So a run that resumes from the checkpoint
+/// finds all earlier steps in the log.
 dpc_status_t Trainer::save() {
   if (first())
     if (dpc_status_t status = report.syncLog())
@@ -239,8 +239,8 @@ dpc_status_t Trainer::steps() {
       return status;
     const uint64_t done = session.control.step;
     const bool isSkipped = session.scalesLoss() && session.lossIsNotFinite();
-    // The log gets a line even if the run stops here. Evaluation and periodic
-    // checkpoints are skipped then.
+    // If the run stops here, the log still gets a line for this step. But the run then
+    // skips the evaluation and the periodic checkpoint.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
     const bool isLast = !stops && !session.stopAgreed && done == lastStep;
@@ -262,8 +262,8 @@ dpc_status_t Trainer::steps() {
                     ": the loss is not finite: the step is skipped and the loss scale halved");
       report.show(line);
     }
-    // The last checkpoint is finished before the last evaluation, so that it
-    // survives if the evaluation fails or is killed.
+    // The last checkpoint is finished before the last evaluation, so that it exists even
+    // if the evaluation fails or the run is killed.
     if (isLast && evaluation.isOpen() && !options.checkpoint.empty()) {
       if ((status = save()) || (status = saver.finish()))
         return status;
@@ -308,7 +308,7 @@ dpc_status_t Trainer::results() {
         return session.failed(status);
   }
   if (best.isActive()) {
-    // best.offer() has written the files already.
+    // best.offer() has already written the files.
     if (first())
       report.line(best.result());
     return DPC_OK;
@@ -316,8 +316,7 @@ dpc_status_t Trainer::results() {
   return writeModelFiles(session, options);
 }
 
-/// Implements --evaluate: prints and logs the same as an evaluation during
-/// training.
+/// Implements --evaluate. Prints and logs the same lines as an evaluation during training.
 dpc_status_t Trainer::evaluateAlone() {
   if (first() && !options.log.empty())
     if (dpc_status_t status = report.extendLog(options.log))
@@ -332,7 +331,7 @@ dpc_status_t Trainer::evaluateAlone() {
   return session.failed(report.evaluation(session.control.step, nullptr, evaluation.getValues()));
 }
 
-/// The number of steps that the user requested, for messages.
+/// The number of steps that the user requested, as text for messages.
 std::string Trainer::wanted() const {
   if (options.steps)
     return "--steps=" + std::to_string(options.steps);
@@ -341,7 +340,7 @@ std::string Trainer::wanted() const {
          ", which ends at step " + std::to_string(lastStep);
 }
 
-/// Prints the first line of a run.
+/// Prints the first line of a run: the program, its ranks, its batch and its memory.
 void Trainer::introduce() {
   const dpc_program_t &program = session.program;
   uint64_t peak = 0;
@@ -393,10 +392,10 @@ dpc_status_t Trainer::run() {
   if (stepsSkipped > 1)
     report.line("note: the loss of " + std::to_string(stepsSkipped) +
                 " steps was not finite: they were skipped");
-  if (status == DPC_NUMERIC) { // same status on all ranks
+  if (status == DPC_NUMERIC) { // the vote gives all ranks the same status
     const std::string cause = dpc_last_error();
-    // Gradients stopped being finite some steps ago, but all steps since were
-    // skipped, so the state is worth a checkpoint.
+    // If the loss scale became too small, gradients have not been finite for some steps.
+    // But the program skipped these steps, so the state is still good. Save it.
     const bool isWhole = session.scaleIsTooSmall && !options.checkpoint.empty();
     dpc_status_t saved = isWhole ? save() : DPC_OK;
     if (saved == DPC_OK)

@@ -14,7 +14,7 @@
 
 namespace dpc {
 
-/// Trains one produced program: resumes, runs steps, evaluates, writes
+/// Performs one rank of a training run: resumes, runs steps, evaluates, and writes
 /// checkpoints and results. With --evaluate it only evaluates.
 class Trainer {
 public:
@@ -52,16 +52,16 @@ private:
   BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   MetricValues metrics;
-  bool isEvaluated = false;      ///< the current parameters have been evaluated
-  bool isSaved = false;          ///< the checkpoint of the last step has been written
-  bool resumedElsewhere = false; ///< no checkpoint of this run has the state yet
+  bool isEvaluated = false;      ///< whether the current parameters have been evaluated
+  bool isSaved = false;          ///< whether the checkpoint of the last step has been written
+  bool resumedElsewhere = false; ///< the run resumed from another folder (--resume=DIR), so its own
+                                 ///< folder has no checkpoint of the state yet
   uint64_t stepsSkipped = 0;     ///< rank 0: number of steps whose loss was not finite
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };
 
-/// Runs an inference program on the files of --input and writes the files of
-/// --output.
+/// Runs an inference program on the files of --input, and writes the files of --output.
 dpc_status_t runInference(dpc_session &session, const Options &options);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Refuses options that produced programs do not have, and says what to use
+// Refuses options that compiled programs do not have. Tells the user which option to use
 // instead.
 
 #include "runtime/src/train/UnknownOption.h"
@@ -15,8 +15,8 @@ namespace dpc {
 
 namespace {
 
-/// Options of dpc-compile (tools/dpc-compile/Options.td) that programs do not
-/// have, each surrounded by blanks for the search.
+/// The options of dpc-compile (tools/dpc-compile/Options.td) that programs do not have.
+/// Each one has a blank before and after it, so that a search finds only complete names.
 constexpr char kOfCompiler[] =
     " --accumulate --as-exported --batch-axes --batch-dim --batch-norm --bucket-mib --cache "
     "--clip-grad-norm --cpu --cuda-arch --device-memory --emit --explain --fail-on-reshard "
@@ -25,8 +25,8 @@ constexpr char kOfCompiler[] =
     "--param-group --params --precision --products --ptxas --recompute --remat --shape "
     "--shard --stop-after --sums --target --trainable --verify-plan --zero --zero-keep ";
 
-/// Options of other training programs that have another name here, or that
-/// dpc-compile has.
+/// Options that users may know from other training programs, and the option of dpc that has
+/// the same purpose.
 constexpr struct {
   const char *name, *instead;
 } kElsewhere[] = {
@@ -38,7 +38,7 @@ constexpr struct {
     {"--eval", "the option is --evaluate, with --eval-data=.."},
 };
 
-/// The options of training and inference programs (Options.cpp).
+/// All options of training and inference programs, which Options.cpp parses.
 constexpr const char *kOwn[] = {"--best",      "--checkpoint",  "--checkpoint-every",
                                 "--comm",      "--cuda-graph",  "--data",
                                 "--epochs",    "--eval-data",   "--eval-every",

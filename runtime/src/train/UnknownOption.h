@@ -7,10 +7,10 @@
 
 namespace dpc {
 
-/// DPC_USAGE for an option that produced programs do not have, or have only
-/// without a value. The message points to dpc-compile for its options, names
-/// the equivalent of options that other training programs have, or suggests the
-/// option with the most similar name.
+/// Returns DPC_USAGE for an option that compiled programs do not have, or for which they
+/// take no value. The message helps the user. It says that dpc-compile has the option, or
+/// names the corresponding option (e.g. --lr for --learning-rate). Otherwise it suggests
+/// the option with the most similar name.
 dpc_status_t refuseUnknown(const std::string &name);
 
 } // namespace dpc

@@ -1,6 +1,6 @@
-// Fill rule of nn.attention. It computes blocks of queries whose scores stay in
-// cache. The softmax of each row takes the complete row at once, as the
-// decomposition of the op does.
+// Fill rule of nn.attention. It computes blocks of queries, so that the scores of a
+// block stay in cache. It computes the softmax of a row from all scores of the row,
+// as the decomposition of the op does.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CPU/Ops/AttentionTiles.h"
@@ -74,8 +74,8 @@ private:
     });
   }
 
-  /// The scores of a tile for a panel, with -infinity for keys that a query does
-  /// not see.
+  /// Computes the scores of a tile of queries for a panel of keys. The score is
+  /// -infinity if the query does not see the key.
   void scoreTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
     Values tile = t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
     Value never = t.splatOf(-std::numeric_limits<double>::infinity());
@@ -89,14 +89,15 @@ private:
       }
   }
 
-  /// Computes a row's largest score, replaces the scores by their exponentials, and
-  /// sums these.
+  /// Computes the largest score of a row. Replaces each score by the exponential of
+  /// the score minus the largest, and sums the exponentials.
   void exponentials(Index row, Value end) {
     Value base = code.at(scores, row * t.scoreStride);
     auto at = [&](Index panel, int64_t v) {
       return code.at(base, panel * t.width + v * code.lanes);
     };
-    // This select is one instruction. It may drop a NaN, but the sum keeps it.
+    // This select becomes one instruction. It may drop a NaN, but the sum of the
+    // exponentials will be NaN.
     auto larger = [&](Value x, Value y) -> Value {
       return e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
     };
@@ -131,8 +132,8 @@ private:
     e.storeAt(sums, sum, row);
   }
 
-  /// Rows of the result: values weighted by exponentials, divided by the sum of
-  /// these.
+  /// Computes a tile of the result: sums of rows of v, weighted by the
+  /// exponentials, divided by the sum of the exponentials.
   void resultTile(Index query, Index row, int64_t height, Index column, int64_t across,
                   Value units) {
     int64_t count = llvm::divideCeil(across, code.lanes);
@@ -162,7 +163,7 @@ private:
   VectorEmitter &e;
   AttentionTiles t;
   VectorCode &code;
-  int64_t vectors; // number of vectors in a panel
+  int64_t vectors; // the number of vectors in a panel
   AttentionTiles::Rows queries, values;
   Value keyPanels, scores, largest, sums;
 };

@@ -1,7 +1,7 @@
-// Fill rule of nn.attention_grad (after Dao, "FlashAttention-2", 2023). It handles
-// the queries in parts. The probabilities and score gradients of a part are
-// recomputed and stay in cache while dq sums over their rows and dk and dv over
-// their columns.
+// Fill rule of nn.attention_grad (after Dao, "FlashAttention-2", 2023). It divides
+// the queries into parts. For each part, it computes the probabilities and the
+// gradients of the scores, which stay in cache. From them it computes dq, which
+// sums over keys, and adds to dk and dv, which sum over queries.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CPU/Ops/AttentionTiles.h"
@@ -44,7 +44,8 @@ public:
     dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      // The scale of the scores is the product of the factors in these two copies.
+      // Both copies are multiplied by a factor; the product of the factors is the
+      // scale of the scores.
       t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
       t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
@@ -68,8 +69,8 @@ public:
   }
 
 private:
-  /// The place in which a result is summed: its buffer, or scratch memory of a
-  /// wider type until all parts are added.
+  /// The memory in which a result is summed: its buffer, or scratch memory of a
+  /// wider type, from which the sums are rounded to the buffer after the last part.
   struct Place {
     Value tensor, sums;
     int64_t stride = 0;
@@ -103,7 +104,7 @@ private:
     inBlocks(e, count, t.blockRows, [&](Index row, int64_t rows) { block(query, row, rows); });
     TileRows cut(shape.keys, t.tileRows);
     cut.forEach(e, [&](Index, Index key, int64_t height) {
-      // Skip keys that no query of this part sees.
+      // Skip a tile of keys if no query of this part sees them.
       Value isSeen;
       if (shape.causal && !isWhole)
         isSeen = e.make<arith::CmpIOp>(arith::CmpIPredicate::sle, e.materialize(key - query),
@@ -115,8 +116,9 @@ private:
     });
   }
 
-  /// Computes probabilities, score gradients and dq for a block of queries that
-  /// begins `row` rows into the part that starts at `first`.
+  /// Computes probabilities, score gradients and dq for a block of `count` queries.
+  /// The block begins `row` rows after query `first`, which is the first query of
+  /// the part.
   void block(Index first, Index row, int64_t count) {
     Index query = first + row;
     AttentionTiles::Seen seen = t.keysSeenBy(query, count);
@@ -177,8 +179,9 @@ private:
     }
   }
 
-  /// Divides by the sum of a row of probabilities. Instead of the probabilities, it
-  /// divides the other factors of each product, which are shorter rows.
+  /// Divides by the sum of a row of probabilities. Each product has a probability
+  /// and another factor. This function divides the other factors, because their
+  /// rows are shorter.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
         e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),
@@ -191,13 +194,13 @@ private:
     for (int64_t v = 1; v < vectors; ++v)
       parts[0] = code.add(parts[0], parts[v]);
     Value sum = code.sumOfLanes(parts[0]), one = e.constantLike(code.elementType, 1);
-    if (op.getGuarded()) // the row has no keys
+    if (op.getGuarded()) // the mask hides all keys of the row
       sum = e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
                                                           e.constantLike(code.elementType, 0)),
                                     one, sum);
     Value inverse = e.make<arith::DivFOp>(one, sum), inverses = code.splat(inverse);
     e.storeAt(delta, t.multiplied(e.loadAt(delta, code.elementType, query), inverse), query);
-    // Complete vectors are safe, because zeros follow each row.
+    // Complete vectors may be stored, because each row is followed by zeros.
     e.sequence(llvm::divideCeil(shape.valueDepth, code.lanes), [&](Index i) {
       Value at = code.at(grads.address, query * grads.stride + i * code.lanes);
       code.store(t.multiplied(code.load(at), inverses), at);
@@ -215,8 +218,9 @@ private:
     }
   }
 
-  /// Clears one panel after the last seen one. A tile of keys takes complete units
-  /// of queries, so it may read up to one panel past the keys that a block sees.
+  /// Sets to zero the panel after the last panel that the block sees. keyTile sums
+  /// over complete units of queries, so it may read one panel more than a block has
+  /// computed.
   void clearPanelAfter(Index end, Index row, int64_t count) {
     Value first = e.materialize(end), last = e.materialize(e.constant(t.panels));
     Value next = e.make<arith::MinSIOp>(e.materialize(end + 1), last);
@@ -231,13 +235,14 @@ private:
     });
   }
 
-  /// Adds the contribution of a part of the queries to rows of dk or dv.
+  /// Adds the products of a part of the queries to `height` rows of dk or dv.
   void keyTile(const Place &result, Value weights, const AttentionTiles::Rows &rows,
                int64_t elements, Index query, int64_t count, Index key, int64_t height) {
     int64_t whole = count / t.unit, rest = count % t.unit;
     Value first = e.materialize(e.constant(0));
     if (shape.causal) {
-      // Queries before this unit see no key of the tile.
+      // Begin with the unit of queries that has the first query which sees a key of
+      // the tile.
       Value distance = e.make<arith::MaxSIOp>(e.materialize(key - query - shape.offset()), first);
       first = e.make<arith::DivUIOp>(distance, e.materialize(e.constant(t.unit)));
     }

@@ -1,4 +1,4 @@
-// Block sizes of the kernels of attention and of its gradient.
+// Chooses the block sizes of the kernels of attention and of its gradient.
 
 #include "targets/CPU/Ops/AttentionSizes.h"
 
@@ -20,13 +20,13 @@ AttentionSizes::AttentionSizes(unsigned vectorBytes, Type factorType, const Atte
   panels = llvm::divideCeil(shape.keys, width);
   unit = std::min<int64_t>(8, width);
   tileRows = RegisterTile::packedRowsFor(format, width / format.lanes);
-  // Small blocks skip more unseen keys, which matters if there are few keys. Large
-  // blocks reuse a panel more often.
+  // A small block can skip more keys that its queries do not see, which matters if
+  // there are few keys. A large block reuses a panel of keys more often.
   blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
   scoreStride = panels * width + 64 / format.bytes;
-  // A mask that is in memory can be read in place, without a copy, if its last
-  // dimension is that of the keys and the number of keys is a multiple of a panel's
-  // width. Each load of a vector then stays in one row of the mask.
+  // A mask in memory is read in place if its last dimension counts keys, and the
+  // number of keys is a multiple of the width of a panel. Then each load of a
+  // vector stays inside one row of the mask.
   bool hasKeys =
       !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;
   if (mask && !(hasKeys && shape.keys % width == 0 && isInMemory(mask)))
@@ -45,7 +45,7 @@ int64_t AttentionSizes::countOfPackedPanels(int64_t elements) const {
   return countOfPanels(elements) + MatrixPacker::slackOf(format);
 }
 
-// The probabilities and score gradients of a part fit the second-level cache.
+// Choose parts whose probabilities and score gradients fit the second-level cache.
 AttentionParts::AttentionParts(const AttentionSizes &sizes) {
   int64_t most = (sizes.format.vectorBytes == 64 ? 768 : 320) << 10;
   int64_t rowBytes = 2 * sizes.scoreStride * sizes.format.bytes;
@@ -57,7 +57,8 @@ AttentionParts::AttentionParts(const AttentionSizes &sizes) {
 
 ScratchSizes AttentionParts::getScratch(const AttentionSizes &t, Type factorType) const {
   const AttentionShape &shape = t.shape;
-  // Sums of parts need a place if the results are narrower.
+  // The sums over several parts need scratch memory if the results have a narrower
+  // type.
   bool hasSums = !isWhole && factorType != t.format.elementType;
   return t.format.bytesOf(
       {t.maskElements, t.countOfRows(shape.queries, shape.depth),

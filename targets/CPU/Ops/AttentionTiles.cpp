@@ -1,5 +1,5 @@
-// Shared code of the kernels of attention and of its gradient: packed heads,
-// products of blocks, masks and rows of scores.
+// Code that the kernels of attention and of its gradient share: copies of
+// operands, products of blocks, visible keys, and masks.
 
 #include "targets/CPU/Ops/AttentionTiles.h"
 
@@ -225,7 +225,8 @@ Value AttentionTiles::splatOf(double value) {
       DenseElementsAttr::get(code.type, e.builder.getFloatAttr(code.elementType, value)));
 }
 
-// Only the f32 exponential has vector code; other types call a function per lane.
+// Only the exponential of f32 has vector code. For f64, code calls a function for
+// each lane.
 Value AttentionTiles::exponential(Value x) {
   if (code.elementType.isF32())
     return e.make<math::ExpOp>(x);

@@ -6,10 +6,10 @@
 
 namespace dpc::nn {
 
-/// Shared code of the kernels of attention and of its gradient: one head's
-/// operands, copied into a form that register tiles read fast, and scores for
-/// blocks of queries and panels of keys. Copies of 16-bit operands are f32, and so
-/// are all computed values.
+/// Code that the kernels of attention and of its gradient share. It copies the
+/// operands of one batch element into a form that register tiles can read fast. It
+/// computes scores of blocks of queries and panels of keys. If operands are 16-bit
+/// floats, copies and computed values are f32.
 class AttentionTiles : public AttentionSizes {
 public:
   using Index = LoopEmitter::Index;
@@ -19,39 +19,42 @@ public:
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
   VectorEmitter &e;
-  /// The element type of the operands in memory, and of their gradients.
+  /// The element type of the operands in memory and of their gradients.
   mlir::Type factorType;
   VectorCode code;
 
-  /// Selects the batch element that the other methods work on.
+  /// Selects the batch element that the other functions work on.
   void setBatch(Index number);
-  /// The operand `tensor` of this batch element as a matrix with rows of `elements`
-  /// elements. The result has no address if the operand is not in memory.
+  /// The operand `tensor` of this batch element as a matrix. It has no address if
+  /// the operand is not in memory.
   StridedMatrix matrixOf(mlir::Value tensor) const;
-  /// Element (row, element) of such an operand.
+  /// Element (row, element) of the operand `tensor` of this batch element.
   mlir::Value readElement(mlir::Value tensor, Index row, Index element);
 
-  /// Rows in scratch memory.
+  /// Rows in scratch memory: their address, and the distance in elements from one
+  /// row to the next.
   struct Rows {
     mlir::Value address;
     int64_t stride;
   };
-  /// Allocates scratch memory for rows of `elements`, zero-padded to a multiple of
-  /// the unit.
+  /// Allocates scratch memory for `count` rows of `elements` elements. Zeros follow
+  /// each row up to a multiple of the lanes, and the last row up to a multiple of
+  /// `width` rows.
   Rows makeRows(int64_t count, int64_t elements);
-  /// Copies an operand into these rows, multiplied by `factor`.
+  /// Copies the operand `tensor` to the rows `to`, multiplied by `factor`.
   void copyRows(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements, double factor);
-  /// Allocates scratch memory for panels of an operand with one row per key. Keys
-  /// are lanes.
+  /// Allocates scratch memory for the panels of an operand that has one row per
+  /// key. In a panel, keys are lanes.
   mlir::Value makePanels(int64_t elements);
   void packPanels(mlir::Value to, mlir::Value tensor, int64_t elements);
 
-  /// The products of `height` rows with the keys of a panel, row by row.
+  /// The products of `height` rows, from row `first` on, with the keys of a panel,
+  /// row by row.
   Values multiply(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf, Index panel,
                   int64_t elements);
-  /// A tile of weighted sums over units [first, end). The weight of row r at point
-  /// p is the scalar at offset r * `rowStep` + p * `pointStep` from `weights`. It
-  /// multiplies a row of vectors at offset p * `stride` from `vectors`.
+  /// A tile of weighted sums over points. The weight of row r at point p is the
+  /// scalar at offset r * `rowStep` + p * `pointStep` from `weights`. It multiplies
+  /// the vectors at offset p * `stride` from `vectors`.
   struct Sum {
     mlir::Value weights;
     int64_t rowStep, pointStep, height;
@@ -59,25 +62,28 @@ public:
     int64_t stride, vectorCount;
   };
   Values addUnits(const Sum &sum, mlir::Value first, mlir::Value end, int64_t most, Values sums);
-  /// The same over `count` points instead of units.
+  /// As addUnits, but adds `count` points from the first point on.
   Values addPoints(const Sum &sum, int64_t count, Values sums);
 
-  /// The panels of keys that a block of queries sees: every query sees panels
-  /// before `whole` completely, and no query sees panels from `end` on.
+  /// The panels of keys that a block of queries sees. All queries see all keys of
+  /// the panels before panel `whole`. No query sees a key of the panels from panel
+  /// `end` on.
   struct Seen {
     Index whole, end;
   };
   Seen keysSeenBy(Index query, int64_t count) const;
-  /// Calls `body` for each seen panel. `isCut`: some query of the block does not
-  /// see all of its keys.
+  /// Calls `body` for each panel before panel `end`. `isCut` says that a query of
+  /// the block may not see all keys of the panel.
   void forEachPanel(const Seen &seen, llvm::function_ref<void(Index panel, bool isCut)> body);
-  /// An i1 vector that tells, for each lane, whether `query` sees that key from
-  /// `key` on.
+  /// An i1 vector that says, for each lane, whether `query` sees the key with the
+  /// number `key` plus the lane.
   mlir::Value sees(Index query, Index key);
 
-  /// Loads the mask for a block of queries, if it must be copied.
+  /// Copies the part of the mask for a block of queries, unless the mask is read in
+  /// place.
   void prepareMask(Index query, int64_t count);
-  /// The `scores` of `query` for keys from `key` on, plus the elements of the mask.
+  /// Adds elements of the mask to `scores`, the scores of `query` for a vector of
+  /// keys from `key` on.
   mlir::Value addMask(mlir::Value scores, Index query, Index key);
 
   mlir::Value splatOf(double value);
@@ -91,7 +97,8 @@ private:
   mlir::Value mask;
   llvm::ArrayRef<int64_t> maskDimensions;
   llvm::SmallVector<Index> batch;
-  /// The address of the mask in its buffer, or of a copy of a block of it.
+  /// The address of the mask in its buffer, or the address of the copy of a part of
+  /// the mask.
   mlir::Value maskAddress, maskCopy;
   Index firstOfCopy;
 };

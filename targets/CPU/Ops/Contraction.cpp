@@ -1,4 +1,4 @@
-// Fill rule of nn.dot: a blocked matrix product.
+// Fill rule of nn.dot, as one blocked matrix product per batch element.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "targets/CPU/Ops/MatrixProduct.h"
@@ -19,7 +19,8 @@ static int64_t elementsAlong(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(extentsOf(tensor, dimensions));
 }
 
-/// An element of a tile of C in scratch memory.
+/// Loads an element of a tile of C in scratch memory, and rounds it to the type of
+/// the result.
 static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const StridedMatrix &tile,
                        ArrayRef<Index> at) {
   Value sum = e.loadAt(tile.address, product.getSumType(), tile.at(at[0], at[1]));
@@ -29,7 +30,8 @@ static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const Str
 }
 
 namespace {
-/// The strides of the matrix that `tensor` is if it is in memory.
+/// The strides of `tensor` as a matrix in memory. The matrix exists if the tensor
+/// is in memory and both strides are constant.
 struct MatrixStrides {
   std::optional<int64_t> row, column;
 
@@ -39,8 +41,10 @@ struct MatrixStrides {
 };
 } // namespace
 
-/// The matrix that `tensor` is in memory; absent if its strides do not fit one. Its
-/// first element has the batch indices `positions` and 0 in the other dimensions.
+/// `tensor` as a matrix in memory, whose rows are the dimensions `rows` and whose
+/// columns are the dimensions `columns`. The batch element is at the batch indices
+/// `positions`. No address if the tensor is not in memory, or if several dimensions
+/// cannot be treated as one.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
                               ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   MatrixStrides strides(tensor, rows, columns);
@@ -90,8 +94,8 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
 
   void fill(DotOp op, VectorEmitter &e) const { tiles(op, e, nullptr); }
 
-  // One matrix product per batch element. Several dimensions of one kind are
-  // treated as one.
+  // Emits one matrix product per batch element. Several dimensions that are rows,
+  // columns or contracted are treated as one.
   void tiles(DotOp op, VectorEmitter &e, FinishTile finishTile) const {
     SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
     SmallVector<int64_t> batch = extentsOf(op.getLhs(), op.getLhsBatch()),

@@ -1,4 +1,5 @@
-// Fill rules of the three convolution ops as products over patches.
+// Fill rules of the three convolution ops, as products of patches of an image with
+// kernels (PatchProduct.h).
 
 #include "dialects/NN/IR/Convolution.h"
 #include "dialects/NN/IR/SumTypes.h"
@@ -22,20 +23,21 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// The bytes of the elements of `tensor` in type `elementType`.
+/// The bytes of the elements of `tensor` if they are converted to `elementType`.
 static int64_t bytesOf(Value tensor, Type elementType) {
   return typeOf(tensor).getNumElements() * elementType.getIntOrFloatBitWidth() / 8;
 }
 
-/// The scratch memory of `getInMemory`.
+/// The scratch memory that getInMemory needs.
 static ScratchSizes scratchOf(const VectorSite &site, Value tensor, Type elementType) {
   if (typeOf(tensor).getElementType() == elementType && site.isInMemory(tensor))
     return {};
   return {bytesOf(tensor, elementType)};
 }
 
-/// The address of the elements of `tensor` in type `elementType`, which is the
-/// tensor's own type or a wider one. Copies them to scratch memory if necessary.
+/// Returns the address of the elements of `tensor`, converted to `elementType`,
+/// which is the type of the elements or a wider type. Copies the tensor to scratch
+/// memory if it must be converted or is not in memory.
 static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
   RankedTensorType type = typeOf(tensor);
   if (type.getElementType() == elementType)
@@ -53,10 +55,11 @@ static Value getInMemory(VectorEmitter &e, Value tensor, Type elementType) {
 
 static Type elementTypeOf(Value tensor) { return typeOf(tensor).getElementType(); }
 
-/// The type of the sums of a convolution op.
+/// The type in which a convolution op sums.
 static Type sumTypeOf(Operation *op) { return accumulatorType(elementTypeOf(op->getOperand(0))); }
 
-/// Whether a blocked convolution is faster than one sum per element.
+/// Whether a blocked convolution is faster than a loop that sums one element of the
+/// result at a time.
 static bool paysForAll(Operation *op, const Convolution &c) {
   Type sum = sumTypeOf(op), result = elementTypeOf(op->getResult(0));
   if (result != sum && result != elementTypeOf(op->getOperand(0)))
@@ -65,7 +68,8 @@ static bool paysForAll(Operation *op, const Convolution &c) {
          c.y.getNumElements() * ShapedType::getNumElements(c.w.getShape().drop_front(1)) >= 4096;
 }
 
-/// Whether `outputs` channels of a group would leave most lanes empty.
+/// Whether the `outputs` output channels of a group would fill less than half of a
+/// vector.
 static bool areFew(const VectorUnit &unit, Type sumType, int64_t outputs) {
   return outputs * 2 * sumType.getIntOrFloatBitWidth() / 8 < int64_t(unit.vectorBytes);
 }
@@ -74,7 +78,7 @@ static int64_t inputsOf(const Convolution &c) { return c.w.getDimSize(1); }
 static int64_t outputsOf(const Convolution &c) { return c.w.getDimSize(0) / c.groups; }
 static ArrayRef<int64_t> spatial(RankedTensorType type) { return type.getShape().drop_front(2); }
 
-/// The grid of patches of x whose results are y.
+/// The grid of patches of x from which y is computed.
 static PatchGrid gridOf(const Convolution &c) {
   PatchGrid grid;
   for (auto [d, points] : llvm::enumerate(spatial(c.y))) {
@@ -90,8 +94,8 @@ static PatchGrid gridOf(const Convolution &c) {
   return grid;
 }
 
-/// The patches of y's gradient whose results are elements phase, phase + stride, ..
-/// of dimension `d` of x's gradient.
+/// One dimension of the grid of patches of y's gradient from which the elements
+/// phase, phase + stride, .. of dimension `d` of x's gradient are computed.
 static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   int64_t stride = c.window.strides[d], dilation = c.window.dilations[d];
   PatchDimension dimension{};
@@ -99,8 +103,8 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   dimension.points = llvm::divideCeilSigned(std::max<int64_t>(0, spatial(c.x)[d] - phase), stride);
   dimension.resultFirst = phase;
   dimension.resultStep = stride;
-  // Kernel element k connects element x with element (x + padLow - k * dilation) /
-  // stride of y.
+  // Element x of the image and kernel element k contribute to element (x + padLow -
+  // k * dilation) / stride of y, if this is an integer.
   int64_t shift = phase + c.window.padLow[d];
   dimension.kernelStep = stride / std::gcd(stride, dilation);
   for (int64_t k = 0; k < std::min(dimension.kernelStep, c.window.kernel[d]); ++k) {
@@ -117,13 +121,13 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
-/// Base of the three rules, which pay under the same condition.
+/// Base of the three rules. All pay under the same condition.
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };
 
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
-  /// The product, without addresses. `grid` stays in use.
+  /// Describes the product without addresses. The result refers to `grid`.
   static ConvolutionProduct productOf(ConvOp op, const Convolution &c, const PatchGrid &grid) {
     return {op.getInput(), c.groups,     inputsOf(c),
             outputsOf(c),  spatial(c.w), spatial(c.y),
@@ -174,7 +178,7 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
     return grids;
   }
 
-  /// The product, without addresses. `grids` stay in use.
+  /// Describes the product without addresses. The result refers to `grids`.
   static ConvolutionProduct productOf(ConvInputGradOp op, const Convolution &c,
                                       ArrayRef<PatchGrid> grids) {
     return {op.getGrad(), c.groups,     outputsOf(c),
@@ -222,7 +226,7 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
 };
 
 struct ConvWeightGradFill : ConvolutionFill<ConvWeightGradFill, ConvWeightGradOp> {
-  /// The gradient, without addresses.
+  /// Describes the gradient without addresses.
   static ConvolutionGradient gradientOf(ConvWeightGradOp op, const Convolution &c) {
     return {op.getInput(), c.groups,  inputsOf(c), outputsOf(c),
             spatial(c.w),  gridOf(c), Value(),     elementTypeOf(op.getResult())};

@@ -1,5 +1,5 @@
-// Gradient of the kernel of a convolution with few channels per group. Patches of a
-// line are the lanes of vectors.
+// Emits the gradient of the kernel of a convolution with few channels per group.
+// Neighbouring patches of a line are the lanes of vectors.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -17,8 +17,9 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Multiplies one sample with the lines of its gradient, and adds the products to
-/// one vector of sums per kernel element. Lanes are patches of a line.
+/// Multiplies the image of one sample with the gradient of the result of the sample,
+/// and adds the products to one vector of sums per kernel element. Lanes are
+/// neighbouring patches of a line.
 class TapSums {
 public:
   TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,
@@ -30,8 +31,9 @@ public:
       outer.push_back(grid[d].points);
   }
 
-  /// Adds the products of taps [first, end) of a channel pair to the sums at `to`.
-  /// The image of the pair is at `image`, its gradient at `grads`.
+  /// Adds the products for taps [first, end) to the sums at `to`, for one input channel
+  /// and one output channel. `image` is the address of the input channel, and `grads`
+  /// is the address of the gradient of the output channel.
   void add(Value image, Value grads, Value to, int64_t first, int64_t end) {
     SmallVector<int64_t> offsets;
     Values now;
@@ -59,8 +61,8 @@ public:
   }
 
 private:
-  /// Distance in elements from the first element of a patch to the one that `tap`
-  /// reads.
+  /// The distance in elements from the first element of a patch to the element that tap
+  /// `tap` reads.
   int64_t offsetOf(int64_t tap) const {
     SmallVector<int64_t> k(kernelShape.size());
     for (int64_t d = last, rest = tap; d >= 0; --d) {
@@ -73,7 +75,7 @@ private:
     return offset;
   }
 
-  /// Adds the products of `count` patches of a line, from `column` on.
+  /// Adds the products of `count` patches of a line, from patch `column` on, to `sums`.
   Values step(Value imageLine, Value gradLine, Index column, int64_t count,
               ArrayRef<int64_t> offsets, Values sums) {
     Value factor = code.loadAs(gradType, code.at(gradLine, column, gradType), count);
@@ -89,14 +91,14 @@ private:
   ArrayRef<int64_t> kernelShape;
   ArrayRef<PatchDimension> grid;
   const SplitPlanes &planes;
-  /// The dimension of lines, and the number of patches in a line.
+  /// The last spatial dimension, and the number of patches in a line.
   const int64_t last, width;
   SmallVector<int64_t> outer;
 };
 } // namespace
 
-/// The vectors of a gradient, and number of elements of its sums: one vector per kernel
-/// element.
+/// The vectors with which a gradient is computed, and the number of elements of its
+/// sums. There is one vector of sums per kernel element.
 static VectorFormat formatOf(const LineGradient &gradient, unsigned vectorBytes) {
   return formatForLines(vectorBytes, gradient.getSumType(), gradient.grid.back().points);
 }
@@ -111,7 +113,7 @@ ScratchSizes LineGradient::getScratch(const VectorSite &site) const {
   return format.bytesOf({planes.count, countOfSums(*this, format)});
 }
 
-// Each lane is summed separately over all samples; the lanes are added at the end.
+// Sums each lane separately over all samples, and adds the lanes at the end.
 void LineGradient::emit(VectorEmitter &e) const {
   int64_t samples = typeOf(source).getDimSize(0), taps = ShapedType::getNumElements(kernelShape),
           plane = 1;
@@ -123,7 +125,7 @@ void LineGradient::emit(VectorEmitter &e) const {
   Value sums = code.scratch(countOfSums(*this, format));
   TapSums tapSums(e, code, *this, planes);
 
-  // Takes as many taps at a time as registers hold sums.
+  // Process as many taps together as registers can hold sums.
   int64_t most = e.vectorBytes == 64 ? 25 : 12,
           chunk = llvm::divideCeil(taps, llvm::divideCeil(taps, most));
   e.sequence(groups, [&](Index group) {

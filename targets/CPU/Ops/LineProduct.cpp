@@ -1,5 +1,5 @@
-// A convolution with few channels per group. Patches of a line are the lanes of
-// vectors.
+// Emits a convolution with few channels per group. Neighbouring patches of a line
+// are the lanes of vectors.
 
 #include "targets/CPU/Ops/LineProduct.h"
 
@@ -22,7 +22,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Sizes of the results of a product.
+/// The sizes of the parts of the result that a LineProduct computes.
 struct LineSizes {
   LineSizes(const LineProduct &p, unsigned vectorBytes)
       : format(formatForLines(vectorBytes, p.getSumType(), p.grids[0].back().points)),
@@ -38,13 +38,14 @@ struct LineSizes {
     stagedPitches = rowMajorStrides(stagedPitches);
   }
 
-  /// Number of elements of the results while their phases are separate.
+  /// The number of elements of the memory in which the phases of the result are
+  /// separate.
   int64_t countOfStaging() const { return staged ? channels * stagedPlane : VectorFormat::kNone; }
 
   VectorFormat format;
   size_t last;
   int64_t phases;
-  /// Number of output channels that are computed together.
+  /// The number of output channels that are computed together.
   int64_t channels;
   bool staged;
   int64_t phasePitch = 0, stagedPlane = 0;
@@ -78,7 +79,8 @@ public:
   }
 
 private:
-  /// Output channels of a group that are computed together.
+  /// A part of the result: `count` output channels of a group, from channel
+  /// `first` on, which are computed together.
   struct Part {
     Index sample, group, first;
     int64_t count;
@@ -90,7 +92,8 @@ private:
   }
 
   void lines(const PatchGrid &grid, const Part &part) {
-    // Take up to four vectors of a line, and several lines if registers are left.
+    // A tile has up to four vectors of a line, and several lines if registers are
+    // left.
     int64_t points = grid[last].points, whole = llvm::divideCeil(points, code.lanes);
     bool atOnce = whole <= 4;
     int64_t vectors = std::min<int64_t>(whole, 4);
@@ -131,7 +134,8 @@ private:
     walk();
   }
 
-  /// Computes `width` points from `column` on, in `lines` lines from `at` on.
+  /// Computes `width` points of each line from point `column` on, for `lines`
+  /// lines from line `at` on.
   void tile(const PatchGrid &grid, const Part &part, ArrayRef<Index> at, int64_t lines,
             Index column, int64_t width) {
     int64_t vectors = llvm::divideCeil(width, code.lanes);
@@ -152,7 +156,7 @@ private:
       loops.push_back({grid[d].taps, grid[d].kernelStep * kernelPitches[d],
                        grid[d].tapStep * planes.pitches[d]});
     Values sums(part.count * lines * vectors, code.zero());
-    // Taps that read consecutive elements form one loop.
+    // Taps that read consecutive elements of the copy form one loop.
     const PatchDimension &line = grid[last];
     int64_t stride = planes.step / std::gcd(planes.step, line.tapStep);
     for (int64_t tap = 0; tap < std::min(stride, line.taps); ++tap) {
@@ -192,7 +196,9 @@ private:
       }
   }
 
-  /// Copies the phases, which are separate in `staging`, into lines of the result.
+  /// Copies the results of the grids to the lines of the result. In `staging`, the
+  /// points of each grid (phase) are contiguous; in the result, points of
+  /// different phases alternate.
   void interleave(const Part &part) {
     int64_t width = p.resultShape[last], lines = ShapedType::getNumElements(p.resultShape) / width;
     for (int64_t r = 0; r < part.count; ++r) {

@@ -5,21 +5,23 @@
 
 namespace dpc::nn {
 
-/// The memory of the channels of one group of one sample, copied with a border
-/// of zeros. Elements at distance `step` along the last dimension become
-/// neighbours, so that one vector load reads neighbouring patches.
+/// How a copy of the channels of one group of one sample lies in scratch memory.
+/// The copy has a border of zeros. A line is the elements along the last
+/// dimension. The copy makes elements of a line neighbours if their distance is
+/// `step`, the stride of the convolution. Then one vector load reads the elements
+/// of neighbouring patches.
 struct SplitLayout {
-  /// All `grids` have the same step and the same first element in the last
+  /// Needs: all `grids` have the same step and the same first element in the last
   /// dimension.
   SplitLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids);
 
   int64_t step, phasePitch, channelPitch;
-  llvm::SmallVector<int64_t> pitches, padLow; // pitches: all but the last
-  int64_t count;                              // elements of the copy
+  llvm::SmallVector<int64_t> pitches, padLow; // `pitches`: of all spatial dimensions but the last
+  int64_t count;                              // number of elements of the copy
 };
 
-/// The channels in this memory.
+/// The copy itself: its memory, and the code that fills it.
 class SplitPlanes : public SplitLayout {
 public:
   using Index = LoopEmitter::Index;
@@ -28,8 +30,8 @@ public:
               llvm::ArrayRef<PatchGrid> grids);
   void load(Index sample, Index group);
 
-  /// Offset of the element that point 0 of a line reads for `position` in the last
-  /// dimension, relative to the first element inside the border.
+  /// The offset in the copy of element `position` of a line, relative to the first
+  /// element of the line that is not border. `position` may be in the border.
   int64_t offsetOf(int64_t position) const;
 
   mlir::Value address;
@@ -40,31 +42,31 @@ private:
   int64_t channels;
 };
 
-/// A convolution with few output channels per group, such as a depthwise one.
-/// Patches of a line are lanes, and kernels are read in place as scalars. The
-/// interface is that of PatchProduct, which is faster if output channels fill
-/// vectors.
+/// A convolution with few output channels per group, e.g. a depthwise convolution.
+/// Neighbouring patches of a line are the lanes of vectors, and kernel elements
+/// are scalars, which are read in place. PatchProduct is faster if a group has
+/// enough output channels to fill vectors.
 struct LineProduct : ConvolutionProduct {
-  mlir::Value kernel; // address of the kernel, in the type of the sums
-  /// Distance in elements to the next group, output channel and input channel of
-  /// the kernel.
+  mlir::Value kernel; // the address of the kernel, whose elements have the type of the sums
+  /// The distances in elements to the next group, output channel and input channel
+  /// of the kernel.
   int64_t groupPitch, outputPitch, inputPitch;
 
   ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 
-/// The kernel gradients of such a convolution.
+/// The gradient of the kernel of a convolution with few output channels per group.
 struct LineGradient : ConvolutionGradient {
-  mlir::Value grad; // address of y's gradient
+  mlir::Value grad; // the address of the gradient of the result
   mlir::Type gradType;
 
   ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };
 
-/// Vectors for lines of `points`: the narrowest ones that hold a line, or the
-/// target's width.
+/// Vectors for lines of `points` points: the narrowest vectors that hold a line,
+/// at most those of the target.
 VectorFormat formatForLines(unsigned vectorBytes, mlir::Type elementType, int64_t points);
 
 } // namespace dpc::nn

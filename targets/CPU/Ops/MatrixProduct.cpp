@@ -1,4 +1,4 @@
-// Blocked matrix products on packed panels (Goto and van de Geijn, 2008).
+// Emits blocked matrix products on packed panels (Goto and van de Geijn, 2008).
 
 #include "targets/CPU/Ops/MatrixProduct.h"
 
@@ -59,8 +59,9 @@ public:
   }
 
 private:
-  /// Rows of C and a block of the depth, in points. `isLast`: C is final after this
-  /// block.
+  /// `rows` rows of C from `row` on, and `depth` points from point `k` on. `isLast`
+  /// says that this is the last block of the depth, after which these rows are
+  /// final.
   struct Part {
     Index row, k;
     int64_t rows, depth;
@@ -70,15 +71,15 @@ private:
     StridedMatrix matrix;
     Type elementType;
   };
-  /// A tile of `height` x `across` elements of C: tile `number` of panel `panel` of
-  /// a part. Its rows start `row` rows after the first row of the part.
+  /// A tile of `height` x `across` elements of C: tile `number` of panel `panel` in
+  /// a part. Its first row is `row` rows after the first row of the part.
   struct Tile {
     Index number, row, panel;
     int64_t height, across, tilesOfPanel;
   };
 
-  /// Visits blocks of the depth in order. The last block is emitted separately if
-  /// `finish` follows it or its code differs.
+  /// Emits the blocks of the depth in order. The last block gets separate code if
+  /// `finish` follows it, if C is rounded after it, or if it ends in half a pair.
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
     int64_t points = packer.getPoints(p.depth), size = block.depth, rest = points % size,
             whole = points / size;
@@ -88,16 +89,18 @@ private:
     if (apart || rest)
       body(e.constant((whole - apart) * size), rest ? rest : size, true);
   }
-  /// The index along the depth at which a point begins.
+  /// The index along the depth of the first element of a point.
   Index placeOf(Index point) const { return inPairs ? point * 2 : point; }
-  /// The number of elements along the depth in `points` points. `isLast`: they end
-  /// the depth.
+  /// The number of elements along the depth in `points` points. `isLast` says that
+  /// these are the last points.
   int64_t countPlaces(int64_t points, bool isLast) const {
     return inPairs ? 2 * points - (isLast && p.depth % 2) : points;
   }
 
-  /// Chooses the memory of C while it is summed: the result, or scratch memory for
-  /// one tile, or for all of C if sums of several blocks of the depth are added up.
+  /// Chooses the memory in which C is summed. Usually it is the memory of C. It is
+  /// scratch memory if C is not stored, or if C is narrower than the sums and there
+  /// are several blocks of the depth. With one block, scratch memory for one tile
+  /// is enough; with several blocks, all of C must be kept.
   void placeC() {
     final = c = {{p.address, p.first, p.rowStride, 1}, p.resultType};
     if (!block.keepsSums())
@@ -108,8 +111,8 @@ private:
     if (!p.address)
       final = c;
   }
-  /// The place of C from element (row, column) on, for `tile` = `c` (sums) or
-  /// `final`.
+  /// The place of element (row, column) of C. `tile` is `c`, for the sums, or
+  /// `final`, for the final elements.
   PlaceOfC tileOfC(PlaceOfC tile, Index row, Index column) const {
     if (!isTileOfC)
       tile.matrix.first = tile.matrix.at(row, column);
@@ -129,7 +132,8 @@ private:
     packer.pack(packedA, run, depth, from, read);
   }
 
-  /// Packs `count` panels of `width` columns, from column `column` on.
+  /// Packs `count` panels of `width` columns of B, from column `column` on, as
+  /// tiles from `tile` on.
   void packB(Index tile, Index column, int64_t count, int64_t width, Index k, int64_t depth) {
     StridedMatrix from;
     if (p.b)
@@ -162,9 +166,9 @@ private:
     });
   }
 
-  /// Prefetches a share of the next panel's lines, so that the tiles of this panel
-  /// together fetch all of it. `round` is the number of the call within a tile, of
-  /// `rounds` calls.
+  /// Prefetches some of the cache lines of the next panel, so that all tiles of
+  /// this panel together prefetch the next panel. The code of a tile calls this
+  /// `rounds` times, and `round` is the number of the call.
   void prefetchNextPanel(const Part &part, const Tile &tile, Index round, int64_t rounds) {
     bool isPacked = block.packsB && block.packsAhead;
     Type type = isPacked ? code.elementType : p.factorType;
@@ -184,7 +188,8 @@ private:
       if (isPacked) {
         number = (tile.panel + 1) * (part.depth * width) + line * perLine;
       } else {
-        // The panel lies in rows of `pieces` lines each, or in columns.
+        // If the panel's rows are contiguous, each row has `pieces` cache lines.
+        // Otherwise its columns are contiguous.
         int64_t pieces = std::max<int64_t>(1, width / perLine);
         Index column = (tile.panel + 1) * width;
         Index k = placeOf(part.k);
@@ -196,7 +201,7 @@ private:
     }
   }
 
-  /// The products of one tile of A with one panel of B, in registers.
+  /// Computes the products of one tile of A with one panel of B, in registers.
   Values multiply(const Part &part, const Tile &tile, int64_t vectors) {
     int64_t width = block.panels.width;
     StridedMatrix a = p.a, b = p.b;
@@ -270,7 +275,7 @@ private:
   const bool inPairs, isNarrowed;
   MatrixPacker packer;
   Value packedA, packedB;
-  /// The place of the sums, and of C when it is final.
+  /// The place of the sums, and the place of the final C.
   PlaceOfC c, final;
   bool isTileOfC = false;
 };

@@ -6,38 +6,40 @@
 
 namespace dpc::nn {
 
-/// C = A B with sums in f32 or f64, as a blocked loop nest. Panels of B and tiles
-/// of A are packed into scratch memory, and a tile of C is computed in vector
-/// registers (Goto and van de Geijn, "Anatomy of high-performance matrix
-/// multiplication", TOMS 2008). A factor in memory that only one row or two columns
-/// of tiles read is not packed but read in place.
+/// The product C = A B with sums in f32 or f64, as a blocked loop nest. Panels of B
+/// and tiles of A are packed into scratch memory, and each tile of C is computed in
+/// vector registers. Source: Goto and van de Geijn, "Anatomy of high-performance
+/// matrix multiplication", TOMS 2008. A factor that is in memory is read in place,
+/// without packing, if few tiles read it: B if C has only one row of tiles, A if C
+/// has at most two columns of tiles.
 ///
-/// Factors of a 16-bit type are always packed: bf16 in pairs if the processor
-/// multiplies pairs (VectorEmitter::multipliesBf16), else widened to f32. Their
-/// sums are f32 through all blocks of the depth, and are rounded once if C is
-/// narrower.
+/// Factors of a 16-bit type are always packed. They are packed in pairs if they are
+/// bf16 and the processor multiplies pairs (VectorUnit::multipliesBf16),
+/// otherwise they are widened to f32. Sums are f32 until the complete depth is
+/// added. If C has a 16-bit type, they are then rounded once.
 struct MatrixProduct {
   using Index = LoopEmitter::Index;
 
-  mlir::Type factorType, resultType; ///< of A and B, of C
+  mlir::Type factorType, resultType; ///< element types of A and B, and of C
   int64_t rows, columns, depth;      // C is rows x columns
-  /// Read an element of a factor. Each element is read once per block, so the read
-  /// may be a computation.
+  /// Emit the value of an element of a factor. The code may compute the element,
+  /// because each block reads an element only once.
   llvm::function_ref<mlir::Value(Index row, Index k)> readA;
   llvm::function_ref<mlir::Value(Index k, Index column)> readB;
-  /// The place of C: element `first` of the memory at `address`, with rows
-  /// `rowStride` elements apart. Without an address C is not stored, and only
-  /// `finish` reads it.
+  /// The place of C: its first element is element `first` after `address`, and its
+  /// rows are `rowStride` elements apart. If `address` is null, C is not stored;
+  /// only `finish` uses it.
   mlir::Value address;
   Index first;
   int64_t rowStride;
-  /// The factors as matrices in memory, if they are: a is rows x depth, b is depth
-  /// x columns. The product must not write to that memory.
+  /// The factors as matrices in memory: `a` is rows x depth, `b` is depth x
+  /// columns. They have no address if a factor is not in memory. C must not overlap
+  /// them.
   StridedMatrix a = {}, b = {};
-  /// Called once for each tile of C when it is final, to add the code that uses it:
-  /// rows [row, row + rows), columns [column, column + columns). `tile` is the
-  /// place of the tile in memory during the call. If C is not stored, its elements
-  /// have the type of the sums.
+  /// If set, called at the points of the code where a tile of C is final, to add
+  /// code that uses the tile. The tile has rows [row, row + rows) and columns
+  /// [column, column + columns) of C. `tile` says where the tile is in memory. If C
+  /// is not stored, the elements of the tile have the type of the sums.
   llvm::function_ref<void(Index row, int64_t rows, Index column, int64_t columns,
                           const StridedMatrix &tile)>
       finish = nullptr;
@@ -47,7 +49,8 @@ struct MatrixProduct {
   /// The type of the sums.
   mlir::Type getSumType() const;
   ProductShape getShape() const;
-  /// Whether packing is worth its cost for a product of this size and these types.
+  /// Whether this blocked product is faster than plain loops for the given types
+  /// and size.
   static bool pays(mlir::Type factorType, mlir::Type resultType, int64_t rows, int64_t columns,
                    int64_t depth);
 };

@@ -6,10 +6,12 @@
 
 namespace dpc {
 
-/// Attaches the vector fill rules of nn ops.
+/// Attaches the vector fill rules (VectorFillOpInterface) of all nn ops that have
+/// one.
 void registerVectorFills(mlir::DialectRegistry &registry);
 
-/// Each attaches the rules of one family of ops, which has its own file.
+/// Each function attaches the rules of one family of ops. It is defined in the
+/// file of the family.
 void attachAttentionFill(mlir::MLIRContext &context);
 void attachAttentionGradFill(mlir::MLIRContext &context);
 void attachContractionFills(mlir::MLIRContext &context);

@@ -12,7 +12,7 @@ int64_t dpc::nn::divisorNear(int64_t extent, int64_t most) {
 }
 
 PatchBlock::PatchBlock(int64_t samples, ArrayRef<int64_t> extents, int64_t step) {
-  const int64_t least = 96, most = 512; // patches
+  const int64_t least = 96, most = 512; // numbers of patches in a block
   int64_t plane = ShapedType::getNumElements(extents), line = plane / extents[0];
   rows = extents[0];
   if (plane <= most) {

@@ -5,17 +5,19 @@
 
 namespace dpc::nn {
 
-/// The largest divisor of `extent` in [most / 2, most], else `most`.
+/// The largest divisor of `extent` in [most / 2, most], or `most` if there is none.
 int64_t divisorNear(int64_t extent, int64_t most);
 
-/// The part of a result that is computed at a time, so that it stays in cache: some
-/// samples, or some rows of the first spatial dimension of one sample.
+/// The part of a convolution's result that is computed at once, so that it stays in
+/// cache. It has either several samples, or some rows (indices of the first spatial
+/// dimension) of one sample.
 struct PatchBlock {
   int64_t samples = 1, rows = 1;
 
   PatchBlock() = default;
-  /// `rows` divides the first extent. It is a multiple of `step` unless it is the
-  /// complete extent.
+  /// Chooses a part of a result with `samples` samples and the spatial extents
+  /// `extents`. `rows` divides the first extent. It is either the complete extent
+  /// or a multiple of `step`.
   PatchBlock(int64_t samples, llvm::ArrayRef<int64_t> extents, int64_t step);
 };
 

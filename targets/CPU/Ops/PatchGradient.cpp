@@ -1,5 +1,5 @@
-// Gradient of the kernel of a convolution. Output channels are lanes, and sums over
-// patches stay in registers.
+// Emits the gradient of the kernel of a convolution. Output channels are lanes, and
+// sums over patches stay in registers.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -20,7 +20,7 @@ Type ConvolutionGradient::getSumType() const {
 }
 
 namespace {
-/// Block sizes of a gradient.
+/// The block sizes of a PatchGradient.
 struct GradientSizes {
   GradientSizes(const PatchGradient &p, const VectorFormat &format)
       : samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
@@ -30,8 +30,9 @@ struct GradientSizes {
     blockShape[0] = block.rows;
   }
 
-  /// Numbers of elements of a block of the gradient in the type of the sums, of its
-  /// columns, and of the sums.
+  /// The numbers of elements of three pieces of scratch memory: a block of the
+  /// result's gradient converted to the type of the sums, its packed columns, and
+  /// the sums.
   int64_t countOfPlanes() const { return outputs * countOfBlock(); }
   int64_t countOfColumns() const { return countOfBlock() * panels.width; }
   int64_t countOfSums() const { return rows * panels.lanesTotal(); }
@@ -89,7 +90,8 @@ public:
 private:
   Value sumsOf(Index panel) { return code.at(sums, panel * (rows * panels.width)); }
 
-  /// Packs the gradients of some output channels, with channels as lanes.
+  /// Packs the gradient of the result for some output channels and patches, with
+  /// channels as lanes.
   void packGrad(Index channel, int64_t channels, int64_t vectors, Index first, int64_t count,
                 Index rowBlock) {
     int64_t plane = ShapedType::getNumElements(gridShape),
@@ -114,13 +116,13 @@ private:
     });
   }
 
-  /// Gives the input channel and the tap of row `r` of a tile.
+  /// Returns the input channel and the tap of row `r` of a tile.
   using RowAt = function_ref<SmallVector<Index>(int64_t r)>;
 
-  /// Rows of a tile are input channels, not taps. Taps of one line share image
-  /// elements, which would be kept in registers that the sums need. The tiles of all
-  /// taps of some channels follow each other, while these channels are in the
-  /// first-level cache.
+  /// Calls `body` for each tile of rows. The rows of a tile are input channels with
+  /// one tap, not taps of one channel: taps of one line share image elements, which
+  /// would then occupy registers that the sums need. The tiles of all taps of some
+  /// channels follow one another, while these channels are in the first-level cache.
   void forEachTile(function_ref<void(int64_t height, RowAt)> body) {
     int64_t most = RegisterTile::rowsFor(code);
     if (p.inputs < most) {

@@ -1,4 +1,5 @@
-// A convolution with output channels as lanes, which reads patches in place.
+// Emits a convolution with output channels as lanes, which reads patches without
+// unfolding the image.
 
 #include "targets/CPU/Ops/PatchProduct.h"
 
@@ -30,7 +31,7 @@ void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body)
 }
 
 namespace {
-/// Block sizes of a product.
+/// The block sizes of a PatchProduct.
 struct ProductSizes {
   ProductSizes(const PatchProduct &p, const VectorFormat &format)
       : samples(p.getSamples()), taps(ShapedType::getNumElements(p.kernelShape)),
@@ -41,14 +42,14 @@ struct ProductSizes {
     block = PatchBlock(samples, p.resultShape, step);
     blockShape.assign(p.resultShape.begin(), p.resultShape.end());
     blockShape[0] = block.rows;
-    // Each piece of the depth is so short that a panel of its kernels stays in the
-    // first-level cache.
+    // Divide the depth into pieces, such that a panel of the kernels of one piece
+    // stays in the first-level cache.
     const int64_t most = 24 << 10; // bytes
     int64_t pieces = llvm::divideCeil(depth * panels.width * format.bytes, most);
     channelsOfPiece = divisorNear(p.inputs, llvm::divideCeil(p.inputs, pieces));
   }
 
-  /// Numbers of elements of the packed kernels and of a block of sums.
+  /// The numbers of elements of the packed kernels, and of a block of sums.
   int64_t countOfKernels() const { return depth * panels.lanesTotal(); }
   int64_t countOfSums() const {
     return block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal();
@@ -103,7 +104,8 @@ private:
         });
       });
     });
-    // Transposes rows of channels to planes of the result.
+    // Transpose the results, in which channels are lanes, to the planes of the
+    // result.
     int64_t plane = ShapedType::getNumElements(p.resultShape),
             part = ShapedType::getNumElements(blockShape);
     panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
@@ -146,7 +148,8 @@ private:
     SmallVector<int64_t> resultPitches = rowMajorStrides(blockShape);
     Value panelSums = sumsOf(piece.panel);
     Values rows, results;
-    // If a tile lies in one line, its points are at constant distances.
+    // If a tile never crosses the end of a line, its points are at constant
+    // distances.
     bool oneLine = shape.back() % height == 0;
     for (int64_t r = 0; r < height; ++r) {
       if (oneLine && r > 0) {

@@ -5,10 +5,12 @@
 
 namespace dpc::nn {
 
-/// One spatial dimension of a grid of patches over an image. Point g multiplies
-/// image element first + g * step + t * tapStep (padding if outside) with kernel
-/// element kernelFirst + t * kernelStep, for each tap t. Its result is element
-/// resultFirst + g * resultStep.
+/// One spatial dimension of a grid of patches over an image. A patch is the part of the
+/// image that the kernel multiplies at one position. Along this dimension, patch (point)
+/// number g multiplies image elements by kernel elements, one pair for each tap t: image
+/// element first + g * step + t * tapStep, and kernel element
+/// kernelFirst + t * kernelStep. Image elements outside of the image are padding. The
+/// result of the patch is element resultFirst + g * resultStep.
 struct PatchDimension {
   int64_t points, step = 1;
   int64_t taps, first, tapStep;
@@ -17,46 +19,48 @@ struct PatchDimension {
 };
 using PatchGrid = llvm::SmallVector<PatchDimension>;
 
-/// Whether the grid has no point or its points no tap.
+/// Whether the grid has no points, or its points have no taps.
 bool isEmpty(const PatchGrid &grid);
 
-/// The padding that the grids read before an image of these extents. `padded` gets
-/// the extents with the padding on both sides.
+/// The padding that patches of the grids read before an image of extents `extents`. Sets
+/// `padded` to the extents with the padding on both sides.
 llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
                                      llvm::ArrayRef<PatchGrid> grids,
                                      llvm::SmallVector<int64_t> &padded);
 
-/// The memory of the image from which patches are read: in place, or a copy of some
-/// samples with a border of zeros, so that no patch needs a bounds check. Copies have the
-/// type of the sums.
+/// How the image from which patches are read lies in memory. It is read in place, or some
+/// samples are copied with a border of zeros, so that reads need no checks of bounds.
+/// Copies have the type of the sums.
 struct PatchLayout {
-  /// The parameters are those of PatchSource. `format` is that of the sums.
+  /// The parameters have the same meaning as those of PatchSource. `format` has the
+  /// vectors of sums.
   PatchLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids, llvm::function_ref<bool(mlir::Value)> isInMemory);
 
-  /// Number of elements of the copy; kNone if patches are read in place.
+  /// The number of elements of the copy of `samples` samples. kNone if patches are read
+  /// in place.
   int64_t countOfCopy(int64_t samples) const {
     return isCopied ? samples * samplePitch : VectorFormat::kNone;
   }
 
   bool isCopied, hasBorder;
-  int64_t samplePitch, channelPitch;  // elements
-  llvm::SmallVector<int64_t> pitches; // of the spatial dimensions
+  int64_t samplePitch, channelPitch;  // distances in elements
+  llvm::SmallVector<int64_t> pitches; // distances along the spatial dimensions
   llvm::SmallVector<int64_t> padLow;
 };
 
-/// The image from which patches are read.
+/// The image from which patches are read: its memory, and the code that copies it.
 class PatchSource : public PatchLayout {
 public:
   using Index = LoopEmitter::Index;
 
-  /// `tensor` has dimensions batch, channels, spatial. Patches read `channels`
-  /// channels of one group from `samples` samples at a time.
+  /// `tensor` has the dimensions [batch, channels, spatial..]. One copy has `channels`
+  /// channels of one group, of `samples` samples.
   PatchSource(VectorCode &code, mlir::Value tensor, int64_t channels, int64_t samples,
               llvm::ArrayRef<PatchGrid> grids);
 
-  /// Copies samples [first, first + samples) of `group`, unless they are read in
-  /// place.
+  /// Copies samples [first, first + samples) of the group `group`, unless the image is
+  /// read in place.
   void prepare(Index first, int64_t samples, Index group);
   mlir::Value getAddress() const { return address; }
 
@@ -66,35 +70,38 @@ private:
   int64_t channels;
 };
 
-/// A convolution as a matrix product: rows are patches, columns output channels,
-/// and the depth is input channels times taps. A transposed convolution with a
-/// stride has several grids, one per phase, each with its own taps.
+/// A convolution as a matrix product. Rows are patches, columns are output channels, and
+/// the depth consists of the input channels and taps. A transposed convolution with
+/// stride s has s grids along each dimension, one per phase: grid p computes the elements
+/// p, p + s, p + 2 s, .. of the result, with its own taps.
 struct ConvolutionProduct {
-  mlir::Value source;                  // batch, channels, spatial
-  int64_t groups, inputs, outputs;     // channels of a group
-  llvm::ArrayRef<int64_t> kernelShape; // spatial
-  llvm::ArrayRef<int64_t> resultShape; // spatial
+  mlir::Value source;                  // [batch, channels, spatial..]
+  int64_t groups, inputs, outputs;     // numbers of channels of a group
+  llvm::ArrayRef<int64_t> kernelShape; // spatial extents
+  llvm::ArrayRef<int64_t> resultShape; // spatial extents
   llvm::ArrayRef<PatchGrid> grids;
-  mlir::Value result; // address
+  mlir::Value result; // the address of the result
   mlir::Type resultType;
 
   int64_t getSamples() const;
   /// The type of the sums.
   mlir::Type getSumType() const;
-  /// Whether some elements of the result are zero because their grid has no taps.
+  /// Whether some elements of the result are zero because a grid has no taps.
   bool hasEmptyGrid() const { return llvm::any_of(grids, isEmpty); }
   /// Calls `body` for the grids that are not empty.
   void forEachGrid(llvm::function_ref<void(const PatchGrid &)> body) const;
 };
 
-/// Patches are read in place ("implicit GEMM"). Kernels are packed with output
-/// channels as lanes. The result is transposed from a block of channel rows that
-/// stays in cache.
+/// A convolution with output channels as lanes. Patches are read from the image without
+/// unfolding it ("implicit GEMM"). Kernels are packed with output channels as lanes.
+/// Results have channels as lanes too; a block of them stays in cache and is then
+/// transposed to the planes of the result.
 struct PatchProduct : ConvolutionProduct {
   using Index = LoopEmitter::Index;
 
-  /// Writes the kernels of `columns` output channels from `first` on as
-  /// [inputs][taps][width], with zeros in lanes past `columns`.
+  /// Emits code that packs the kernels of `columns` output channels, from channel `first`
+  /// on, to `to`. The packed kernels have the dimensions [inputs][taps][width], with
+  /// zeros in lanes from `columns` on.
   llvm::function_ref<void(VectorCode &code, Index group, Index first, int64_t columns,
                           int64_t width, mlir::Value to)>
       packKernel;
@@ -103,22 +110,22 @@ struct PatchProduct : ConvolutionProduct {
   void emit(VectorEmitter &emitter) const;
 };
 
-/// The gradient of a convolution with respect to its kernels.
+/// The gradient of the kernel of a convolution.
 struct ConvolutionGradient {
-  mlir::Value source;                  // batch, channels, spatial
-  int64_t groups, inputs, outputs;     // channels of a group
-  llvm::ArrayRef<int64_t> kernelShape; // spatial
+  mlir::Value source;                  // [batch, channels, spatial..]
+  int64_t groups, inputs, outputs;     // numbers of channels of a group
+  llvm::ArrayRef<int64_t> kernelShape; // spatial extents
   PatchGrid grid;
-  mlir::Value result; // address
+  mlir::Value result; // the address of the result
   mlir::Type resultType;
 
   mlir::Type getSumType() const;
 };
 
-/// The gradient as a matrix product: rows are input channels and taps, columns are
-/// output channels, and the depth is patches.
+/// The gradient of the kernel as a matrix product. Rows are pairs of an input channel and
+/// a tap, columns are output channels, and the depth consists of patches.
 struct PatchGradient : ConvolutionGradient {
-  mlir::Value grad; // y's gradient
+  mlir::Value grad; // the gradient of the convolution's result
 
   ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;

@@ -1,5 +1,5 @@
-// The image from which patches are read: in place, or copied with a border of
-// zeros.
+// Decides whether patches are read from the image in place, and otherwise copies
+// the image with a border of zeros.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -11,8 +11,8 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// If channels are a multiple of this many bytes apart, their elements compete for
-/// few sets of the first-level cache.
+/// If the distance of channels is a multiple of this many bytes, their elements
+/// compete for few sets of the first-level cache.
 static const int64_t badPitchBytes = 512;
 
 bool dpc::nn::isEmpty(const PatchGrid &grid) {
@@ -81,8 +81,8 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
   }
   SmallVector<int64_t> loops{samples, channels};
   llvm::append_range(loops, shape.drop_front(2));
-  // Copies complete vectors of a row, or of all rows if the copy keeps them
-  // contiguous.
+  // Copy each row in complete vectors. If the rows stay contiguous in the copy,
+  // treat several rows as one.
   size_t spatial = pitches.size();
   int64_t row = shape.back();
   SmallVector<int64_t> outer(loops);

@@ -1,4 +1,4 @@
-// Block sizes of matrix products (Goto and van de Geijn, 2008).
+// Chooses the block sizes of matrix products (Goto and van de Geijn, 2008).
 
 #include "targets/CPU/Ops/ProductBlocks.h"
 
@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// The largest divisor between half of `most` and `most`, else about equal parts.
+/// The depth of a block: the largest divisor of `depth` in [most / 2, most]. If
+/// there is none, blocks have about equal depths of at most `most`.
 static int64_t blockDepth(int64_t depth, int64_t most) {
   if (depth <= most)
     return depth;
@@ -32,15 +33,15 @@ ProductBlocks::ProductBlocks(const ProductShape &product, const VectorUnit &unit
   bool isWide = format.vectorBytes == 64;
   int64_t vectors = panels.width / format.lanes,
           mostRows = RegisterTile::packedRowsFor(format, vectors);
-  // A panel of B stays in the first-level cache while its tiles are computed. A
-  // deeper panel stays in the second-level cache if one block then covers the
-  // depth and sums need no memory.
+  // A panel of B must stay in the first-level cache while its tiles are computed.
+  // A deeper panel, which only fits the second-level cache, is better if the sums
+  // would otherwise be stored in wider memory between blocks.
   int64_t deepest = vectors == 1 ? 768 : 384;
   if (isNarrowed && points <= 2 * deepest)
     deepest = points;
   depth = blockDepth(points, deepest);
-  // A block of A stays in the second-level cache, together with all of B if B is
-  // small. A larger B is packed panel by panel, again for each block of A.
+  // A block of A must stay in the second-level cache, together with all of B if B
+  // is small. A larger B is packed panel by panel, and again for each block of A.
   int64_t bytesOfB = llvm::alignTo(product.columns, panels.width) * depth * format.bytes;
   bool isSmall = bytesOfB <= (isWide ? 1024 : 256) << 10;
   int64_t cache = (isWide ? (isSmall ? 512 : 1024) : 224) << 10;
@@ -49,8 +50,8 @@ ProductBlocks::ProductBlocks(const ProductShape &product, const VectorUnit &unit
   rows = llvm::divideCeil(product.rows, blocks);
   tileRows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
   rows = std::min<int64_t>(llvm::alignTo(rows, tileRows), product.rows);
-  // A B that is computed, such as an unfolded image, is packed only once in any
-  // case.
+  // If B is computed and not in memory, e.g. an unfolded image, it is packed only
+  // once, even if it is large.
   packsAhead = rows < product.rows && (isSmall || !product.hasB);
   bool isNarrow = product.factorType != format.elementType;
   packsA = isNarrow || !product.hasA || product.columns > 2 * panels.width;

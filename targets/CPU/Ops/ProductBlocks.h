@@ -5,44 +5,48 @@
 
 namespace dpc::nn {
 
-/// The facts about a matrix product C = A B that decide how it is blocked.
+/// The facts about a matrix product C = A B on which its block sizes depend.
 struct ProductShape {
-  mlir::Type factorType, resultType; ///< of A and B, of C
+  mlir::Type factorType, resultType; ///< element types of A and B, and of C
   int64_t rows, columns, depth;      // C is rows x columns
-  /// Whether the factors are matrices in memory, and whether neighbours in a row of B are
-  /// neighbours in memory.
+  /// Whether A and B are matrices in memory, and whether the elements of a row of B are
+  /// contiguous.
   bool hasA, hasB, hasRowsOfB;
   /// Whether C is stored.
   bool isStored;
 };
 
-/// Block sizes: `rows` rows of A, `depth` points deep, are packed at a time. A point is
-/// one element along the depth, or a pair of them.
+/// The sizes of blocks. A block of A has `rows` rows and `depth` points, and is packed at
+/// once. A point is one element along the depth, or a pair of them.
 struct ProductBlocks {
   ProductBlocks(const ProductShape &product, const VectorUnit &unit);
 
-  VectorFormat format; // of the sums
-  /// Whether factors are packed in pairs, and whether C is narrower than the sums.
+  VectorFormat format; // the vectors of sums
+  /// Whether factors are packed in pairs of bf16, and whether C has a narrower type than
+  /// the sums.
   bool inPairs, isNarrowed;
-  int64_t points; // along the depth of the product
-  Panels panels;  // of B
+  int64_t points; // number of points along the depth
+  Panels panels;  // the panels of B
   int64_t tileRows, depth, rows;
-  /// Whether a complete block of B is packed before its tiles are computed, not
-  /// each panel before its own.
+  /// Whether all panels of a block of B are packed before the first tile is computed.
+  /// Otherwise each panel is packed just before the tiles that read it.
   bool packsAhead;
   bool packsA, packsB;
 
-  /// Numbers of elements of the packed factors.
+  /// The numbers of elements of a packed block of A and of B.
   int64_t countOfA() const;
   int64_t countOfB() const;
-  /// Whether scratch memory holds sums of C: of all of C, or of one tile.
+  /// Whether sums of C are kept in scratch memory. If so, sumsAreWhole() says whether for
+  /// all of C or for one tile.
   bool keepsSums() const { return !(isStored && (!isNarrowed || !sumsAreWhole())); }
   bool sumsAreWhole() const { return points > depth; }
   int64_t columnsOfSums() const { return sumsAreWhole() ? columns : panels.width; }
   int64_t countOfSums() const { return (sumsAreWhole() ? allRows : tileRows) * columnsOfSums(); }
-  /// Number of pairs of a height and a width of tiles of C that have their own code.
+  /// The number of different sizes of tiles of C. Each size (height and width) has its
+  /// own code.
   int64_t countTileKinds() const;
-  /// The scratch memory of the product, in the order in which it is taken.
+  /// The sizes of the pieces of scratch memory, in the order in which the code of the
+  /// product takes them.
   ScratchSizes getScratch() const {
     const int64_t none = VectorFormat::kNone;
     return format.bytesOf({packsA ? countOfA() : none, packsB ? countOfB() : none,

@@ -1,5 +1,5 @@
-// Fill rule of nn.reduce if the innermost dimension stays: rows are combined into
-// the result.
+// Fill rule of nn.reduce for reductions that keep the innermost dimension. It
+// combines rows of the operand with a row of the result.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "targets/CPU/Ops/Ops.h"
@@ -15,15 +15,16 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-/// Number of dimensions after the last reduced one.
+/// The number of dimensions after the last reduced dimension.
 static int64_t trailingKept(ReduceOp op) {
   ArrayRef<int64_t> reduced = op.getDimensions();
   return typeOf(op.getInput()).getRank() - (reduced.empty() ? 0 : reduced.back() + 1);
 }
 
 namespace {
-/// Writes the loops of one reduction whose innermost dimension is not reduced. Rows
-/// of the operand are combined with the row of the result at consecutive addresses.
+/// Writes the loops of one reduction that keeps the innermost dimension. A row is
+/// the elements along the dimensions after the last reduced one, which are
+/// contiguous. Each row of the operand is combined with one row of the result.
 class RowReduction {
 public:
   RowReduction(ReduceOp op, VectorEmitter &e)
@@ -34,9 +35,8 @@ public:
 
   void emit();
 
-  /// If more rows than this are added, a sum in f32 is accumulated in f64, in
-  /// scratch memory. Added row by row in f32, its rounding errors would grow with
-  /// the number of rows.
+  /// A sum of f32 over more rows than this is accumulated in f64, in scratch
+  /// memory. In f32, the rounding errors would grow with the number of rows.
   static constexpr int64_t kLong = 64;
   static bool isWideSum(ReduceOp op) {
     RankedTensorType type = typeOf(op.getInput());
@@ -60,21 +60,22 @@ private:
   ReduceOp op;
   VectorEmitter &e;
   const RankedTensorType type;
-  /// Number of dimensions after the last reduced one, which form a row, and of the
-  /// other dimensions.
+  /// The number of dimensions that form a row, and the number of the other
+  /// dimensions.
   const int64_t trailing, leading;
-  /// Number of elements of the result.
+  /// The number of elements of the result.
   const int64_t count;
   Combiner combiner;
   const bool isWide;
   const Type wide;
   Value totals;
-  /// Number of elements of a row, the loops of a row, the loops over rows, and the
-  /// strides of the result along the latter.
+  /// `inner` is the number of elements of a row. `innerShape` has the loops over
+  /// the elements of a row. `rows` has the loops over rows, and `steps` has the
+  /// strides of the result along these loops.
   int64_t inner = 1;
   SmallVector<int64_t> innerShape, rows, steps;
-  /// Number of rows that one round combines: the result is loaded and stored once
-  /// per round.
+  /// The number of rows that one iteration combines. An iteration loads and stores
+  /// the row of the result once.
   int64_t together = 1;
 };
 
@@ -144,7 +145,8 @@ void RowReduction::addRows(ArrayRef<Index> outer) {
 }
 
 struct ReduceFill : VectorFillRule<ReduceFill, ReduceOp> {
-  // 16-bit floats do not pay: the result would be rounded after each row.
+  // The rule does not pay for 16-bit floats, because the result would be rounded
+  // after each row.
   bool pays(Operation *self) const {
     auto op = cast<ReduceOp>(self);
     RankedTensorType type = typeOf(op.getResult());

@@ -1,4 +1,5 @@
-// Copies planes so that elements at the distance of a stride become neighbours.
+// Copies planes such that elements whose distance is the stride of a convolution
+// become neighbours.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -29,7 +30,8 @@ SplitLayout::SplitLayout(const VectorFormat &format, Value tensor, int64_t chann
   pitches = rowMajorStrides(padded);
   channelPitch = padded[0] * pitches[0];
   pitches.pop_back();
-  // Loads of complete vectors at the end of the last line read past it.
+  // Loads of complete vectors at the end of the last line read beyond the end of
+  // the line.
   count = channels * channelPitch + 4 * format.lanes;
 }
 

@@ -24,7 +24,8 @@ void MatrixPacker::clear(Value packed, Index tile, int64_t first, int64_t stride
 // Points
 //===----------------------------------------------------------------------===//
 
-/// A vector of `count` neighbours in memory, converted to the type of the sums.
+/// Loads a vector of `count` neighbouring elements, and converts it to the type
+/// of the sums.
 Value MatrixPacker::loadElements(const StridedMatrix &from, Index number, int64_t count) {
   Value address = code.at(from.address, number, factorType);
   if (factorType == code.elementType)
@@ -33,8 +34,8 @@ Value MatrixPacker::loadElements(const StridedMatrix &from, Index number, int64_
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
-/// A point of `count` neighbouring lanes. `isHalf`: the point has no second
-/// element.
+/// Loads point `point` of `count` neighbouring lanes. `isHalf` says that the
+/// point is a pair without a second element.
 Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index point, int64_t count,
                                bool isHalf) {
   if (!inPairs)
@@ -55,7 +56,8 @@ Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index poin
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
-/// The points of one lane that fill a vector, or those of `depth` elements.
+/// Loads points of one lane from element `number` on: those of `depth` elements,
+/// at most a vector.
 Value MatrixPacker::loadAlong(const StridedMatrix &from, Index number, int64_t depth) {
   if (!inPairs)
     return loadElements(from, number, depth);
@@ -107,8 +109,8 @@ void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const S
     });
 }
 
-// Copies several points of a tile per round, so that each line of memory is read
-// once.
+// Copies a factor whose lanes are contiguous. Each iteration copies several
+// points of a tile, so that a cache line of the factor is read only once.
 void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
                         const StridedMatrix &from) {
   int64_t points = getPoints(depth), whole = inPairs ? depth / 2 : depth;
@@ -124,7 +126,7 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
     e.sequence(run.count, [&](Index tile) {
       for (int64_t u = 0; u < together; ++u) {
         Index k = group * together + u;
-        // Rows may be pages apart, so each of them is prefetched.
+        // Rows may be in different pages, so each row is prefetched.
         for (int64_t i = 0; i < each; ++i)
           code.prefetch(from.address, from.at(run.lane + tile * run.width, k * each + i + 12), 3,
                         factorType);
@@ -139,8 +141,9 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
 void MatrixPacker::transpose(Value packed, const TileRun &run, int64_t depth,
                              const StridedMatrix &from, ReadElement read) {
   int64_t lanes = code.lanes, points = getPoints(depth), each = inPairs ? 2 : 1;
-  // In a tile of one square, stores overlap: the next store corrects the elements
-  // that were written past the width.
+  // If a tile is at most as wide as a vector, stores overlap. A store may then
+  // write elements after the width of the tile, which the next store overwrites
+  // with their values.
   bool overlap = run.width <= lanes;
   Value zero = code.zero();
   int64_t squares = depth / (lanes * each), whole = squares * lanes;

@@ -5,8 +5,9 @@
 
 namespace dpc::nn {
 
-/// A matrix in memory: element (i, j) is element `first` + i * `rowStride` + j *
-/// `columnStride` at `address`. A matrix without an address is absent.
+/// A matrix in memory. The number of its element (i, j) after `address` is
+/// first + i * rowStride + j * columnStride. If `address` is null, the matrix is not
+/// in memory.
 struct StridedMatrix {
   mlir::Value address;
   LoopEmitter::Index first;
@@ -18,28 +19,30 @@ struct StridedMatrix {
   }
 };
 
-/// Consecutive tiles of a packed factor. Lane l of tile t at point k is element (t
-/// * `points` + k) * `stride` + l. Lanes past the width of a tile are undefined. A
-/// point is one element along the depth, or a pair of them.
+/// Consecutive tiles of a packed factor of a matrix product. A tile has `width`
+/// lanes, which are rows of A or columns of B. It has one point for each element
+/// along the depth, or for each pair of elements. Lane l of tile t at point k is
+/// element (t * points + k) * `stride` + l. Lanes after the width are undefined.
 struct TileRun {
-  /// The first tile, the lane of the factor at which it begins, and the number of
+  /// The first tile, the lane of the factor with which it begins, and the number of
   /// tiles.
   LoopEmitter::Index tile, lane;
   int64_t count;
-  /// Number of lanes of each tile, and distance in elements from one point to the
-  /// next.
+  /// The number of lanes of each tile, and the distance in elements from one point
+  /// to the next.
   int64_t width, stride;
 };
 
-/// Copies factors of matrix products into tiles. A factor in memory with unit
-/// stride along the lanes is copied in vectors. A factor in memory with unit stride
-/// along the depth is transposed in registers, one square of vectors at a time,
-/// unless its depth is less than a vector. Other factors are copied by element.
+/// Copies factors of matrix products into tiles. If a factor is in memory and its
+/// lanes are contiguous, it is copied in vectors. If it is in memory and contiguous
+/// along the depth, it is transposed in registers, one square of vectors at a time.
+/// This needs a depth of at least a vector. All other factors are copied element by
+/// element.
 ///
-/// Factors of a 16-bit type are widened to the type of the sums, or, for bf16, laid
-/// out in pairs. A point of a factor in pairs has the 32 bits of two neighbours
-/// along the depth, with the first one in the lower half. If the depth is odd, the
-/// last point has a zero in the upper half.
+/// Factors of a 16-bit type are widened to the type of the sums. If `inPairs` is
+/// set, factors of bf16 are stored in pairs instead: a point has two neighbours
+/// along the depth in 32 bits, with the first in the lower half. If the depth is
+/// odd, the last point has a zero in the upper half.
 class MatrixPacker {
 public:
   using Index = LoopEmitter::Index;
@@ -49,15 +52,17 @@ public:
   MatrixPacker(VectorCode &code, mlir::Type factorType, bool inPairs)
       : code(code), e(code.e), factorType(factorType), inPairs(inPairs) {}
 
-  /// Packs `depth` elements of each lane. `from` has one row per lane and one
-  /// column per k; `read` gives the elements if `from` is absent.
+  /// Packs `depth` elements of each lane to the tiles of `run` in `packed`. `from`
+  /// has one row per lane and one column per element along the depth. If `from` is
+  /// not in memory, `read` computes the elements.
   void pack(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
             ReadElement read);
-  /// Writes zeros to lanes [first, first + lanes of a vector) of a tile.
+  /// Writes zeros to a vector of lanes of tile `tile`, from lane `first` on, at all
+  /// points.
   void clear(mlir::Value packed, Index tile, int64_t first, int64_t stride, int64_t depth);
-  /// Number of elements after the last tile that `pack` may overwrite.
+  /// The number of elements after the last tile that `pack` may overwrite.
   static int64_t slackOf(const VectorFormat &format) { return format.lanes; }
-  /// Number of points for `depth` elements.
+  /// The number of points for `depth` elements along the depth.
   static int64_t countPoints(int64_t depth, bool inPairs) {
     return inPairs ? (depth + 1) / 2 : depth;
   }

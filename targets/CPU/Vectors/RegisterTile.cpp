@@ -51,7 +51,7 @@ Values RegisterTile::addPoint(VectorCode &code, ArrayRef<Value> scalars, Value v
 Values RegisterTile::emit(VectorCode &code, Values sums) const {
   VectorEmitter &e = code.e;
   SmallVector<Loop> nest = simplify(loops);
-  // Inner loops of at most this many points are unrolled completely.
+  // Inner loops with at most this many points together are unrolled completely.
   const int64_t most = 9;
   size_t unrolled = nest.size();
   int64_t points = 1;
@@ -62,7 +62,7 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
                   int64_t vectorConstant, Values sums) {
     return addPoint(code, scalars, vectorBase, scalarConstant, vectorConstant, std::move(sums));
   };
-  // Emits all points below loop `depth`, unrolled.
+  // Emits all points of the loops from loop `depth` on, unrolled.
   std::function<Values(size_t, ArrayRef<Value>, Value, int64_t, int64_t, Values)> writeOut =
       [&](size_t depth, ArrayRef<Value> scalars, Value vectorBase, int64_t scalarConstant,
           int64_t vectorConstant, Values sums) {
@@ -74,7 +74,7 @@ Values RegisterTile::emit(VectorCode &code, Values sums) const {
                        vectorConstant + i * nest[depth].vectorStep, std::move(sums));
         return sums;
       };
-  // The addresses at iteration `i` of `loop`.
+  // Computes the addresses of scalars and vectors at iteration `i` of `loop`.
   auto moved = [&](ArrayRef<Value> scalars, Value vectorBase, Index i, const Loop &loop) {
     Values next;
     for (Value row : scalars)

@@ -83,7 +83,8 @@ Value VectorCode::loadBits(Value address, int64_t count, int64_t width) {
   if (e.vectorBytes == 64)
     return e.make<LLVM::MaskedLoadOp>(VectorType::get({width}, bits), address, maskOf(count, width),
                                       ValueRange(zeros(width)), /*alignment=*/2);
-  // The mask selects lane `count`, which is zero, for all missing elements.
+  // For all lanes from `count` on, the mask selects the first lane of the second
+  // vector, which is zero.
   SmallVector<int32_t> mask(width, count);
   std::iota(mask.begin(), mask.begin() + count, 0);
   return e.make<LLVM::ShuffleVectorOp>(loadShort(address, count, bits), zeros(count), mask);
@@ -188,15 +189,15 @@ void VectorCode::copyPadded(Value from, int64_t count, Value to, int64_t width) 
   }
 }
 
-// First transposes squares within 128-bit lanes by unpacking, then moves the lanes
-// themselves. Each step is one instruction.
+// First transposes the squares inside 128-bit groups of lanes by unpacking, then
+// moves the groups. Each step is one instruction.
 Values VectorCode::transposed(Values rows) {
   auto shuffle = [&](Value a, Value b, ArrayRef<int32_t> mask) -> Value {
     return e.make<LLVM::ShuffleVectorOp>(a, b, mask);
   };
   int32_t n = lanes, width = 16 / bytes, groups = n / width;
-  // Takes the low or high `size` elements of a and b in turn, in each group of
-  // `width` lanes.
+  // Interleaves a and b in each group of `width` lanes: takes `size` elements of a,
+  // then of b, and so on, from the lower or from the upper half of the group.
   auto unpack = [&](Value a, Value b, int32_t size, bool high) {
     SmallVector<int32_t> mask;
     for (int32_t lane = 0; lane < n; lane += width)
@@ -225,8 +226,8 @@ Values VectorCode::transposed(Values rows) {
   }
   if (groups == 1)
     return now;
-  // 128-bit lane q of now[width * g + j] has the rows of group g and column width *
-  // q + j.
+  // Group q of 128 bits in now[width * g + j] has column width * q + j of the rows
+  // of group g.
   auto pick = [&](Value a, Value b, ArrayRef<int32_t> parts) {
     SmallVector<int32_t> mask;
     for (int32_t part : parts)

@@ -5,88 +5,94 @@
 
 namespace dpc::nn {
 
-/// Emits vectors of f32 or f64 and their loads and stores. Fill rules that block
-/// for registers are written with it.
+/// Emits operations on vectors of f32 or f64, and their loads and stores. Fill
+/// rules that keep tiles in vector registers use this class.
 class VectorCode : public VectorFormat {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  /// Vectors of `lanes` elements; 0 stands for the target's vector width.
+  /// For vectors of `lanes` elements. 0 means as many as the vectors of the target
+  /// have.
   VectorCode(VectorEmitter &emitter, mlir::Type elementType, int64_t lanes = 0);
 
   VectorEmitter &e;
   mlir::VectorType type;
 
-  /// Address of element `number` after `base`.
+  /// The address of element `number` after `base`.
   mlir::Value at(mlir::Value base, Index number) { return at(base, number, elementType); }
-  /// The same for elements of type `memoryType`.
+  /// As above, for elements of type `memoryType`.
   mlir::Value at(mlir::Value base, Index number, mlir::Type memoryType);
-  /// Scratch memory for `elements` elements.
+  /// Allocates scratch memory for `elements` elements, and returns its address.
   mlir::Value scratch(int64_t elements) { return e.getScratch(elements * bytes); }
   mlir::Value zero();
-  /// The first `count` lanes at `address`, zero in the others.
+  /// Loads `count` elements at `address` into the first lanes of a vector. The
+  /// other lanes are zero.
   mlir::Value load(mlir::Value address, int64_t count);
   mlir::Value load(mlir::Value address) { return load(address, lanes); }
-  /// Stores the first `count` lanes.
+  /// Stores the first `count` lanes of `vector`.
   void store(mlir::Value vector, mlir::Value address, int64_t count);
   void store(mlir::Value vector, mlir::Value address) { store(vector, address, lanes); }
-  /// Loads a vector of only `count` elements, which `store` accepts too. Use it if
-  /// a masked load would be slow.
+  /// Loads a vector that has only `count` lanes; `store` accepts it. Use it if a
+  /// masked load would be slow.
   mlir::Value loadShort(mlir::Value address, int64_t count) {
     return loadShort(address, count, elementType);
   }
   mlir::Value loadShort(mlir::Value address, int64_t count, mlir::Type memoryType);
-  /// `count` elements of a 16-bit type as integers, with zeros in the remaining
-  /// lanes up to `width`. This is one instruction if the processor masks 16-bit
-  /// lanes, as with 64-byte vectors.
+  /// Loads `count` elements of a 16-bit type as integers, into a vector of `width`
+  /// lanes. The other lanes are zero. This is one instruction if the processor can
+  /// mask 16-bit lanes; processors with 64-byte vectors can.
   mlir::Value loadBits(mlir::Value address, int64_t count, int64_t width);
-  /// `load` and `store` for memory of type `memoryType`, which is this code's type
-  /// or a 16-bit type. Elements are widened on load and rounded on store.
+  /// `load` and `store` for elements in memory of type `memoryType`, which is
+  /// `elementType` or a 16-bit type. Loads widen the elements, and stores round
+  /// them.
   mlir::Value loadAs(mlir::Type memoryType, mlir::Value address, int64_t count);
   void storeAs(mlir::Type memoryType, mlir::Value vector, mlir::Value address, int64_t count);
-  /// A scalar of a 16-bit type widened to this code's type. A scalar of this code's
-  /// type stays as it is.
+  /// `element` converted to `elementType`. It has this type already, or a 16-bit
+  /// type.
   mlir::Value widened(mlir::Value element);
-  /// A vector converted to another float type.
+  /// `vector` converted to the float type `to`.
   mlir::Value converted(mlir::Value vector, mlir::Type to);
   mlir::Value firstLanes(mlir::Value vector, int64_t count);
-  /// Prefetches the cache line of an element, which need not exist. `locality` 3 is
-  /// the first-level cache, 2 the second-level cache.
+  /// Prefetches the cache line of an element. The address may be outside of the
+  /// buffer. `locality` 3 means the first-level cache, and 2 means the second-level
+  /// cache.
   void prefetch(mlir::Value base, Index number, int locality, mlir::Type memoryType = {});
   mlir::Value loadScalar(mlir::Value address);
-  /// The scalar in every lane.
+  /// A vector with `scalar` in every lane.
   mlir::Value splat(mlir::Value scalar);
   /// x * y + sum, rounded once.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
-  /// The same for pairs of bf16: each 32 bits of x and y hold two, and the products
-  /// of both halves are added to the f32 sum. Rounds after each product and treats
-  /// denormals as 0. Only available if VectorEmitter::multipliesBf16.
+  /// As multiplyAdd, for pairs of bf16. Each 32 bits of x and y have two bf16. The
+  /// products of the lower halves and of the upper halves are added to the f32
+  /// lanes of `sum`. The processor rounds after each product, and treats denormals
+  /// as 0. Needs: VectorUnit::multipliesBf16.
   mlir::Value multiplyAddPairs(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sumOfLanes(mlir::Value vector);
-  /// Combines the lanes into a scalar, one half with the other first.
+  /// Combines all lanes to a scalar. First, `combine` gets both halves of the
+  /// vector, then both halves of its result, and so on.
   mlir::Value combineLanes(mlir::Value vector,
                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
   /// Writes `elements` zeros from `address` on.
   void fillZero(mlir::Value address, int64_t elements);
-  /// Copies `count` elements and appends zeros up to `width`, which is a multiple
-  /// of the lanes.
+  /// Copies `count` elements to `to`, followed by zeros up to element `width`.
+  /// `width` is a multiple of the lanes.
   void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
 
-  /// A matrix in memory with rows `stride` elements apart. `elementType` null
-  /// stands for this code's type; otherwise it is a 16-bit type.
+  /// A matrix in memory whose rows are `stride` elements apart. `elementType` is a
+  /// 16-bit type, or null for that of the VectorCode.
   struct Matrix {
     mlir::Value address;
     int64_t stride;
     mlir::Type elementType = {};
   };
-  /// to[j][i] = from[i][j] for i < rows, j < columns. With `padded`, the rows of
-  /// `to` are padded with zeros to complete vectors.
+  /// Stores to[j][i] = from[i][j] for i < rows and j < columns. If `padded` is set,
+  /// zeros follow each row of `to` up to a multiple of the lanes.
   void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded = false);
-  /// Transposes a square: as many vectors as each has lanes. Vectors are 16, 32 or
-  /// 64 bytes wide.
+  /// Transposes a square of elements: `rows` has as many vectors as each vector has
+  /// lanes. Vectors have 16, 32 or 64 bytes.
   Values transposed(Values rows);
 
 private:

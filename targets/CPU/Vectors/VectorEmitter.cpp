@@ -1,5 +1,5 @@
-// Emits loops that LLVM may vectorize, calls vector fill rules if they pay, and after
-// each tile of a fill rule prefetches the next tile.
+// Emits loops that LLVM may vectorize, and calls the vector fill rules that pay. After
+// each tile of a fill rule, emits prefetches of the next tile.
 
 #include "targets/CPU/Vectors/VectorEmitter.h"
 
@@ -36,8 +36,7 @@ void VectorEmitter::emitTiles(Operation *op, FinishTile finish) {
   cast<VectorFillOpInterface>(op).emitTiles(*this, finish);
 }
 
-/// The largest power of two from 4 to `most` that divides `extent`; 1 if there is
-/// none.
+/// The largest power of two in [4, most] that divides `extent`; 1 if none does.
 static int64_t tileOf(int64_t extent, int64_t most) {
   for (int64_t tile = most; tile >= 4; tile /= 2)
     if (extent % tile == 0)
@@ -46,8 +45,8 @@ static int64_t tileOf(int64_t extent, int64_t most) {
 }
 
 namespace {
-/// The loops of a nest. Those of a transposition are tiled, so that both sides of a tile
-/// stay in the first-level cache.
+/// The loops that visit a nest. For a transposition they are tiled, so that the elements
+/// that a tile reads and writes stay in the first-level cache.
 struct TiledLoops {
   explicit TiledLoops(const LoopNest &nest) : strided(nest.strided), extents(nest.extents) {
     if (!strided)
@@ -60,7 +59,7 @@ struct TiledLoops {
     extents.append({rows, columns});
   }
 
-  /// The multi-index of the nest from that of the loops.
+  /// The multi-index of the nest, computed from the multi-index of the loops.
   SmallVector<AffineExpr> indexOf(ArrayRef<AffineExpr> i) const {
     if (!strided)
       return SmallVector<AffineExpr>(i);
@@ -94,8 +93,9 @@ void VectorWalk::forEachElement(const LoopNest &nest, Body body) {
   forEach(loops.extents, [&](ArrayRef<Index> i) { body(loops.indexOf(i)); });
 }
 
-/// Prefetches the memory that the next tile, below this one, will read and write.
-/// The rows of tiles are too short and too far apart for the hardware prefetcher.
+/// Prefetches the memory that the next tile, in the rows after this tile, will read and
+/// write. The hardware prefetcher does not do it, because the rows of tiles are short
+/// and far apart.
 void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef<Index>)> number,
                             ArrayRef<Buffer> streams) {
   if (shape.size() != 2)
@@ -105,8 +105,8 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef
       int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
       for (int64_t column = 0; column < shape[1]; column += perLine) {
         Index next = number({row + shape[0], constant(column)});
-        // After the last tile, the address is outside of the buffer, so the GEP must
-        // not be marked `inbounds`.
+        // In the last tile the address is outside of the buffer. Therefore the GEP is
+        // not `inbounds`.
         Value address =
             make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
                               buffer.address, ValueRange(materialize(next)));

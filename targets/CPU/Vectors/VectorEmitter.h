@@ -7,8 +7,9 @@
 
 namespace dpc {
 
-/// Writes kernels for a processor with vectors and caches: loops that LLVM may
-/// vectorize, and results that vector fill rules fill if they pay.
+/// Writes kernels for a processor with vectors and caches. It writes loops that
+/// LLVM may vectorize. If a vector fill rule of an op pays, the rule computes the
+/// results of the op.
 class VectorEmitter : public KernelEmitter, public VectorUnit {
 public:
   VectorEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
@@ -24,7 +25,7 @@ protected:
                llvm::ArrayRef<Buffer> streams) override;
 };
 
-/// The walk over the loops of VectorEmitter.
+/// Visits the memory accesses of the loops that VectorEmitter emits (AccessWalk).
 class VectorWalk : public AccessWalk {
 public:
   VectorWalk(const KernelGraph &graph, const KernelPlaces &places, bool keepsOrder,

@@ -7,17 +7,19 @@
 
 namespace dpc {
 
-/// Base of the vector fill rule of one op. For an op of class `Op`, `Model` defines
+/// Base of the vector fill rule of an op. For an op of the class `Op`, a `Model`
+/// defines
 ///
 ///   bool pays(Operation *op) const
 ///   void fill(Op op, VectorEmitter &e) const
 ///
-/// and, if it makes tiles, `makesTiles` of the interface and
+/// If the rule computes results in tiles, the model also defines `makesTiles` of
+/// the interface and
 ///
 ///   void tiles(Op op, VectorEmitter &e, FinishTile finish) const
 ///   int64_t tileKinds(Op op, const VectorSite &site) const
 ///
-/// and, if it takes scratch memory,
+/// A rule that takes scratch memory also defines
 ///
 ///   ScratchSizes scratch(Op op, const VectorSite &site) const
 template <typename Model, typename Op>

@@ -6,34 +6,35 @@ include "mlir/IR/OpBase.td"
 def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A fill rule for processors with vectors: makes all elements of an op's results
-    at once, faster than the op's element rule (ElementOpInterface) or its
-    decomposition. Attached to ops from outside (external models).
+    A fill rule for processors with vectors. It fills the buffers of an op's results,
+    faster than the op's element rule (ElementOpInterface) or its decomposition
+    would. targets/CPU/Ops attaches the interface to ops (external models).
   }];
   let methods = [
-    InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",
+    InterfaceMethod<"Whether the rule is faster for an op of these shapes and types.",
       "bool", "pays">,
-    InterfaceMethod<"Whether there is `emitTiles`.",
+    InterfaceMethod<"Whether the rule implements `emitTiles`.",
       "bool", "makesTiles", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
-      How many kinds of tiles `emitTiles` makes at `site`: the number of its calls of
-      `finish`. Each call writes the code for tiles of one kind.
+      The number of calls of `finish` in `emitTiles`, which is the number of
+      different sizes of tiles: each call emits the code for tiles of one size.
     }], "int64_t", "countTileKinds", (ins "const ::dpc::nn::VectorSite &":$site), "",
       [{ return 1; }]>,
     InterfaceMethod<[{
-      The bytes of each piece of scratch memory that the rule takes at `site`, in
+      The sizes in bytes of the pieces of scratch memory that the rule takes, in
       order.
     }], "::dpc::nn::ScratchSizes", "getScratch", (ins "const ::dpc::nn::VectorSite &":$site), "",
       [{ return {}; }]>,
     InterfaceMethod<[{
-      Fills the buffers of all results with `emitter.store`, which hold nothing
-      before. Elements of the results may be read back with `emitter.load`.
+      Emits code that fills the buffers of all results, with `emitter.store`. Before,
+      the buffers have undefined contents. The code may read elements of the results
+      back with `emitter.load`.
     }], "void", "emitFill", (ins "::dpc::VectorEmitter &":$emitter)>,
     InterfaceMethod<[{
-      Fills the buffer of the one result, as `emitFill` does, and calls `finish`
-      where a tile is final, so that every element is in one tile. What is
-      elementwise over the result is then computed tile by tile in the same
-      kernel, while the tile is in cache.
+      Emits code that fills the buffer of the only result, as `emitFill` does, in
+      tiles. Every element is in one tile. Calls `finish` at the point of the code
+      where a tile is final. `finish` adds the code of elementwise ops that read the
+      result, so that they read the tile while it is in cache.
     }], "void", "emitTiles",
       (ins "::dpc::VectorEmitter &":$emitter, "::dpc::FinishTile":$finish)>,
   ];

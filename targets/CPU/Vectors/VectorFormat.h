@@ -8,32 +8,34 @@
 
 namespace dpc {
 
-/// The vectors of a processor.
+/// The vector unit of a processor.
 struct VectorUnit {
-  /// Width in bytes of the floating-point vectors for which kernels are blocked: 32 or 64.
+  /// The size in bytes of floating-point vectors: 32 or 64.
   unsigned vectorBytes = 32;
-  /// Whether the processor has instructions that multiply bf16 and add in f32
+  /// Whether the processor has an instruction that multiplies bf16 and adds in f32
   /// (VectorCode::multiplyAddPairs).
   bool multipliesBf16 = false;
 };
 
 namespace nn {
 
-/// Vectors of elements of a type. Block sizes depend on them, without code.
+/// Vectors of elements of one type. Block sizes, which are chosen before code is
+/// generated, depend on this.
 struct VectorFormat {
-  /// Vectors of `lanes` elements; 0 stands for the processor's vector width.
+  /// For vectors of `lanes` elements. 0 means as many as the vectors of the processor
+  /// have.
   VectorFormat(unsigned vectorBytes, mlir::Type elementType, int64_t lanes = 0)
       : vectorBytes(vectorBytes), elementType(elementType),
         bytes(elementType.getIntOrFloatBitWidth() / 8), lanes(lanes ? lanes : vectorBytes / bytes) {
   }
 
-  unsigned vectorBytes; ///< of the processor's vectors
+  unsigned vectorBytes; ///< size of the processor's vectors
   mlir::Type elementType;
   int64_t bytes; ///< of an element
-  int64_t lanes; ///< elements of a vector
+  int64_t lanes; ///< number of elements of a vector
 
-  /// The bytes of pieces of memory with these numbers of elements, without those of
-  /// kNone elements.
+  /// The bytes of pieces of memory; `pieces` has their numbers of elements. Pieces with
+  /// kNone elements are omitted.
   static constexpr int64_t kNone = -1;
   llvm::SmallVector<int64_t> bytesOf(llvm::ArrayRef<int64_t> pieces) const {
     llvm::SmallVector<int64_t> sizes;
@@ -44,15 +46,16 @@ struct VectorFormat {
   }
 };
 
-/// The surroundings of a vector fill rule: the processor, and the values in memory.
+/// The facts that a vector fill rule needs besides its op: the vector unit, and which
+/// values are in memory.
 struct VectorSite {
   VectorUnit unit;
-  /// Whether all elements of a value are in memory that the rule can address.
+  /// Whether all elements of a value are in memory, at an address that the rule can use.
   llvm::function_ref<bool(mlir::Value)> isInMemory;
 };
 
-/// The bytes of each piece of scratch memory of a rule, in the order in which it takes
-/// them.
+/// The sizes in bytes of the pieces of scratch memory of a rule, in the order in which the
+/// rule takes them.
 using ScratchSizes = llvm::SmallVector<int64_t>;
 
 } // namespace nn

@@ -1,4 +1,4 @@
-// Distributes the iterations of loops over the threads of a grid, and combines the
+// Distributes the iterations of loops over the threads of a grid, and combines
 // partial results of the threads of a block.
 
 #include "targets/CUDA/Grids/GridEmitter.h"
@@ -57,9 +57,9 @@ Value GridEmitter::allocateShared(int64_t bytes) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// The multi-index of `shape` with this linear number. Each position is a separate
-/// variable, as the indices of nested loops are, so that expressions of it are
-/// simplified in the same way.
+/// The multi-index of `shape` whose row-major number is `number`. Each position is
+/// a variable of its own, as in nested loops, so that index expressions are
+/// simplified as in nested loops.
 SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shape) {
   SmallVector<Index> positions(shape.size(), constant(0));
   int64_t outer = ShapedType::getNumElements(shape);
@@ -76,9 +76,9 @@ SmallVector<Index> GridEmitter::positionsOf(Index number, ArrayRef<int64_t> shap
   return positions;
 }
 
-/// Calls `body` for the numbers below `count` that belong to this thread. The
-/// threads of the block take consecutive numbers, so that neighbouring threads read
-/// neighbouring elements.
+/// Emits a loop that runs `body` for this thread's share of the numbers below
+/// `count`. In each round, the threads of the block take consecutive numbers, so
+/// that neighbouring threads access neighbouring elements.
 Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
                                 function_ref<Values(Index, ValueRange)> body) {
   int64_t threads = launch->threads, rounds = llvm::divideCeil(count, threads);
@@ -89,7 +89,7 @@ Values GridEmitter::dealToBlock(int64_t count, ValueRange initial,
   };
   if (count % threads == 0)
     return loop(rounds, initial, iteration);
-  // Only some of the threads run the last round.
+  // Only some threads run the last round.
   Value first = materialize(constant(0));
   Value left = materialize(constant(count + threads - 1) - thread);
   Value own = make<arith::DivUIOp>(left, materialize(constant(threads)));
@@ -141,8 +141,8 @@ void GridEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
 
 void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   if (level == Level::block && launch->together[getStage()]) {
-    // Every thread runs all iterations, and the threads share the reduction in
-    // each.
+    // Every thread runs all iterations. In each iteration, the threads share the
+    // terms of the reduction.
     loop(nest.extents, {}, [&](ArrayRef<Index> index, ValueRange) {
       body(index);
       return Values();
@@ -154,9 +154,9 @@ void GridEmitter::forEachElement(const LoopNest &nest, function_ref<void(ArrayRe
   forEach(nest.extents, body);
 }
 
-/// A warp makes 4 x 8 elements. With elements of 4 bytes it writes complete sectors
-/// of memory and reads halves of sectors; another warp of the block reads the other
-/// halves.
+/// A warp computes 4 x 8 elements. If elements have 4 bytes, a warp writes complete
+/// sectors of memory (32 bytes), and reads halves of sectors. Another warp of the
+/// block reads the other halves.
 void GridEmitter::forEachOfSquare(const LoopNest &nest, function_ref<void(ArrayRef<Index>)> body) {
   SmallVector<Index> index = positionsOf(block, Squares(nest).counts);
   const Index lane = mod(thread, 32), warp = floorDiv(thread, 32);
@@ -211,14 +211,16 @@ void GridEmitter::meet() {
     barrier();
 }
 
-/// Scratch memory exists only per part: single threads have none.
+/// Scratch memory is shared memory of the block that computes a part. A single
+/// thread has no scratch memory.
 Value GridEmitter::getScratch(int64_t bytes) {
   assert(level == Level::block && "only threads that share a part have scratch memory");
   return allocateShared(bytes);
 }
 
-/// All threads of a block have the element, and one of them stores it. The barrier
-/// makes sure that no thread still reads the old value at that address.
+/// At the level block, all threads of the block have the element, and one of them
+/// stores it. The barrier ensures that no thread reads the address after the store
+/// if it needs the old value.
 void GridEmitter::storeTo(const Buffer &buffer, Value element, Index number) {
   if (level != Level::block)
     return KernelEmitter::storeTo(buffer, element, number);
@@ -238,8 +240,9 @@ int64_t GridEmitter::getSumTerms() const {
   return KernelEmitter::getSumTerms() * (level == Level::block ? launch->threads : 1);
 }
 
-// Partial results are combined in a fixed order: first across the lanes of a warp,
-// in halves, then warp by warp.
+// Partial results are combined in a fixed order. First, the lanes of a warp are
+// combined: the values of its halves, of the halves of these, and so on. Then the
+// results of the warps are combined one after the other.
 Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
                            function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                            function_ref<Values(ValueRange, ValueRange)> combine) {
@@ -252,7 +255,7 @@ Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
   return combineBlock(combineWarp(mine, combine), combine);
 }
 
-/// Combines the values of the lanes of a warp; the first lane gets the result.
+/// Combines the values of all lanes of a warp. The first lane gets the result.
 Values GridEmitter::combineWarp(ValueRange mine,
                                 function_ref<Values(ValueRange, ValueRange)> combine) {
   Values values(mine);
@@ -272,8 +275,8 @@ Value GridEmitter::combineLanes(Value mine, int64_t lanes,
   return mine;
 }
 
-/// Combines the values of the first lanes of all warps; every thread gets the
-/// result.
+/// Combines the values of the first lanes of all warps. All threads of the block
+/// get the result.
 Values GridEmitter::combineBlock(ValueRange mine,
                                  function_ref<Values(ValueRange, ValueRange)> combine) {
   int64_t warps = launch->threads / LaunchPlan::kWarp;
@@ -287,8 +290,8 @@ Values GridEmitter::combineBlock(ValueRange mine,
   int64_t bytes = kSlot * warps * static_cast<int64_t>(mine.size());
   Value &memory = slots[bytes];
   if (!memory) {
-    // Allocated at the start of the launch, so that all its later reductions can
-    // use it.
+    // Allocate the memory at the start of the launch, so that all later reductions
+    // of the launch can use it.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(blockValue);
     memory = allocateShared(bytes);
@@ -299,7 +302,7 @@ Values GridEmitter::combineBlock(ValueRange mine,
     return make<LLVM::GEPOp>(memory.getType(), builder.getI8Type(), memory,
                              ValueRange(materialize(at)), /*inbounds=*/true);
   };
-  // All threads have read the results of the previous reduction.
+  // Wait until all threads have read the results of the previous reduction.
   barrier();
   Value isFirst =
       make<arith::CmpIOp>(arith::CmpIPredicate::eq, materialize(lane), materialize(constant(0)));
@@ -317,8 +320,8 @@ Values GridEmitter::combineBlock(ValueRange mine,
   return values;
 }
 
-/// The value of another lane of the warp: of lane `lane`, of this lane + `lane`, or
-/// of this lane with the bits of `lane` inverted.
+/// The value that another lane of the warp has. `kind` says which lane: lane
+/// `lane`, the own lane plus `lane`, or the own lane xor `lane`.
 Value GridEmitter::shuffle(Value value, int lane, NVVM::ShflKind kind) {
   Type type = value.getType(), i32 = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();

@@ -8,16 +8,18 @@
 
 namespace dpc {
 
-/// Writes the loops of a kernel for grids of threads. Every loop of the rules is at
+/// Emits the loops of a kernel for grids of threads. Every loop that a rule emits is at
 /// one of three levels:
 ///
-/// * grid: the outermost loops; their iterations are distributed over all threads;
-/// * block: loops that each block runs, with the same values in all of its threads. The
-///   iterations of forEach and reduce are distributed over the threads of the block; every
-///   thread runs any other loop completely;
-/// * thread: loops inside a distributed iteration: plain loops.
+/// * grid: the outermost loops. Their iterations are distributed over all threads of the
+///   grid.
+/// * block: loops that all threads of a block run with the same values. The iterations of
+///   forEach and reduce are distributed over the threads of the block. All other loops run
+///   completely in every thread.
+/// * thread: loops inside a distributed iteration. They are plain loops.
 ///
-/// Barriers are only at level block, where all threads of the block arrive.
+/// Barriers are only at the level block, because there all threads of the block reach
+/// them.
 class GridEmitter : public KernelEmitter {
 public:
   GridEmitter(mlir::OpBuilder &builder, mlir::Location loc, const KernelGraph &graph,
@@ -27,13 +29,13 @@ public:
   /// Whether products of f32 round their factors to tf32.
   bool usesTf32 = false;
 
-  /// Begins the code of `launch` at the builder's insertion point, the start of the
-  /// function `symbol`.
+  /// Begins the code of `launch`. The insertion point of the builder is at the start of
+  /// the function `symbol`.
   void beginLaunch(const Launch &launch, llvm::StringRef symbol);
   void endLaunch();
 
-  /// Scratch memory in which the launches of a fill rule pass values to later
-  /// launches.
+  /// Scratch memory in which a launch of a fill rule passes values to later launches of
+  /// the rule.
   mlir::Value phaseScratch;
 
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<Index>)> body,
@@ -45,24 +47,25 @@ public:
   void meet() override;
   mlir::Value getScratch(int64_t bytes) override;
 
-  /// For rules that make tiles: calls `body` with the multi-index of `shape` that
-  /// this block computes, and with this thread's number. All threads of a block run
-  /// it, and loops of forEach are distributed over them.
+  /// For rules that compute tiles. Emits `body` for the multi-index of `shape` that this
+  /// block computes, and the number of this thread in the block. All threads of the block
+  /// run `body`. forEach loops in `body` are distributed over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
-  /// In such a body: code that one thread runs if `condition` holds (null: always).
+  /// Inside forEachBlock: emits code that this thread runs without the other threads if
+  /// `condition` holds. A null condition always holds.
   void alone(mlir::Value condition, llvm::function_ref<void()> body);
-  /// In such a body: stores a final element, and runs the code of `finish` (may be
-  /// null) on it while it is in a register.
+  /// Inside forEachBlock: stores a final element. If `finish` is not null, also emits the
+  /// code of `finish` for the element, while the element is in a register.
   void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
 
-  /// In such a body: combines the values of `lanes` consecutive threads by
-  /// `combine`, which must allow any order. Every one of them gets the result.
+  /// Inside forEachBlock: combines the values `mine` of `lanes` consecutive threads. The
+  /// order of the values is arbitrary. All these threads get the result.
   mlir::Value combineLanes(mlir::Value mine, int64_t lanes,
                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
-  /// Allocates `bytes` of memory that the threads of a block share, 16-byte
-  /// aligned, under a name of its own.
+  /// Allocates `bytes` bytes of shared memory of the block, aligned to 16 bytes, and
+  /// returns its address.
   mlir::Value allocateShared(int64_t bytes);
 
 protected:
@@ -93,10 +96,10 @@ private:
   const Launch *launch = nullptr;
   std::string symbol;
   Level level = Level::grid;
-  /// The number of this thread in its block, and of this block in the grid.
+  /// The number of this thread in its block, and the number of this block in the grid.
   mlir::Value threadValue, blockValue;
   Index thread, block;
-  /// Shared memory for one value per warp during a reduction, by its size in bytes.
+  /// By size in bytes: shared memory for one value per warp, which reductions use.
   llvm::DenseMap<int64_t, mlir::Value> slots;
   unsigned sharedBuffers = 0;
 };

@@ -5,7 +5,7 @@
 
 namespace dpc {
 
-/// The grid that a fill rule of tiles needs.
+/// The size of the grid of one launch of a grid fill rule.
 struct TileGrid {
   int64_t blocks = 1, threads = 1;
 };
@@ -16,7 +16,7 @@ struct TileGrid {
 
 namespace dpc {
 
-/// The grid fill rule of an op, if it has one that pays.
+/// The grid fill rule of `op`. Null if it has none or if the rule does not pay.
 inline GridFillOpInterface payingGridFill(mlir::Operation *op) {
   auto rule = llvm::dyn_cast<GridFillOpInterface>(op);
   return rule && rule.pays() ? rule : GridFillOpInterface();

@@ -6,45 +6,51 @@ include "mlir/IR/OpBase.td"
 def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
-    A fill rule for grids of threads: each block makes tiles of an op's results,
-    faster than the op's element rule (ElementOpInterface) or its decomposition. A
-    rule may take several launches, which pass values in scratch memory. Attached to
-    ops from outside (external models).
+    A fill rule for grids of threads. Each block computes tiles of an op's results,
+    faster than the op's element rule (ElementOpInterface) or its decomposition
+    would. A rule may need several launches; a launch passes values to later
+    launches in scratch memory. targets/CUDA/Ops attaches the interface to ops
+    (external models).
   }];
   let methods = [
-    InterfaceMethod<"Whether the rule is the faster one for an op of this shape.",
+    InterfaceMethod<"Whether the rule is faster for an op of these shapes and types.",
       "bool", "pays">,
     InterfaceMethod<[{
-      Whether each element of the one result is given to `emitter.storeFinal`: then
-      what is elementwise over the result can be made with it.
+      Whether the rule calls `emitter.storeFinal` for each element of the only
+      result. If so, the kernel can compute elementwise ops on the result while the
+      element is in a register.
     }], "bool", "givesFinalElements", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      The grids of its launches, in their order. Where not `mayDivide`, a sum is
-      made in one launch.
+      The grids of the launches of the rule, in order. If `mayDivide` is false, one
+      thread or block must compute a complete sum.
     }], "::llvm::SmallVector<::dpc::TileGrid>", "getGrids", (ins "bool":$mayDivide)>,
-    InterfaceMethod<"Bytes that its launches hand on, where it has several.",
+    InterfaceMethod<[{
+      Bytes of scratch memory through which launches of the rule pass values to
+      later launches.
+    }],
       "int64_t", "getScratchBytes", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return 0;">,
     InterfaceMethod<[{
-      How many final elements the code of a launch gives to `emitter.storeFinal`.
+      The number of calls of `emitter.storeFinal` in the code of launch `phase`.
     }], "int64_t", "countFinalElements", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return 1;">,
     InterfaceMethod<[{
-      Whether a launch reads elements of operands. If not, it reads only the values
-      that an earlier launch has handed on.
+      Whether launch `phase` reads elements of operands. If not, it reads only
+      values that earlier launches stored in scratch memory.
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      The product that the op is, if its factors are matrices wherever they are
-      dense and row-major: then a library can make it.
+      The op as a product of matrices, which a library could compute. Null if the op
+      is not a product, or if its factors would not be matrices in dense, row-major
+      buffers.
     }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
     InterfaceMethod<[{
-      Writes a launch. If it is the last one and the rule gives final elements, each
-      is given once to `emitter.storeFinal`, with `finish` (may be null), by one
-      thread: what is elementwise over the result is computed there, while the
-      element is in a register.
+      Emits the code of launch `phase`. If it is the last launch and
+      `givesFinalElements()` holds, one thread calls `emitter.storeFinal` for each
+      element, with `finish`, which may be null. `finish` adds the code of
+      elementwise ops on the result.
     }], "void", "emitTiles",
       (ins "::dpc::GridEmitter &":$emitter, "::dpc::LaunchPhase":$phase,
            "::dpc::FinishTile":$finish)>,

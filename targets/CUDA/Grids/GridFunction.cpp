@@ -1,5 +1,5 @@
-// Writes a kernel as launches, with one entry per launch, and places their values
-// in memory.
+// Emits a kernel as launches with one entry each, and places the values of the
+// kernel in memory.
 
 #include "targets/CUDA/Grids/GridFunction.h"
 
@@ -61,7 +61,7 @@ void GridFunction::endEntry() {
   e.make<LLVM::ReturnOp>(ValueRange());
 }
 
-/// The arguments of an entry are only the buffers that it uses.
+/// Removes the arguments of an entry that it does not use, and returns its launch.
 KernelLaunch GridFunction::finish(Entry &entry) {
   Block &block = entry.function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -87,7 +87,8 @@ KernelLaunch GridFunction::finish(Entry &entry) {
     DictionaryAttr attribute = function_interface_impl::getArgAttrDict(entry.function, number);
     attributes.push_back(attribute ? attribute : e.builder.getDictionaryAttr({}));
   }
-  // eraseArguments of the interface does not support functions without results.
+  // Erase the arguments of the block, because eraseArguments of the function does
+  // not support functions without results.
   block.eraseArguments(unused);
   Type nothing = LLVM::LLVMVoidType::get(entry.function.getContext());
   entry.function.setFunctionType(LLVM::LLVMFunctionType::get(nothing, types));
@@ -102,7 +103,8 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
     placeValue(value, launch);
   if (launch.phase.count > 1)
     e.phaseScratch = memory.addressOf(own.handedOn);
-  // Ops that use the elements of the filled op are emitted in its last launch.
+  // The last launch of a fill rule computes the ops that use elements of the
+  // result.
   LoopGroup group = launch.group;
   if (!launch.phase.isLast())
     group.stages.truncate(1);
@@ -122,8 +124,8 @@ void GridFunction::placeValue(Value value, const Launch &launch) {
     memory.add(value);
 }
 
-/// Gives the matrices of a product their buffers and offsets. All of them have been
-/// placed.
+/// Finds the buffers and offsets of the matrices of a product, which have been
+/// placed before. Allocates the workspace of the library.
 LibraryProduct GridFunction::placeProduct(const PlannedProduct &product,
                                           const ScratchPiece &workspace) {
   const MatrixFactors &factors = product.factors;

@@ -8,9 +8,10 @@
 
 namespace dpc {
 
-/// Writes the launches of one kernel (Target::emitKernel). Each launch is an entry
-/// that a grid of threads runs: `symbol`_0, `symbol`_1, .. The arguments of an
-/// entry are the buffers that it uses.
+/// Emits the launches of one kernel (Target::emitKernel). Each launch has a
+/// function, its entry, which a grid of threads runs. The entries are named
+/// `symbol`_0, `symbol`_1, .. The arguments of an entry are the buffers that it
+/// uses.
 class GridFunction {
 public:
   GridFunction(const KernelGraph &graph, const GridPlan &plan, GridEmitter &emitter,

@@ -1,4 +1,5 @@
-// Plans the launches of a kernel, the places of its values, and its needs.
+// Plans the launches of a kernel, the memory of its values, and the needs of its
+// code.
 
 #include "targets/CUDA/Grids/GridPlan.h"
 
@@ -13,22 +14,23 @@ using namespace dpc;
 
 using Kind = KernelPlaces::Place::Kind;
 
-/// Places a value that launch `ordinal` makes, if it needs a place and has none yet.
+/// Places a value that launch `ordinal` computes, unless it needs no memory or has a
+/// place. `last` is the last launch that reads it.
 static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned last) {
   KernelPlaces &places = grids.places;
   const Launch &launch = grids.plan.launches[ordinal];
   if (places.isResult(value))
     return;
-  // For values, the launches of a fill rule count as one.
+  // All launches of a fill rule together count as one reader.
   const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
   int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
   bool isLocal = last <= end;
-  // A value that is used where it is made stays in registers.
+  // A value that is only read in the iteration that computes it stays in registers.
   if (isLocal && ((rows > 1 && rowElements == 1) ||
                   (launch.kind == Launch::Kind::tiles && launch.group.stages.size() > 1)))
     places.place(value, {Kind::registers});
   else if (launch.phase.number > 0)
-    return; // an earlier launch of the rule has placed it
+    return; // an earlier launch of the rule has placed the value
   else if (llvm::is_contained(launch.shared, value))
     places.place(value, {Kind::shared, 0, rowElements});
   else
@@ -36,8 +38,9 @@ static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned 
   grids.memories[ordinal].placed.push_back(value);
 }
 
-/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
-/// sum over blocks could not use it. kAlignment is for aligning its address.
+/// kMostBytes is the size of workspace that NVIDIA advises for Hopper devices. The
+/// workspace is smaller if the partial sums of a split product cannot fill it.
+/// kAlignment bytes are added to align its address.
 static int64_t workspaceBytes(const PlannedProduct &product) {
   const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
   return std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;

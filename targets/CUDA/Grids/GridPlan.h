@@ -7,16 +7,18 @@
 
 namespace dpc {
 
-/// The plan of a kernel: its launches, the places of its values, and the needs of its
-/// code.
+/// The plan of a kernel that consists of launches: the launches, the places of its values,
+/// and the needs of its code. It is made before code is generated.
 struct GridPlan {
-  /// The memory of one launch.
+  /// The memory that one launch adds.
   struct Memory {
-    /// The values that get a place in scratch memory, shared memory or registers.
+    /// The values that this launch computes and that get a place in scratch memory, shared
+    /// memory or registers.
     llvm::SmallVector<mlir::Value> placed;
-    /// The scratch memory through which the launches of a fill rule pass values.
+    /// The scratch memory through which a launch of a fill rule passes values to later
+    /// launches.
     ScratchPiece handedOn;
-    /// The scratch memory of the library that computes the product of the launch.
+    /// The scratch memory for the library that may compute the product of the launch.
     ScratchPiece workspace;
   };
 

@@ -1,4 +1,5 @@
-// Follows the launches of a kernel as GridEmitter writes them.
+// Visits the memory accesses of the launches of a kernel in the order in which
+// GridEmitter emits them.
 
 #include "targets/CUDA/Grids/GridWalk.h"
 
@@ -26,11 +27,13 @@ void GridWalk::inLaunch(const Launch &newLaunch, function_ref<void()> body) {
 
 void GridWalk::visitLaunch(const Launch &newLaunch, unsigned ordinal) {
   inLaunch(newLaunch, [&] {
-    // Ops that use the elements of the filled op are in its last launch.
+    // The last launch of a fill rule computes the ops that use elements of the
+    // result.
     LoopGroup group = launch->group;
     if (!launch->phase.isLast())
       group.stages.truncate(1);
-    // Fill rules distribute their loops in their own way.
+    // Fill rules distribute their loops in their own way, so loops of other ops
+    // count as plain loops.
     if (group.isFilled)
       level = Level::thread;
     visitGroup(group, ordinal);

@@ -6,14 +6,15 @@
 
 namespace dpc {
 
-/// The walk over the loops of GridEmitter, launch by launch. Iterations that are
-/// distributed over the same threads have the same variable.
+/// Visits the memory accesses of the loops that GridEmitter emits, launch by
+/// launch, without emitting code. If two loops are distributed over the same
+/// threads, they have the same index variable.
 class GridWalk : public AccessWalk {
 public:
   using AccessWalk::AccessWalk;
 
   void visitLaunch(const Launch &newLaunch, unsigned ordinal);
-  /// Visits the launch that copies `value` into the buffer of another value.
+  /// Visits the launch that copies `value` to the buffer of a result.
   void visitCopyLaunch(mlir::Value value, unsigned ordinal);
 
   void inLoops(llvm::ArrayRef<int64_t> shape, Body body) override;

@@ -1,5 +1,5 @@
-// Decides which threads run which loops, by the number of elements in a group and
-// of terms in its reductions.
+// Decides which threads run which loops. The decision depends on the number of
+// elements of a group, and on the number of terms in its reductions.
 
 #include "targets/CUDA/Grids/LaunchPlan.h"
 
@@ -15,39 +15,43 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Number of terms from which a reduction by a block is worth its two barriers.
+/// From this number of terms on, a block computes a reduction faster than a
+/// thread, in spite of two barriers.
 static const int64_t kLongReduction = 64;
-/// Number of threads that keep a device busy. With at least so many elements, one
-/// thread makes each element, unless reductions are very long.
+/// The number of threads that keep a device busy. If a group has at least this
+/// many elements, one thread computes each element, unless reductions have
+/// kVeryLongReduction terms or more.
 static const int64_t kManyElements = 1 << 12;
 static const int64_t kVeryLongReduction = 1 << 10;
-/// Number of blocks from which a device is busy with one block per row.
+/// From this number of rows on, one block per row keeps a device busy.
 static const int64_t kManyRows = 64;
-/// Number of blocks among which parts of a result are distributed.
+/// The number of parts that a fill rule is asked for.
 static const int64_t kManyParts = 512;
-/// Number of elements in a row above which a group with few rows is split into its
-/// stages.
+/// If rows have more elements than this, a group with few rows becomes one launch
+/// per stage.
 static const int64_t kLongRow = 4096;
-/// Largest number of steps in a row that one thread makes alone.
+/// One thread computes a row if the row has at most this many steps.
 static const int64_t kShortRow = 64;
 
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Bytes of one of `rows` rows of a value, with rows aligned to 16 bytes.
+/// The bytes of one row if `value` is divided into `rows` rows, rounded up to a
+/// multiple of 16.
 static int64_t rowBytes(Value value, int64_t rows) {
   return llvm::alignTo(tensorBytes(value.getType()) / rows, 16);
 }
 
 namespace {
-/// Number of terms in the reductions that make one element of an op's results,
-/// including those of inlined values; 1 if there are none.
+/// Counts the terms of the reductions that compute one element of an op's results.
+/// Reductions of inlined values count too. The number is 1 if there are no
+/// reductions.
 class Terms {
 public:
   explicit Terms(const KernelGraph &graph) : graph(graph) {}
 
-  /// The largest number for an element of one of `roots`.
+  /// The largest number of terms for an element of one of `roots`.
   int64_t most(ArrayRef<Operation *> roots) {
     int64_t most = 1;
     for (Operation *root : roots)
@@ -74,7 +78,7 @@ private:
 };
 } // namespace
 
-/// Number of threads in a block that shares `work` steps.
+/// The number of threads of a block whose threads share `work` steps.
 static int64_t threadsFor(int64_t work) {
   return std::clamp<int64_t>(llvm::alignTo(work, LaunchPlan::kWarp), LaunchPlan::kWarp,
                              LaunchPlan::kMaxThreads);
@@ -85,7 +89,7 @@ Squares::Squares(const LoopNest &nest) : counts(nest.extents) {
     *count = llvm::divideCeil(*count, kSide);
 }
 
-/// Whether most squares of a nest are complete.
+/// Whether a nest is large enough in both directions to be divided into squares.
 static bool hasSquares(const LoopNest &nest) {
   return nest.strided && nest.extents[*nest.strided] >= Squares::kSide &&
          nest.extents.back() >= Squares::kSide;
@@ -123,7 +127,7 @@ private:
       addRows(group, ordinal);
   }
 
-  /// Whether one block per row would leave most of a device idle, and each stage
+  /// Whether one block per row would leave most of a device idle, and every stage
   /// can be a launch of its own.
   bool isStarved(const LoopGroup &group) {
     if (group.rows >= kManyRows)
@@ -137,7 +141,8 @@ private:
     return isLong;
   }
 
-  /// Whether a row is so short that one thread makes it.
+  /// Whether one thread computes each row, because rows are short and there are
+  /// many of them.
   bool isShort(const LoopGroup &group) {
     int64_t steps = 0;
     for (const LoopGroup::Stage &stage : group.stages)
@@ -145,8 +150,9 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
-  /// One block per tile if there is a tile rule. Else one block per part if the
-  /// part has parallel work, and one thread per part otherwise.
+  /// Adds the launches of a group with a fill rule. If the op has a grid fill
+  /// rule, one block computes each tile. Otherwise one block computes each part if
+  /// several threads can share a part, and one thread computes each part if not.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
       addTiles(group, tiles);
@@ -171,7 +177,7 @@ private:
     const bool isDivided = launch.product && !launch.product->isWhole;
     if (isDivided)
       launch.group.stages.truncate(1);
-    // A product that a library computes is one launch.
+    // If a library may compute the product, it must be one launch.
     SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.product);
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {

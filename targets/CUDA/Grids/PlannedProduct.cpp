@@ -1,6 +1,6 @@
-// Finds products of matrices that a library can compute, and the epilogue that it
-// can apply before it stores them. The library's ReLU is not used: it turns NaN
-// into 0, and so hides it.
+// Finds products of matrices that a library can compute, and ops that it can apply
+// as an epilogue before it stores the product. The epilogue ReLU of the library is
+// not used, because it turns NaN into 0.
 
 #include "targets/CUDA/Grids/PlannedProduct.h"
 
@@ -13,22 +13,23 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Numbers of multiplications: from the first one on, a library is worth a launch
-/// even if it may not be the fastest. From the second one on, it is also worth a
-/// second launch, which reads the stored product again.
+/// Numbers of multiplications. From kLargeProduct on, a library computes the
+/// product if it also computes the ops after it. From kVeryLargeProduct on, it
+/// computes the product even if these ops need a second launch, which reads the
+/// stored product.
 static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
 
 namespace {
-/// Matches the second stage of a group with an epilogue for the product in its
-/// first stage.
+/// Matches the second stage of a group with an epilogue of the product in the first
+/// stage.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, PlannedProduct &product)
       : graph(graph), group(group), product(product), made(group.stages[0].roots[0]->getResult(0)) {
   }
 
-  /// Whether an epilogue of the library computes the complete stage. If so, records
-  /// it in `product`.
+  /// Whether an epilogue of the library computes the complete second stage. If so,
+  /// sets the epilogue of `product`.
   bool find() {
     ArrayRef<Operation *> roots = group.stages[1].roots;
     if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
@@ -44,7 +45,7 @@ public:
   }
 
 private:
-  /// Whether a root other than that of the second stage reads the product.
+  /// Whether roots other than the root of the second stage read the product.
   bool isReadLater() const {
     for (Operation *root : graph.getRoots())
       if (root != group.stages[1].roots[0] && graph.getReads(root).contains(made))
@@ -52,18 +53,20 @@ private:
     return false;
   }
 
-  /// `value` without the inlined reshapes on top of it.
+  /// The operand of the inlined reshapes that compute `value`, or `value` itself if
+  /// it is no inlined reshape.
   Value inside(Value value) const {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
   }
 
-  /// Matches a vector with one element per column.
+  /// Matches the broadcast of a vector with one element per column.
   bool takeBias(Value value) {
     auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
     if (!broadcast || graph.isMaterialised(value) || product.factors.elementType.isF64())
       return false;
-    // The vector's dimensions must be the last ones and cover all columns.
+    // The dimensions of the vector must be the last dimensions, and must have all
+    // columns.
     int64_t last = nn::typeOf(value).getRank();
     for (int64_t dimension : llvm::reverse(broadcast.getDimensions()))
       if (dimension != --last)
@@ -84,8 +87,7 @@ private:
     return true;
   }
 
-  /// Whether `value` is in memory, in one of the kernel's buffers, and has the
-  /// element type of the product.
+  /// Whether `value` is in memory and has the element type of the product.
   bool isStored(Value value) const {
     return nn::typeOf(value).getElementType() == product.factors.elementType &&
            (isa<BlockArgument>(value) || graph.isMaterialised(value));

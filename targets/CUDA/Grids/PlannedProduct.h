@@ -9,39 +9,39 @@
 
 namespace dpc {
 
-/// A tensor in memory seen as one matrix per batch element: MatrixInBuffer without
-/// the buffer and offset.
+/// A tensor in memory as one matrix per batch element. It becomes a MatrixInBuffer
+/// when the buffer and the offset of the tensor are known.
 struct TensorMatrix {
   mlir::Value tensor;
   int64_t stride = 0, batchStride = 0;
   bool isTransposed = false;
 };
 
-/// A product of matrices, D = A B per batch element, with a dense D.
+/// A product of matrices: D = A B for each batch element. D is dense.
 struct MatrixFactors {
   mlir::Type elementType;
   int64_t batches = 1, rows = 0, columns = 0, depth = 0;
   TensorMatrix a, b;
 };
 
-/// A group of loops that a matrix library can compute completely, or whose first
-/// stage it can compute.
+/// The product that a matrix library can compute in place of a loop group, or in
+/// place of its first stage.
 struct PlannedProduct {
   MatrixFactors factors;
-  /// The value that the library writes.
+  /// The value that the library computes and stores.
   mlir::Value result;
   LibraryProduct::Epilogue epilogue = LibraryProduct::Epilogue::none;
-  /// The tensor in memory that the epilogue adds; null if it adds none.
+  /// The tensor in memory that the epilogue adds; null for Epilogue::none.
   mlir::Value addend;
-  /// Whether the library computes the complete group, not only its first stage.
+  /// Whether the library computes the complete group, and not only its first stage.
   bool isWhole = true;
 };
 
-/// Plans how a library computes `group`. Returns nullopt if a factor is not a matrix
-/// in memory, or if `maker` leaves a product of this size to generated code. If the
-/// ops after the product are not an epilogue that the library has, the library
-/// computes only the product, and a second launch computes these ops.
-/// ProductMaker::bySize allows this second launch only for very large products.
+/// Plans how a library computes `group`. Returns null if a factor is not a matrix in
+/// memory, or if `maker` leaves a product of this size to generated code. The
+/// library can apply some ops after the product as an epilogue. If it cannot, it
+/// computes only the product, and a second launch computes the ops.
+/// ProductMaker::bySize allows the second launch only for very large products.
 std::optional<PlannedProduct> planProduct(const KernelGraph &graph, const LoopGroup &group,
                                           ProductMaker maker);
 

@@ -1,5 +1,6 @@
-// Grid fill rule of nn.attention. A block takes a tile of queries and loops over
-// the keys, with a running softmax over the keys seen so far.
+// Grid fill rule of nn.attention. A block computes a tile of queries. It loops over
+// tiles of keys, and keeps the softmax over the keys so far: the largest score, and
+// the sum of exponentials relative to it.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
@@ -19,7 +20,7 @@ using Values = LoopEmitter::Values;
 namespace {
 
 /// The work of a block. `lanes` consecutive threads share each row of the tile. All
-/// of them hold the largest score of the row and its sum of exponentials.
+/// of these threads have the largest score of the row and its sum of exponentials.
 class AttentionForward {
 public:
   AttentionForward(GridEmitter &emitter, AttentionOp op)
@@ -51,8 +52,8 @@ private:
     finish(query, columnTile, thread, state);
   }
 
-  /// Updates the sums of the results, the largest score and the sum of exponentials
-  /// by a tile of keys.
+  /// Processes a tile of keys: updates the sums of the results, the largest score,
+  /// and the sum of exponentials.
   Values addKeys(Index query, Index key, Index column, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
     Values made = b.multiply(thread, b.rowsOf(op.getQ(), query, shape.queries),
@@ -78,7 +79,7 @@ private:
   struct RowState {
     Value top, sum, rescale;
   };
-  /// Replaces the scores of the thread's row by their exponentials.
+  /// Replaces the scores in the row of this thread by their exponentials.
   RowState takeExponentials(Index thread, Value top, Value sum) {
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     SmallVector<Index> keys;
@@ -92,8 +93,8 @@ private:
       newTop = b.larger(newTop, score);
     newTop = e.combineLanes(newTop, lanes, [&](Value x, Value y) { return b.larger(x, y); });
     newTop = b.larger(newTop, top);
-    // If no key has been seen yet, the largest score is -infinity. Subtract 0 then,
-    // because -infinity minus -infinity is NaN.
+    // If all scores so far are -infinity, the largest score is -infinity. Then
+    // subtract 0 from the scores, because -infinity minus -infinity is NaN.
     Value isNone = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, newTop,
                                          b.number(-std::numeric_limits<double>::infinity()));
     Value base = b.select(isNone, b.number(0), newTop);
@@ -111,11 +112,11 @@ private:
 
   Value isFirstLane(Index thread) { return e.inRange(e.mod(thread, lanes), 0, 1); }
 
-  /// Stores the results and the logarithm of the sum.
+  /// Stores the results, and the logarithms of the sums.
   void finish(Index query, Index columnTile, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
     const Index row = e.floorDiv(thread, lanes), own = query + row;
-    // If all scores are -infinity, the softmax is NaN.
+    // If all scores of a row are -infinity, its softmax is NaN.
     Value top = state[count];
     Value isEmpty = e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, state[count + 1], b.number(0));
     Value sum =
@@ -146,7 +147,7 @@ private:
   const AttentionShape shape;
   AttentionBlock b;
   GridEmitter &e;
-  const int64_t width; // columns of a tile of the result
+  const int64_t width; // the number of columns in a tile of the result
   TileProduct results;
   const int64_t lanes;
 };

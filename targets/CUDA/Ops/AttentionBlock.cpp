@@ -1,4 +1,5 @@
-// Operands and scores of an attention, and the division of its work among blocks.
+// Emits accesses to operands of an attention and the computation of its scores,
+// and divides its work among blocks.
 
 #include "targets/CUDA/Ops/AttentionBlock.h"
 
@@ -137,7 +138,7 @@ Value AttentionBlock::score(Value product, Index query, Index key) {
         Value scaled = e.make<arith::MulFOp>(product, number(scale));
         if (!mask)
           return scaled;
-        // The dimensions of the mask are some of [batch, queries, keys].
+        // The mask has some of the dimensions [batch.., queries, keys].
         SmallVector<Index> all = e.delinearize(batch, shape.batch), positions;
         all.push_back(bound(query, shape.queries));
         all.push_back(bound(key, shape.keys));
@@ -155,7 +156,7 @@ Value AttentionBlock::isNan(Value x) {
 Value AttentionBlock::select(Value condition, Value yes, Value no) {
   return e.make<arith::SelectOp>(condition, yes, no);
 }
-// This select may drop a NaN, but the sum of exponentials keeps it.
+// This select may drop a NaN, but then the sum of the exponentials will be NaN.
 Value AttentionBlock::larger(Value x, Value y) {
   return select(e.make<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, y), x, y);
 }

@@ -7,9 +7,10 @@
 
 namespace dpc::nn {
 
-/// The work of a block of threads in an attention and in its gradient. It makes
-/// tiles of scores in registers and in shared memory, and multiplies them with rows
-/// of an operand, one tile of the operand's columns at a time. Source: Dao,
+/// Code that the kernels of attention and of its gradient share: the work of one
+/// block of threads. A block computes tiles of scores in registers, and stores
+/// weights derived from them in shared memory. It multiplies the weights by rows of
+/// an operand, for one tile of the operand's columns. Source: Dao,
 /// "FlashAttention-2: Faster Attention with Better Parallelism and Work
 /// Partitioning", 2023.
 class AttentionBlock {
@@ -20,55 +21,61 @@ public:
   AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, mlir::Type elementType,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions, double scale);
 
-  /// Number of queries and of keys in a tile: the largest that fits shared memory.
+  /// The number of queries and of keys in a tile of scores: the largest number that
+  /// fits shared memory.
   static int64_t tileOf(mlir::Type elementType) { return elementType.isF64() ? 32 : 64; }
-  /// For an operand with rows of `elements`: the columns of a tile, and the number
-  /// of such tiles.
+  /// For an operand with rows of `elements` elements: the number of columns in a
+  /// tile, and the number of tiles per row.
   static int64_t columnsOf(mlir::Type elementType, int64_t elements);
   static int64_t countColumns(mlir::Type elementType, int64_t elements);
-  /// The grid for `rows` rows with `columnTiles` tiles of columns each.
+  /// The grid for results with `rows` rows and `columnTiles` tiles of columns.
   static TileGrid gridOf(const AttentionShape &shape, mlir::Type elementType, int64_t rows,
                          int64_t columnTiles);
-  /// Whether a block has enough work, and whether it has code for the types: 16-bit
-  /// floats and their sums use the decomposition instead.
+  /// Whether the rule is faster than the decomposition of the op. A block must have
+  /// enough work. There is no code for 16-bit floats.
   static bool pays(mlir::Operation *op, const AttentionShape &shape);
 
-  /// Calls `body` with the tile of rows and the tile of columns of this block; sets
-  /// `batch`.
+  /// Emits `body` for the tile of rows and the tile of columns of this block. Sets
+  /// `batch` to the number of its batch element.
   void forEachBlock(int64_t rows, int64_t columnTiles,
                     llvm::function_ref<void(Index rowTile, Index columnTile, Index thread)> body);
 
-  /// The end of the tiles of keys that queries from `first` on see, and the first
-  /// tile of queries that see keys from `first` on.
+  /// endOfKeys: the end of the tiles of keys that a tile of queries sees; `first`
+  /// is its first query. firstOfQueries: the first tile of queries that see a key
+  /// of a tile of keys; `first` is its first key.
   mlir::Value endOfKeys(Index first);
   mlir::Value firstOfQueries(Index first);
 
-  /// An element of an operand, and the linear index of an element in a result.
+  /// `read` reads an element of an operand. `numberIn` returns the row-major number
+  /// of an element in a result.
   mlir::Value read(mlir::Value operand, Index row, Index element);
   Index numberIn(mlir::Value result, Index row, Index element);
-  /// An element of a tensor of shape [batch, queries].
+  /// `readOfQuery` reads the element of a query in a tensor of shape [batch..,
+  /// queries]. `numberOfQuery` returns its row-major number.
   mlir::Value readOfQuery(mlir::Value tensor, Index query);
   Index numberOfQuery(Index query) const { return batch * shape.queries + query; }
 
-  /// The rows of an operand from `first` on, as a factor whose depth is the
-  /// elements of a row; and its columns from `first` on, as a factor whose depth is
-  /// rows.
+  /// An operand as a factor of a product. rowsOf: its rows from `first` on are the
+  /// rows of the factor, and the elements of a row are the depth. columnsOf: its
+  /// columns from `first` on are the columns of the factor, and its rows are the
+  /// depth.
   TileProduct::Factor rowsOf(mlir::Value operand, Index first, int64_t rows);
   TileProduct::Factor columnsOf(mlir::Value operand, Index first, int64_t elements);
-  /// The products of rows of `depth` elements with each other: a tile of
-  /// `products`.
+  /// The products of the rows of `left` with the rows of `right`, which have
+  /// `depth` elements: one tile.
   LoopEmitter::Values multiply(Index thread, const TileProduct::Factor &left,
                                const TileProduct::Factor &right, int64_t depth) {
     return products.add(thread, left, right, e.constant(0), depth, depth, products.getZeros());
   }
 
-  /// The score of a query and a key, from the product of their rows; -infinity if
-  /// the query does not see the key. Both indices may be past the last query or
-  /// key, at the end of a tile.
+  /// The score of a query and a key, computed from the product of their rows. It is
+  /// -infinity if the query does not see the key. `query` and `key` may be after
+  /// the last query or key, because the last tile may be incomplete.
   mlir::Value score(mlir::Value product, Index query, Index key);
-  /// i1: whether an index of a tile is below `count`; null if it always is.
+  /// Whether an index is below `count`, as an i1; null if it always is.
   mlir::Value isThere(Index index, int64_t count) { return e.inRange(index, 0, count); }
-  /// Such an index, marked as one below `count`.
+  /// `index` as a variable with the range [0, count). The code around must ensure
+  /// that it is in this range.
   Index bound(Index index, int64_t count);
 
   // Arithmetic on elements.
@@ -82,12 +89,12 @@ public:
   const AttentionShape &shape;
   const mlir::Type elementType;
   const int64_t tile;
-  /// Products of rows with rows, which give tiles of scores.
+  /// Computes products of rows with rows, from which scores are computed.
   TileProduct products;
-  /// Weights computed from a tile of scores, in shared memory for the entire block.
-  /// The depth of the slice is the dimension that sums are taken over.
+  /// The weights that the block computes from a tile of scores, in shared memory.
+  /// The depth of the slice is the dimension over which the results sum.
   Slice weights;
-  /// Shared memory with one number per row of the tile.
+  /// Shared memory with one number per row of a tile.
   mlir::Value rowNumbers;
   Index batch;
 

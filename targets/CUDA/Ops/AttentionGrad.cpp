@@ -1,7 +1,8 @@
-// Grid fill rule of nn.attention_grad, in two launches. In the first one a block
-// takes a tile of queries and loops over the keys. It makes dq and passes on the
-// sum of each query's exponentials. In the second one a block takes a tile of keys
-// and loops over the queries, and makes dk and dv. So blocks share no sums.
+// Grid fill rule of nn.attention_grad, in two launches. In the first launch, a
+// block has a tile of queries and loops over the keys. It computes dq, and passes
+// the sum of each query's exponentials to the second launch. In the second launch,
+// a block has a tile of keys and loops over the queries. It computes dk and dv.
+// Therefore no two blocks add to one sum.
 
 #include "dialects/NN/IR/Attention.h"
 #include "targets/CUDA/Ops/AttentionBlock.h"
@@ -16,7 +17,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// A block takes `width` columns of dq and dk, and `valueWidth` columns of dv.
+/// The work of a block. It computes `width` columns of dq or dk, and `valueWidth`
+/// columns of dv.
 class AttentionBackward {
 public:
   AttentionBackward(GridEmitter &emitter, AttentionGradOp op)
@@ -55,8 +57,9 @@ private:
                        AttentionBlock::columnsOf(b.elementType, elements) / TileProduct::kSide);
   }
 
-  /// The gradient of a score with probability `weight` (or a multiple of it); 0 if
-  /// `query` is past the last one.
+  /// The gradient of a score whose probability is `weight`. If `weight` is a
+  /// multiple of the probability, the result is this multiple of the gradient. 0
+  /// if `query` is after the last query.
   Value gradientOf(Value weight, Value product, Index query) {
     return e.branch(
         b.isThere(query, shape.queries),
@@ -66,7 +69,7 @@ private:
         },
         [&] { return b.number(0); });
   }
-  /// e^(score - logSumExp); 0 if `query` is past the last one.
+  /// e^(score - logSumExp), or 0 if `query` is after the last query.
   Value exponentialOf(Value product, Index query, Index key) {
     return e.branch(
         b.isThere(query, shape.queries),
@@ -93,7 +96,8 @@ private:
     finishQueries(dq, query, columnTile, thread, state);
   }
 
-  /// Updates the sums of dq and of the row's exponentials by a tile of keys.
+  /// Processes a tile of keys: updates the sums of dq, and the sum of the row's
+  /// exponentials.
   Values addKeys(TileProduct &dq, Index query, Index key, Index column, Index thread,
                  ValueRange state) {
     const size_t count = state.size() - 1;
@@ -110,7 +114,7 @@ private:
     });
     e.meet();
     Value sum = e.make<arith::AddFOp>(state[count], sumOfRow(thread));
-    // All threads have read `weights`, which is overwritten now.
+    // Wait until all threads have read `weights`, because it is overwritten now.
     e.meet();
     b.products.forEachSum(thread, grads, [&](int64_t n, Index row, Index at, Value product) {
       e.alone(nullptr, [&] {
@@ -125,7 +129,7 @@ private:
     return sums;
   }
 
-  /// The sum of the thread's row in the tile; each thread of the row gets it.
+  /// The sum of the row of this thread in the tile. All threads of the row get it.
   Value sumOfRow(Index thread) {
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     Value sum = b.number(0);
@@ -177,7 +181,7 @@ private:
           [&](Index, Value element) { return scaled(element); });
   }
 
-  /// Updates the sums of dk and dv by a tile of queries.
+  /// Processes a tile of queries: updates the sums of dk and dv.
   Values addQueries(TileProduct &dk, TileProduct &dv, Index key, Index query, Index column,
                     Index valueColumn, Index thread, ValueRange state) {
     const size_t count = dk.getZeros().size();
@@ -229,7 +233,8 @@ private:
     return e.make<arith::MulFOp>(x, b.number(op.getScale().convertToDouble()));
   }
 
-  /// Stores the results of `finish` for the sums of a tile.
+  /// Stores the elements of a tile of `result`. `finish` computes an element from
+  /// its sum.
   void store(TileProduct &tile, Value result, Index firstRow, int64_t rows, Index columnTile,
              int64_t elements, Index thread, ValueRange sums,
              function_ref<Value(Index rowInTile, Value element)> finish) {
@@ -246,7 +251,7 @@ private:
   const AttentionShape shape;
   AttentionBlock b;
   GridEmitter &e;
-  const int64_t lanes; // threads per row
+  const int64_t lanes; // the number of threads per row
 };
 
 struct AttentionGradGridFill

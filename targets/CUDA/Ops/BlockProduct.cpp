@@ -1,4 +1,4 @@
-// Writes a product as tiles, one per block of threads.
+// Emits a product as tiles, with one tile per block of threads.
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 
@@ -14,9 +14,10 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Number of blocks that keep a device busy.
+/// The number of blocks that keep a device busy.
 static const int64_t kEnoughBlocks = 128;
-/// Number of elements along the depth that are worth a separate block.
+/// A sum is split over blocks only if each block gets at least this many elements
+/// along the depth.
 static const int64_t kLongDepth = 256;
 
 bool BlockProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t depth) {
@@ -28,10 +29,10 @@ int64_t BlockProduct::countTiles(int64_t tileRows, int64_t tileColumns) const {
   return batches * llvm::divideCeil(rows, tileRows) * llvm::divideCeil(columns, tileColumns);
 }
 
-// The more elements of C a thread computes, the less often each factor is read. But
-// it is more important that every multiprocessor has a block. To get enough blocks,
-// long sums are split over blocks. If there are still too few, tiles are made
-// smaller.
+// The more elements of C a thread computes, the less often factors are read. But it
+// is more important that every multiprocessor has a block. To get enough blocks,
+// the function first splits long sums over blocks. If there are still too few
+// blocks, it makes tiles smaller.
 BlockProduct::Division BlockProduct::divide(bool mayDivide) const {
   auto fitting = [](int64_t extent) -> int64_t {
     return extent > 4 * TileProduct::kSide ? 8 : extent > 2 * TileProduct::kSide ? 4 : 2;
@@ -77,7 +78,7 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
   TileProduct tile(e, elementType, division.high, division.wide);
   const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(rows, tile.getRows())),
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
-  // If a sum is split, each part has complete slices; the last part has the
+  // If a sum is split, each part has complete slices. The last part has the
   // remainder.
   const int64_t count = llvm::alignTo(llvm::divideCeil(depth, division.parts), TileProduct::kSlice);
   e.forEachBlock(
@@ -104,7 +105,7 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
       });
 }
 
-/// Adds the partial sums of each element, in their order.
+/// Emits the second launch, which adds the partial sums of each element in order.
 void BlockProduct::addParts(GridEmitter &e, int64_t parts, Take take) const {
   Combiner combiner(e, ReduceKind::sum, elementType);
   const Value zero = combiner.identity();

@@ -5,42 +5,43 @@
 
 namespace dpc::nn {
 
-/// C = A B with one tile of C per block of threads (TileProduct). If there are few
-/// tiles and long sums, each sum is split over several blocks, and a second launch
-/// adds their partial sums.
+/// The product C = A B, with one tile of C per block of threads (TileProduct). If C has
+/// few tiles and long sums, several blocks share each sum, and a second launch adds
+/// their partial sums.
 struct BlockProduct {
   using Index = LoopEmitter::Index;
 
   mlir::Type elementType;
-  int64_t batches, rows, columns, depth; // C is rows x columns for each batch
+  int64_t batches, rows, columns, depth; // C is rows x columns for each batch element
   /// For each factor: whether neighbours along the depth are neighbours in memory. If
-  /// so, neighbouring threads read neighbours along the depth. If not, they read
-  /// neighbours along the rows (of A) or the columns (of B).
+  /// so, neighbouring threads read neighbours along the depth. Otherwise they read
+  /// neighbours along the rows of A or along the columns of B.
   bool depthIsInnerOfA = true, depthIsInnerOfB = false;
 
-  /// Whether tiles are faster than the element rule for a product of this size and
-  /// type.
+  /// Whether tiles are faster than the element rule for a product of this type and
+  /// size.
   static bool pays(mlir::Type elementType, int64_t rows, int64_t columns, int64_t depth);
-  /// The grids of its launches; only one launch unless `mayDivide`.
+  /// The grids of the launches: one or two. There is only one launch unless `mayDivide`
+  /// is set.
   llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;
-  /// Bytes of scratch memory for partial sums; 0 if there is only one launch.
+  /// The bytes of scratch memory for partial sums. 0 if there is only one launch.
   int64_t getScratchBytes() const;
 
-  /// Number of calls of `take` in the code of a launch: one per sum of a thread, or one
-  /// in the launch that adds partial sums.
+  /// The number of calls of `take` in the code of a launch: one for each sum of a
+  /// thread, or one in the launch that adds partial sums.
   int64_t countFinalElements(LaunchPhase phase) const;
 
-  /// Read an element of a factor. Each element is read once per block, so the read
-  /// may be a computation.
+  /// Emit the value of an element of a factor. The code may compute the element,
+  /// because each block reads an element only once.
   using ReadA = llvm::function_ref<mlir::Value(Index batch, Index row, Index k)>;
   using ReadB = llvm::function_ref<mlir::Value(Index batch, Index k, Index column)>;
-  /// Takes an element of C, in the one thread that has summed it.
+  /// Emits code that uses an element of C, in the one thread that has summed it.
   using Take = llvm::function_ref<void(Index batch, Index row, Index column, mlir::Value element)>;
   void emit(GridEmitter &emitter, LaunchPhase phase, ReadA readA, ReadB readB, Take take) const;
 
 private:
-  /// The number of sums that a thread computes along the rows (`high`) and along the
-  /// columns (`wide`) of the tile, and the number of blocks that share each sum.
+  /// A thread computes `high` x `wide` sums: `high` along the rows of the tile, and
+  /// `wide` along its columns. `parts` blocks share each sum.
   struct Division {
     int64_t high, wide, parts;
   };

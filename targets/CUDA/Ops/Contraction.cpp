@@ -1,4 +1,4 @@
-// Grid fill rule of nn.dot: a product in tiles.
+// Grid fill rule of nn.dot: computes the product in tiles.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "targets/CUDA/Ops/BlockProduct.h"
@@ -14,8 +14,8 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// One matrix product per batch element. Several dimensions of one kind are treated
-/// as one.
+/// Computes one matrix product per batch element. Several dimensions that are rows,
+/// columns or contracted are treated as one.
 struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
     return ShapedType::getNumElements(extentsOf(tensor, dimensions));
@@ -45,7 +45,8 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<DotOp>(self));
-    // A result that is wider than the factors uses the element rule.
+    // The rule does not support results that are wider than the factors; the
+    // element rule computes these.
     return product.batches > 0 &&
            typeOf(self->getOperand(0)).getElementType() == product.elementType &&
            BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
@@ -56,7 +57,7 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<DotOp>(self)).countFinalElements(phase);
   }
-  // The second launch combines sums that the first one has made.
+  // The second launch reads only the partial sums of the first launch.
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return productOf(cast<DotOp>(self)).getScratchBytes();
@@ -79,8 +80,9 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {
     auto op = cast<DotOp>(self);
     BlockProduct product = productOf(op);
-    /// Reads the element of a factor at linear indices into three groups of its
-    /// dimensions, each treated as one dimension.
+    /// Reads an element of a factor. `places` has three groups of the factor's
+    /// dimensions, each treated as one dimension, and the position along each
+    /// group.
     auto read = [&](Value tensor, ArrayRef<std::pair<ArrayRef<int64_t>, Index>> places) {
       SmallVector<Index> positions(typeOf(tensor).getRank());
       for (auto [dimensions, number] : places)

@@ -1,5 +1,6 @@
-// Grid fill rules of a convolution and its gradients: products in tiles. The
-// patches that are the first factor are formed as they are read.
+// Grid fill rules of the three convolution ops: products in tiles. The first
+// factor has the patches of an image. They are not stored: reading an element of a
+// patch reads the image.
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 #include "targets/CUDA/Ops/Ops.h"
@@ -13,9 +14,10 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// One product per group, defined by `Terms` (ConvolutionTerms.h). In the gradient
-/// of the weight, neighbours along the depth are neighbours in memory for both
-/// factors; in the other products only for the weight.
+/// Computes one product per group, which `Terms` describes (ConvolutionTerms.h).
+/// In the gradient of the weight, neighbours along the depth are neighbours in
+/// memory for both factors. In the other two products, this only holds for the
+/// weight.
 template <typename Terms, typename Op, bool depthIsInnerOfFirst>
 struct ConvolutionGridFill
     : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
@@ -32,7 +34,8 @@ struct ConvolutionGridFill
 
   bool pays(Operation *self) const {
     BlockProduct product = productOf(cast<Op>(self));
-    // A result that is wider than the factors uses the element rule.
+    // The rule does not support results that are wider than the factors; the
+    // element rule computes these.
     if (typeOf(self->getOperand(0)).getElementType() != typeOf(self->getResult(0)).getElementType())
       return false;
     return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
@@ -43,7 +46,7 @@ struct ConvolutionGridFill
   int64_t countFinalElements(Operation *self, LaunchPhase phase) const {
     return productOf(cast<Op>(self)).countFinalElements(phase);
   }
-  // The second launch combines sums that the first one has made.
+  // The second launch reads only the partial sums of the first launch.
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return productOf(cast<Op>(self)).getScratchBytes();

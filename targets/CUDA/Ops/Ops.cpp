@@ -1,4 +1,4 @@
-// All grid fill rules.
+// Attaches all grid fill rules.
 
 #include "targets/CUDA/Ops/Ops.h"
 

@@ -6,10 +6,12 @@
 
 namespace dpc {
 
-/// Attaches the grid fill rules of nn ops.
+/// Attaches the grid fill rules (GridFillOpInterface) of all nn ops that have
+/// one.
 void registerGridFills(mlir::DialectRegistry &registry);
 
-/// Each attaches the rules of one family of ops, which has its own file.
+/// Each function attaches the rules of one family of ops. It is defined in the
+/// file of the family.
 void attachAttentionGridFills(mlir::MLIRContext &context);
 void attachAttentionGradGridFill(mlir::MLIRContext &context);
 void attachContractionGridFills(mlir::MLIRContext &context);

@@ -1,4 +1,5 @@
-// Grid fill rule of nn.reduce for results of many terms, which blocks share.
+// Grid fill rule of nn.reduce for results with many terms, which several threads or
+// blocks share.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "dialects/NN/IR/Contraction.h"
@@ -17,26 +18,27 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// Fewer results than the first number cannot fill a device with a block each; more
-/// terms than the second one are worth several blocks.
+/// With fewer than kFewResults results, one block per result leaves most of a
+/// device idle. Results with more than kManyTerms terms are worth several blocks.
 static const int64_t kFewResults = 64, kManyTerms = 1 << 13;
-/// From kNeighbours neighbouring results with kColumnTerms terms each on,
-/// neighbours are read together. From kManyResults results on, each may have a
-/// thread of its own; with kVeryManyTerms terms, from eight times as many results
-/// on.
+/// If there are at least kNeighbours neighbouring results with at least
+/// kColumnTerms terms each, a block computes neighbouring results together. If
+/// there are at least kManyResults results, one thread computes each result. For
+/// results with at least kVeryManyTerms terms, this needs eight times as many
+/// results.
 static const int64_t kNeighbours = 8, kColumnTerms = 64;
 static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
-/// Number of blocks that keep a device busy, and number of terms that are worth a
-/// thread.
+/// The number of blocks that keep a device busy, and the number of terms that are
+/// worth a thread.
 static const int64_t kEnoughBlocks = 256, kThreadTerms = 16;
 
 namespace {
 
-/// A reduction whose results are columns. Unless the innermost dimension is
-/// reduced, `inner` neighbours in memory are terms of neighbouring results. A block
-/// takes some neighbouring results, and several threads for the terms of each. If
-/// there are few results, their terms are also split over blocks, and a second
-/// launch combines the partial results.
+/// A reduction whose work is divided among blocks and threads. A block computes
+/// some neighbouring results, with several threads for the terms of each. Unless
+/// the innermost dimension is reduced, `inner` neighbours in memory are terms of
+/// neighbouring results. If there are few results, several blocks share the terms
+/// of each, and a second launch combines their partial results.
 class DividedReduction {
 public:
   explicit DividedReduction(ReduceOp op)
@@ -72,8 +74,8 @@ private:
   int64_t getTiles() const {
     return results / inner * static_cast<int64_t>(llvm::divideCeil(inner, lanes));
   }
-  /// Sums of floats are accumulated in f64: in f32, rounding errors would grow with
-  /// the number of terms.
+  /// The type of partial results. Floats are summed in f64, because in f32 rounding
+  /// errors would grow with the number of terms.
   Type totalType() const {
     return op.getKind() == ReduceKind::sum && isa<FloatType>(type.getElementType())
                ? Float64Type::get(op->getContext())
@@ -82,15 +84,15 @@ private:
   SmallVector<Index> placeOf(GridEmitter &e, Index result, Index term) const;
   void combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read, Take take) const;
 
-  mutable ReduceOp op; // MLIR's accessors of ops are not const.
+  mutable ReduceOp op; // mutable because MLIR's accessors of ops are not const
   RankedTensorType type;
   int64_t results, terms, inner = 1;
-  /// Number of neighbouring results of a block, and number of blocks that share the
-  /// terms of each.
+  /// The number of neighbouring results that a block computes, and the number of
+  /// blocks that share the terms of each.
   int64_t lanes = 1, parts = 1;
 };
 
-// If sums must keep their order, one thread makes each result.
+// If sums must keep their order, one thread computes each result.
 SmallVector<TileGrid> DividedReduction::getGrids(bool mayDivide) const {
   if (!mayDivide)
     return {{static_cast<int64_t>(llvm::divideCeil(results, LaunchPlan::kMaxThreads)),
@@ -107,7 +109,7 @@ int64_t DividedReduction::getScratchBytes() const {
          static_cast<int64_t>(llvm::divideCeil(partial.getIntOrFloatBitWidth(), 8));
 }
 
-/// The index in the operand of term `term` of result `result`.
+/// The position in the operand of term `term` of result `result`.
 SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index term) const {
   SmallVector<int64_t> kept, reduced(op.getDimensions());
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -124,9 +126,11 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
   return place;
 }
 
-/// Calls `take` for each result and each of `shares` shares of its `count` terms.
-/// Each thread combines every n-th term of a share. Then halves of the threads are
-/// combined through shared memory, in a fixed order.
+/// Divides the `count` terms of each result into `shares` shares. Combines the
+/// terms of each share, and calls `take` with the result. Each of the n threads of
+/// a result combines every n-th term of a share. Then the threads' results are
+/// combined through shared memory in a fixed order: those of both halves of the
+/// threads, of both halves of the first half, and so on.
 void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, ReadTerm read,
                                Take take) const {
   Combiner combiner(e, op.getKind(), totalType());
@@ -138,7 +142,7 @@ void DividedReduction::combine(GridEmitter &e, int64_t shares, int64_t count, Re
                 first = at[0] * share + e.floorDiv(thread, lanes);
     Value isInside = e.inRange(column, 0, inner), columnPlace = e.materialize(column);
     const Index ownColumn = e.bind(columnPlace, 0, inner - 1), result = at[1] * inner + ownColumn;
-    // The number of terms of this thread.
+    // Compute the number of terms of this thread.
     Value own = e.materialize(e.constant(rounds)), none = e.materialize(e.constant(0));
     if (share * shares != count) {
       Value left = e.materialize(e.constant(count + threads - 1) - first);
@@ -209,12 +213,13 @@ void DividedReduction::emit(GridEmitter &e, LaunchPhase phase) const {
 
 struct ReduceGridFill : GridFillOpInterface::ExternalModel<ReduceGridFill, ReduceOp> {
   bool pays(Operation *self) const { return DividedReduction(cast<ReduceOp>(self)).pays(); }
-  // False, so that several reductions of the same operand may be in one kernel.
+  // False, because otherwise several reductions of one operand could not be in one
+  // kernel.
   bool givesFinalElements(Operation *) const { return false; }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return DividedReduction(cast<ReduceOp>(self)).getGrids(mayDivide);
   }
-  // The second launch combines sums that the first one has made.
+  // The second launch reads only the partial results of the first launch.
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return DividedReduction(cast<ReduceOp>(self)).getScratchBytes();

@@ -1,4 +1,5 @@
-// Sums the tile of a product, and fills the slices of its factors.
+// Emits the sums of a tile of a product, and the copies of its factors to shared
+// memory.
 
 #include "targets/CUDA/Ops/TileProduct.h"
 
@@ -17,7 +18,7 @@ using Values = LoopEmitter::Values;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Adds one product after the other. Neighbouring threads have neighbouring columns
+/// Adds one product after the other. Neighbouring threads sum neighbouring columns
 /// of a row.
 class ScalarSums : public TileSums {
 public:
@@ -40,8 +41,8 @@ public:
   }
 };
 
-/// Products of small matrices by a warp. Warps form two rows and four columns of
-/// the tile.
+/// Base of sums by mma, with which a warp multiplies small matrices. The eight
+/// warps of a block divide the tile into two rows and four columns.
 class WarpSums : public TileSums {
 public:
   using TileSums::TileSums;
@@ -50,7 +51,8 @@ protected:
   static constexpr int64_t kWarpRows = 2, kWarpColumns = 4, kWarp = LaunchPlan::kWarp;
 
   Index lane(Index thread) const { return e.mod(thread, kWarp); }
-  /// The number of the lane's quad, and the lane's position in it.
+  /// A quad is a group of four lanes. `quad` is the number of this lane's quad, and
+  /// `inQuad` is the position of the lane in it.
   Index quad(Index thread) const { return e.floorDiv(lane(thread), 4); }
   Index inQuad(Index thread) const { return e.mod(thread, 4); }
   Index firstRow(Index thread) const {
@@ -76,7 +78,7 @@ protected:
   }
 };
 
-/// mma.m8n8k4 for f64: 8 x 8 sums, two per lane.
+/// Sums of f64 by mma.m8n8k4: it computes 8 x 8 sums, two per lane.
 class DoubleSums : public WarpSums {
 public:
   using WarpSums::WarpSums;
@@ -105,8 +107,8 @@ private:
   int64_t columnsOfMatrices() const { return wide / 2; }
 };
 
-/// mma.m16n8k8 for tf32: 16 x 8 sums in f32, four per lane. The slices hold rounded
-/// factors.
+/// Sums of tf32 products by mma.m16n8k8: it computes 16 x 8 sums in f32, four per
+/// lane. Slices hold factors that are rounded to tf32.
 class Tf32Sums : public WarpSums {
 public:
   using WarpSums::WarpSums;
@@ -137,7 +139,7 @@ public:
     return next;
   }
 
-  /// A factor rounded to tf32, which is an f32 with zeros in its last bits.
+  /// An element of a factor rounded to tf32: an f32 whose last bits are zeros.
   Value round(Value factor) const override {
     Value bits = e.make<LLVM::CallIntrinsicOp>(e.builder.getI32Type(),
                                                e.builder.getStringAttr("llvm.nvvm.f2tf32.rna"),
@@ -183,7 +185,8 @@ Slice &TileProduct::sliceOf(std::unique_ptr<Slice> &slice, int64_t extent) {
   return *slice;
 }
 
-/// Fills a slice from index `first` on; all threads of the block take part.
+/// Copies a part of a factor to a slice, from index `first` along the depth on. All
+/// threads of the block share the work.
 void TileProduct::fill(Slice &slice, const Factor &factor, Index first, int64_t depth) {
   SmallVector<int64_t> shape{slice.depth, slice.extent};
   if (factor.depthIsInner)
@@ -217,7 +220,8 @@ Values TileProduct::add(Index thread, const Factor &a, const Factor &b, Index fi
     Values added = e.loop(kSlice / step, carried, [&](Index number, ValueRange now) {
       return sums->add(thread, ofA, number * step, ofB, number * step, now);
     });
-    // All threads have read the slice, so the next one may overwrite it.
+    // Wait until all threads have read the slices, because the next iteration
+    // overwrites them.
     e.meet();
     return added;
   });

@@ -9,8 +9,8 @@
 
 namespace dpc::nn {
 
-/// Rows or columns of a factor in the block's shared memory: `extent` of them, with
-/// `depth` elements along the depth of the product.
+/// A slice of a factor in the shared memory of the block: `extent` rows of A or
+/// columns of B, with `depth` elements along the depth of the product.
 class Slice {
 public:
   using Index = LoopEmitter::Index;
@@ -25,7 +25,8 @@ public:
   const int64_t extent, depth;
 
 private:
-  // The padding puts neighbours along the depth into different banks.
+  // Because of the padding, neighbours along the depth are in different banks of
+  // shared memory.
   static constexpr int64_t kPadding = 1;
   Index placeOf(Index k, Index i) const { return k * (extent + kPadding) + i; }
 
@@ -34,10 +35,10 @@ private:
   mlir::Value memory;
 };
 
-/// The way in which a thread adds products to its sums of a tile. Sums of f64, and
-/// of f32 if tf32 is allowed, use the units that multiply small matrices with all
-/// threads of a warp (NVIDIA, "PTX ISA", mma), unless sums must keep their order.
-/// Other sums add one product after the other.
+/// How a thread adds products to its sums of a tile. For f64, and for f32 if tf32
+/// is allowed, all threads of a warp together multiply small matrices with the
+/// instruction mma (NVIDIA, "PTX ISA"). For other types, and if sums must keep
+/// their order, a thread adds one product after the other.
 class TileSums {
 public:
   using Index = LoopEmitter::Index;
@@ -47,15 +48,15 @@ public:
       : e(emitter), combiner(combiner), high(high), wide(wide) {}
   virtual ~TileSums() = default;
 
-  /// Number of elements along the depth that one step takes.
+  /// The number of elements along the depth that one step adds.
   virtual int64_t getStep() const = 0;
-  /// The row and column in the tile of the thread's sum with this number.
+  /// The row and the column in the tile of sum number `number` of the thread.
   virtual std::pair<Index, Index> placeOf(Index thread, int64_t number) const = 0;
-  /// Adds the products of one step, from index `kA` of one factor and `kB` of the
-  /// other.
+  /// Adds the products of one step to `sums`, from index `kA` along the depth of
+  /// slice `a` and index `kB` of slice `b`.
   virtual Values add(Index thread, const Slice &a, Index kA, const Slice &b, Index kB,
                      mlir::ValueRange sums) const = 0;
-  /// A factor, converted to the form that slices must hold; its type stays that of
+  /// An element of a factor, rounded as slices must hold it. Its type is that of
   /// the sums.
   virtual mlir::Value round(mlir::Value factor) const { return factor; }
 
@@ -65,26 +66,27 @@ protected:
   const int64_t high, wide; // sums of a thread
 };
 
-/// A tile of a product, 16 x `high` rows and 16 x `wide` columns, that a block of
-/// 256 threads sums in registers. Slices of both factors go through shared memory
-/// (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008).
-/// Sums of 16-bit floats are f32.
+/// A tile of a product, which a block of 256 threads sums in registers. It has 16 *
+/// `high` rows and 16 * `wide` columns. Slices of both factors are copied to shared
+/// memory (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC
+/// 2008). Sums of 16-bit floats are f32.
 class TileProduct {
 public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  /// Number of threads of a block along each dimension of the tile.
+  /// The number of threads of a block along each dimension of the tile.
   static constexpr int64_t kSide = 16;
   static constexpr int64_t kThreads = kSide * kSide;
-  /// Number of elements along the depth in a slice.
+  /// The number of elements along the depth in a slice.
   static constexpr int64_t kSlice = 16;
 
   TileProduct(GridEmitter &emitter, mlir::Type elementType, int64_t high, int64_t wide);
 
-  /// The part of a factor that a tile reads: its rows or columns from `first` on,
-  /// up to `extent`. Rows or columns past `extent` add nothing. `read` gives an
-  /// element; it may be a computation.
+  /// The part of a factor that a tile reads: rows of A or columns of B from `first`
+  /// on. The factor has `extent` rows or columns; a tile may reach beyond them,
+  /// where elements count as 0. `read` emits the value of an element, and may emit
+  /// a computation.
   struct Factor {
     Index first;
     int64_t extent;
@@ -95,26 +97,27 @@ public:
 
   int64_t getRows() const { return high * kSide; }
   int64_t getColumns() const { return wide * kSide; }
-  /// The initial sums of a thread.
+  /// The initial sums of a thread, all 0.
   Values getZeros() const { return Values(static_cast<size_t>(high * wide), zero); }
   mlir::Type getType() const { return zero.getType(); }
 
-  /// Adds the products at indices [first, first + count) along the depth, up to
-  /// `depth`. All threads of the block must call it.
+  /// Adds the products at the indices [first, first + count) along the depth to
+  /// `sums`. Elements from `depth` on count as 0. All threads of the block must run
+  /// this code.
   Values add(Index thread, const Factor &a, const Factor &b, Index first, int64_t count,
              int64_t depth, mlir::ValueRange sums);
-  /// The same with the first factor already in shared memory; `first` is the index
-  /// of its first element.
+  /// As above, with the first factor in shared memory. `first` is the index along
+  /// the depth of its first element.
   Values add(Index thread, const Slice &a, const Factor &b, Index first, int64_t depth,
              mlir::ValueRange sums);
-  /// Calls `body` for each sum of the thread, with its row and column in the tile.
-  /// The threads run it independently.
+  /// Emits `body` for each sum of the thread, with the row and the column of the
+  /// sum in the tile. Threads run `body` independently.
   void
   forEachSum(Index thread, mlir::ValueRange sums,
              llvm::function_ref<void(int64_t number, Index row, Index column, mlir::Value)> body);
 
-  /// Converts a factor to the form that slices hold, and a sum to the type of
-  /// elements.
+  /// `prepare` converts an element of a factor to the form that slices hold.
+  /// `narrow` converts a sum to the element type.
   mlir::Value prepare(mlir::Value factor) { return sums->round(combiner.widen(factor)); }
   mlir::Value narrow(mlir::Value sum) { return combiner.narrow(sum); }
 

@@ -1,5 +1,5 @@
-// Follows the loops of a kernel as KernelEmitter writes them, and notes the elements in
-// memory that they read and write.
+// Visits the loops of a kernel in the order in which KernelEmitter emits them, and
+// records the elements in memory that they read and write.
 
 #include "targets/Loops/Kernels/AccessWalk.h"
 
@@ -154,7 +154,7 @@ void AccessWalk::visitFilled(const LoopGroup &group) {
   filling = false;
   if (group.stages.size() == 1)
     return;
-  // The elements of the other stage are computed where the rule has a final element.
+  // The second stage is computed where the rule has final elements.
   stage = 2;
   for (int64_t n = 0; n < std::min<int64_t>(2, countFinishes(op)); ++n)
     scoped([&] {
@@ -188,7 +188,7 @@ void AccessWalk::visitFillWrites(Operation *op) {
       accesses.writes[result].push_back(here(constant(0)));
 }
 
-/// Visits element `number` of each result of `roots`.
+/// Visits the computation and the store of element `number` of each result of `roots`.
 void AccessWalk::visitElements(ArrayRef<Operation *> roots, Index number) {
   for (Operation *op : roots)
     for (Value result : op->getResults()) {

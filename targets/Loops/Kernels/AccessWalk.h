@@ -8,21 +8,23 @@
 
 namespace dpc {
 
-/// Finds the accesses of a kernel's code to memory, without the code. It visits groups,
-/// stages and inlined values in the order in which KernelEmitter emits them. The same
-/// index is then the same expression as there, up to the names of variables. An element
-/// that the code has at hand is not read again: scopes tell where this holds.
+/// Finds the memory accesses of a kernel's code before the code is generated. It visits
+/// groups, stages and inlined values in the order in which KernelEmitter emits them.
+/// Therefore it finds the same index expressions, up to the names of variables. Like the
+/// emitter, it does not read an element again that is already in a register; scopes
+/// record these elements.
 ///
-/// Targets that override the loops of KernelEmitter override those of this class too.
+/// A target that overrides functions of KernelEmitter must override the corresponding
+/// functions of this class.
 class AccessWalk : public IndexSpace {
 public:
   AccessWalk(const KernelGraph &graph, const KernelPlaces &places, bool keepsOrder)
       : IndexSpace(graph.getBlock().getTerminator()->getContext()), keepsOrder(keepsOrder),
         graph(graph), places(places), scopes(1) {}
 
-  /// Visits a group of loops that has elements.
+  /// Visits the loops of group `ordinal`. The group must have elements.
   void visitGroup(const LoopGroup &loops, unsigned ordinal);
-  /// Visits a loop that copies all elements of `from` into the buffer of another value.
+  /// Visits a loop that copies all elements of `from` to the buffer of another value.
   void visitCopy(mlir::Value from, unsigned ordinal);
 
   llvm::SmallVector<llvm::SmallVector<unsigned>> findAliases() const {
@@ -38,39 +40,42 @@ public:
 protected:
   using Body = llvm::function_ref<void(llvm::ArrayRef<Index>)>;
 
-  /// The loops that KernelEmitter runs over rows, over a nest, and in parallel.
+  /// Visit the loops of the KernelEmitter functions with these names.
   virtual void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body);
   virtual void forEachElement(const LoopNest &nest, Body body);
   virtual void forEach(llvm::ArrayRef<int64_t> shape, Body body);
-  /// Visits the elements that a fill rule reads and writes. The order of its reads is not
-  /// known.
+  /// Visits the elements that a fill rule reads and writes. The order of its accesses is
+  /// not known.
   virtual void visitFill(mlir::Operation *op);
 
-  /// How many times the rule of `op`, of form `tiles`, writes the code that uses final
-  /// elements. Each time is for other elements.
+  /// How often the fill rule of `op`, whose form is `tiles`, emits the code that uses
+  /// final elements. Each copy of the code uses other elements.
   virtual int64_t countFinishes(mlir::Operation *op) const { return 1; }
 
-  /// Loops in row-major order; a loop with one iteration is none.
+  /// Visits nested loops in row-major order. A loop with one iteration is omitted, as in
+  /// the emitter.
   void loops(llvm::ArrayRef<int64_t> shape, Body body);
-  /// Runs `body` in a scope of its own.
+  /// Runs `body` in a new scope. Elements that the code has in registers at the end of
+  /// the scope are forgotten.
   void scoped(llvm::function_ref<void()> body);
-  /// The variable that holds the value of `expression`.
+  /// The variable that stands for the value of `expression`, which is in [low, high].
   Index asVariable(Index expression, int64_t low, int64_t high);
-  /// Visits an element of each operand of a fill rule, and an element of each result.
+  /// Visit an unknown element of each operand of a fill rule, and an unknown element of
+  /// each result.
   void visitFillReads(mlir::Operation *op);
   void visitFillWrites(mlir::Operation *op);
   unsigned getStage() const { return stage - 1; }
 
   const bool keepsOrder;
-  /// Whether the current sum adds its terms in order.
+  /// Whether the current sum must add its terms in order.
   bool orderedSums = false;
   const KernelGraph &graph;
   const KernelPlaces &places;
 
 private:
-  using Element = std::pair<const void *, Index>; // a value and the number of the element
-  /// What the code has at hand: elements, elements that are variables of indices, and
-  /// variables that hold the values of expressions.
+  using Element = std::pair<const void *, Index>; // a value and the number of an element
+  /// The values that the code has in registers: elements, elements that became index
+  /// variables, and expressions that became variables.
   struct Scope {
     llvm::DenseSet<Element> elements;
     llvm::DenseMap<Element, Index> indices;
@@ -84,7 +89,7 @@ private:
   KernelAccesses::Access here(Index number) const;
   KernelAccesses accesses;
   llvm::SmallVector<Scope> scopes;
-  // The position of the walk.
+  // The current group, stage and row.
   unsigned group = 0, stage = 0;
   int64_t rows = 1;
   Index row;

@@ -1,4 +1,5 @@
-// Plans the function of a kernel: loops, places of values, and needs.
+// Plans the function of a kernel: its loops, the places of its values, and the
+// needs of its code.
 
 #include "targets/Loops/Kernels/FunctionPlan.h"
 
@@ -10,8 +11,9 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Gives a value that group `ordinal` computes and group `lastGroup` reads last a
-/// place in scratch memory or registers, if it needs one.
+/// Places a value in scratch memory or registers, unless it is in the buffer of a
+/// result. `ordinal` is the number of the group that computes the value, and
+/// `lastGroup` is the last group that reads it.
 static void placeValue(FunctionPlan &plan, Value value, unsigned ordinal, unsigned lastGroup) {
   if (plan.places.isResult(value))
     return;
@@ -21,7 +23,8 @@ static void placeValue(FunctionPlan &plan, Value value, unsigned ordinal, unsign
   bool isLocal = lastGroup <= ordinal;
   if (group.rows > 1 && isLocal)
     rowElements = count / group.rows;
-  // A value that is used in the iteration that computes it stays in registers.
+  // A value that is only read in the iteration that computes it stays in
+  // registers.
   if ((group.isFilled && group.stages.size() > 1 && isLocal) || rowElements == 1) {
     plan.places.place(value, {KernelPlaces::Place::Kind::registers});
     return;

@@ -9,13 +9,14 @@
 namespace dpc {
 
 /// The plan of a kernel that is one function: its loops, the places of its values, and
-/// the needs of its code.
+/// the needs of its code. It is made before code is generated.
 struct FunctionPlan {
   /// The plan of one group of loops.
   struct Group {
-    /// The values that get a place in scratch memory or in registers.
+    /// The values that this group computes and that get a place in scratch memory or
+    /// registers.
     llvm::SmallVector<mlir::Value> placed;
-    /// The scratch memory of the fill rule.
+    /// The pieces of scratch memory that the fill rule of the group takes.
     llvm::SmallVector<ScratchPiece> pieces;
     /// Whether the group has no elements, so that it needs no code.
     bool isEmpty = true;
@@ -27,11 +28,11 @@ struct FunctionPlan {
   KernelNeeds needs;
 };
 
-/// Gives the bytes of each piece of scratch memory that the fill rule of an op takes, in
-/// order.
+/// A callback that returns the sizes in bytes of the pieces of scratch memory that the
+/// fill rule of an op takes, in order.
 using GetFillScratch =
     llvm::function_ref<llvm::SmallVector<int64_t>(mlir::Operation *op, const KernelPlaces &places)>;
-/// Creates the walk over the loops of a target's emitter.
+/// A callback that creates the AccessWalk for the loops of a target's emitter.
 using CreateWalk = llvm::function_ref<std::unique_ptr<AccessWalk>(const KernelPlaces &places)>;
 
 /// Plans a kernel. Fails with an error at `loc` if the plan of loops is wrong.

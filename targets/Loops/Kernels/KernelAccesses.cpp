@@ -1,4 +1,4 @@
-// Finds which results of a kernel may share buffers of operands.
+// Finds which results of a kernel may share the buffers of operands.
 
 #include "targets/Loops/Kernels/KernelAccesses.h"
 
@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Whether `read`, for its element of the row, happens before `write`.
+/// Whether `read` always happens before `write` if both access the same element.
+/// `count` is the number of elements.
 static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read,
                      const KernelAccesses::Access &write, int64_t count) {
   if (read.group != write.group)
@@ -18,7 +19,7 @@ static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read
     return false;
   if (read.stage == write.stage && read.number == write.number)
     return true;
-  // The read is in an earlier stage, and of the same row.
+  // The read is in an earlier stage, and its element is in the current row.
   return read.stage < write.stage && read.rows > 1 &&
          space.floorDiv(read.number, count / read.rows) == read.row;
 }

@@ -6,24 +6,25 @@
 
 namespace dpc {
 
-/// The accesses of a kernel's loops to values in memory.
+/// Records the accesses of a kernel's loops to values in memory.
 struct KernelAccesses {
   using Index = IndexSpace::Index;
 
-  /// The group and stage of an access, the row-major number of the element, and the row
-  /// in which the loops are.
+  /// One access to an element: the group and the stage in which it happens, the
+  /// row-major number of the element, and the current row of the loops.
   struct Access {
     unsigned group = 0, stage = 0;
     Index number, row;
     int64_t rows = 1;
-    /// The access is by a fill rule, which visits elements in its own order.
+    /// Whether a fill rule makes the access. Fill rules access elements in their own
+    /// order.
     bool filling = false;
   };
 
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access>> reads, writes;
 
   /// For each result, the operands whose buffer it may share (KernelNeeds::mayAlias).
-  /// `space` is the space of the indices.
+  /// `space` created the index expressions of the accesses.
   llvm::SmallVector<llvm::SmallVector<unsigned>>
   findAliases(const IndexSpace &space, const KernelGraph &graph, const KernelPlaces &places) const;
 

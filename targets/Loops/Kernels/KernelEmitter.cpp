@@ -1,5 +1,5 @@
-// Writes the loops of a kernel: computes an op's elements in the loops of its
-// readers, or stores its complete result into a buffer.
+// Emits the loops of a kernel. Elements of an op are computed in the loops of its
+// readers, or its complete result is stored in a buffer.
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
@@ -44,7 +44,7 @@ KernelAccesses::Access KernelEmitter::here(Index number) {
 void KernelEmitter::store(Value result, Value element, Index number) {
   auto buffer = buffers.find(result);
   if (buffer == buffers.end()) {
-    // Remember the element for its readers in the same iteration.
+    // Keep the element for its readers in the same iteration.
     remember(result.getAsOpaquePointer(), number.getAsOpaquePointer(), element);
     return;
   }
@@ -66,7 +66,7 @@ bool KernelEmitter::isInMemory(Value value) const {
 Value KernelEmitter::getBuffer(Value value) {
   if (!isInMemory(value))
     return Value();
-  // The caller may read or write any element of the buffer, so note both.
+  // The caller may read and write any element of the buffer, so record both.
   accesses.reads[value].push_back(here(constant(0)));
   accesses.writes[value].push_back(here(constant(0)));
   return buffers.find(value)->second.address;
@@ -81,7 +81,8 @@ Value KernelEmitter::getScratch(int64_t bytes) {
                            /*inbounds=*/true);
 }
 
-/// Checks that the rule of `op` has taken the planned pieces of scratch memory.
+/// Checks that the fill rule of `op` has taken exactly the pieces of scratch
+/// memory that were planned for it.
 LogicalResult KernelEmitter::checkPieces(Operation *op) {
   for (size_t i = 0; i < std::max(taken.size(), pieces.size()); ++i) {
     int64_t used = i < taken.size() ? taken[i] : 0,
@@ -119,8 +120,8 @@ Value KernelEmitter::read(Value tensor, const ElementIndex &index) {
   return element;
 }
 
-/// Records in `missing` a value of this group of which an element is read before
-/// its loops compute it. This means that `canShareLoops` was wrong.
+/// Sets `missing` to `tensor` if this group computes `tensor`, but reads the
+/// element before computing it. `canShareLoops` must prevent this.
 void KernelEmitter::checkRead(Value tensor, Index number) {
   auto made = madeInStage.find(tensor);
   if (made == madeInStage.end())
@@ -228,7 +229,8 @@ void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
 
 /// Computes and stores element `number` of each result of `roots`.
 void KernelEmitter::emitElements(ArrayRef<Operation *> roots, Index number) {
-  // Compute all values before storing any: a result may share an operand's buffer.
+  // Compute all elements before storing any of them, because a result may share
+  // the buffer of an operand.
   SmallVector<std::pair<Value, Value>> elements;
   for (Operation *op : roots)
     for (Value result : op->getResults()) {
@@ -267,7 +269,7 @@ void KernelEmitter::emitTiles(Operation *, FinishTile) {
 }
 
 void KernelEmitter::forEachRow(int64_t rows, function_ref<void(Index)> body) {
-  // The loop is not marked parallel, because rows may share scratch memory.
+  // A sequence and not a parallel loop, because rows may share scratch memory.
   sequence(rows, body);
 }
 

@@ -9,23 +9,25 @@
 
 namespace dpc {
 
-/// Writes the code that uses final elements of a result: those with the row-major
-/// numbers `number(i)`, for all multi-indices i of `shape`.
+/// Emits the code that uses a final tile of a result. The tile consists of the
+/// elements with the row-major numbers `number(i)`, for all multi-indices i of
+/// `shape`.
 using FinishTile = llvm::function_ref<void(
     llvm::ArrayRef<int64_t> shape,
     llvm::function_ref<LoopEmitter::Index(llvm::ArrayRef<LoopEmitter::Index>)> number)>;
 
-/// Writes the loops of one kernel, group by group. A value in memory is loaded from
-/// its buffer. Any other value is inlined: reading an element writes the code that
-/// computes it, once for each index within a group. Targets override how results
-/// are filled and how the elements of a nest are visited.
+/// Emits the loops of one kernel, group by group. To read an element of a value in
+/// memory, the code loads it. All other values are inlined: to read an element, the
+/// code computes it, once per index within a group. Targets override how results are
+/// filled and how loops over elements run.
 class KernelEmitter : public LoopEmitter {
 public:
-  /// The memory of a value: `address` points to element `first`.
+  /// The memory of a value.
   struct Buffer {
     mlir::Value address;
-    mlir::Type elementType; // as stored: i1 as i8
-    /// Number of elements in a row if the buffer holds one row at a time; else 0.
+    mlir::Type elementType; // the type in memory; i1 is stored as i8
+    /// The number of elements of a row if the buffer holds only one row at a time,
+    /// otherwise 0.
     int64_t rowElements = 0;
   };
 
@@ -33,24 +35,26 @@ public:
       : LoopEmitter(builder, loc), graph(graph) {}
 
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
-  /// Makes every sum add its terms in order, even a sum that is computed only once.
+  /// Makes every sum add its terms in order, even if only one place in the code
+  /// computes it.
   void keepOrder() { keepsOrder = true; }
   void setScratch(mlir::Value address) { scratch = address; }
-  /// Gives the next group the pieces of scratch memory that its rule takes, in their
-  /// order.
+  /// Sets the pieces of scratch memory that the fill rule of the next group takes,
+  /// in order.
   void setPieces(llvm::ArrayRef<ScratchPiece> planned) { pieces = planned; }
 
-  /// Emits the loops of `group`, which has the number groupOrdinal. All values that
-  /// the group makes must have buffers, except those in `registerValues`. Fails
-  /// with an error if a root reads an element that its loops have not made yet, or
-  /// takes other scratch memory than planned.
+  /// Emits the loops of `group`, which is group number `groupOrdinal`. All results
+  /// of its roots must have buffers, except those in `registerValues`. Fails with an
+  /// error if a root reads an element that the loops have not computed yet, or if a
+  /// fill rule takes other scratch memory than planned.
   mlir::LogicalResult emitGroup(const LoopGroup &group, unsigned groupOrdinal);
-  /// Copies `from` into the buffer of another value.
+  /// Emits a copy of the value `from` to the buffer `to`.
   void emitCopy(mlir::Value from, Buffer to, unsigned groupOrdinal);
 
-  /// The accesses of the code to values in memory.
+  /// The accesses of the emitted code to values in memory.
   KernelAccesses accesses;
-  /// Values without a buffer: computed once per row and read only in that row.
+  /// Values that need no buffer: they are computed in an iteration and read only in
+  /// the same iteration.
   llvm::DenseSet<mlir::Value> registerValues;
 
   using LoopEmitter::read;
@@ -59,31 +63,33 @@ public:
   mlir::Value load(mlir::Value result, Index number) override;
   llvm::SmallVector<int64_t> splitStrides(mlir::Value tensor) override;
   mlir::Value getBuffer(mlir::Value value) override;
-  /// Whether `getBuffer` gives an address.
+  /// Whether `getBuffer(value)` returns an address.
   bool isInMemory(mlir::Value value) const;
   mlir::Value getScratch(int64_t bytes) override;
 
 protected:
-  /// Makes all elements of the results of `op`, which has form `whole` or `tiles`.
+  /// Emits code that computes all elements of the results of `op`. The form of `op`
+  /// is `whole` or `tiles`.
   virtual void emitFill(mlir::Operation *op);
-  /// The same for an op of form `tiles`; calls `finish` for each tile that is
-  /// final.
+  /// As emitFill, for an op of the form `tiles`. Calls `finish` for each tile when
+  /// it is final.
   virtual void emitTiles(mlir::Operation *op, FinishTile finish);
-  /// Runs `body` for every row of a group. Rows may share scratch memory.
+  /// Emits a loop that runs `body` for every row of a group. Rows may share scratch
+  /// memory, so they must run in order.
   virtual void forEachRow(int64_t rows, llvm::function_ref<void(Index)> body);
-  /// Adds code between two stages of a row. The next stage reads the results of
-  /// this one.
+  /// Emits code between two stages of a row. The next stage may read results of this
+  /// stage.
   virtual void endStage() {}
-  /// Runs `body` for every multi-index of a nest.
+  /// Emits loops that run `body` for every multi-index of `nest`.
   virtual void forEachElement(const LoopNest &nest,
                               llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
-  /// Adds code after the use of a tile, which consists of the elements `number(i)`
-  /// of the buffers `streams`.
+  /// Emits code after the code that uses a tile. That code has accessed the elements
+  /// `number(i)` of the buffers `streams`, for all multi-indices i of `shape`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
                        llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                        llvm::ArrayRef<Buffer> streams);
   virtual void storeTo(const Buffer &buffer, mlir::Value element, Index number);
-  /// The number of the stage that is being emitted, counted from 0.
+  /// The number of the current stage, from 0.
   unsigned getStage() const { return stage - 1; }
 
 private:
@@ -102,21 +108,24 @@ private:
   llvm::DenseMap<mlir::Value, Buffer> buffers;
   mlir::Value scratch;
   llvm::ArrayRef<ScratchPiece> pieces;
-  /// The bytes that the rule of the current group has taken.
+  /// The sizes of the pieces of scratch memory that the fill rule of the current
+  /// group has taken.
   llvm::SmallVector<int64_t> taken;
 
-  // The position of emission.
+  // The current group, stage and row.
   unsigned group = 0, stage = 0;
   int64_t rows = 1;
   Index row;
   bool filling = false;
-  /// A value of which an element was read that does not exist yet.
+  /// A value whose element was read before the loops computed it; null if there is
+  /// none.
   mlir::Value missing;
-  /// The final element of a filled result that is being used, and the values in
-  /// memory whose elements of the same number are read or written.
+  /// While code uses a final tile: the number of the current element, and the values
+  /// in memory whose element with this number the code reads or writes.
   Index finished;
   llvm::SetVector<mlir::Value> streams;
-  /// The number (1, 2, ...) of the stage in the current group that makes a value.
+  /// For each value that the current group computes: the number of its stage, from
+  /// 1.
   llvm::DenseMap<mlir::Value, unsigned> madeInStage;
 };
 

@@ -1,4 +1,4 @@
-// Writes the function of a kernel, with the loops of its groups.
+// Emits the function of a kernel, with the loops of its groups.
 
 #include "targets/Loops/Kernels/KernelFunction.h"
 
@@ -21,8 +21,9 @@ FailureOr<KernelCode> KernelFunction::emit(ArrayRef<Attribute> attributes) {
   return KernelCode{plan.needs, {}};
 }
 
-// The C function loads the pointers and calls a second function that takes them as
-// arguments: only arguments can be declared not to overlap.
+// The C function loads the addresses of the buffers, and passes them as arguments
+// to a second function with the loops. In LLVM, only arguments can be declared as
+// not overlapping.
 LLVM::LLVMFuncOp KernelFunction::createFunction(ArrayRef<Attribute> attributes) {
   OpBuilder &builder = e.builder;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// Writes the function of one kernel (Target::emitKernel), which runs the loops of
-/// its groups one after the other.
+/// Emits the function of one kernel (Target::emitKernel). The function runs the
+/// loop groups of the kernel one after the other.
 class KernelFunction {
 public:
   KernelFunction(const KernelGraph &graph, const FunctionPlan &plan, KernelEmitter &emitter,
@@ -15,7 +15,7 @@ public:
       : graph(graph), plan(plan), e(emitter), module(module), symbol(symbol),
         memory(graph, plan.places, emitter, module, symbol) {}
 
-  /// `attributes` are put on the function that holds the loops
+  /// The function with the loops gets `attributes`
   /// (HostLoopTarget::getAttributes).
   mlir::FailureOr<KernelCode> emit(llvm::ArrayRef<mlir::Attribute> attributes);
 

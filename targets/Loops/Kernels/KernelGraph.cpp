@@ -98,7 +98,7 @@ void KernelGraph::decompose() {
     SmallVector<Value> values = cast<DecomposableOpInterface>(op).decompose(builder);
     op->replaceAllUsesWith(values);
     op->erase();
-    // The decomposition may contain composites, so visit its ops too.
+    // The decomposition may have composites, so visit its ops too.
     at = before ? std::next(before->getIterator()) : block.begin();
   }
 }
@@ -139,17 +139,19 @@ LogicalResult KernelGraph::check() {
 }
 
 namespace {
-/// The number of times that each element of a value is computed if the value is
-/// inlined: one weight per loop in which it would be computed. The key identifies
-/// the loop. A root with n elements has the key (0, n), so roots of one size count
-/// as one loop, and elementwise ops between the value and the root pass that key
-/// on. An op that reads the value in another order (a transposition, a reduction)
-/// has the key (ordinal of the op, number of the operand). Its weight is the number
-/// of its elements that read one element of the value.
+/// How often each element of a value is computed if the value is inlined. The map
+/// has one entry for each loop that would compute it: a key that identifies the
+/// loop, and a weight that says how often this loop computes the element.
+///
+/// A root with n elements has the key (0, n), because roots of one size may share a
+/// loop. Elementwise ops between the value and the root have the same key. An op
+/// that reads the value in another order, e.g. a transposition or a reduction, has
+/// the key (ordinal of the op, number of the operand). Its weight is the number of
+/// its elements that read one element of the value.
 using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
 } // namespace
 
-/// The number of times that an element is computed, over all loops.
+/// How often all loops together compute an element.
 static double total(const Accesses &accesses) {
   double sum = 0;
   for (const auto &[key, weight] : accesses)
@@ -157,7 +159,8 @@ static double total(const Accesses &accesses) {
   return sum;
 }
 
-/// Cost of one element of an elementwise op, in simple instructions.
+/// The cost of one element of an elementwise op, in simple instructions
+/// (ElementCosts).
 static double elementCost(ElementwiseOpInterface op, const ElementCosts &costs) {
   OpBuilder builder(op->getContext());
   Block scratch;
@@ -184,22 +187,23 @@ static double elementCost(ElementwiseOpInterface op, const ElementCosts &costs) 
   return cost;
 }
 
-// A value is kept in memory (materialised) for any of these reasons:
+// A value is materialised (kept in memory) for any of these reasons:
 //
-// * the kernel returns it, or a fill rule makes its complete result at once;
-// * computing it in each loop that reads it costs more than computing it once,
-//   storing it and loading it again. Without `recompute` it suffices that it would
-//   be computed twice;
-// * one element costs a long loop, such as a sum over a row: storing and loading it
-//   then costs little in comparison, and as a root it can share that loop with
+// * The kernel returns the value, or a fill rule computes it.
+// * Computing it in each loop that reads it costs more than computing it once,
+//   storing it and loading it. If `recompute` is not set, it is enough that it
+//   would be computed twice.
+// * One element costs a long loop, e.g. a sum over a row. In comparison, storing
+//   and loading the element costs little. As a root, it can share the loop with
 //   other roots over the same rows.
 //
-// Ops that only move elements are materialised for the first reason only: computing
-// an index again costs nothing.
+// The results of ops that only move elements are materialised only for the first
+// reason, because computing an index again costs nothing.
 //
-// The cost of an element includes the cost of its operands unless these are in
-// memory, so the decision depends on itself. It is made twice: first as if nothing
-// were in memory, then with the values that the first round materialised.
+// The cost of an element includes the cost of its operands, unless these are in
+// memory. Therefore the decision for one value depends on the decisions for others.
+// The function decides twice: first as if no value were in memory, then with the
+// values that the first round materialised.
 void KernelGraph::place(bool recompute) {
   placeOnce(recompute);
   placeOnce(recompute);
@@ -208,7 +212,7 @@ void KernelGraph::place(bool recompute) {
 void KernelGraph::placeOnce(bool recompute) {
   const ElementCosts prices = target.getElementCosts();
   Block &block = getBlock();
-  DenseMap<Value, double> costs; // of computing one element
+  DenseMap<Value, double> costs; // the cost of one element
   DenseMap<Operation *, unsigned> ordinals;
   for (Operation &op : block.without_terminator()) {
     ordinals[&op] = ordinals.size() + 1;

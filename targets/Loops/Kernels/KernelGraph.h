@@ -11,33 +11,35 @@ namespace dpc {
 
 class Target;
 
-/// The ops of one kernel, prepared for code generation: composites are decomposed,
-/// equal ops merged, dead ops erased. For each value the graph decides whether it
-/// is materialized in memory or inlined into its readers.
+/// The ops of one kernel, prepared for code generation. Building the graph
+/// decomposes composites, merges equal ops, and erases dead ops. It also decides
+/// for each value whether it is materialized in memory or inlined into its readers.
 class KernelGraph {
 public:
-  /// The graph of an `nn.kernel`, or of an `nn.update`, whose elementwise region is
-  /// applied to complete tensors. Fails with an error on any other op, and on an
-  /// inner op for which `target` has no form. Without `recompute` every value with
-  /// more than one reader is materialized.
+  /// Builds the graph of an `nn.kernel` or `nn.update`. The region of an update is
+  /// written for single elements; the graph applies it to complete tensors. Fails
+  /// with an error on any other op, and on an op in the region for which `target`
+  /// has no form. If `recompute` is not set, every value with more than one reader
+  /// is materialized.
   static mlir::FailureOr<std::unique_ptr<KernelGraph>> build(mlir::Operation *op,
                                                              const Target &target, bool recompute);
 
   mlir::Block &getBlock() const { return *block; }
   mlir::OperandRange getYielded() const { return getBlock().getTerminator()->getOperands(); }
   bool isMaterialised(mlir::Value value) const { return materialised.contains(value); }
-  /// Whether each element of `value` is computed once, at one place in the code, so
-  /// that a sum may add its terms in any order. A sum that is computed at several
-  /// places must have the same bits at each of them, because readers may compare
-  /// them: the gradient of a maximum looks for the operands that equal it.
+  /// Whether only one place in the code computes each element of `value`. Only then
+  /// may a sum add its terms in any order. All places that compute a sum must
+  /// compute the same bits, because readers may compare values. For example, the
+  /// gradient of a maximum searches for operands that equal the maximum.
   bool isComputedOnce(mlir::Value value) const;
-  /// Ops with materialized results, in an order in which they can run.
+  /// The ops with materialized results, in an order in which they can run.
   llvm::ArrayRef<mlir::Operation *> getRoots() const { return roots; }
-  /// The values in memory that the computation of `root` reads.
+  /// The values in memory that the computation of `root` reads, directly or through
+  /// inlined ops.
   llvm::SetVector<mlir::Value> getReads(mlir::Operation *root) const;
 
-  /// Whether a fill rule makes the results of `op` all at once, and whether in
-  /// tiles.
+  /// Whether a fill rule computes the results of `op`, and whether it computes them
+  /// in tiles.
   bool isFilled(mlir::Operation *op) const;
   bool makesTiles(mlir::Operation *op) const;
 
@@ -58,7 +60,8 @@ private:
   llvm::SmallVector<mlir::Operation *> roots;
 };
 
-/// Whether element i of `op`'s result depends only on elements i of its operands.
+/// Whether the element with the row-major number i of the result of `op` depends
+/// only on the elements with the number i of its operands.
 bool keepsNumbers(mlir::Operation *op);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// The addresses of the values of a kernel in its functions.
+// Emits the addresses of the values of a kernel in its functions.
 
 #include "targets/Loops/Kernels/KernelMemory.h"
 
@@ -28,7 +28,7 @@ LogicalResult KernelMemory::addArguments() {
   return success();
 }
 
-/// Adds a constant that is no splat to the module as a table.
+/// Adds a table with the elements of `constant` to the module.
 LogicalResult KernelMemory::addTable(nn::ConstantOp constant, int64_t number) {
   std::optional<HostTensor> tensor = HostTensor::fromAttr(constant.getValue());
   if (!tensor)

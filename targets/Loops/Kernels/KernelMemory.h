@@ -10,9 +10,9 @@
 
 namespace dpc {
 
-/// The addresses of one kernel's values, in their places (KernelPlaces). The buffers are
-/// arguments of a function, in the order of Target::emitKernel. A kernel may consist of several functions, each
-/// of which calls `enter`.
+/// Emits the addresses of the values of one kernel, whose places are planned (KernelPlaces). The
+/// buffers are arguments of a function, in the order that Target::emitKernel describes. A kernel
+/// may consist of several functions. For each of them, `enter` must be called.
 class KernelMemory {
 public:
   KernelMemory(const KernelGraph &graph, const KernelPlaces &plan, KernelEmitter &emitter,
@@ -20,32 +20,33 @@ public:
 
   unsigned getBufferCount() const { return operands + results + 1; }
 
-  /// Adds the operands, the results, and the constants that are no splats. The
-  /// latter become tables in the module.
+  /// Adds the operands, the results, and the constants that are not splats. These constants become
+  /// tables in the module.
   mlir::LogicalResult addArguments();
-  /// Gives the emitter the addresses, in `function`, of all values that have a
-  /// place. The builder is at the start of the function.
+  /// Tells the emitter the addresses that all placed values have in `function`. The insertion point
+  /// of the builder must be at the start of the function.
   void enter(mlir::LLVM::LLVMFuncOp function);
 
-  /// Tells the emitter the planned place of a value, in scratch memory or registers.
+  /// Tells the emitter the planned place of `value`, which is in scratch memory or registers.
   void add(mlir::Value value);
 
-  /// A place in a buffer, `offset` bytes after its start.
+  /// A place in a buffer of the kernel: `offset` bytes after the start of buffer number `buffer`.
   struct Location {
     unsigned buffer;
     int64_t offset;
   };
-  /// The place of `value`, which must be in a buffer.
+  /// The place of `value`, which must be in a buffer of the kernel.
   Location locate(mlir::Value value) const;
   Location locate(const ScratchPiece &piece) const { return {operands + results, piece.offset}; }
-  /// The address of a piece of scratch memory in the entered function.
+  /// The address of a piece of scratch memory in the function that was entered last.
   mlir::Value addressOf(const ScratchPiece &piece);
   KernelEmitter::Buffer resultBuffer(unsigned result);
 
-  /// Checks the accesses of the emitted code: the results may share those buffers of
-  /// operands that `needs` tells.
+  /// Checks that the accesses of the emitted code allow results to share the buffers of operands as
+  /// `needs` says.
   mlir::LogicalResult checkAliases(const KernelNeeds &needs) const;
-  /// Tells LLVM which arguments of `function` overlap with no other argument.
+  /// Marks the arguments of `function` that never overlap with another argument as `noalias` for
+  /// LLVM.
   void declareUnaliased(const KernelNeeds &needs, mlir::LLVM::LLVMFuncOp function) const;
 
 private:
@@ -63,7 +64,7 @@ private:
   llvm::StringRef symbol;
   unsigned operands, results;
   mlir::LLVM::LLVMFuncOp function;
-  /// The places of the values that have been added.
+  /// The places of the values that were added.
   llvm::MapVector<mlir::Value, Place> places;
 };
 

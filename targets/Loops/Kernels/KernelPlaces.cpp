@@ -1,4 +1,5 @@
-// Plans the places of the values of a kernel, and its scratch memory.
+// Plans where the values of a kernel are in memory, and allocates its scratch
+// memory.
 
 #include "targets/Loops/Kernels/KernelPlaces.h"
 
@@ -25,7 +26,7 @@ void ScratchAllocator::startGroup(unsigned group) {
   llvm::erase_if(pieces, [&](const Owned &owned) { return owned.lastGroup < group; });
 }
 
-/// Whether all elements of a constant are equal, so that it needs no memory.
+/// Whether all elements of a constant are equal. Such a constant needs no memory.
 static bool isSplat(nn::ConstantOp constant) {
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
   return dense && dense.isSplat();

@@ -12,13 +12,13 @@ struct ScratchPiece {
   int64_t offset = 0, bytes = 0;
 };
 
-/// Allocates scratch memory for groups of loops, which run in order.
+/// Allocates the scratch memory of a kernel, for its loop groups in their order.
 class ScratchAllocator {
 public:
-  /// A piece of at least `bytes` bytes that stays allocated until group `lastGroup` has
-  /// run.
+  /// Allocates a piece of at least `bytes` bytes, which stays allocated until group
+  /// `lastGroup` has run.
   ScratchPiece allocate(int64_t bytes, unsigned lastGroup);
-  /// Frees the memory that no group from `group` on uses.
+  /// Frees the memory whose last group is before `group`.
   void startGroup(unsigned group);
   int64_t getPeak() const { return peak; }
 
@@ -31,52 +31,54 @@ private:
   int64_t peak = 0;
 };
 
-/// The places of one kernel's values: the buffers of its operands and results, constant
-/// tables, scratch memory and registers. They are planned group by group, before any code
-/// is written.
+/// Plans where the values of one kernel are: in the buffers of its operands and results,
+/// in tables of constants, in scratch memory, or in registers. Places are planned group by
+/// group, before code is generated.
 class KernelPlaces {
 public:
   struct Place {
     enum class Kind { argument, table, scratch, shared, registers } kind;
     /// The number of the argument or of the table, or the offset in scratch memory.
     int64_t number = 0;
-    /// Number of elements in a row if the place holds one row at a time; else 0.
+    /// The number of elements of a row if the place holds only one row at a time,
+    /// otherwise 0.
     int64_t rowElements = 0;
   };
 
-  /// Places the operands, the results, and the constants that are no splats. The
+  /// Places the operands, the results, and the constants that are not splats. These
   /// constants become tables.
   explicit KernelPlaces(const KernelGraph &graph);
 
-  /// The places of values in memory before the first group, in order.
+  /// The values that have a place before the first group, with their places, in a fixed
+  /// order.
   llvm::ArrayRef<std::pair<mlir::Value, Place>> getArguments() const { return arguments; }
   unsigned getOperandCount() const { return operands; }
   unsigned getResultCount() const { return results; }
   int64_t getScratchBytes() const { return scratch.getPeak(); }
 
-  /// Whether `value` is stored in the buffer of a result, and whether in that of
-  /// `result`.
+  /// Whether `value` is stored in the buffer of a result, and whether this is result
+  /// number `result`.
   bool isResult(mlir::Value value) const { return resultOf.contains(value); }
   bool isStoredIn(mlir::Value value, unsigned result) const;
-  /// The place of `value`; null for a value that is inlined.
+  /// The place of `value`; null if `value` is inlined.
   const Place *find(mlir::Value value) const;
-  /// Whether all elements of `value` are in memory that rules can address.
+  /// Whether all elements of `value` are in memory, at an address that rules can use.
   bool isInMemory(mlir::Value value) const;
 
-  /// Begins the plan of group `group`: frees the scratch memory that no group from here on
-  /// uses.
+  /// Begins the plan of group `group`: frees the scratch memory that this group and later
+  /// groups do not use.
   void startGroup(unsigned group) { scratch.startGroup(group); }
-  /// Gives `value` a place until group `lastGroup` has run. The place holds all elements,
-  /// or one row of `rowElements` at a time.
+  /// Places `value` in scratch memory until group `lastGroup` has run. The memory holds
+  /// all elements, or only one row of `rowElements` elements at a time.
   void placeInScratch(mlir::Value value, int64_t rowElements, unsigned lastGroup);
   void place(mlir::Value value, Place place) { places[value] = place; }
-  /// Scratch memory of a rule until group `lastGroup` has run.
+  /// Allocates scratch memory for a fill rule until group `lastGroup` has run.
   ScratchPiece reserve(int64_t bytes, unsigned lastGroup) {
     return scratch.allocate(bytes, lastGroup);
   }
 
-  /// The type in which an element of `value` is stored: a byte for i1, else a
-  /// signless type.
+  /// The type in which an element of `value` is stored: i8 for i1, otherwise the register
+  /// type.
   static mlir::Type storageType(mlir::Value value);
 
 private:
@@ -84,7 +86,7 @@ private:
   ScratchAllocator scratch;
   llvm::SmallVector<std::pair<mlir::Value, Place>> arguments;
   llvm::DenseMap<mlir::Value, Place> places;
-  /// The number of the result that a value is stored in, if any.
+  /// For each value that is stored in the buffer of a result: the number of the result.
   llvm::DenseMap<mlir::Value, unsigned> resultOf;
 };
 

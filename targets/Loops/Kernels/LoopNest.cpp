@@ -1,7 +1,7 @@
 // Chooses the loops over the elements of a value. One loop over all elements
-// suffices if each element depends only on elements of the same number. A
-// transposition or a broadcast needs positions, so it needs nested loops that have
-// these as their variables.
+// suffices if each element depends only on elements with the same number. For a
+// transposition or a broadcast, the code needs the positions of the element, so it
+// needs nested loops whose variables are these positions.
 
 #include "targets/Loops/Kernels/LoopNest.h"
 
@@ -14,8 +14,9 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Extents of a nest over `count` elements with a loop boundary at each of `cuts`;
-/// nullopt if there is no such nest.
+/// The extents of a nest over `count` elements. Each of `cuts` is a stride at which
+/// loops must be split: some innermost loops together must have exactly this number
+/// of iterations. Null if there is no nest with this property.
 static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
@@ -34,15 +35,16 @@ static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<i
   return extents;
 }
 
-/// The op that computes `value` if the value is inlined; null if it is in memory or
-/// constant.
+/// The op that computes `value`, if the value is inlined. Null if it is in memory
+/// or a constant.
 static Operation *producerInPlace(const KernelGraph &graph, Value value) {
   Operation *op = value.getDefiningOp();
   return !op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op) ? nullptr : op;
 }
 
-/// `op` and all ops that are inlined into it with the same element numbers, through
-/// ops that keep numbers. Each op is listed once, even if it has several readers.
+/// `op` and all inlined ops whose element n is needed for element n of `op`.
+/// Between these ops, only ops that keep element numbers are passed. Each op is
+/// listed once, even if it has several readers.
 static llvm::SetVector<Operation *> computedWith(const KernelGraph &graph, Operation *op) {
   llvm::SetVector<Operation *> ops;
   ops.insert(op);
@@ -64,8 +66,8 @@ static SmallVector<int64_t> splitStridesOp(const KernelGraph &graph, Operation *
     auto broadcast = dyn_cast<nn::BroadcastOp>(op);
     bool flat = broadcast && splitStrides(graph, broadcast.getInput()).empty();
     for (int64_t d = 0; d + 1 < int64_t(shape.size()); ++d) {
-      // Neighbouring dimensions that a broadcast both repeats, or both takes, stay
-      // one loop.
+      // Two neighbouring dimensions stay one loop if the broadcast repeats both, or
+      // takes both from its operand.
       bool isKept = flat && llvm::is_contained(broadcast.getDimensions(), d),
            nextKept = flat && llvm::is_contained(broadcast.getDimensions(), d + 1);
       if (!flat || isKept != nextKept)
@@ -82,12 +84,12 @@ SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
   return op ? splitStridesOp(graph, op) : SmallVector<int64_t>();
 }
 
-/// The dimension of `extents` along which `transpose` reads memory contiguously;
-/// nullopt if it reads in the order in which it writes.
+/// The loop of `extents` along which `transpose` reads memory contiguously. Null if
+/// it reads in the order in which it writes.
 static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
                                                 ArrayRef<int64_t> extents) {
-  // There is a loop for each dimension with an extent above 1. The loop of the
-  // operand's last dimension reads contiguously.
+  // Each dimension with an extent above 1 has a loop. The loop along the last
+  // dimension of the operand reads contiguously.
   std::optional<unsigned> strided;
   int64_t last = -1;
   SmallVector<int64_t> loops;
@@ -105,8 +107,8 @@ static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
   return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
 }
 
-/// The same for the first transposition, in the order of operands, among the ops
-/// that are inlined into `op`.
+/// As orderedDimension, for the first transposition among the ops that are inlined
+/// into `op`, in the order of operands.
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   SmallVector<Operation *> open = {op};

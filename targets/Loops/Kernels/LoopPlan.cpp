@@ -1,8 +1,8 @@
-// Forms loop groups greedily. A group begins with the first remaining root and
-// takes every later root that one loop over rows can compute too. The number of
-// rows is the one that makes the group largest. A root that cannot be in the loop,
-// such as a sum over all rows, is postponed to a later group, together with every
-// root that reads it.
+// Forms loop groups greedily. A group begins with the first root that has no group
+// yet. It takes all later roots that the same loop over rows can compute. Of all
+// numbers of rows, the one with the largest group is chosen. A root that does not
+// fit the loop, e.g. a sum over all rows, is postponed to a later group, together
+// with all roots that read it.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -28,8 +28,8 @@ SmallVector<Operation *> LoopGroup::getRoots() const {
   return roots;
 }
 
-/// `group` with `root` added to its stage `number` or to a new last stage; nullopt
-/// if they cannot share loops.
+/// `group` with `root` added to stage `number`, which may be a new last stage.
+/// Null if they cannot share loops.
 static std::optional<LoopGroup> joined(const KernelGraph &graph, LoopGroup group, unsigned number,
                                        Operation *root) {
   if (number == group.stages.size())
@@ -46,8 +46,8 @@ static std::optional<LoopGroup> joined(const KernelGraph &graph, LoopGroup group
 }
 
 namespace {
-/// The postponed roots, which later loops compute. Finds out whether a root reads
-/// one of them.
+/// The roots that are postponed to a later group. Says whether a root reads one of
+/// them, directly or through inlined ops.
 class Postponed {
 public:
   explicit Postponed(const KernelGraph &graph) : graph(graph) {}
@@ -64,9 +64,9 @@ private:
 };
 } // namespace
 
-/// The longest group that begins with the first of `roots`, in a loop over `rows`
-/// rows; without stages if that root does not fit such a loop. Roots that do not
-/// fit are postponed, together with the roots that read them.
+/// The largest group with `rows` rows that begins with the first of `roots`. It
+/// has no stages if the first root does not fit a loop over `rows` rows. Roots
+/// that do not fit are postponed, together with the roots that read them.
 static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, int64_t rows) {
   LoopGroup group;
   group.rows = rows;
@@ -93,8 +93,9 @@ static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, i
   return group;
 }
 
-/// A group of a root with a fill rule, and of the roots that are computed from its
-/// elements as soon as these are final.
+/// The group of a root with a fill rule. If the rule computes tiles, the group
+/// also has the roots whose elements can be computed from a tile as soon as it is
+/// final.
 static LoopGroup extendFilled(const KernelGraph &graph, ArrayRef<Operation *> roots) {
   LoopGroup group;
   group.isFilled = true;
@@ -115,8 +116,8 @@ static LoopGroup extendFilled(const KernelGraph &graph, ArrayRef<Operation *> ro
   return group;
 }
 
-/// Numbers of rows to try, largest first: the shapes of the smaller roots are rows
-/// of the larger ones.
+/// The numbers of rows to try, largest first. They come from the sizes of smaller
+/// roots, e.g. of sums, which have one element for each row of a larger root.
 static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
                                                        ArrayRef<Operation *> roots) {
   int64_t largest = 0;
@@ -137,7 +138,7 @@ static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
 
 /// The largest group that begins with the first of `roots`.
 static LoopGroup bestGroup(const KernelGraph &graph, ArrayRef<Operation *> roots) {
-  if (elementsOf(roots[0]) == 0) // no loops
+  if (elementsOf(roots[0]) == 0) // a root without elements has no loops
     return {1, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
   if (graph.isFilled(roots[0]))
     return extendFilled(graph, roots);
@@ -161,7 +162,8 @@ LoopPlan dpc::planLoops(const KernelGraph &graph) {
   return plan;
 }
 
-/// Checks that the stages of group `number` fit its loops.
+/// Checks that the stages of group `number` have roots of the right sizes, and can
+/// share loops.
 static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group, size_t number) {
   if (group.rows < 1)
     return planError("group {0} has {1} rows", number, group.rows);
@@ -186,7 +188,7 @@ static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group,
 }
 
 llvm::Error LoopPlan::verify(const KernelGraph &graph) const {
-  DenseMap<Operation *, std::pair<size_t, size_t>> places; // roots to their group and stage
+  DenseMap<Operation *, std::pair<size_t, size_t>> places; // the group and the stage of each root
   for (auto [number, group] : llvm::enumerate(groups)) {
     if (group.stages.empty())
       return planError("group {0} has no stages", number);

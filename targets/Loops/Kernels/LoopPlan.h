@@ -8,13 +8,14 @@
 
 namespace dpc {
 
-/// Roots of a kernel that share loops: an outer loop over rows, and inside it the
-/// stages one after the other. The rows are `rows` equal, consecutive parts of each
-/// root's result. A softmax of [8, 16] is one group of 8 rows and three stages: the
-/// maximum of the row, the sum of its exponentials, and its 16 quotients.
+/// Roots of a kernel that share loops. An outer loop runs over rows, and each
+/// iteration runs the stages one after the other. A row is one of `rows` equal,
+/// consecutive parts of each root's result. For example, a softmax of [8, 16] is
+/// one group of 8 rows and three stages: the maximum of the row, the sum of its
+/// exponentials, and its 16 quotients.
 struct LoopGroup {
-  /// Roots with the same number of elements, computed in one nest of loops over the
-  /// elements of a row.
+  /// Roots with the same number of elements. One nest of loops over the elements of
+  /// a row computes all of them.
   struct Stage {
     llvm::SmallVector<mlir::Operation *> roots;
     LoopNest nest;
@@ -24,28 +25,30 @@ struct LoopGroup {
 
   int64_t rows = 1;
   llvm::SmallVector<Stage> stages;
-  /// Whether the first stage is one op with a fill rule. The second stage, if any,
-  /// is computed from each of its elements as soon as it is final.
+  /// Whether the first stage is one op with a fill rule. If there is a second
+  /// stage, its elements are computed from each tile of the filled result as soon
+  /// as the tile is final.
   bool isFilled = false;
 
   /// The roots of all stages.
   llvm::SmallVector<mlir::Operation *> getRoots() const;
 };
 
-/// The loops of a kernel, in execution order.
+/// The loop groups of a kernel, in the order in which they run.
 struct LoopPlan {
   llvm::SmallVector<LoopGroup> groups;
 
-  /// Checks the plan for `graph`: each root is in one group, after the roots that
-  /// it reads; rows divide the elements of every stage; a root with a fill rule is
-  /// the first in its group; the roots of a group can share loops.
+  /// Checks the plan for `graph`. Each root must be in one group, and not before
+  /// the roots that it reads. The number of rows must divide the number of elements
+  /// of every stage. A root with a fill rule must be the first of its group. The
+  /// roots of a group must be able to share loops (canShareLoops).
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
 /// Divides the roots of a kernel, in their order, into groups that share loops.
 LoopPlan planLoops(const KernelGraph &graph);
 
-/// For each value that roots read: the number of the last group that reads it.
+/// For each value that roots read, the number of the last group that reads it.
 template <typename Groups>
 llvm::DenseMap<mlir::Value, unsigned> findLastReaders(const KernelGraph &graph, Groups &&groups) {
   llvm::DenseMap<mlir::Value, unsigned> last;
@@ -56,10 +59,10 @@ llvm::DenseMap<mlir::Value, unsigned> findLastReaders(const KernelGraph &graph, 
   return last;
 }
 
-/// Whether the loops of `group` compute every element before they read it. If a
-/// root reads another root's result in the same group, that element must be
-/// computed in an earlier stage of the same row, or in the same iteration of the
-/// same stage.
+/// Whether the loops of `group` compute every element before they read it. A root
+/// may read an element that another root of the group computes in two cases: an
+/// earlier stage of the same row computes it, or the same iteration of the same
+/// stage does.
 bool canShareLoops(const KernelGraph &graph, const LoopGroup &group);
 
 } // namespace dpc

@@ -1,3 +1,6 @@
+// Describes and emits kernels that are loops: the forms of ops that all loop targets share,
+// and the plans and the code of kernels that the host calls.
+
 #include "targets/Loops/Kernels/LoopTarget.h"
 
 #include "targets/Loops/Kernels/KernelFunction.h"

@@ -7,13 +7,13 @@
 
 namespace dpc {
 
-/// A target whose kernels are loops in the LLVM dialect. It uses the element and
-/// fill rules of ops, and faster rules of its own.
+/// Base of the targets whose kernels are loops in the LLVM dialect. They use the element
+/// rules and fill rules of ops, and may add faster rules.
 class LoopTarget : public Target {
 public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
 
-  /// The form that the common rules of all loop targets give.
+  /// The form of an op by the rules that all loop targets share.
   OpForm getForm(mlir::Operation *op) const override;
 
   mlir::FailureOr<KernelNeeds> describeKernel(mlir::Operation *op,
@@ -23,7 +23,8 @@ public:
                                          const CodeOptions &options) const override;
 
 protected:
-  /// Implement Target::describeKernel and emitKernel for an op with this graph.
+  /// Implement Target::describeKernel and Target::emitKernel for an op whose graph is
+  /// `graph`.
   virtual mlir::FailureOr<KernelNeeds> describeGraph(const KernelGraph &graph, mlir::Location loc,
                                                      const CodeOptions &options) const = 0;
   virtual mlir::FailureOr<KernelCode> emitGraph(const KernelGraph &graph, mlir::Location loc,
@@ -31,7 +32,7 @@ protected:
                                                 const CodeOptions &options) const = 0;
 };
 
-/// A loop target whose kernels are one function each, which the host calls.
+/// Base of the loop targets whose kernels are host code, with one function per kernel.
 class HostLoopTarget : public LoopTarget {
 protected:
   mlir::FailureOr<KernelNeeds> describeGraph(const KernelGraph &graph, mlir::Location loc,
@@ -40,19 +41,20 @@ protected:
                                         llvm::StringRef symbol, mlir::ModuleOp code,
                                         const CodeOptions &options) const override;
 
-  /// The emitter of a kernel's loops; it has no insertion point yet.
+  /// Creates the emitter of a kernel's loops. The builder has no insertion point yet.
   virtual std::unique_ptr<KernelEmitter> createEmitter(mlir::OpBuilder &builder, mlir::Location loc,
                                                        const KernelGraph &graph,
                                                        const CodeOptions &options) const = 0;
-  /// The walk over the loops that this emitter writes.
+  /// Creates the AccessWalk for the loops that the emitter of `createEmitter` emits.
   virtual std::unique_ptr<AccessWalk> createWalk(const KernelGraph &graph,
                                                  const KernelPlaces &places,
                                                  const CodeOptions &options) const = 0;
-  /// The bytes of each piece of scratch memory that the fill rule of `op` takes, in order.
+  /// The sizes in bytes of the pieces of scratch memory that the fill rule of `op` takes,
+  /// in order.
   virtual llvm::SmallVector<int64_t> getScratch(mlir::Operation *op, const KernelPlaces &places,
                                                 const CodeOptions &options) const;
-  /// LLVM attributes of the function that holds the loops, in addition to
-  /// `noinline` and `nounwind`: names, or pairs of a name and a value.
+  /// LLVM attributes of the function with the loops: names, or pairs of a name and a
+  /// value. All these functions also have the attributes `noinline` and `nounwind`.
   virtual llvm::SmallVector<mlir::Attribute> getAttributes(mlir::Builder &builder,
                                                            const CodeOptions &options) const {
     return {};

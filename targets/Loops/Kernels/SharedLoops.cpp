@@ -1,6 +1,6 @@
-// Decides whether roots may share loops, by following index maps: from the element
-// that the loops compute, through all inlined values, to the elements in memory
-// that it depends on.
+// Decides whether roots may share loops. From the element that an iteration
+// computes, it follows reads through all inlined values to elements in memory. It
+// checks that these elements have been computed before.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -26,7 +26,7 @@ public:
     row = loopVariable(group.rows);
     for (auto [number, roots] : llvm::enumerate(group.stages)) {
       if (number == 0 && group.isFilled)
-        continue; // it reads only roots of earlier groups
+        continue; // the stage reads only roots of earlier groups
       stage = number;
       current = elementOfStage(roots);
       made.clear();
@@ -42,7 +42,7 @@ public:
   Index readIndex(Value, const ElementIndex &, int64_t extent) override {
     return variable(0, std::max<int64_t>(0, extent - 1));
   }
-  /// Every dimension has a loop of its own.
+  /// Assume that every dimension has a loop of its own.
   SmallVector<int64_t> splitStrides(Value tensor) override {
     return rowMajorStrides(shapeOf(tensor));
   }
@@ -52,7 +52,8 @@ private:
 
   Index loopVariable(int64_t extent) { return extent == 1 ? constant(0) : variable(0, extent - 1); }
 
-  /// The number of the element that an iteration of a stage's loops computes.
+  /// The number of the element that one iteration of the stage's loops computes,
+  /// as an expression of loop variables.
   Index elementOfStage(const LoopGroup::Stage &roots) {
     if (group.isFilled)
       return variable(0, roots.getElements() - 1);
@@ -63,7 +64,8 @@ private:
     return row * count + linearize(index, roots.nest.extents);
   }
 
-  /// Follows the operand elements on which an element of `op` depends.
+  /// Visits the elements of operands from which the element of `op` at `index` is
+  /// computed.
   void visitOperands(Operation *op, unsigned result, const ElementIndex &index) {
     if (isa<ElementwiseOpInterface>(op)) {
       for (Value operand : op->getOperands())
@@ -89,8 +91,8 @@ private:
       visitOperands(op, cast<OpResult>(value).getResultNumber(), index);
   }
 
-  /// Whether element `number` of a value that stage `maker` computes already
-  /// exists.
+  /// Whether element `number` of `value` has been computed. Stage `maker` computes
+  /// `value`.
   bool isMade(Value value, unsigned maker, Index number) {
     if (maker == stage)
       return number == current && made.contains(value.getDefiningOp());
@@ -103,8 +105,8 @@ private:
   const KernelGraph &graph;
   const LoopGroup &group;
   DenseMap<Value, unsigned> stageOf;
-  /// The current iteration: a row, the element of a stage, and the roots whose
-  /// elements with that number have been computed.
+  /// The current iteration: the row, the number of the element, and the roots of
+  /// the stage that have computed this element.
   Index row, current;
   unsigned stage = 0;
   DenseSet<Operation *> made;

@@ -1,8 +1,8 @@
-// Functions of f64. Exponentials, logarithms and sines are Taylor series of reduced
-// arguments, with so many terms that the remainder is below half a unit in the last
-// place. erf and the arctangent are rational functions from Cephes (Moshier:
-// ndtr.c, atan.c). Selects handle arguments outside of a formula's range, so that
-// the code has no branches.
+// Computes functions of f64. Exponentials, logarithms and sines are Taylor series
+// of reduced arguments; the omitted terms are below half a unit in the last place.
+// erf and the arctangent are rational functions from Cephes (Moshier: ndtr.c,
+// atan.c). Selects handle arguments outside of the range of a formula, so that the
+// code has no branches.
 
 #include "targets/Loops/Math/DoubleFunctions.h"
 
@@ -20,13 +20,13 @@ using namespace dpc;
 namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
-// ln 2 and pi / 2 as sums of floats (Cody and Waite). The first part of ln 2 ends
-// with zero bits, so that its product with an exponent is exact.
+// ln 2 and pi / 2 as sums of several f64 (Cody and Waite). The first part of ln 2
+// ends with zero bits, so that its product with an exponent is exact.
 const double ln2High = 0x1.62e42feep-1, ln2Low = 0x1.a39ef35793c76p-33;
 const double halfPi[] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 
 struct Doubles : FloatBuilder {
-  /// An unrounded sum of two floats.
+  /// A number that is the sum high + low of two f64.
   struct Pair {
     Value high, low;
   };
@@ -53,18 +53,19 @@ struct Doubles : FloatBuilder {
   Value acos(Value x);
 
 private:
-  /// n and r with x = n ln 2 + r, |r| <= ln 2 / 2. Returns n as n + 1.5 * 2^52,
-  /// which has n in its last bits.
+  /// Computes an integer n and r with x = n ln 2 + r and |r| <= ln 2 / 2. Returns r, and
+  /// n as the sum n + 1.5 * 2^52: the last bits of this f64 are n.
   std::pair<Value, Value> reduceExponent(Value x);
-  /// e^r - 1 for the r of reduceExponent.
+  /// e^r - 1 for an r that reduceExponent returned.
   Value expm1Inside(Value r);
-  /// 2^n for an integer n, given as bits, in [-1022, 1023].
+  /// 2^n for an i64 n in [-1022, 1023].
   Value power(Value n) {
     return fromBits64(make<arith::ShLIOp>(make<arith::AddIOp>(n, i64(1023)), i64(52)));
   }
-  /// The integer in the last bits of `shifted` (see reduceExponent).
+  /// The integer n in the last bits of n + 1.5 * 2^52 (reduceExponent).
   Value integer(Value shifted) { return make<arith::SubIOp>(bits64(shifted), bits64(d(0x1.8p52))); }
-  /// x = 2^e m with m in [sqrt 1/2, sqrt 2), for x > 0; e is returned as a float.
+  /// Splits x > 0 into x = 2^e m with m in [sqrt 1/2, sqrt 2). Returns e and m,
+  /// both as f64.
   std::pair<Value, Value> split(Value x);
   Pair logOf(Value x);
   Reduced reduceAngle(Value x);
@@ -97,8 +98,8 @@ Value Doubles::expm1Inside(Value r) {
   return fma(mul(r, r), p, r);
 }
 
-// e^x = 2^n e^r. The power is applied in two factors, because 2^n may overflow or
-// underflow.
+// e^x = 2^n e^r. The code multiplies by two powers of two, because 2^n alone may
+// overflow or underflow.
 Value Doubles::exp(Value x) {
   auto [shifted, r] = reduceExponent(clamp(x, -746, 710));
   Value n = integer(shifted), half = make<arith::ShRSIOp>(n, i64(1));
@@ -107,22 +108,24 @@ Value Doubles::exp(Value x) {
   return select(is(Predicate::UNO, x, x), x, result);
 }
 
-// 2^n (e^r - 1) + (2^n - 1), for x below 700.
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), for x below 700.
 Value Doubles::expm1(Value x) {
   auto [shifted, r] = reduceExponent(clamp(x, -40, 700));
   Value scale = power(integer(shifted));
   return fma(scale, expm1Inside(r), sub(scale, d(1)));
 }
 
-// With m = e^(2|x|) - 1, tanh |x| = m / (m + 2). From 19.1 on it rounds to 1.
+// With m = e^(2|x|) - 1, tanh |x| = m / (m + 2). For |x| from 19.1 on, tanh |x|
+// rounds to 1.
 Value Doubles::tanh(Value x) {
   Value size = clamp(abs(x), 0, 22), m = expm1(add(size, size));
   Value result = withSignOf(div(m, add(m, d(2))), x);
   return select(is(Predicate::UNO, x, x), x, result);
 }
 
-// With m = e^|x| - 1, sinh |x| = (m + m / (m + 1)) / 2. From 40 on it is e^|x| / 2,
-// as a product of two roots, because e^|x| itself may overflow.
+// With m = e^|x| - 1, sinh |x| = (m + m / (m + 1)) / 2. For |x| from 40 on, sinh
+// |x| is e^|x| / 2. The code computes it as (e^(|x|/2))^2 / 2, because e^|x| may
+// overflow.
 Value Doubles::sinh(Value x) {
   Value size = abs(x), m = expm1(size);
   Value small = mul(d(0.5), add(m, div(m, add(m, d(1)))));
@@ -145,8 +148,8 @@ Value Doubles::cosh(Value x) {
 std::pair<Value, Value> Doubles::split(Value x) {
   Value isSmall = is(Predicate::OLT, x, d(0x1p-1022));
   Value raw = bits64(select(isSmall, mul(x, d(0x1p54)), x));
-  // The distance of the bits from those of sqrt 1/2; its upper part is the
-  // exponent.
+  // The bits of x minus the bits of sqrt 1/2. The upper part of this difference is
+  // the exponent.
   Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E667F3BCD));
   Value exponent = make<arith::ShRSIOp>(distance, i64(52));
   Value m = fromBits64(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
@@ -154,8 +157,8 @@ std::pair<Value, Value> Doubles::split(Value x) {
   return {sub(e, select(isSmall, d(54), d(0))), m};
 }
 
-/// Coefficients, in powers of s^2, of R with s R = 2 s^3 / 3 + 2 s^5 / 5 + .., the
-/// tail of ln m = 2 artanh s.
+/// Coefficients of R as a polynomial in s^2, where s R = 2 s^3 / 3 + 2 s^5 / 5 + ..
+/// is the series of 2 artanh s without its first term. ln m = 2 artanh s.
 static const double artanh[] = {2.0 / 25, 2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15,
                                 2.0 / 13, 2.0 / 11, 2.0 / 9,  2.0 / 7,  2.0 / 5,  2.0 / 3};
 
@@ -169,22 +172,23 @@ Value Doubles::log(Value x) {
   Value result = sub(mul(e, d(ln2High)), sub(sub(half, low), f));
   result = select(is(Predicate::OEQ, x, d(0)), d(-infinity), result);
   result = select(is(Predicate::OLT, x, d(0)), d(NAN), result);
-  // Infinity and NaN are returned unchanged.
+  // Return infinity and NaN unchanged.
   return select(is(Predicate::OLT, x, d(infinity)), result, x);
 }
 
-// ln(1 + x) = ln u + c / u, with u = 1 + x rounded, and c the rounding error of u.
+// ln(1 + x) = ln u + c / u. Here u is 1 + x rounded, and c is the rounding error of
+// u.
 Value Doubles::log1p(Value x) {
   Value u = add(x, d(1)), one = sub(u, x), rounded = sub(u, d(1));
-  // Subtract the larger of 1 and x first, which makes the difference exact.
+  // Subtract the larger of 1 and x from u first. Then the differences are exact.
   Value lost = select(is(Predicate::OLT, abs(x), d(1)), sub(x, rounded), sub(d(1), one));
   Value isInside = both(is(Predicate::OGT, u, d(0)), is(Predicate::OLT, u, d(infinity)));
   Value result = add(log(u), select(isInside, div(lost, u), d(0)));
-  // Returns -0 for -0.
+  // Return -0 for -0.
   return select(is(Predicate::OEQ, x, d(0)), x, result);
 }
 
-// ln(a + sqrt(a^2 + 1)), from 2^28 on ln 2a.
+// With a = |x|, asinh a = ln(a + sqrt(a^2 + 1)). For a from 2^28 on, it is ln 2a.
 Value Doubles::asinh(Value x) {
   Value a = abs(x), square = mul(a, a), root = sqrt(add(square, d(1)));
   Value small = log1p(add(a, div(square, add(root, d(1)))));
@@ -192,7 +196,7 @@ Value Doubles::asinh(Value x) {
   return withSignOf(select(is(Predicate::OLT, a, d(0x1p28)), small, large), x);
 }
 
-// With t = x - 1: ln(1 + t + sqrt(2 t + t^2)).
+// With t = x - 1, acosh x = ln(1 + t + sqrt(2 t + t^2)).
 Value Doubles::acosh(Value x) {
   Value t = sub(x, d(1)), root = sqrt(fma(t, t, add(t, t)));
   Value small = log1p(add(t, root)), large = add(log(x), d(0.6931471805599453));
@@ -206,8 +210,8 @@ Value Doubles::atanh(Value x) {
   return withSignOf(result, x);
 }
 
-// ln x with a relative error of 2^-58: ln m = 2 s + s R, with s as an unrounded
-// pair.
+// ln x with a relative error of 2^-58. ln m = 2 s + s R, where s is a pair of two
+// f64.
 Doubles::Pair Doubles::logOf(Value x) {
   auto [e, m] = split(x);
   Value f = sub(m, d(1));
@@ -216,8 +220,8 @@ Doubles::Pair Doubles::logOf(Value x) {
   Value sLow = div(sub(fma(neg(s), below, f), mul(s, lost)), below);
   Value z = mul(s, s), r = mul(mul(s, z), polynomial64(z, artanh));
   Value whole = mul(e, d(ln2High)), twice = add(s, s);
-  // Subtract the larger of the two first. If e is 0, `whole` is 0 and the sum is
-  // exact.
+  // Subtract the larger of `whole` and `twice` from the sum first. If e is 0,
+  // `whole` is 0 and the sum is exact.
   Value high = add(whole, twice);
   Value isWhole = is(Predicate::OGT, abs(whole), abs(twice));
   Value error = select(isWhole, sub(twice, sub(high, whole)), sub(whole, sub(high, twice)));
@@ -226,7 +230,7 @@ Doubles::Pair Doubles::logOf(Value x) {
   return {sum, sub(low, sub(sum, high))};
 }
 
-// |x|^y = e^(y ln |x|), and the special cases of IEEE 754's pow.
+// |x|^y = e^(y ln |x|). Selects handle the special cases of pow in IEEE 754.
 Value Doubles::pow(Value x, Value y) {
   Value size = abs(x), isZero = is(Predicate::OEQ, size, d(0)),
         isInfinite = is(Predicate::OEQ, size, d(infinity));
@@ -234,14 +238,15 @@ Value Doubles::pow(Value x, Value y) {
   Value high = mul(y, log.high);
   Value low = fma(y, log.low, fma(y, log.high, neg(high)));
   Value e = exp(high), result = fma(e, low, e);
-  // If the power is 0 or infinite, the correction would be meaningless.
+  // Correct the power only if it is neither 0 nor infinite.
   Value isPlain = both(is(Predicate::OLT, abs(high), d(745)), is(Predicate::OLT, e, d(infinity)));
   result = select(isPlain, result, e);
   Value edge = select(is(Predicate::OGT, y, d(0)), d(0), d(infinity));
   result = select(isZero, edge, result);
   Value other = select(is(Predicate::OGT, y, d(0)), d(infinity), d(0));
   result = select(isInfinite, other, result);
-  // For an infinite exponent the product with the logarithm of 1 would be NaN.
+  // If y is infinite and |x| is 1, y ln |x| would be NaN. Therefore selects handle
+  // all infinite y.
   Value grows = is(Predicate::OGT, size, d(1));
   Value rises = make<arith::XOrIOp>(grows, is(Predicate::OLT, y, d(0)));
   Value isEndless = is(Predicate::OEQ, abs(y), d(infinity));
@@ -250,7 +255,7 @@ Value Doubles::pow(Value x, Value y) {
   Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
         isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
   Value isNegative = make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits64(x), i64(0));
-  // An odd y keeps the sign of x.
+  // If y is odd, the power has the sign of x.
   Value isOdd = both(isInteger, negated(isEven));
   result = select(both(isNegative, isOdd), neg(result), result);
   Value isBelow = both(is(Predicate::OLT, x, d(0)), negated(isInfinite));
@@ -266,8 +271,8 @@ Value Doubles::pow(Value x, Value y) {
 // The error function
 //===----------------------------------------------------------------------===//
 
-// x T(x^2) / U(x^2) up to 1. Beyond, 1 - e^(-x^2) P(x) / Q(x), which rounds to 1
-// from 6 on.
+// For |x| up to 1, erf x = x T(x^2) / U(x^2). For larger |x|, erf |x| = 1 -
+// e^(-x^2) P(|x|) / Q(|x|), which rounds to 1 for |x| from 6 on.
 Value Doubles::erf(Value x) {
   Value size = clamp(abs(x), 0, 6.5), square = mul(x, x);
   Value t =
@@ -293,8 +298,8 @@ Value Doubles::erf(Value x) {
 // Angles
 //===----------------------------------------------------------------------===//
 
-// x = n pi/2 + r with |r| <= pi/4. From 2^50 on consecutive integers n cannot be
-// told apart.
+// x = n pi/2 + r with |r| <= pi/4. For |x| from 2^50 on, f64 is too coarse to tell
+// n from n + 1.
 Doubles::Reduced Doubles::reduceAngle(Value x) {
   Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));
   Value n = sub(shifted, d(0x1.8p52)), r = x;
@@ -337,8 +342,8 @@ Value Doubles::tan(Value x) {
   return select(angleIsSmall(x), result, d(NAN));
 }
 
-// If |x| is above tan 3pi/8, atan is pi/2 - atan 1/|x|. Above 0.66 it is pi/4 +
-// atan((|x| - 1) / (|x| + 1)).
+// For |x| above tan 3pi/8, atan |x| = pi/2 - atan(1/|x|). For smaller |x| above
+// 0.66, atan |x| = pi/4 + atan((|x| - 1) / (|x| + 1)).
 Value Doubles::atan(Value x) {
   Value size = abs(x), isLarge = is(Predicate::OGT, size, d(2.414213562373095)),
         isMiddle = both(is(Predicate::OGT, size, d(0.66)), negated(isLarge));

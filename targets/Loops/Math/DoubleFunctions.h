@@ -5,18 +5,19 @@
 
 namespace dpc {
 
-/// The value of a floating-point function of the math dialect on f64, as
-/// straight-line arithmetic; null for any other op. It is within 4 units in the
-/// last place of the true value. Infinities and NaN are those of libm, except that
-/// the sine, cosine and tangent of numbers from 2^50 on are NaN.
+/// Emits arithmetic without branches that computes an op of the math dialect on
+/// f64. Returns null for ops that are not floating-point functions of f64. The
+/// error is at most 4 units in the last place. For infinities and NaN the result
+/// is that of libm, but the sine, cosine and tangent of numbers from 2^50 on are
+/// NaN.
 mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op);
 
-/// The function of `op`, applied to operands of type f64.
+/// As above, but applies the function of `op` to `operands`, which have type f64.
 mlir::Value emitDoubleFunction(mlir::OpBuilder &builder, mlir::Operation *op,
                                mlir::ValueRange operands);
 
-/// x - trunc(x / y) y exactly, for an `arith.remf` on f32 or f64. The code has
-/// loops; the insertion point moves to after them.
+/// Emits code that computes an `arith.remf` on f32 or f64 exactly: x - trunc(x /
+/// y) y. The code has loops. Afterwards, the insertion point is after the loops.
 mlir::Value emitRemainder(mlir::OpBuilder &builder, mlir::Operation *op);
 
 } // namespace dpc

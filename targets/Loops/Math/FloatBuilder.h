@@ -7,19 +7,20 @@
 
 namespace dpc {
 
-/// Writes straight-line floating-point arithmetic, on scalars or on vectors.
+/// Emits floating-point arithmetic without branches, on scalars or on vectors.
 struct FloatBuilder {
   using Predicate = mlir::arith::CmpFPredicate;
   using Value = mlir::Value;
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  mlir::Type type; // a float, or a vector of floats: the shape of all values here
+  mlir::Type type; // a float type or a vector of one; all values have its shape
 
   template <typename Op, typename... Args> Value make(Args &&...args) {
     return b.create<Op>(loc, std::forward<Args>(args)...);
   }
-  /// `element`, or a vector of it in the shape of `type`.
+  /// The type `element`, or a vector type of `element` if `type` is a vector
+  /// type.
   mlir::Type like(mlir::Type element) {
     auto vector = mlir::dyn_cast<mlir::VectorType>(type);
     return vector ? vector.clone(element) : element;
@@ -51,15 +52,17 @@ struct FloatBuilder {
     return make<mlir::arith::XOrIOp>(condition, constant(b.getIntegerAttr(b.getI1Type(), 1)));
   }
 
-  /// The bits of an f64, and the inverse.
+  /// `bits64` returns the bits of an f64 as an i64, and `fromBits64` returns the
+  /// f64 with these bits.
   Value bits64(Value x) { return make<mlir::arith::BitcastOp>(like(b.getI64Type()), x); }
   Value fromBits64(Value x) { return make<mlir::arith::BitcastOp>(like(b.getF64Type()), x); }
-  /// Whether the integer has any of the bits of `mask`.
+  /// Whether at least one bit of `mask` is set in `integer`.
   Value has(Value integer, int64_t mask) {
     return make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne,
                                      make<mlir::arith::AndIOp>(integer, i64(mask)), i64(0));
   }
-  /// A polynomial in f64, with coefficients from the highest power on.
+  /// A polynomial in f64. `coefficients` begins with the coefficient of the
+  /// highest power.
   Value polynomial64(Value x, llvm::ArrayRef<double> coefficients) {
     Value sum;
     for (double coefficient : coefficients)

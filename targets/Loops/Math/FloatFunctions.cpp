@@ -1,7 +1,7 @@
-// Functions of f32: polynomials from Cephes (Moshier), and erf from N. Juffa's
-// erff. Arguments are reduced with fused multiply-adds. Selects handle arguments
-// outside of a polynomial's range, so that the code has no branches. Powers, sines
-// and cosines are computed in f64 by Taylor series and rounded.
+// Computes functions of f32 by polynomials from Cephes (Moshier), and erf as in N.
+// Juffa's erff. Arguments are reduced with fused multiply-adds. Selects handle
+// arguments outside of the range of a polynomial, so that the code has no branches.
+// Powers, sines and cosines are computed in f64 by Taylor series, and rounded.
 
 #include "targets/Loops/Math/FloatFunctions.h"
 
@@ -21,7 +21,8 @@ struct Floats : FloatBuilder {
   Value i(int32_t value) { return constant(b.getI32IntegerAttr(value)); }
   Value bits(Value x) { return make<arith::BitcastOp>(like(b.getI32Type()), x); }
   Value fromBits(Value x) { return make<arith::BitcastOp>(like(b.getF32Type()), x); }
-  /// A polynomial with coefficients from the highest power on.
+  /// A polynomial in f32. `coefficients` begins with the coefficient of the highest
+  /// power.
   Value polynomial(Value x, std::initializer_list<float> coefficients) {
     Value sum;
     for (float coefficient : coefficients)
@@ -48,8 +49,8 @@ struct Floats : FloatBuilder {
 static const float infinity = std::numeric_limits<float>::infinity();
 
 // e^x = 2^n e^r with |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds to the integer n. An
-// integer addition raises the exponent of e^r by n. Only valid if e^x is a normal
-// number.
+// integer addition to the bits of e^r adds n to its exponent. Needs: e^x is a
+// normal number.
 Value Floats::expInside(Value x) {
   Value shifted = fma(x, f(1.44269504f), f(12582912.0f));
   Value n = sub(shifted, f(12582912.0f));
@@ -65,7 +66,7 @@ Value Floats::expInside(Value x) {
 Value Floats::exp(Value x) {
   Value result = expInside(x);
   result = select(is(Predicate::OLT, x, f(-87.3365402f)), f(0), result);
-  // Gives infinity, or NaN if x is NaN.
+  // For a large x, x + infinity is infinity; for NaN, it is NaN.
   return select(is(Predicate::UGT, x, f(88.7228317f)), add(x, f(infinity)), result);
 }
 
@@ -74,8 +75,8 @@ Value Floats::log(Value x) {
   Value isSmall = is(Predicate::OLT, x, f(1.17549435e-38f));
   Value scaled = select(isSmall, mul(x, f(8388608.0f)), x);
   Value raw = bits(scaled);
-  // The distance of the bits from those of sqrt 1/2; its upper part is the
-  // exponent.
+  // The bits of x minus the bits of sqrt 1/2. The upper part of this difference is
+  // the exponent.
   Value distance = make<arith::SubIOp>(raw, i(0x3F3504F3));
   Value exponent = make<arith::ShRSIOp>(distance, i(23));
   Value m = fromBits(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i(23))));
@@ -91,11 +92,12 @@ Value Floats::log(Value x) {
   Value result = fma(e, f(0.693359375f), add(r, y));
   result = select(is(Predicate::OEQ, x, f(0)), f(-infinity), result);
   result = select(is(Predicate::OLT, x, f(0)), f(NAN), result);
-  // Infinity and NaN are returned unchanged.
+  // Return infinity and NaN unchanged.
   return select(is(Predicate::OLT, x, f(infinity)), result, x);
 }
 
-// ln(1 + x) = ln u + c / u, with u = 1 + x rounded, and c the rounding error of u.
+// ln(1 + x) = ln u + c / u. Here u is 1 + x rounded, and c is the rounding error of
+// u.
 Value Floats::log1p(Value x) {
   Value u = add(x, f(1)), lost = sub(x, sub(u, f(1)));
   Value isInside =
@@ -108,10 +110,10 @@ Value Floats::tanh(Value x) {
   Value p = polynomial(z, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
                            1.33314422036e-1f, -3.33332819422e-1f});
   Value small = fma(mul(p, z), x, x), size = abs(x);
-  // From 9.02 on, tanh is 1 in f32.
+  // For |x| from 9.02 on, tanh |x| is 1 in f32.
   Value cut = select(is(Predicate::OGT, size, f(10)), f(10), size);
   Value large = sub(f(1), div(f(2), add(expInside(add(cut, cut)), f(1))));
-  // A NaN fails the comparison and takes the polynomial, which keeps it.
+  // For NaN the comparison is false, so the result is that of the polynomial: NaN.
   return select(is(Predicate::OGE, size, f(0.625f)), withSignOf(large, x), small);
 }
 
@@ -129,11 +131,11 @@ Value Floats::erf(Value x) {
   return select(is(Predicate::OGT, t, f(0.921875f)), large, fma(p, x, x));
 }
 
-// x = 2^e m with m in [sqrt 1/2, sqrt 2), and ln m = 2 artanh((m-1)/(m+1)). For an
-// f64 x > 0 that is a widened f32.
+// log2 of an f64 x > 0 that was converted from f32. x = 2^e m with m in [sqrt 1/2,
+// sqrt 2), and ln m = 2 artanh((m-1)/(m+1)).
 Value Floats::log2Of(Value x) {
   Value raw = bits64(x);
-  // The distance of the bits from those of sqrt 1/2 in the upper half.
+  // The bits of x minus the bits of sqrt 1/2, of which only the upper half is used.
   Value distance = make<arith::SubIOp>(raw, i64(0x3FE6A09E00000000));
   Value exponent = make<arith::ShRSIOp>(distance, i64(52));
   Value m = fromBits64(make<arith::SubIOp>(raw, make<arith::ShLIOp>(exponent, i64(52))));
@@ -159,7 +161,7 @@ Value Floats::exp2Of(Value x) {
   return select(is(Predicate::UNO, x, x), x, result);
 }
 
-// |x|^y = 2^(y log2 |x|), and the special cases of IEEE 754's pow.
+// |x|^y = 2^(y log2 |x|). Selects handle the special cases of pow in IEEE 754.
 Value Floats::pow(Value x, Value y) {
   Value size = abs(x), isZero = is(Predicate::OEQ, size, f(0)),
         isInfinite = is(Predicate::OEQ, size, f(infinity));
@@ -172,7 +174,7 @@ Value Floats::pow(Value x, Value y) {
   Value isInteger = is(Predicate::OEQ, make<LLVM::FFloorOp>(y), y),
         isEven = is(Predicate::OEQ, make<LLVM::FFloorOp>(half), half);
   Value isNegative = make<arith::CmpIOp>(arith::CmpIPredicate::slt, bits(x), i(0));
-  // An odd y keeps the sign of x.
+  // If y is odd, the power has the sign of x.
   Value isOdd = both(isInteger, negated(isEven));
   result = select(both(isNegative, isOdd), make<arith::NegFOp>(result), result);
   Value isBelow = both(is(Predicate::OLT, x, f(0)), negated(isInfinite));
@@ -184,8 +186,9 @@ Value Floats::pow(Value x, Value y) {
   return select(is(Predicate::OEQ, y, f(0)), f(1), result);
 }
 
-// x = n pi/2 + r with |r| <= pi/4, with pi/2 in two parts (Cody and Waite). From
-// 2^50 on neighbouring f32 are many periods apart, so the result is NaN.
+// x = n pi/2 + r with |r| <= pi/4, where pi/2 is a sum of two f64 (Cody and Waite).
+// For |x| from 2^50 on, neighbouring f32 differ by many periods, so the result is
+// NaN.
 Value Floats::sine(Value argument, bool isCosine) {
   Value x = wide(argument);
   Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));

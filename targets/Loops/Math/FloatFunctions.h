@@ -5,12 +5,12 @@
 
 namespace dpc {
 
-/// The value of an op of the math dialect on f32, or on vectors of it, as
-/// straight-line arithmetic in which loops can be vectorised; null for an op
-/// without such code. It is within 2 units in the last place of the true value.
-/// Infinities and NaN are those of libm, except that the sine and cosine of numbers
-/// from 2^50 on are NaN. Results below the smallest normal number may be replaced
-/// by it or by 0.
+/// Emits arithmetic without branches that computes an op of the math dialect on f32
+/// or on vectors of f32. Loops with this arithmetic can be vectorised. Returns null
+/// for an op that has no code here. The error is at most 2 units in the last place.
+/// For infinities and NaN the result is that of libm, but the sine and cosine of
+/// numbers from 2^50 on are NaN. A result below the smallest normal number may
+/// become this number or 0.
 mlir::Value emitFloatFunction(mlir::OpBuilder &builder, mlir::Operation *op);
 
 } // namespace dpc

@@ -12,14 +12,14 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// Expands math ops to arithmetic or calls; see MathExpansion.h.
+/// Replaces math ops by arithmetic (expandMath).
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   void runOnOperation() override {
-    // Each op on 16-bit floats must round its result. The emulation pass before
-    // this one sets flags that permit leaving out roundings between the ops of one
-    // kernel. The bits would then differ from those of the same ops in another
-    // kernel.
+    // Every op on 16-bit floats must round its result. Otherwise the bits of a
+    // result would depend on the other ops in its kernel. The pass that emulates
+    // 16-bit floats sets flags which allow LLVM to omit roundings, so remove these
+    // flags.
     getOperation().walk([](arith::ExtFOp op) { op.removeFastmathAttr(); });
     getOperation().walk([](arith::TruncFOp op) { op.removeFastmathAttr(); });
     expandMath(getOperation());
@@ -30,7 +30,8 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
 LogicalResult dpc::lowerToLLVM(ModuleOp kernels) {
   PassManager passes(kernels.getContext());
   passes.enableVerifier(false);
-  // Each kernel is a nested module, so kernels are lowered in parallel.
+  // Each kernel is a nested module, so the pass manager lowers kernels in
+  // parallel.
   OpPassManager &nested = passes.nest<ModuleOp>();
   nested.addPass(math::createMathLegalizeToF32());
   arith::ArithEmulateUnsupportedFloatsOptions floats;

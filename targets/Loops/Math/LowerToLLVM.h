@@ -5,8 +5,9 @@
 
 namespace dpc {
 
-/// Lowers the modules nested in `kernels` in place to the LLVM dialect. They may
-/// have ops of the LLVM, arith and math dialects, including ops on 16-bit floats.
+/// Lowers the modules nested in `kernels` to the LLVM dialect, in place. The
+/// modules may have ops of the LLVM, arith and math dialects, also on 16-bit
+/// floats.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp kernels);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// Expands math ops into polynomials, and 16-bit float conversions into integer
+// Replaces math ops by arithmetic, and conversions to and from bf16 by integer
 // arithmetic.
 
 #include "targets/Loops/Math/MathExpansion.h"
@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Computes an f32 function without code of its own in f64, and rounds the result.
+/// Computes a function of f32 in f64 and rounds the result. Used for functions
+/// that have no code for f32.
 static Value emitWide(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   SmallVector<Value> operands;
@@ -25,8 +26,8 @@ static Value emitWide(OpBuilder &b, Operation *op) {
   return value ? b.create<arith::TruncFOp>(loc, op->getResult(0).getType(), value) : Value();
 }
 
-/// x^y of integers by squaring, with the interpreter's result: a negative exponent
-/// gives 0, except for the bases 1 and -1.
+/// Computes x^y of integers by repeated squaring. As in the interpreter, a
+/// negative exponent gives 0, except for the bases 1 and -1.
 static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   Location loc = op.getLoc();
   Value x = op.getLhs(), y = op.getRhs();
@@ -56,9 +57,10 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
 }
 
-/// bf16 is the upper half of f32; an addition rounds it to nearest even. Memory
-/// bounds the time of copies, so VCVTNEPS2BF16 would not be faster, and it turns
-/// denormals into 0.
+/// Converts to bf16, which is the upper half of an f32, after an addition that
+/// rounds to nearest even. The instruction VCVTNEPS2BF16 would not be faster,
+/// because the time of conversions is bound by memory. It would also replace
+/// denormals by 0.
 static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   FloatBuilder f{b, loc, x.getType()};
   if (!getElementTypeOrSelf(x).isF32())

@@ -5,11 +5,11 @@
 
 namespace dpc {
 
-/// Replaces every op of the math dialect, on scalars or (f32) vectors, by an
-/// instruction or by arithmetic. Does the same for the remainder of floats and
-/// for conversions to and from bf16.
+/// Replaces every op of the math dialect, on scalars or on vectors of f32, by an
+/// instruction or by arithmetic. Also replaces remainders of floats, and
+/// conversions to and from bf16.
 ///
-/// Needs: no math op on 16-bit floats, none on vectors of f64.
+/// Needs: the module has no math ops on 16-bit floats or on vectors of f64.
 void expandMath(mlir::ModuleOp module);
 
 } // namespace dpc

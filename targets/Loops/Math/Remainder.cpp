@@ -1,5 +1,5 @@
-// Computes the remainder of a division exactly, by subtracting multiples of the
-// divisor.
+// Computes the remainder of a division of floats exactly, by subtracting
+// multiples of the divisor.
 
 #include "targets/Loops/Math/DoubleFunctions.h"
 
@@ -12,15 +12,16 @@ using namespace dpc;
 
 namespace {
 
-/// Long division with digits of 50 bits:
+/// Computes the remainder r of r / d by long division with digits of 50 bits:
 ///
 ///   while (r >= d) {
 ///     t = d; while (t <= r / 2^50) t *= 2^50;
 ///     r -= trunc(r / t) t;
 ///   }
 ///
-/// A quotient below 2^52 is off by at most 1, so one fused multiply-add and one
-/// addition or subtraction of t give the next r exactly.
+/// The rounded quotient r / t is below 2^52, so its truncation is wrong by at
+/// most 1. Therefore one fused multiply-add, and one addition or subtraction of
+/// t, compute the next r exactly.
 struct LongDivision : FloatBuilder {
   Value run(Value x, Value y);
 
@@ -52,7 +53,8 @@ Value LongDivision::run(Value x, Value y) {
   b.setInsertionPointToEnd(entry);
   Value size = abs(x), divisor = abs(y);
   Value infinite = d(INFINITY), zero = d(0);
-  // For other operands the loops would not terminate.
+  // For other operands (an infinite dividend, a divisor of 0, or NaN), the loops
+  // would not terminate.
   Value isPlain = both(is(Predicate::OLT, size, infinite), is(Predicate::OGT, divisor, zero));
   branch(isPlain, head, ValueRange(size), after, ValueRange(size));
 
@@ -78,7 +80,7 @@ Value dpc::emitRemainder(OpBuilder &builder, Operation *op) {
   LongDivision division{{builder, op->getLoc(), builder.getF64Type()}};
   if (type.isF64())
     return division.run(op->getOperand(0), op->getOperand(1));
-  // The remainder of two f32 is an f32, so it can be computed in f64.
+  // The remainder of two f32 is exactly an f32, so it can be computed in f64.
   auto wide = [&](Value x) {
     return builder.create<arith::ExtFOp>(op->getLoc(), builder.getF64Type(), x);
   };

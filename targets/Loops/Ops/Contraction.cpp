@@ -1,4 +1,4 @@
-// Element rule of nn.dot: a sum over the contracted dimensions.
+// Element rule of nn.dot: an element is a sum over the contracted dimensions.
 
 #include "dialects/NN/IR/Contraction.h"
 #include "targets/Loops/Combiner.h"
@@ -25,7 +25,8 @@ struct DotRule : ElementRule<DotRule, DotOp> {
                         : ShapedType::getNumElements(extentsOf(op.getLhs(), op.getLhsFree()));
   }
 
-  /// Positions in both factors, without the contracted dimensions.
+  /// The positions in both factors. Those along contracted dimensions are set
+  /// later.
   struct Places {
     SmallVector<Index> left, right;
 

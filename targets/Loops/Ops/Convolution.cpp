@@ -1,5 +1,5 @@
-// Element rules of the three convolution ops: a sum of products, without those of
-// padding.
+// Element rules of the three convolution ops: an element is a sum of products.
+// Products with padding are skipped.
 
 #include "targets/Loops/Combiner.h"
 #include "targets/Loops/Ops/ConvolutionTerms.h"
@@ -15,7 +15,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// The element rule of an op whose sum `Terms` describes (ConvolutionTerms.h).
+/// The element rule of a convolution op. The class `Terms` describes its sum
+/// (ConvolutionTerms.h).
 template <typename Terms, typename Op>
 struct ConvolutionRule : ElementRule<ConvolutionRule<Terms, Op>, Op> {
   int64_t getElementCost(Operation *op) const { return productsPer(op, op->getResult(0)); }

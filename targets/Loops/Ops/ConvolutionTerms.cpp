@@ -1,4 +1,5 @@
-// The sums that give the elements of a convolution and of its gradients.
+// Describes the sums that compute the elements of a convolution and of its
+// gradients.
 
 #include "targets/Loops/Ops/ConvolutionTerms.h"
 
@@ -23,14 +24,16 @@ SmallVector<IndexBound> ConvolutionTerm::bounds(const IndexSpace &space, const C
   return bounds;
 }
 
-/// The number of samples, followed by the spatial extents.
+/// The number of samples, followed by the spatial extents: the shape of `type`
+/// without channels.
 static SmallVector<int64_t> placesOf(RankedTensorType type) {
   SmallVector<int64_t> places(type.getShape());
   places.erase(places.begin() + 1);
   return places;
 }
 
-/// The index of a channel of a sample at a spatial position.
+/// The index of the element of channel `channel` at `place`, which is a sample
+/// and its spatial positions.
 static SmallVector<Index> channelAt(Index channel, ArrayRef<Index> place) {
   SmallVector<Index> index{place[0], channel};
   llvm::append_range(index, place.drop_front());

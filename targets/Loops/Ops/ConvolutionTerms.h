@@ -6,20 +6,22 @@
 
 namespace dpc::nn {
 
-/// A term of a convolution op: the product of one element of each operand. The term
-/// counts if the spatial positions of the first element are inside its operand, and
-/// the `multiples` are multiples of the strides.
+/// One term in the sum of a convolution op: the product of an element of each
+/// operand. The term counts only if two conditions hold. The spatial positions of
+/// the first element must be inside the operand, and each of `multiples` must be a
+/// multiple of the stride of its dimension.
 struct ConvolutionTerm {
   using Index = LoopEmitter::Index;
   llvm::SmallVector<Index> first, second;
   llvm::SmallVector<Index> multiples;
 
-  /// The conditions under which the term counts, for an operand 0 of type `type`.
+  /// The conditions under which the term counts. `type` is the type of operand 0.
   llvm::SmallVector<IndexBound> bounds(const IndexSpace &space, const Convolution &c,
                                        mlir::RankedTensorType type) const;
 };
 
-// The sums that give the elements of the three ops of a convolution:
+// The sums that compute the elements of the results of the three convolution ops.
+// The result of one group is seen as a matrix. Each class has these functions:
 //
 //   extents   of the loops of an element's sum
 //   term      the product at a multi-index `k` of these loops

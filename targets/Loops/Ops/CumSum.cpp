@@ -16,9 +16,9 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// A part is a line. If there are few lines, pieces of each are first summed side
-/// by side. Then each piece is scanned, starting from the sum of the pieces before
-/// it.
+/// Fill rule of nn.cumsum. A part is a line. If there are few lines, each line is
+/// divided into pieces. First, all pieces are summed in parallel. Then the running
+/// sums of each piece are computed, starting with the sum of the pieces before it.
 struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
   static SmallVector<int64_t> linesOf(CumSumOp op) {
     SmallVector<int64_t> lines(typeOf(op.getInput()).getShape());
@@ -35,7 +35,7 @@ struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
 
   bool readsInOpen(Operation *, unsigned) const { return true; }
 
-  /// The bytes of the sums of the pieces of a line.
+  /// The bytes of scratch memory for the sums of the pieces of a line.
   static int64_t sumBytes(CumSumOp op, FillParts parts) {
     Type sumType = accumulatorType(registerType(typeOf(op.getInput()).getElementType()));
     return parts.width * sumType.getIntOrFloatBitWidth() / 8;
@@ -80,7 +80,7 @@ struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
         Value first = e.materialize(piece * length),
               end = e.make<arith::MinSIOp>(e.materialize(piece * length + length),
                                            e.materialize(e.constant(extent)));
-        // Pieces past the last element are empty.
+        // Pieces after the last element are empty.
         Value begin = e.make<arith::MinSIOp>(first, end);
         return e.loopBetween(begin, end, extent, initial, body)[0];
       };

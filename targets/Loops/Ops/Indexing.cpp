@@ -1,6 +1,6 @@
-// Rules of the ops that read or write at positions in an index tensor. Reads clamp
-// an index that is out of range, and writes skip it. Such indices occur only in
-// padding, whose contents are not used.
+// Rules of the ops that read or write at positions from an index tensor. An index
+// out of range occurs only in padding, whose contents are not used. Reads clamp an
+// index out of range, and writes skip it.
 
 #include "dialects/NN/IR/Indexing.h"
 #include "targets/Loops/Combiner.h"
@@ -24,7 +24,8 @@ struct GatherRule : MoveRule<GatherRule, GatherOp> {
     read(1, place(op, space, index));
     read(0, source(op, space, index));
   }
-  /// The position of the index in the index tensor.
+  /// The position in the index tensor of the index that is used for the result
+  /// element at `index`.
   static ElementIndex place(GatherOp op, IndexSpace &space, const ElementIndex &index) {
     RankedTensorType indices = typeOf(op.getIndices());
     return elementOf(space, op.getIndices(),
@@ -62,7 +63,8 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
       read(1, place(op, space, index, i));
     read(0, source(op, space, index));
   }
-  /// The position of index `i` of the tuple in the index tensor.
+  /// The position in the index tensor of component `i` of the tuple that is used
+  /// for the result element at `index`.
   static ElementIndex place(GatherNDOp op, IndexSpace &space, const ElementIndex &index,
                             int64_t i) {
     int64_t rank = typeOf(op.getIndices()).getRank();
@@ -86,7 +88,8 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
 
 } // namespace
 
-/// Combines `update` into element `number` of `result`.
+/// Combines `update` with element `number` of `result`, and stores the combined
+/// value there.
 static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index number,
                         Value update) {
   if (kind != ScatterKind::none) {
@@ -101,12 +104,13 @@ static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index nu
 
 namespace {
 
-/// Distributes the units of a result over parts; exactly one part owns each unit
-/// and writes it. Every part goes through all updates in order and applies those to
-/// its own units. So updates of one element are combined in order, even if parts
-/// run in parallel.
+/// Divides the result of a scatter into units, and divides the units among parts.
+/// Each unit belongs to one part, and only this part (the owner) writes it. Every
+/// part goes through all updates in order, and applies the updates of its own
+/// units. Therefore updates of one element are combined in order, even if parts run
+/// in parallel.
 struct Owners {
-  /// Divides `lines` lines of `units` units each into about the wanted number of
+  /// Divides `lines` lines, which have `units` units each, into about `wanted`
   /// parts.
   Owners(int64_t lines, int64_t units, int64_t wanted)
       : perLine(std::clamp<int64_t>(wanted / std::max<int64_t>(1, lines), 1,
@@ -117,13 +121,14 @@ struct Owners {
   }
 
   Index lineOf(LoopEmitter &e, Index part) const { return e.floorDiv(part, perLine); }
-  /// The first unit of a part within its line.
+  /// The number of the first unit of a part in its line.
   Index firstOf(LoopEmitter &e, Index part) const { return e.mod(part, perLine) * most; }
-  /// Whether a part owns a unit (null: always).
+  /// Whether part `part` owns unit `unit`. Null if it always does.
   Value owns(LoopEmitter &e, Index part, Index unit) const {
     return e.inRange(unit - firstOf(e, part), 0, most);
   }
-  /// Runs `body` for each multi-index of `inner` in each unit that a part owns.
+  /// Emits loops that run `body` for each unit of part `part`, and for each
+  /// multi-index of `inner`.
   void forEachUnit(LoopEmitter &e, Index part, ArrayRef<int64_t> inner,
                    function_ref<void(Index unit, ArrayRef<Index> inner)> body) const {
     SmallVector<int64_t> shape{most};
@@ -134,14 +139,15 @@ struct Owners {
     });
   }
 
-  int64_t perLine; ///< parts of a line
-  int64_t units;   ///< of a line
-  int64_t most;    ///< units of a part
-  int64_t count;   ///< parts
+  int64_t perLine; ///< number of parts per line
+  int64_t units;   ///< number of units of a line
+  int64_t most;    ///< largest number of units of a part
+  int64_t count;   ///< number of parts
 };
 
 struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
-  /// The number of lines of rows, and the number of elements in a row.
+  /// The number of lines, whose units are rows, and the number of elements of a
+  /// row.
   static std::pair<int64_t, int64_t> sizes(ScatterAddOp op) {
     int64_t outer = 1, inner = 1;
     for (auto [d, extent] : llvm::enumerate(typeOf(op.getResult()).getShape()))
@@ -153,7 +159,7 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
     return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
   }
 
-  // The index; an update is read in a branch.
+  // Only the index: updates are read in a branch.
   bool readsInOpen(Operation *self, unsigned operand) const {
     return operand == 1 && sizes(cast<ScatterAddOp>(self)).first == 1;
   }
@@ -171,8 +177,8 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
             extent = type.getDimSize(op.getDimension());
     Owners owners = ScatterAddRule::owners(op, parts.count);
     Value zero = e.constantLike(registerType(type.getElementType()), 0);
-    // inner is captured by value: structured bindings cannot be captured by
-    // reference.
+    // `inner` is captured by value, because structured bindings cannot be captured
+    // by reference.
     auto add = [&, inner = inner](Index part) {
       Index line = owners.lineOf(e, part);
       owners.forEachUnit(e, part, {inner}, [&](Index row, ArrayRef<Index> b) {
@@ -196,7 +202,8 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
   }
 };
 
-/// An update changes the line that contains its index, along the dimension.
+/// Fill rule of nn.scatter_elements. A line is the elements along the indexed
+/// dimension, and a unit is one element.
 struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
   static Owners owners(ScatterElementsOp op, int64_t wanted) {
     RankedTensorType type = typeOf(op.getResult());
@@ -204,7 +211,7 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
     return {type.getNumElements() / std::max<int64_t>(1, extent), extent, wanted};
   }
 
-  // The input and the index; an update is read in a branch.
+  // Only the input and the index: updates are read in a branch.
   bool readsInOpen(Operation *, unsigned operand) const { return operand < 2; }
 
   FillParts parts(ScatterElementsOp op, int64_t wanted) const {
@@ -217,8 +224,8 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
     e.forEach({1}, [&](ArrayRef<Index>) { fillInOrder(op, e); });
   }
 
-  /// With one part: stores the elements of the input, then applies the updates in
-  /// memory order.
+  /// For one part: copies the input to the result, then applies the updates in
+  /// row-major order.
   static void fillInOrder(ScatterElementsOp op, LoopEmitter &e) {
     ArrayRef<int64_t> shape = typeOf(op.getResult()).getShape(),
                       indexShape = typeOf(op.getIndices()).getShape();
@@ -278,9 +285,10 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
   }
 };
 
-/// A unit is a slice, which an update replaces completely.
+/// Fill rule of nn.scatter_nd. A unit is a slice: the elements that one index tuple
+/// selects.
 struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
-  /// Number of elements in a slice.
+  /// The number of elements of a slice.
   static int64_t sliceOf(ScatterNDOp op) {
     int64_t known = op.getBatchDims() + typeOf(op.getIndices()).getShape().back();
     return ShapedType::getNumElements(typeOf(op.getResult()).getShape().drop_front(known));
@@ -335,8 +343,8 @@ struct ScatterNDRule : FillRule<ScatterNDRule, ScatterNDOp> {
   }
 };
 
-// Selection: round j finds the best of the elements that rank after the result of
-// round j - 1.
+// Fill rule of nn.top_k, by selection: iteration j finds the best of the elements
+// that rank after the result of iteration j - 1.
 struct TopKRule : FillRule<TopKRule, TopKOp> {
   static SmallVector<int64_t> rowsOf(TopKOp op) {
     SmallVector<int64_t> rows(typeOf(op.getInput()).getShape());
@@ -378,8 +386,8 @@ struct TopKRule : FillRule<TopKRule, TopKOp> {
       e.loop(k, {first, none}, [&](Index j, ValueRange previous) {
         Value isFirst = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, e.materialize(j),
                                               e.materialize(e.constant(0)));
-        // The better of two elements; `open` tells whether the new one may be
-        // chosen.
+        // Returns the better of two elements. `open` says whether the new element
+        // may be chosen.
         auto choose = [&](Value open, ValueRange one, Value now, Value place) {
           Value empty = e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, one[1],
                                               e.materialize(e.constant(0)));

@@ -1,8 +1,9 @@
-// Rules of nn.max_pool_grad. The fill rule handles one line of outputs at a time.
-// It finds the tap of each window that is the largest element, and adds the
-// gradient at that tap's position. Both are loops without branches for windows
-// inside the input. The element rule checks, for each window that contains an
-// element, whether the element is the largest one.
+// Rules of nn.max_pool_grad. A tap is an element of a window, by its number in the
+// window. The fill rule processes one line of outputs at a time. It finds the tap
+// of each window with the largest element, and adds the gradient at its position.
+// For windows that are completely inside the input, both steps are loops without
+// branches. The element rule checks all windows that contain the element: if it is
+// the largest element of a window, it adds the gradient of the window.
 
 #include "dialects/NN/IR/Pooling.h"
 #include "targets/Loops/Combiner.h"
@@ -23,7 +24,7 @@ using namespace dpc::nn;
 using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
-/// The integer type of the number of a tap, of which there is a line.
+/// The integer type in which the numbers of taps are stored.
 static IntegerType tapTypeOf(MaxPoolGradOp op) {
   Type element = registerType(typeOf(op.getInput()).getElementType());
   return IntegerType::get(op.getContext(), std::max(16u, element.getIntOrFloatBitWidth()));
@@ -42,7 +43,8 @@ public:
         ordering(e, input.getElementType()), combiner(e, ReduceKind::sum, input.getElementType()),
         element(registerType(input.getElementType())), tapType(tapTypeOf(op)) {
     zero = e.constantLike(element, 0);
-    // The outputs of a line whose windows are completely inside.
+    // Find the outputs [first, end) of a line whose windows are completely inside
+    // the input.
     int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
     int64_t points = grad.getShape().back();
     first = std::clamp<int64_t>(llvm::divideCeilSigned(window.padLow[last], window.strides[last]),
@@ -61,8 +63,8 @@ public:
   }
 
   void emit() {
-    // If the unrolled windows tile the input, each element is stored once.
-    // Otherwise elements are added, and must be zero first.
+    // If windows do not overlap and cover the input, each element is stored once.
+    // Otherwise gradients are added to elements, which must be zero before.
     if (!covers || !isUnrolled())
       e.forEach({input.getNumElements()},
                 [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
@@ -71,7 +73,7 @@ public:
     lines(outer);
   }
 
-  /// Element `x` of the result, for the element rule.
+  /// Element `x` of the result, as the element rule computes it.
   Value pull(const ElementIndex &x) {
     return combiner.narrow(combiner.reduce(window.kernel, [&](ArrayRef<Index> k, ValueRange sum) {
       WindowOfInput output(e, window, x.positions(), k);
@@ -109,8 +111,8 @@ private:
   }
 
   void inside(function_ref<void(Index)> body) {
-    // LLVM expects no gain from vectors whose elements are a stride apart. But they
-    // are four times as fast, because the scalar loop branches on the data.
+    // LLVM expects no gain from vectors, because elements are a stride apart. But
+    // vectors are four times as fast, because the scalar loop branches on data.
     if (end > first)
       e.forEach(
           {end - first}, [&](ArrayRef<Index> i) { body(i[0] + first); },
@@ -121,8 +123,9 @@ private:
     e.sequence(grad.getShape().back() - end, [&](Index i) { body(i + end); });
   }
 
-  /// The position of tap `k` of output `y`. It is inside if both conditions hold,
-  /// one for the line and one for the output (null: always).
+  /// The position of tap `k` of output `y`. It is inside the input if `line` and
+  /// `output` hold; null conditions always hold. `line` does not depend on the
+  /// position in the line.
   struct Place {
     SmallVector<Index> at;
     Value line, output;
@@ -139,7 +142,8 @@ private:
     return place;
   }
 
-  /// Stores the number of the first largest tap of `y`; -1 if no tap is inside.
+  /// Stores the number of the tap of `y` with the largest element, or of the first
+  /// if there are several. Stores -1 if no tap is inside the input.
   void findLargest(ArrayRef<Index> y) { e.storeAt(line, largestOf(y), y.back()); }
 
   Value largestOf(ArrayRef<Index> y) {
@@ -149,7 +153,8 @@ private:
       Value isInside = e.both(place.line, place.output);
       Index number = e.linearize(place.at, input.getShape());
       if (isInside) {
-        // A tap outside reads element 0 instead, which is not allowed to win.
+        // A tap outside of the input reads element 0 instead. The select below
+        // prevents that it is chosen.
         Value safe =
             e.make<arith::SelectOp>(isInside, e.materialize(number), e.materialize(e.constant(0)));
         number = e.bind(safe, 0, input.getNumElements() - 1);
@@ -162,7 +167,7 @@ private:
       return Values{e.make<arith::SelectOp>(better, now, carried[0]),
                     e.make<arith::SelectOp>(better, tap, carried[1])};
     };
-    // Among equal elements, and among NaN, the first tap wins.
+    // Among equal elements, and among several NaN, the first tap is chosen.
     auto combine = [&](ValueRange one, ValueRange other) {
       Value isThere =
           e.make<arith::CmpIOp>(arith::CmpIPredicate::sge, other[1], e.constantLike(tapType, 0));
@@ -183,18 +188,20 @@ private:
     return best[1];
   }
 
-  /// Whether the element `now` replaces `old`, which is an element and its tap.
+  /// Whether the element `now` replaces `old`, which has the largest element so far
+  /// and its tap.
   Value isLarger(ValueRange old, Value now) {
     Value empty =
         e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, old[1], e.constantLike(tapType, 0));
     return ordering.either(empty, ordering.unlessNan(ordering.less(old[0], now), old[0], now));
   }
 
-  /// Adds the gradients of the line of `y` at the taps that `findLargest` found.
+  /// Adds the gradients of the line of outputs `y` at the taps that `findLargest`
+  /// stored.
   void distribute(SmallVector<Index> &y) {
     if (isUnrolled() && !overlaps) {
-      // The taps of one row are handled together, because they fill complete lines
-      // of the result.
+      // Process the taps of one row of the kernel together, because together they
+      // fill complete lines of the result.
       SmallVector<int64_t> rows(window.kernel.drop_back());
       forEachIndex(rows, [&](ArrayRef<int64_t> row) {
         SmallVector<Index> k = constants(row);
@@ -244,12 +251,12 @@ private:
             combiner.narrow(combiner.combine(old, combiner.widen(shareOfLine(y, k)))), number);
   }
 
-  /// shareOf for an output whose largest tap is in `line`.
+  /// As shareOf, with the largest tap that `findLargest` stored for `y`.
   Value shareOfLine(ArrayRef<Index> y, ArrayRef<Index> k) {
     return shareOf(e.loadAt(line, tapType, y.back()), y, k);
   }
 
-  /// The share of tap `k` in the gradient of `y`, whose largest tap is `largest`.
+  /// The gradient of output `y` if tap `k` is the tap `largest`, otherwise 0.
   Value shareOf(Value largest, ArrayRef<Index> y, ArrayRef<Index> k) {
     Value tap = e.materialize(e.linearize(k, window.kernel));
     if (tapType.getWidth() < 64)
@@ -292,8 +299,8 @@ struct MaxPoolGradFill : FillRule<MaxPoolGradFill, MaxPoolGradOp> {
 };
 
 struct MaxPoolGradElement : ElementRule<MaxPoolGradElement, MaxPoolGradOp> {
-  // An element is in about taps / (product of strides) windows, and each of these
-  // windows looks at all of its taps.
+  // An element is in about taps / (product of strides) windows, and the code reads
+  // all taps of each of these windows.
   int64_t getElementCost(Operation *self) const {
     return getReadsPerElement(self, 0) + cast<MaxPoolGradOp>(self).getWindow().getTaps();
   }

@@ -6,11 +6,13 @@
 
 namespace dpc {
 
-/// Attaches the element rule, or else the fill rule, of every nn op that has its
-/// own loops. All targets that write loops share these rules.
+/// Attaches to nn ops their element rule or, if they have none, their fill rule.
+/// Elementwise ops need no rule, and composites are decomposed. All targets that
+/// write loops share these rules.
 void registerLoopRules(mlir::DialectRegistry &registry);
 
-/// Each attaches the rules of one family of ops, which has its own file.
+/// Each function attaches the rules of one family of ops. It is defined in the
+/// file of the family.
 void attachContractionRules(mlir::MLIRContext &context);
 void attachConvolutionRules(mlir::MLIRContext &context);
 void attachCumSumRule(mlir::MLIRContext &context);

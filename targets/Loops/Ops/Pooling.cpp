@@ -17,7 +17,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// The conditions under which `x` is inside the input.
+/// The conditions under which the position `x` is inside a tensor of the type
+/// `type`.
 SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
   SmallVector<IndexBound> bounds;
   for (int64_t d = 2; d < type.getRank(); ++d)
@@ -25,7 +26,8 @@ SmallVector<IndexBound> boundsOf(RankedTensorType type, ArrayRef<Index> x) {
   return bounds;
 }
 
-/// `carried` combined with `element()` if `inside` holds, else `carried`.
+/// Combines `carried` with `element()` if `inside` holds; otherwise returns
+/// `carried`.
 Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carried,
                     function_ref<Value()> element) {
   return {e.branch(
@@ -33,7 +35,8 @@ Values combineWhere(LoopEmitter &e, Combiner &combiner, Value inside, Value carr
       [&] { return carried; })};
 }
 
-/// The largest element or the sum of each window.
+/// The element rule of nn.max_pool and nn.sum_pool: the largest element or the
+/// sum of each window.
 template <typename Op, ReduceKind kind> struct PoolRule : ElementRule<PoolRule<Op, kind>, Op> {
   int64_t getElementCost(Operation *op) const { return cast<Op>(op).getWindow().getTaps(); }
   int64_t getReadsPerElement(Operation *op, unsigned) const {

@@ -1,4 +1,4 @@
-// Element rule of nn.random_uniform: Philox in 64-bit lanes, in which the product
+// Element rule of nn.random_uniform. It computes Philox in i64, where the product
 // of two 32-bit words is one instruction.
 
 #include "dialects/NN/IR/Random.h"
@@ -53,8 +53,8 @@ struct RandomUniformRule : ElementRule<RandomUniformRule, RandomUniformOp> {
       key0 = w.low(w.add(key0, w.constant(0x9E3779B9u)));
       key1 = w.low(w.add(key1, w.constant(0xBB67AE85u)));
     }
-    // Use 24 bits in a signed 32-bit lane: every vector unit can convert these to
-    // floats.
+    // Put the 24 bits in a signed 32-bit integer, because every vector unit can
+    // convert these to floats.
     Type type = typeOf(op.getResult()).getElementType();
     Value bits = e.make<arith::TruncIOp>(e.builder.getI32Type(), w.high(c[0], 8));
     return e.make<arith::MulFOp>(e.make<arith::SIToFPOp>(type, bits),

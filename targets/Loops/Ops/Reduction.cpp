@@ -1,4 +1,4 @@
-// Rules of the reductions.
+// Rules of nn.reduce, nn.arg_reduce and nn.cumsum.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "targets/Loops/Combiner.h"
@@ -15,10 +15,10 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Combines `element` over every multi-index of some extents, in the accumulator's
-/// type. A long floating-point sum is a sum of block sums, which are added in f64.
-/// Its rounding error is that of one block (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 4.2).
+/// Combines `element` over all multi-indices of some extents, in the type of the
+/// accumulator. A long sum of floats is divided into blocks, whose sums are added in f64.
+/// Its rounding error is that of one block (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 4.2).
 class BlockedFold {
 public:
   BlockedFold(LoopEmitter &e, Combiner &combiner, function_ref<Value(ArrayRef<Index>)> element)
@@ -34,7 +34,8 @@ public:
   }
 
 private:
-  /// Combines the elements `outer`, `start` + i, j, ... for i, j, ... in `extents`.
+  /// Combines the elements at (outer.., start + i, j, ..) for all multi-indices (i, j,
+  /// ..) of `extents`.
   Value runBlock(ArrayRef<int64_t> extents, std::optional<Index> start) {
     return combiner.reduce(extents, [&](ArrayRef<Index> ivs, ValueRange carried) {
       SmallVector<Index> all(outer);
@@ -45,15 +46,15 @@ private:
     });
   }
 
-  /// The sum, in f64, of the results of `block`. They are added one after the
-  /// other, because each is a reduction of its own.
+  /// Adds the results of `block` in f64, one after the other. Each result is a reduction
+  /// of its own.
   Value addUp(int64_t blocks, function_ref<Value(Index)> block) {
     return e.loop(blocks, total.identity(), [&](Index i, ValueRange carried) {
       return Values{total.combine(carried[0], block(i))};
     })[0];
   }
 
-  /// The sum of blocks over `extents`, in f64.
+  /// Divides `extents` into blocks, and returns the sum of the blocks in f64.
   Value runBlocks(ArrayRef<int64_t> extents) {
     int64_t first = extents.front(), inner = ShapedType::getNumElements(extents.drop_front());
     if (inner > kBlock)
@@ -99,8 +100,8 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
     return llvm::is_contained(op.getDimensions(), dimension);
   }
 
-  /// The number of the first operand element that is combined: all reduced
-  /// positions are 0.
+  /// The number of the first operand element that is combined for the result at `index`.
+  /// Its positions along reduced dimensions are 0.
   static Index firstElement(ReduceOp op, IndexSpace &space, const ElementIndex &index) {
     ArrayRef<int64_t> shape = typeOf(op.getInput()).getShape();
     SmallVector<int64_t> strides = rowMajorStrides(shape);
@@ -120,8 +121,8 @@ struct ReduceRule : ElementRule<ReduceRule, ReduceOp> {
   }
 
   /// The loops over the operand elements of one result element, and the steps from one
-  /// element to the next in each of them. Neighbouring reduced dimensions become one loop
-  /// if the operand's strides allow it.
+  /// element to the next in each of them. Neighbouring reduced dimensions become one
+  /// loop, unless the operand requires nested loops (splitStrides).
   struct Loops {
     SmallVector<int64_t> extents, steps;
 
@@ -186,7 +187,7 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
     auto visit = [&](ArrayRef<Index> i) {
       read(0, elementOf(space, op.getInput(), positions(op, index, i[0])));
     };
-    // The first element is read before the loop.
+    // The code reads the first element before the loop.
     visit({space.constant(0)});
     space.inLoops({extent}, visit);
   }
@@ -209,8 +210,9 @@ struct ArgReduceRule : ElementRule<ArgReduceRule, ArgReduceOp> {
         better = ordering.either(better, ordering.equal(now, old[0]));
       return choose(better, old, now, e.materialize(i[0]));
     };
-    // Among equal elements the first or the last position wins, and among NaN the
-    // first. Every partial result has considered element 0, which does no harm.
+    // Among equal elements, the first or the last position is chosen; among several NaN,
+    // the first. Every partial result starts with element 0, which does not change the
+    // result.
     auto combine = [&](ValueRange one, ValueRange other) {
       using arith::CmpIPredicate;
       auto isPlace = [&](CmpIPredicate predicate) -> Value {

@@ -1,5 +1,5 @@
-// Rules of the ops on segments of flat storage. A part is a segment. Several threads
-// share it in pieces of equal length.
+// Rules of nn.segment_sum and nn.segment_fill. Several threads may share one
+// segment. The segment is then divided into pieces of equal length.
 
 #include "dialects/NN/IR/Segments.h"
 #include "targets/Loops/Combiner.h"
@@ -17,12 +17,12 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// Elements begin, .., end - 1 of a flat tensor; both are i64 values inside it.
+/// The elements begin, .., end - 1 of a flat tensor, as i64 values.
 struct Range {
   Value begin, end;
 };
 
-/// The elements of segment `number` in a flat tensor of `size` elements.
+/// The elements of segment `number`, clamped to a flat tensor of `size` elements.
 Range getSegment(LoopEmitter &e, Value begins, Value ends, Index number, int64_t size) {
   auto inside = [&](Value bounds) -> Value {
     Value bound = e.read(bounds, {number});
@@ -32,12 +32,13 @@ Range getSegment(LoopEmitter &e, Value begins, Value ends, Index number, int64_t
   return {inside(begins), inside(ends)};
 }
 
-/// Piece `number` of `count` pieces of a range with at most `size` elements.
+/// Piece `number` of a range that is divided into `count` pieces. The range has at
+/// most `size` elements.
 Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t size) {
   if (count == 1)
     return range;
-  // All segments use the piece length of the longest one, so most segments have few
-  // pieces.
+  // The pieces of all segments have the length that the longest possible segment
+  // needs, so most segments have few pieces.
   Value length = e.materialize(e.constant(llvm::divideCeil(size, count)));
   Value offset = e.make<arith::MulIOp>(e.materialize(number), length);
   Value begin = e.make<arith::MinSIOp>(e.make<arith::AddIOp>(range.begin, offset), range.end);
@@ -45,25 +46,26 @@ Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t
   return {begin, end};
 }
 
-/// Chooses as many pieces as there may be threads, but at least some elements per
-/// piece.
+/// Chooses the numbers of parts and of pieces. A piece has at least some elements,
+/// on average.
 FillParts partsOf(int64_t segments, int64_t elements, int64_t wanted) {
   const int64_t shortPiece = 64, mostPieces = 256;
   return {segments,
           wanted > segments ? std::clamp<int64_t>(elements / shortPiece, 1, mostPieces) : 1};
 }
 
-/// Sums of blocks are added in f64, so the rounding error is that of one block.
+/// Fill rule of nn.segment_sum. The sums of blocks are added in f64, so the rounding
+/// error is that of one block.
 struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
   FillParts parts(SegmentSumOp op, int64_t wanted) const {
     return partsOf(typeOf(op.getResult()).getNumElements(), typeOf(op.getInput()).getNumElements(),
                    wanted);
   }
 
-  // The bounds of the only segment.
+  // Only the bounds: if there is one segment, they have one element.
   bool readsInOpen(Operation *, unsigned operand) const { return operand > 0; }
 
-  /// The bytes of the sums of the pieces of a segment.
+  /// The bytes of scratch memory for the sums of the pieces of a segment.
   static int64_t sumBytes(FillParts parts) { return parts.width * int64_t(sizeof(double)); }
 
   SmallVector<int64_t> getScratch(Operation *, FillParts parts, bool) const {
@@ -107,8 +109,7 @@ private:
     return value.getType() == wide ? value : Value(e.make<arith::ExtFOp>(wide, value));
   }
 
-  /// `sum` plus the elements `begin`, .., `end` - 1, added one after the other in
-  /// f64.
+  /// Adds the elements `begin`, .., `end` - 1 to `sum`, one after the other in f64.
   static Value addUp(SegmentSumOp op, LoopEmitter &e, Value begin, Value end, Value sum) {
     Combiner total(e, ReduceKind::sum, e.builder.getF64Type());
     const int64_t size = typeOf(op.getInput()).getNumElements();
@@ -117,7 +118,7 @@ private:
     })[0];
   }
 
-  /// The sum, in f64, of all block sums and of the remaining elements. A block is a
+  /// Adds the sums of all blocks and the remaining elements in f64. A block is a
   /// reduction, whose terms the target may add in parallel.
   static Value sumBlocks(SegmentSumOp op, LoopEmitter &e, Range range, int64_t size) {
     const int64_t block = 256;
@@ -125,7 +126,7 @@ private:
         total(e, ReduceKind::sum, e.builder.getF64Type());
     Index begin = e.bind(range.begin, 0, size);
     Value zero = e.materialize(e.constant(0)), blockSize = e.materialize(e.constant(block));
-    // A segment in another part of the flat storage has no elements here.
+    // A segment that lies in another shard of the flat storage has no elements here.
     Value length = e.make<arith::MaxSIOp>(e.make<arith::SubIOp>(range.end, range.begin), zero);
     Value blocks = e.make<arith::DivSIOp>(length, blockSize);
     Value sum = e.loopBetween(
@@ -145,7 +146,8 @@ struct SegmentFillRule : FillRule<SegmentFillRule, SegmentFillOp> {
   bool readsInOpen(Operation *, unsigned) const { return true; }
 
   FillParts parts(SegmentFillOp op, int64_t wanted) const {
-    // There is one part, because zeros are stored first and then overwritten.
+    // One part, because the code first stores zeros everywhere and then overwrites
+    // them.
     return {1,
             wanted > 1 ? std::clamp<int64_t>(typeOf(op.getResult()).getNumElements(), 1, 1024) : 1};
   }

@@ -1,4 +1,4 @@
-// Element rules of the ops that move elements; they are index arithmetic.
+// Element rules of the ops that move elements. They compute only indices.
 
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Ops/Ops.h"
@@ -71,7 +71,8 @@ struct PadRule : ElementRule<PadRule, PadOp> {
     return positions;
   }
 
-  /// The conditions under which an element is one of the input, at `at`.
+  /// The conditions under which the element at `index` comes from the input. Sets
+  /// `at` to its position in the input.
   static SmallVector<IndexBound> bounds(PadOp op, IndexSpace &space, const ElementIndex &index,
                                         ArrayRef<Index> at) {
     SmallVector<IndexBound> bounds;
@@ -97,7 +98,8 @@ struct PadRule : ElementRule<PadRule, PadOp> {
       return e.read(op.getValue(), ArrayRef<Index>());
     SmallVector<Index> at = positions(op, e, index);
     Value inside = e.allInRange(bounds(op, e, index, at));
-    // Read outside of the branch, because it is the same for all elements.
+    // Read the padding value outside of the branch, because it is the same for all
+    // elements.
     Value padding = e.read(op.getValue(), ArrayRef<Index>());
     return e.branch(inside, [&] { return e.read(op.getInput(), at); }, [&] { return padding; });
   }
@@ -111,8 +113,9 @@ struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
     return positions;
   }
 
-  // An operand without elements is read only if it is the last one, and no operand is
-  // read after one that contains all indices.
+  // Visits the operands in the order of the branches of `element`. An operand without
+  // elements is skipped unless it is the last. No operand is visited after one that
+  // contains all positions.
   void reads(ConcatOp op, IndexSpace &space, const ElementIndex &index, VisitRead read) const {
     int64_t start = 0;
     bool isConditional = false;
@@ -133,9 +136,9 @@ struct ConcatRule : ElementRule<ConcatRule, ConcatOp> {
 
   Value element(ConcatOp op, LoopEmitter &e, const ElementIndex &index) const {
     int64_t dimension = op.getDimension(), start = 0;
-    // Emits a chain of branches, one per operand: the first operand that contains
-    // the position is read. Each further operand is in the else branch of the one
-    // before.
+    // Emits a chain of branches that reads the first operand which contains the
+    // position. Each operand but the last has a branch, and the next operand is in
+    // its else part.
     std::function<Value(unsigned)> pick = [&](unsigned operand) {
       Value input = op.getInputs()[operand];
       int64_t extent = typeOf(input).getDimSize(dimension), from = start;

@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The position, in an input with spatial extents `extents`, of element `k` of the
-/// window of output `y`.
+/// The position in the input of element `k` of the window of output `y`. It may be
+/// in the padding.
 inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
                                                      llvm::ArrayRef<LoopEmitter::Index> y,
                                                      llvm::ArrayRef<LoopEmitter::Index> k) {
@@ -17,8 +17,8 @@ inline llvm::SmallVector<LoopEmitter::Index> inputAt(const nn::Window &window,
   return x;
 }
 
-/// The output whose window has input `x` as its element `k`, if such an output
-/// exists.
+/// The output whose window has the input element `x` as its element `k`. For some
+/// `x` and `k` no output has this property.
 struct WindowOfInput {
   WindowOfInput(IndexSpace &space, const nn::Window &window, llvm::ArrayRef<LoopEmitter::Index> x,
                 llvm::ArrayRef<LoopEmitter::Index> k)
@@ -29,7 +29,8 @@ struct WindowOfInput {
     }
   }
 
-  /// The conditions under which the output exists among `outputs`.
+  /// The conditions under which the output exists in a tensor of the type
+  /// `outputs`.
   llvm::SmallVector<IndexBound> bounds(const IndexSpace &space,
                                        mlir::RankedTensorType outputs) const {
     llvm::SmallVector<IndexBound> bounds;
@@ -41,7 +42,7 @@ struct WindowOfInput {
   }
 
   llvm::SmallVector<LoopEmitter::Index> at;
-  /// Spatial positions before the division by the strides.
+  /// The spatial positions of the output, before the division by the strides.
   llvm::SmallVector<LoopEmitter::Index> shifted;
 
 private:

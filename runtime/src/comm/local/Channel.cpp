@@ -1,7 +1,8 @@
-// Zero-copy collectives: all members map each other's buffers. So each member
-// reduces its share of all inputs, in member order, and stores it directly in
-// every output that needs it. Members synchronize twice per operation: when all
-// have announced it, and when all have finished their shares.
+// Collectives without copies between ranks: each member maps the buffers of all
+// members. For its share of the elements, a member reduces the inputs of all
+// members in member order, and stores the result directly in every output that
+// needs it. Members synchronize twice per operation: when all have announced the
+// operation, and when all have finished their shares.
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"
@@ -17,9 +18,9 @@ namespace dpc::local {
 namespace {
 
 constexpr uint64_t kSmallElements =
-    2048; // for up to so many elements every member reduces all of them, which needs one
-          // synchronization instead of two
-constexpr uint64_t kGranule = 64; // elements: shares begin at cache lines
+    2048; // up to this many elements, every member reduces all elements itself, because so
+          // few elements are not worth a division into shares
+constexpr uint64_t kGranule = 64; // shares begin at multiples of so many elements (a cache line)
 constexpr uint64_t kStreamBytes = 16u << 20;
 
 } // namespace
@@ -66,8 +67,8 @@ bool Channel::allPosted(uint64_t sequence) const {
   return true;
 }
 
-/// Whether all members that read this rank's input or write its output have
-/// finished their shares.
+/// Whether this rank need not wait for other members any more: all members that
+/// read its input or write its output have finished their shares.
 bool Channel::othersDone(uint64_t sequence) const {
   const dpc_comm_op_t &op = pending[sequence % kRing];
   auto done = [&](uint32_t member) {
@@ -132,8 +133,8 @@ char *Channel::outputOf(uint32_t member, uint64_t sequence) const {
   return segment.at(lanes[member]->ring[sequence % kRing].out);
 }
 
-/// Reduces this member's share of the elements, for an all-reduce or for a
-/// reduce to one root, and stores it in every output that needs it.
+/// Reduces this member's share of the elements, for an all-reduce or (`rootOnly`)
+/// for a reduce to one root. Stores the result in every output that needs it.
 void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootOnly) {
   const uint32_t n = static_cast<uint32_t>(members.size());
   const ReduceFn kernel = reduceKernel(op.dtype, op.reduction);
@@ -143,7 +144,7 @@ void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootO
     void *result = small.data();
     if (!rootOnly || self == op.peer)
       kernel(ins.data(), n, &result, 1, 0, op.count, false);
-    return; // finish() stores the result when all have read the inputs
+    return; // finish() stores the result after all members have read the inputs
   }
   const uint64_t share = ((op.count + n - 1) / n + kGranule - 1) / kGranule * kGranule;
   const uint64_t lo = std::min<uint64_t>(op.count, share * self),
@@ -152,9 +153,9 @@ void Channel::reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootO
   for (uint32_t i = 0; i < n; ++i)
     if (!rootOnly || i == op.peer)
       outs[outCount++] = outputOf(i, sequence);
-  // If the reduction is in place, the cache lines to be written have just been
-  // read. Ordinary stores are then faster at every size (measured: 5.0 ms
-  // instead of 8.2 ms for 64 MiB on 2 ranks).
+  // If the reduction is in place, it has just read the cache lines that it writes.
+  // Ordinary stores are then faster at every size (measured: 5.0 ms instead of
+  // 8.2 ms for 64 MiB on 2 ranks).
   const bool inPlace = op.in == op.out;
   const bool stream = !inPlace && op.count * dpc_dtype_size(op.dtype) * outCount > kStreamBytes;
   kernel(ins.data(), n, outs.data(), outCount, lo, hi, stream);
@@ -213,8 +214,9 @@ void Channel::finish(uint64_t sequence) {
     std::memcpy(op.out, small.data(), op.count * dpc_dtype_size(op.dtype));
 }
 
-/// Traffic of ring algorithms: 2 (n-1)/n of the bytes for an all-reduce,
-/// (n-1)/n for a reduce-scatter or all-gather, all bytes for a send.
+/// Computes when the emulated link delivers an operation, from the bytes that a
+/// ring algorithm would send: 2 (n-1)/n of the buffer in an all-reduce, (n-1)/n of
+/// the larger buffer in a reduce-scatter or all-gather, all bytes in a send.
 void Channel::setDeadline(uint64_t sequence, Link &link) {
   const dpc_comm_op_t &op = pending[sequence % kRing];
   const double n = double(members.size()), bytes = double(op.count) * dpc_dtype_size(op.dtype);
@@ -223,7 +225,7 @@ void Channel::setDeadline(uint64_t sequence, Link &link) {
   case DPC_OP_ALL_REDUCE:
     moved = 2 * bytes * (n - 1) / n, messages = 2 * (n - 1);
     break;
-  case DPC_OP_REDUCE_SCATTER: // count is one of n parts
+  case DPC_OP_REDUCE_SCATTER: // here and in the next cases, `count` is the size of one of n parts
   case DPC_OP_ALL_GATHER:
   case DPC_OP_ALL_TO_ALL:
   case DPC_OP_GATHER:

@@ -1,6 +1,7 @@
-// One member's view of a group (or ordered pair) of ranks: a ring of
-// outstanding operations that complete in order. It needs no lock, because
-// every member writes only its own lane.
+// The operations of one group of ranks, or of an ordered pair of ranks, as one
+// member sees them: a ring buffer of outstanding operations, which complete in
+// order. It needs no lock, because each member writes only its own lane (its part
+// of the shared memory, see Segment.h).
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 
@@ -10,39 +11,40 @@
 
 namespace dpc::local {
 
-/// Emulated link: an operation completes no earlier than the last member's
-/// start plus the link's latency and the transfer time.
+/// An emulated link. An operation over it completes no earlier than the start of
+/// the last member plus the latency of its messages and the transfer time.
 struct Link {
   double bandwidth = 0; ///< bytes per second; 0: no limit
   double latency = 0;   ///< seconds per message
-  int64_t freeAtNs = 0; ///< time at which this rank's earlier transfers are through
+  int64_t freeAtNs = 0; ///< time at which the link has finished this rank's earlier transfers
   bool emulated() const { return bandwidth > 0 || latency > 0; }
 };
 
 class Channel {
 public:
-  /// A channel that uses the lanes of `members`; `self` is this rank's index
-  /// among them. `onPair`: member 0 sends and member 1 receives.
+  /// A channel between `members`, with one lane per member. `self` is the index of
+  /// this rank among the members. If `onPair`, member 0 sends and member 1
+  /// receives.
   Channel(Segment &segment, std::vector<uint32_t> members, std::vector<Lane *> lanes, uint32_t self,
           bool onPair);
 
-  /// Whether another operation fits into the ring: all members have finished
-  /// the operation that its next entry holds.
+  /// Whether the ring has room for another operation. It has room if all members
+  /// have finished the operation whose entry the new operation would overwrite.
   bool hasRoom() const;
-  /// Announces an operation, which has been validated, and returns its sequence
-  /// number.
+  /// Announces an operation and returns its sequence number. The caller must have
+  /// checked the operation.
   uint64_t post(const dpc_comm_op_t &op, int64_t nowNs);
-  /// Does all work that needs no waiting, and sets *outAdvanced if there was
-  /// any. DPC_PEER, before data moves, if announcements differ.
+  /// Does all work that is possible without waiting. Sets *outAdvanced if it did
+  /// any work. If announcements differ, returns DPC_PEER before any data moves.
   dpc_status_t progress(Link &link, bool *outAdvanced);
   bool complete(uint64_t sequence) const { return sequence < completed; }
   bool idle() const { return completed == started; }
-  /// The time at which the emulated link delivers the head operation; 0 if this
-  /// rank has not done its share of it yet, so that it waits for other things
-  /// than the link.
+  /// The time at which the emulated link delivers the head operation, which is the
+  /// oldest incomplete one. 0 if this rank has not done its share of the operation
+  /// yet, because then the link is not the reason to wait.
   int64_t deadlineNs() const { return headWorked ? headDeadlineNs : 0; }
-  /// A member that keeps this rank waiting, because it has not announced or not
-  /// finished the head operation; DPC_NONE if there is none.
+  /// The first member that has not announced the head operation, or else the first
+  /// member that has not finished its share. DPC_NONE if all have finished it.
   uint32_t laggard() const;
   const dpc_comm_op_t &head() const { return pending[completed % kRing]; }
 
@@ -69,10 +71,10 @@ private:
   bool headWorked = false; ///< this rank's share of operation `completed` is done
   int64_t headDeadlineNs = 0;
   std::vector<dpc_comm_op_t> pending; ///< [kRing]
-  std::vector<const void *> ins;      ///< scratch of reduceShare: no allocation after construction
+  std::vector<const void *> ins;      ///< scratch memory of reduceShare, which must not allocate
   std::vector<void *> outs;
-  std::vector<char> small; ///< private result of a small all-reduce, kept here until every member
-                           ///< has read its inputs
+  std::vector<char> small; ///< this member's result of a small all-reduce; it is copied to the
+                           ///< output when every member has read the inputs
 };
 
 } // namespace dpc::local

@@ -27,10 +27,11 @@ namespace dpc::local {
 
 namespace {
 
-/// Polls before a rank goes to sleep. A rank with a core of its own never
-/// yields it: an unrelated process could then keep the core for milliseconds,
-/// whereas a sleeping rank runs as soon as its doorbell rings. If ranks share
-/// cores, the awaited rank may need this rank's core.
+/// How often a rank polls before it goes to sleep. A rank with a core of its own
+/// does not call sched_yield, because an unrelated process could then keep the core
+/// for milliseconds. It may sleep, because it then runs as soon as its doorbell
+/// rings. If ranks share cores (oversubscribed), a rank yields and sleeps early,
+/// because the rank that it waits for may need the core.
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
 constexpr int64_t kLongestSleepNs = 50'000'000;
@@ -46,9 +47,10 @@ struct LocalComm {
   dpc_comm_t interface{};
   Segment segment;
   std::vector<Group> groups;
-  std::vector<int32_t> groupChannel; ///< per group; -1: this rank is in none
+  std::vector<int32_t> groupChannel; ///< per family; -1: no group of the family has this rank
   std::vector<Channel> channels;
-  std::vector<int32_t> pairChannel; ///< [2 * world]: to a rank, from a rank; -1: not used yet
+  std::vector<int32_t> pairChannel; ///< [2 * world]: to each rank, then from each rank; -1: not
+                                    ///< used yet
   std::unique_ptr<Watchdog> watchdog;
   Link link;
   double timeoutSeconds = 300;
@@ -65,14 +67,15 @@ dpc_status_t progressAll(LocalComm &comm, bool *outAdvanced) {
   return DPC_OK;
 }
 
-/// Sleeps until the doorbell rings, `untilNs` comes or a twentieth of a second
-/// is over.
+/// Sleeps until the doorbell rings, but not after the time `untilNs` (0: no limit)
+/// and not longer than a twentieth of a second.
 void sleepOnDoorbell(LocalComm &comm, int64_t untilNs) {
   RankPage &page = comm.segment.page(comm.interface.rank);
   uint32_t bell = page.doorbell.load(std::memory_order_seq_cst);
   page.sleeping.store(1, std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  // What arrived before `sleeping` was seen would ring no bell: look once more.
+  // A peer that did not see `sleeping` yet has not rung the doorbell. So look once
+  // more for new work before sleeping.
   bool advanced = false;
   dpc_status_t status = progressAll(comm, &advanced);
   int64_t span = kLongestSleepNs;
@@ -95,9 +98,9 @@ dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channe
   return comm.segment.checkFailure();
 }
 
-/// Waits until `ready()`, working on whatever other operation can go on
-/// meanwhile: a peer may need this rank's share of one before it can start the
-/// operation for which this rank waits.
+/// Waits until `ready()` returns true. Meanwhile works on all other operations that
+/// can advance, because a peer may need this rank's share of another operation
+/// before it can start the operation for which this rank waits.
 template <typename Ready>
 dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;
@@ -129,7 +132,7 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
     if (late != DPC_NONE && late != comm.interface.rank &&
         comm.segment.page(late).left.load(std::memory_order_acquire)) {
       progressAll(comm,
-                  &advanced); // it may have finished its share just before leaving
+                  &advanced); // the peer may have finished its share just before it left
       if (!ready() && channel->laggard() == late)
         return stopBecause(comm, late, *channel, "has left the run");
       continue;
@@ -173,8 +176,8 @@ dpc_status_t localStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t
   if (dpc_status_t status = comm.segment.checkFailure())
     return status;
   const int32_t index = channelOf(comm, *op);
-  // `op->peer` is an index in the family's group; channels of pairs only have a
-  // sender and a receiver.
+  // In a full ring, the new operation would overwrite an entry that some member
+  // still needs. So wait until the ring has room.
   if (!comm.channels[index].hasRoom())
     if (dpc_status_t status =
             waitUntil(comm, &comm.channels[index], [&] { return comm.channels[index].hasRoom(); }))

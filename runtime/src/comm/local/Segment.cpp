@@ -1,5 +1,5 @@
-// Lays out the memory that the ranks of a host share, passes it from rank 0 to
-// the others through /proc/PID/fd, and wakes ranks by futexes.
+// Lays out the memory that the ranks of a host share. Rank 0 creates this memory,
+// and the other ranks open it as /proc/PID/fd/N. Also wakes ranks by futexes.
 
 #include "runtime/src/comm/local/Segment.h"
 
@@ -26,8 +26,8 @@ namespace {
 constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
-/// Time limit from the arrival of the last rank until all have mapped the
-/// segment. It can be short, because no rank has other work then.
+/// Time limit from the arrival of the last rank until all ranks have mapped the
+/// segment. The limit is short, because the ranks have no other work at this time.
 constexpr double kLongestMapSeconds = 10;
 
 /// Where the other ranks find rank 0's shared memory: /proc/<pid>/fd/<fd>.
@@ -65,9 +65,8 @@ void Segment::layOut(const dpc_comm_options_t &options) {
     const uint64_t own = options.memory_bytes ? options.memory_bytes[r] : 0;
     if (r == rank)
       memoryAt = at, memoryBytes = own;
-    // If the buffers of all ranks had equal offsets in the same cache sets,
-    // they would evict each other. So each rank's memory is shifted by a
-    // different distance.
+    // If the buffers of all ranks mapped to the same cache sets, they would evict
+    // each other. So each rank's memory is shifted by a different distance.
     at = roundUp(at + own + kPage, kPage) + 17 * 64 * (r + 1);
     at = roundUp(at, 64);
   }
@@ -81,7 +80,7 @@ dpc_status_t Segment::map(int fd) {
                 static_cast<unsigned long long>(bytes), std::strerror(errno));
   base = static_cast<char *>(mapped);
   ::madvise(base + dataAt, bytes - dataAt,
-            MADV_HUGEPAGE); // ignored if the system has disabled them for shared memory
+            MADV_HUGEPAGE); // no effect if the system does not allow huge shared pages
   memory = Region(base + memoryAt, memoryBytes);
   return DPC_OK;
 }
@@ -130,8 +129,8 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   }
   cpu_set_t &cores = page(rank).cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) != 0) {
-    // The set is too small for this machine, or the call is not available: use
-    // all online cores.
+    // The machine has more cores than a cpu_set_t can hold, or the call is not
+    // available. Then assume that the rank may run on all online cores.
     CPU_ZERO(&cores);
     const long online = std::min<long>(::sysconf(_SC_NPROCESSORS_ONLN), CPU_SETSIZE);
     for (long core = 0; core < online; ++core)

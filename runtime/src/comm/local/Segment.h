@@ -1,6 +1,6 @@
-// The memory that the ranks of one host share: a control block, a page per
-// rank, a lane per member of every group, two lanes per ordered pair of ranks,
-// then the memory of each rank's collectives.
+// The memory that the ranks of one host share. It consists of a control block, a
+// page per rank, a lane per member of every group, two lanes per ordered pair of
+// ranks, and the memory for the buffers of each rank's collectives.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
@@ -14,34 +14,37 @@
 
 namespace dpc::local {
 
-constexpr uint64_t kRing = 64;     ///< outstanding operations of a group
-constexpr uint64_t kPairRing = 64; ///< outstanding sends of an ordered pair of ranks
+constexpr uint64_t kRing = 64;     ///< most outstanding operations of a group
+constexpr uint64_t kPairRing = 64; ///< most outstanding sends of an ordered pair of ranks
 
-/// A member's announcement of an operation that it starts. `posted`, the
-/// sequence number plus 1, is written last, when the other fields are valid.
+/// A member's announcement of an operation that it starts. The member writes
+/// `posted` last. When `posted` is the sequence number plus 1, the other fields
+/// are valid.
 struct alignas(64) Entry {
   std::atomic<uint64_t> posted;
   Announcement said;
-  uint64_t in; ///< byte offsets in the segment
+  uint64_t in; ///< `in` and `out` are byte offsets in the segment
   uint64_t out;
   int64_t startNs;
 };
 static_assert(sizeof(Entry) == 64);
 
-/// One member's side of a group (or of a pair): its announcements, and the
-/// number of operations whose share it has finished.
+/// The memory that one member of a group (or of a pair) writes and the other members
+/// read. It has the member's announcements, and the number of operations for which
+/// the member has finished its share.
 struct Lane {
   alignas(64) std::atomic<uint64_t> done;
   Entry ring[kRing];
 };
 
-/// One rank's own page: its heartbeat and its doorbell.
+/// One rank's own page: its heartbeat, and its doorbell, a futex on which the rank
+/// sleeps until another rank wakes it.
 struct alignas(64) RankPage {
   std::atomic<uint64_t> heartbeat;
   std::atomic<int32_t> pid;
-  std::atomic<uint32_t> ready; ///< 1: has mapped the segment
-  std::atomic<uint32_t> left;  ///< 1: released its communicator on purpose
-  cpu_set_t cores;             ///< on which the rank may run; valid when `ready`
+  std::atomic<uint32_t> ready; ///< 1: the rank has mapped the segment
+  std::atomic<uint32_t> left;  ///< 1: the rank released its communicator on purpose
+  cpu_set_t cores;             ///< cores on which the rank may run; valid when `ready` is 1
   alignas(64) std::atomic<uint32_t> doorbell;
   std::atomic<uint32_t> sleeping;
 };
@@ -50,8 +53,8 @@ struct alignas(64) RankPage {
 struct alignas(64) FailureRecord {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
   uint32_t guilty;             ///< the rank at fault
-  uint32_t selfReported;       ///< 1: the guilty rank published it
-  std::atomic<uint32_t> told;  ///< 1: some rank has undertaken to tell the user
+  uint32_t selfReported;       ///< 1: the guilty rank itself published the failure
+  std::atomic<uint32_t> told;  ///< 1: some rank reports the failure to the user
   char text[240];
 };
 
@@ -65,38 +68,39 @@ struct ControlBlock {
 class Segment {
 public:
   ~Segment();
-  /// Rank 0 creates the segment, meets the other ranks and hands it to them;
-  /// they map it. Returns when all ranks have mapped it.
+  /// Rank 0 creates the segment and meets the other ranks, which then map the
+  /// segment. Returns when all ranks have mapped it.
   dpc_status_t open(const dpc_comm_options_t &options);
 
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
   RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }
   /// Lane of member `index` of group `group` of `family`.
   Lane &lane(uint32_t family, uint32_t group, uint32_t index) const;
-  /// A lane of an ordered pair of ranks. Side 0 has the announcements of
-  /// `from`, which sends; side 1 those of `to`, which receives.
+  /// A lane of an ordered pair of ranks. Side 0 has the announcements of the
+  /// sender, `from`. Side 1 has the announcements of the receiver, `to`.
   Lane &pair(uint32_t from, uint32_t to, uint32_t side) const;
 
   char *at(uint64_t offset) const { return base + offset; }
-  /// Number of cores on which at least one rank may run. It is smaller than the
-  /// world size if ranks must share cores. It can exceed the cores that this
-  /// rank may use, if each rank is bound to cores of its own.
+  /// Number of cores on which at least one rank may run. If it is smaller than the
+  /// world size, ranks must share cores. It counts the cores of all ranks together,
+  /// because each rank may be bound to cores of its own.
   uint32_t usableCores() const;
   /// Offset of a pointer in the segment, or UINT64_MAX if [pointer, pointer +
-  /// bytes) is not inside the collective memory of some rank.
+  /// bytes) is not inside the memory for collectives.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
 
-  /// Publishes a failure and wakes all ranks. Returns false, and keeps the
-  /// earlier failure, if there is one already.
+  /// Publishes a failure and wakes all ranks. If a failure has already been
+  /// published, keeps that one and returns false.
   bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
   /// Wakes `rank` if it sleeps.
   void ring(uint32_t rank);
-  /// Fails with the published failure if there is one.
+  /// Returns DPC_PEER, with the message of the published failure, if a rank has
+  /// published one.
   dpc_status_t checkFailure() const;
 
   uint32_t worldSize = 1;
   uint32_t rank = 0;
-  Region memory; ///< of this rank's collectives
+  Region memory; ///< for the buffers of this rank's collectives
 
 private:
   void layOut(const dpc_comm_options_t &options);
@@ -106,9 +110,9 @@ private:
   char *base = nullptr;
   uint64_t bytes = 0;
   uint64_t pagesAt = 0, lanesAt = 0, pairsAt = 0, dataAt = 0;
-  uint64_t memoryAt = 0, memoryBytes = 0; ///< of this rank
+  uint64_t memoryAt = 0, memoryBytes = 0; ///< offset and size of this rank's `memory`
   std::vector<uint64_t> familyAt, familySize;
-  Fd file; ///< rank 0 keeps it open until the others have mapped it
+  Fd file; ///< rank 0 keeps the file open until the other ranks have mapped it
 };
 
 } // namespace dpc::local

@@ -1,5 +1,5 @@
-// Notices dead ranks by their pidfd, and frozen ranks by a heartbeat that does
-// not advance while this thread runs.
+// Notices dead ranks by their pidfd. Notices a frozen rank if the rank's heartbeat
+// does not advance while this thread runs.
 
 #include "runtime/src/comm/local/Watchdog.h"
 
@@ -29,7 +29,7 @@ Watchdog::Watchdog(Segment &segment, double frozenSeconds)
     peers.push_back({r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   }
   polled.resize(peers.size() + 1);
-  sigset_t all, before; // only the program's own thread handles signals
+  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread = std::thread([this] { run(); });
@@ -44,8 +44,8 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::run() {
-  // Counts this thread's ticks, not wall time: while this process is stopped,
-  // its peers may advance unobserved, so that time must not count against them.
+  // Counts this thread's ticks instead of wall time. While this process is stopped,
+  // it cannot see its peers advance, so that time must not count against the peers.
   const int frozenTicks = std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
   char text[200];
   for (;;) {
@@ -64,7 +64,7 @@ void Watchdog::run() {
       bool ended = peer.fd.valid() ? ready > 0 && polled[i + 1].revents != 0 : hasEnded(peer.pid);
       if (page.left.load(std::memory_order_acquire)) {
         peer.finished = true;
-        segment.ring(segment.rank); // a waiter may wait for the rank that left
+        segment.ring(segment.rank); // this rank may be waiting for the rank that left
         continue;
       }
       if (ended) {
@@ -77,7 +77,7 @@ void Watchdog::run() {
       }
       uint64_t heartbeat = page.heartbeat.load(std::memory_order_relaxed);
       if (ready != 0)
-        continue; // woken early: too little time for a heartbeat
+        continue; // poll returned early, perhaps before the peer's next heartbeat
       peer.idleTicks = heartbeat == peer.heartbeat ? peer.idleTicks + 1 : 0;
       peer.heartbeat = heartbeat;
       if (peer.idleTicks == frozenTicks) {

@@ -10,11 +10,11 @@
 
 namespace dpc::local {
 
-/// A thread that advances this rank's heartbeat and watches the other ranks. A
-/// process that ends without leaving the run is reported at once, because its
-/// pidfd becomes readable. A process that does not advance its heartbeat
-/// (stopped, swapped out) is reported after `frozenSeconds`. The thread's only
-/// effect is the published failure.
+/// A thread that advances this rank's heartbeat and watches the other ranks. It
+/// notices at once if a process ends without leaving the run, because the pidfd of
+/// the process becomes readable. It notices after `frozenSeconds` if a process
+/// does not advance its heartbeat, because it is stopped or swapped out. In both
+/// cases the thread publishes a failure, which ends the waits of all ranks.
 class Watchdog {
 public:
   Watchdog(Segment &segment, double frozenSeconds);
@@ -24,7 +24,7 @@ private:
   struct Peer {
     uint32_t rank;
     int pid;
-    Fd fd; ///< pidfd; invalid if the kernel does not support them
+    Fd fd; ///< pidfd; invalid if the kernel has no pidfds
     uint64_t heartbeat = 0;
     int idleTicks = 0;
     bool finished = false;
@@ -34,7 +34,7 @@ private:
 
   Segment &segment;
   double frozenSeconds;
-  std::vector<Peer> peers; ///< allocated before the thread starts, which allocates nothing
+  std::vector<Peer> peers; ///< allocated before the thread starts; the thread allocates nothing
   std::vector<pollfd> polled;
   Fd wake; ///< eventfd that tells the watchdog to end
   std::thread thread;

@@ -1,5 +1,5 @@
 // Sends and receives frames over a socket without ever waiting. Data is sent in
-// short pieces, between which other frames overtake it.
+// short pieces, and other frames may be sent between two pieces.
 
 #include "runtime/src/comm/sockets/Connection.h"
 
@@ -15,9 +15,9 @@ namespace dpc::sockets {
 
 namespace {
 
-/// Longest payload of a data frame. It bounds the time that other frames wait.
+/// Longest payload of a data frame. It limits how long other frames must wait.
 constexpr uint64_t kLongestPiece = 256u << 10;
-/// Bytes read from one connection before the others get their turn.
+/// After this many bytes from one connection, the thread reads the others.
 constexpr uint64_t kLongestRead = 4u << 20;
 
 } // namespace
@@ -57,7 +57,7 @@ void Connection::chooseNext() {
 void Connection::finishFrame() {
   outgoing = false;
   if (!outgoingData || data.empty())
-    return; // dropData() may have removed the data
+    return; // dropData() may have removed the entry that the frame came from
   const Data &first = data.front();
   *first.sent += outHeader.bytes;
   if (*first.sent == first.bytes)
@@ -79,14 +79,15 @@ void Connection::flush() {
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0)
-      return; // the socket is full; or broken, which receive() notices
+      return; // the socket is full, or it is broken, which receive() will notice
     outDone += static_cast<uint64_t>(sent);
     if (outDone == sizeof outHeader + outHeader.bytes)
       finishFrame();
   }
 }
 
-/// Chooses the memory for the payload of a frame whose header is complete.
+/// Called when the header of a frame has arrived: chooses the memory for the
+/// payload. Returns false if the frame is invalid.
 bool Connection::beginPayload(FrameReceiver &receiver) {
   inText.clear();
   inPayload = nullptr;

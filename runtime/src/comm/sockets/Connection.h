@@ -1,6 +1,6 @@
-// The protocol of the socket between two ranks: frames, each a header with an
-// optional payload. Short frames overtake data, so that a failure is known
-// while a large buffer is being sent.
+// The protocol of the socket between two ranks. They send frames: a frame is a
+// header with an optional payload. Short frames overtake frames with data, so that
+// a peer learns of a failure even while a large buffer is being sent.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_CONNECTION_H
 
@@ -13,25 +13,25 @@ namespace dpc::sockets {
 
 enum class FrameKind : uint32_t {
   start,    ///< the sender starts an operation
-  data,     ///< a piece of an operation's transfer
+  data,     ///< a piece of the data of an operation
   beat,     ///< heartbeat: the sender's process is running
   report,   ///< to rank 0: a failure that the sender noticed
   verdict,  ///< the failure with which the run ends
   leave,    ///< the sender starts no further operations
-  farewell, ///< answer to `leave`: all frames before it have been read
+  farewell, ///< answer to `leave`: the sender has read all frames before the `leave`
 };
 
-/// The header, in this host's byte order.
+/// The header of a frame, in this host's byte order.
 struct Frame {
   FrameKind kind;
-  uint32_t channel;      ///< start, data: index in the receiver's numbering of channels
+  uint32_t channel;      ///< start, data: the channel's index on the receiver (see Mesh.h)
   uint64_t sequence;     ///< start, data: number of the operation in its channel
   uint64_t offset;       ///< data: position of the payload in the transfer
   uint32_t phase;        ///< data: phase of the operation
   uint32_t bytes;        ///< length of the payload, which follows the header
   uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
-  uint32_t selfReported; ///< report, verdict: that rank published it
-  Announcement said;     ///< start
+  uint32_t selfReported; ///< report, verdict: 1 if the rank at fault published the failure
+  Announcement said;     ///< start: the description of the operation
 };
 static_assert(sizeof(Frame) == 64);
 
@@ -41,22 +41,22 @@ inline Frame frameOf(FrameKind kind) {
   return frame;
 }
 
-/// The receiver of the frames that arrive on connections.
+/// Handles the frames that arrive on connections.
 class FrameReceiver {
 public:
   virtual ~FrameReceiver() = default;
-  /// The memory for the payload of a data frame; null if the frame does not
-  /// belong to the run.
+  /// Returns the memory for the payload of a data frame, or null if the frame is
+  /// invalid, for example because its operation is unknown.
   virtual char *placeFor(uint32_t from, const Frame &frame) = 0;
-  /// Called when a frame has arrived completely; `text` is the payload of a
-  /// report or a verdict. False if the frame does not belong to the run.
+  /// Called when a frame has arrived completely. `text` is the payload of a report
+  /// or a verdict. Returns false if the frame is invalid.
   virtual bool arrived(uint32_t from, const Frame &frame, const std::string &text) = 0;
 };
 
-/// One end of the socket to another rank. No function here waits.
+/// One end of the socket to another rank. None of its functions waits.
 class Connection {
 public:
-  /// Most bytes of the text of a report or a verdict.
+  /// The text of a report or a verdict has at most this many bytes.
   static constexpr uint64_t kLongestText = 1024;
 
   enum class State { open, ended, senseless };
@@ -68,22 +68,22 @@ public:
   bool isOpen() const { return socket.valid(); }
 
   void send(Frame frame, std::string text = {});
-  /// Sends `bytes` bytes that begin at `from`. They must not change until
-  /// `*sent`, which counts the sent bytes, equals `bytes`.
+  /// Queues the `bytes` bytes from `from` on. Counts the bytes that have been sent
+  /// in `*sent`. The bytes must not change until `*sent` equals `bytes`.
   void sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent);
-  /// Drops queued data that has not been sent.
+  /// Drops queued data frames whose sending has not begun.
   void dropData() { data.clear(); }
   bool hasOutput() const { return outgoing || !control.empty() || !data.empty(); }
-  /// Writes as much as the socket accepts.
+  /// Writes queued frames until the socket accepts no more bytes.
   void flush();
 
-  /// Reads all frames that have arrived. `ended`: the peer has closed its end.
-  /// `senseless`: the peer sent data that does not belong to the run.
+  /// Reads the frames that have arrived. Returns `ended` if the peer has closed its
+  /// end of the socket, and `senseless` if the peer sent an invalid frame.
   State receive(FrameReceiver &receiver);
   void close() { socket = Fd(); }
 
-  bool left = false;       ///< the peer starts no further operations
-  bool farewelled = false; ///< the peer has confirmed that this rank leaves
+  bool left = false;       ///< the peer has sent `leave`: it starts no further operations
+  bool farewelled = false; ///< the peer has sent `farewell`, its answer to this rank's `leave`
   double heardAt = 0;      ///< time of the latest arrival of any data
 
 private:
@@ -107,7 +107,7 @@ private:
   std::deque<Control> control;
   std::deque<Data> data;
 
-  bool outgoing = false; ///< a frame has been sent in part
+  bool outgoing = false; ///< a frame has been chosen but not sent completely
   bool outgoingData = false;
   Frame outHeader;
   std::string outText;

@@ -1,5 +1,6 @@
-// Plans the bytes that a member sends and receives in each collective. An
-// all-reduce is a direct reduce-scatter followed by a direct all-gather.
+// Plans the bytes that a member sends and receives in each collective. Every member
+// sends directly to every other one. An all-reduce is a reduce-scatter followed by
+// an all-gather.
 
 #include "runtime/src/comm/sockets/Exchange.h"
 
@@ -53,8 +54,8 @@ uint64_t Exchange::shardBegin(uint32_t member) const { return op.count * member 
 
 void Exchange::start(const dpc_comm_op_t &given, bool onPair) {
   op = given;
-  // An operation that is only announced is planned like others, with elements
-  // of 0 bytes.
+  // An operation with DPC_COMM_ANNOUNCED moves no data. It is planned like other
+  // operations, with elements of 0 bytes.
   elementSize = op.flags & DPC_COMM_ANNOUNCED ? 0 : dpc_dtype_size(op.dtype);
   announce(self, dpc::announce(op, onPair));
   started = true;
@@ -123,7 +124,7 @@ void Exchange::planCopies() {
       receive(0, m, output(0), bytes);
       break;
     default:
-      break; // a barrier ends when all have announced it
+      break; // a barrier is complete when all members have announced it
     }
   }
 }

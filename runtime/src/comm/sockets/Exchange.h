@@ -1,5 +1,6 @@
-// One member's view of an operation from start to end: the announcements of all
-// members, the transfers to send and receive, and the computation between them.
+// One operation of a group, as one member of the group performs it: the
+// announcements of all members, the transfers that this member sends and receives,
+// and the computation between them.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H
 
@@ -9,7 +10,7 @@
 
 namespace dpc::sockets {
 
-/// A piece of memory that is sent to a member or received from it.
+/// A piece of memory whose bytes are sent to a member, or received from a member.
 struct Transfer {
   uint32_t member;
   char *at;
@@ -17,47 +18,48 @@ struct Transfer {
   uint64_t moved; ///< bytes sent or received so far
 };
 
-/// When all members have announced the same operation, they exchange shards
-/// (phase 0), each reduces or copies its own shard, and in an all-reduce they
-/// exchange the results (phase 1). Every member reduces in the order of the
-/// group. So all get the same bits, which are also those of the transport
-/// `local`.
+/// An operation has two phases. When all members have announced the same operation,
+/// they exchange shards (phase 0). Then each member reduces or copies its own
+/// shard. In an all-reduce, the members finally exchange their results (phase 1).
+/// Every member reduces in the order of the group, so that all members, and the
+/// transport `local`, get the same bits.
 class Exchange {
 public:
   static constexpr uint32_t kPhases = 2;
 
-  /// An operation of a group of `members`, in which this rank has index `self`.
-  /// It is created by the first announcement of any member.
+  /// An operation of a group of `members` ranks, in which this rank has the index
+  /// `self`. The first announcement of any member creates the object.
   Exchange(uint32_t members, uint32_t self);
 
-  /// Records a member's announcement; false if that member has announced the
-  /// operation before.
+  /// Records a member's announcement. Returns false if the member has already
+  /// announced the operation.
   bool announce(uint32_t member, const Announcement &said);
-  /// Starts this rank's part of `op`, which has been checked.
+  /// Starts this rank's part of `op`. The caller must have checked `op`.
   void start(const dpc_comm_op_t &op, bool onPair);
   bool isStarted() const { return started; }
   bool allAnnounced() const { return unannounced == 0; }
   bool agrees() const;
   const std::vector<Announcement> &announcements() const { return said; }
 
-  /// The transfer that `member` sends in a phase; null if there is none.
+  /// The transfer from `member` to this rank in a phase; null if the operation has
+  /// none.
   Transfer *incoming(uint32_t phase, uint32_t member);
   std::vector<Transfer> &outgoing(uint32_t phase) { return sends[phase]; }
   /// Whether all transfers of a phase have arrived.
   bool hasReceived(uint32_t phase) const;
-  /// This member's computation after a phase: it reduces its shard, or copies
-  /// the elements that it sends to itself.
+  /// Does this member's computation after a phase: reduces its shard, or copies the
+  /// elements that it would send to itself.
   void compute(uint32_t phase);
 
-  /// A member that keeps this one waiting, because it has not announced the
-  /// operation, or not sent or accepted all data; `self` if there is none.
+  /// The first member that has not announced the operation, or else the first one
+  /// with an unfinished transfer. `self` if this rank waits for no member.
   uint32_t laggard() const;
 
   const dpc_comm_op_t &operation() const { return op; }
 
-  uint32_t phase = 0;  ///< the phase whose transfers this rank awaits
-  bool moving = false; ///< all members have announced the same, and data moves
-  /// Whether `out` is complete and `in` may be written.
+  uint32_t phase = 0;  ///< the phase whose transfers have not all arrived
+  bool moving = false; ///< data moves, because all members have announced the same operation
+  /// Whether `out` is complete and the caller may write `in`.
   bool isComplete() const;
 
 private:
@@ -78,7 +80,7 @@ private:
   dpc_comm_op_t op{};
   uint64_t elementSize = 0;
   std::vector<Transfer> sends[kPhases], receives[kPhases];
-  std::vector<char> staging; ///< [members] inputs of the shard that this member reduces
+  std::vector<char> staging; ///< [members] each member's input for the shard that this rank reduces
   uint64_t stagingStride = 0;
 };
 

@@ -1,6 +1,5 @@
-// Starts and advances the operations of a mesh, and handles the frames that
-// arrive. MeshThread.cpp has its thread, and decides on the failure with which
-// a run ends.
+// Starts operations, advances them, and handles the frames that arrive.
+// MeshThread.cpp has the thread, and decides with which failure a run ends.
 #include "runtime/src/comm/sockets/Mesh.h"
 #include "runtime/src/comm/Timeouts.h"
 
@@ -36,15 +35,15 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     connections.emplace_back(r, std::move(sockets[r]));
   if (worldSize == 1)
     return;
-  sigset_t all, before; // only the program's own thread handles signals
+  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// The index of rank `peer` among the members of a channel; DPC_NONE if there
-/// is no such channel, or `peer` is not in it.
+/// The index of the rank `peer` among the members of a channel. DPC_NONE if the
+/// channel does not exist or `peer` is not a member.
 uint32_t Mesh::memberOf(uint32_t channel, uint32_t peer) const {
   if (channel >= channels.size())
     return DPC_NONE;
@@ -88,7 +87,7 @@ dpc_status_t Mesh::start(const dpc_comm_op_t &op, dpc_request_t *outRequest) {
   return DPC_OK;
 }
 
-/// Does all work on an operation that is possible now.
+/// Does all work on an operation that is possible now, without waiting.
 void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
   if (verdict || !exchange.isStarted() || !exchange.allAnnounced())
     return;
@@ -111,7 +110,7 @@ void Mesh::advance(uint32_t index, uint64_t sequence, Exchange &exchange) {
 void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
   const Channel &channel = channels[index];
   Frame frame = frameOf(FrameKind::data);
-  frame.channel = channel.onPair ? fromRank(rank) : index; // data flows one way
+  frame.channel = channel.onPair ? fromRank(rank) : index; // only the sender of a pair has data
   frame.sequence = sequence;
   frame.phase = exchange.phase;
   for (Transfer &transfer : exchange.outgoing(exchange.phase))
@@ -128,7 +127,7 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   Channel &channel = channels[index];
   const auto at = channel.open.find(sequence);
   if (at == channel.open.end())
-    return DPC_OK; // waited for earlier
+    return DPC_OK; // an earlier call has waited for this operation
   const Exchange &exchange = at->second;
   const double deadline = monotonicSeconds() + timeoutSeconds;
   while (!exchange.isComplete()) {
@@ -161,7 +160,7 @@ std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::s
          " waits for it in " + operationText(op.op, op.buffer_id);
 }
 
-/// The transfer to which a data frame belongs; null if there is none.
+/// The transfer to which a data frame belongs; null if the frame is invalid.
 Transfer *Mesh::transferOf(uint32_t from, const Frame &frame) {
   const uint32_t member = memberOf(frame.channel, from);
   if (member == DPC_NONE)
@@ -184,7 +183,7 @@ bool Mesh::startArrived(uint32_t from, const Frame &frame) {
     return false;
   Channel &channel = channels[frame.channel];
   if (frame.sequence < channel.started && !channel.open.count(frame.sequence))
-    return false; // the operation has ended
+    return false; // this rank has already finished and removed the operation
   Exchange &exchange = exchangeAt(channel, frame.sequence);
   if (!exchange.announce(member, frame.said))
     return false;
@@ -197,7 +196,7 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
   switch (frame.kind) {
   case FrameKind::start:
     return startArrived(from, frame);
-  case FrameKind::data: // placeFor has found it for this frame
+  case FrameKind::data: // the transfer exists, because placeFor has found it for this frame
     transferOf(from, frame)->moved += frame.bytes;
     advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
     return true;
@@ -231,7 +230,8 @@ void Mesh::sendToAll(Frame frame, const std::string &text) {
       connection.send(frame, text);
 }
 
-/// Writes as much as the sockets accept; the thread writes the rest.
+/// Writes queued frames until the sockets accept no more. The thread writes the
+/// other frames.
 void Mesh::flush() {
   bool rest = false;
   for (Connection &connection : connections) {

@@ -1,6 +1,6 @@
-// The sockets between all ranks, and the thread that serves them. The thread
-// reads, writes, computes, sends this rank's heartbeat, and notices ranks that
-// are gone.
+// The sockets between this rank and all other ranks, and the thread that serves
+// them. The thread reads and writes sockets, computes reductions, sends this rank's
+// heartbeat, and notices ranks that died or are frozen.
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_MESH_H
 
@@ -16,43 +16,46 @@
 
 namespace dpc::sockets {
 
-/// The failure with which the run ends. All ranks report the same one: rank 0
-/// decides which failure was first. If rank 0 is gone, each rank decides for
-/// itself.
+/// The failure with which the run ends. All ranks end with the same failure,
+/// because rank 0 decides which one was first. If rank 0 is gone, each rank decides
+/// for itself.
 struct RunFailure {
   uint32_t guilty;
-  bool selfReported; ///< the guilty rank published it
+  bool selfReported; ///< the guilty rank itself published the failure
   std::string text;
 };
 
 class Mesh : private FrameReceiver {
 public:
-  /// `sockets`: one per rank; the one for this rank is invalid.
+  /// `sockets` has one socket per rank; the socket of this rank is invalid.
   Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
        std::vector<Fd> sockets);
-  /// Tells the other ranks that this one starts no further operations, and
-  /// waits for their confirmation for at most two seconds.
+  /// Tells the other ranks that this rank starts no further operations. Waits at
+  /// most two seconds for their confirmations.
   ~Mesh() override;
 
-  /// Starts an operation, which has been checked, and returns its request.
+  /// Starts an operation and returns its request. The caller must have checked the
+  /// operation.
   dpc_status_t start(const dpc_comm_op_t &op, dpc_request_t *outRequest);
   dpc_status_t wait(dpc_request_t request);
-  /// DPC_PEER if the run has failed. Returns at once.
+  /// Returns DPC_PEER if the run has failed, else DPC_OK. Does not wait.
   dpc_status_t check();
-  /// Publishes that this rank failed; true if the run ends with this failure.
+  /// Publishes that this rank failed. Returns true if the run ends with this
+  /// failure, and false if it ends with an earlier one.
   bool abort(const char *reason);
-  /// Whether another rank reports the run's failure to the user: the rank that
-  /// published it, or else the lowest rank among those that only noticed it.
+  /// Whether another rank reports the run's failure to the user. If the guilty rank
+  /// published its own failure, it reports the failure. Otherwise the lowest other
+  /// rank that is still connected reports it.
   bool isToldElsewhere();
 
 private:
-  /// The operations of a group, or of this rank with another one.
+  /// The operations of a group, or the messages from one rank to another.
   struct Channel {
     std::vector<uint32_t> members;
     uint32_t self;
     bool onPair;
     uint64_t started = 0;                ///< number of operations that this rank has started
-    std::map<uint64_t, Exchange> open{}; ///< operations not waited for yet, by sequence number
+    std::map<uint64_t, Exchange> open{}; ///< operations without a wait so far, by sequence number
   };
 
   uint32_t toRank(uint32_t rank) const { return groupCount + rank; }
@@ -84,10 +87,11 @@ private:
 
   std::mutex mutex; ///< protects all members below
   std::condition_variable changed;
-  std::vector<Channel> channels;       ///< per group, then to each rank, then from each rank
+  std::vector<Channel> channels;       ///< one per group, then one for messages to each rank, then
+                                       ///< one for messages from each rank
   std::vector<Connection> connections; ///< indexed by rank
   std::optional<RunFailure> verdict;
-  std::optional<RunFailure> reported; ///< sent to rank 0, whose verdict has not arrived
+  std::optional<RunFailure> reported; ///< the failure that this rank has reported to rank 0
   double runSeconds = 0;              ///< running time of this process, excluding stops
   double answerDue = 0;               ///< in run seconds; valid while `reported` is set
   double lastBeat = 0;                ///< in run seconds

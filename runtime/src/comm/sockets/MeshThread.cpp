@@ -1,5 +1,5 @@
-// The thread that serves a rank's sockets. It notices ranks that are gone, and
-// agrees with the other ranks on the failure with which the run ends.
+// The thread that serves a rank's sockets. It notices ranks that died or are
+// frozen, and agrees with the other ranks on the failure with which the run ends.
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/comm/sockets/Mesh.h"
@@ -18,7 +18,8 @@ namespace dpc::sockets {
 namespace {
 
 constexpr double kTickSeconds = 0.1;
-/// Rank 0 answers a report at once, unless it is dead, frozen or slow to reach.
+/// How long a rank waits for the answer of rank 0 to a report. A rank 0 that runs
+/// answers at once.
 constexpr double kAnswerSeconds = 1;
 constexpr double kLeaveSeconds = 2;
 
@@ -45,7 +46,7 @@ void Mesh::run() {
     lock.lock();
     uint64_t count = 0;
     const ssize_t read = ::read(wake.get(), &count, sizeof count);
-    (void)read; // nothing to read if poll returned for another reason
+    (void)read; // fails if poll returned for another reason than `wake`
     for (uint32_t r = 0; r < worldSize; ++r)
       if ((polled[r].revents & ~POLLOUT) && connections[r].isOpen())
         receiveFrom(connections[r]);
@@ -76,9 +77,10 @@ void Mesh::receiveFrom(Connection &connection) {
              who + " died: its connection ended without its leaving the run"});
 }
 
-/// Sends a heartbeat, and looks for frozen ranks and for an overdue answer of
-/// rank 0. `passed` is the time since the last call, but at most kTickSeconds: time
-/// during which this process was stopped must not count as silence of its peers.
+/// Sends a heartbeat. Finds ranks that are frozen, and settles a reported failure
+/// if the answer of rank 0 is overdue. `passed` is the time since the last call, but
+/// at most kTickSeconds, because the time during which this process was stopped
+/// must not count as silence of its peers.
 void Mesh::tick(double passed) {
   runSeconds += passed;
   if (runSeconds - lastBeat >= kTickSeconds) {
@@ -101,8 +103,8 @@ void Mesh::tick(double passed) {
     settle(*reported);
 }
 
-/// Handles a failure that this rank noticed or that another rank reported to it.
-/// The run ends with this failure, unless rank 0 already knows an earlier one.
+/// Handles a failure that this rank noticed, or that another rank reported to this
+/// rank. The run ends with this failure, unless rank 0 knows an earlier failure.
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;

@@ -1,5 +1,5 @@
-// The `sockets` transport: a connection between every two ranks. It is the
-// simplest way to fill the table of dpc/comm.h without shared memory.
+// The transport `sockets`, with a connection between every two ranks. A new
+// transport without shared memory can follow its example.
 #include "runtime/src/comm/sockets/SocketsComm.h"
 
 #include "runtime/src/base/Clock.h"
@@ -18,7 +18,7 @@ namespace {
 
 struct SocketsComm {
   ~SocketsComm() {
-    mesh.reset(); // afterwards no frame arrives in `memory`
+    mesh.reset(); // first, because its thread writes arriving frames to `memory`
     if (memory)
       ::munmap(memory, memoryBytes);
   }

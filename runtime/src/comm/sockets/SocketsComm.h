@@ -5,8 +5,9 @@
 
 namespace dpc {
 
-/// The transport `sockets`: ranks send each other messages over TCP and share
-/// no memory. It does not emulate links: DPC_USAGE if the options ask for one.
+/// Creates a communicator of the transport `sockets`. Its ranks send each other
+/// messages over TCP and share no memory. It cannot emulate a slow link: if the
+/// options give a bandwidth or a latency, returns DPC_USAGE.
 dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
 
 } // namespace dpc

@@ -1,4 +1,4 @@
-// The table of transports. A new transport needs a line here.
+// The table of transports. To add a transport, add a line to kTransports.
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/local/LocalComm.h"
 #include "runtime/src/comm/sockets/SocketsComm.h"
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// The first entry is the default.
+/// The first entry is the default transport.
 constexpr dpc_transport_t kTransports[] = {
     {"local", "[,bandwidth=1GB/s][,latency=20us]", "shared memory, or a slower link emulated",
      dpc::createLocalComm},
