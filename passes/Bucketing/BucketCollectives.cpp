@@ -112,7 +112,7 @@ private:
     // Members must not wait for each other, so they have equal depth. A collective that the rest of
     // the step needs must not wait for one whose result is only reported.
     group << op.getAxes() << " " << depth << (isNeeded ? " needed" : "");
-    tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
+    tensor.key.reduction = stringifyReduction(op.getReduction()).str();
     problem.tensors.push_back(std::move(tensor));
     ops.push_back(op);
   }

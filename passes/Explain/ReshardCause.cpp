@@ -39,9 +39,7 @@ static SmallVector<LoopKind> kindsOf(const ShardingRule &rule, unsigned operand,
   return kinds;
 }
 
-static bool isReduced(LoopKind kind) {
-  return kind == LoopKind::sum || kind == LoopKind::max || kind == LoopKind::min;
-}
+static bool isReduced(LoopKind kind) { return dist::reductionOf(kind).has_value(); }
 
 //===-- Requests ----------------------------------------------------------===//
 

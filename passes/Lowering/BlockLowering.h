@@ -40,8 +40,7 @@ private:
   /// which is a persistent buffer. Along the axis of the loop it is the number of the microbatch,
   /// which an op writes to a new buffer.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
-  void lowerCollective(mlir::Operation *op, exec::Collective kind, dist::ReductionKind reduction,
-                       mlir::ArrayAttr axes);
+  void lowerCollective(dist::CollectiveOpInterface op);
 
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;

@@ -81,7 +81,7 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
 /// Whether `start` gathers sharded state. It reads the state itself, or it works in place after
 /// each rank has copied its shard into the output, or has converted it to the type of the readers.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
-  if (start.getKind() != Collective::all_gather ||
+  if (start.getKind() != dist::Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
     return false;
   const Value part = start.getInput();
@@ -110,7 +110,7 @@ static void addSums(EntryOp entry, Updates &updates) {
   llvm::DenseMap<Operation *, int64_t> summed; // elements, by the buffer; looked up by key only
   entry.walk([&](StartOp start) {
     Operation *root = placeOf(start.getOutput(), symbols).root;
-    if (start.getKind() == Collective::reduce_scatter && isa<BufferOp>(root))
+    if (start.getKind() == dist::Collective::reduce_scatter && isa<BufferOp>(root))
       summed[root] = elementsOf(start.getOutput());
   });
   SmallVector<Operation *> found;

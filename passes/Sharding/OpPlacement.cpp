@@ -273,7 +273,7 @@ bool OpPlacer::addsPartial(StringRef axis) const {
   return llvm::any_of(op.rule.additiveSets, [&](const auto &set) {
     return set.size() > 1 && llvm::all_of(set, [&](unsigned operand) {
              return llvm::is_contained(situation.operands[operand].layout->partial,
-                                       Partial{axis.str(), Reduction::Sum});
+                                       Partial{axis.str(), Reduction::sum});
            });
   });
 }
@@ -351,15 +351,13 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
     placement.results.push_back(valueLayout(loops, nn::typeOf(value)));
 
   for (auto [l, loop] : llvm::enumerate(rule.loops)) {
-    if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)
+    const std::optional<Reduction> reduction = dist::reductionOf(loop.kind);
+    if (!reduction)
       continue;
-    Reduction reduction = loop.kind == LoopKind::sum   ? Reduction::Sum
-                          : loop.kind == LoopKind::max ? Reduction::Max
-                                                       : Reduction::Min;
     for (const std::string &axis : shardedAxes(placement.loops[l]))
       for (Layout &result : placement.results)
         if (!isPartialOver(result, axis))
-          result.partial.push_back({axis, reduction});
+          result.partial.push_back({axis, *reduction});
   }
 }
 
@@ -378,7 +376,7 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
   auto isPartial = [&](unsigned operand) {
     return llvm::is_contained(situation.operands[operand].layout->partial, partial);
   };
-  if (partial.reduction != Reduction::Sum || !llvm::all_of(set, isPartial) ||
+  if (partial.reduction != Reduction::sum || !llvm::all_of(set, isPartial) ||
       isPartialOver(placement.results[0], partial.axis))
     return false;
   for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)

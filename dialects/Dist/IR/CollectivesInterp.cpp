@@ -22,14 +22,14 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
 }
 
 /// to = to (+, max, min) from; the max and min of a NaN and any value are NaN.
-static void combineInto(HostTensor &to, const HostTensor &from, ReductionKind kind) {
+static void combineInto(HostTensor &to, const HostTensor &from, Reduction kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
-      if (kind == ReductionKind::sum)
+      if (kind == Reduction::sum)
         left[i] += right[i];
       else if (left[i] != left[i] || right[i] != right[i])
         left[i] += right[i];
-      else if (kind == ReductionKind::max)
+      else if (kind == Reduction::max)
         left[i] = std::max(left[i], right[i]);
       else
         left[i] = std::min(left[i], right[i]);
@@ -133,7 +133,7 @@ LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in, Resul
       if (getResultKind(index) == MicroKind::stacked)
         copySlice(out[index], value, iteration, /*toInside=*/false);
       else
-        combineInto(out[index], value, ReductionKind::sum);
+        combineInto(out[index], value, Reduction::sum);
     }
   }
   context.setSequentialIndex(getAxis(), 0);

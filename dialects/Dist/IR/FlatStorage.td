@@ -57,7 +57,7 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
   let hasVerifier = 1;
 }
 
-def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
+def Dist_ShardOp : Dist_GroupOp<"shard", [Dist_Fusable]> {
   let summary = "This device's shard of a flat tensor that all have";
   let description = [{
     The operand is split into as many equal shards as the group has members. Each

@@ -14,6 +14,7 @@
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUT_H
 #define DPC_DIALECTS_DIST_IR_LAYOUT_H
 
+#include "dialects/Dist/IR/DistEnums.h"
 #include "dialects/Dist/IR/MeshShape.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
@@ -64,12 +65,10 @@ struct DimLayout {
   bool operator!=(const DimLayout &other) const { return !(*this == other); }
 };
 
-enum class Reduction { Sum, Max, Min };
-
 /// The logical value is the `reduction` of the devices' values over `axis`.
 struct Partial {
   std::string axis;
-  Reduction reduction = Reduction::Sum;
+  Reduction reduction = Reduction::sum;
 
   bool operator==(const Partial &other) const {
     return axis == other.axis && reduction == other.reduction;
@@ -167,8 +166,6 @@ std::string toString(const Layout &layout);
 /// the layout and sets `text` to the remainder.
 llvm::Expected<Layout> parseLayout(llvm::StringRef text);
 llvm::Expected<Layout> parseLayoutPrefix(llvm::StringRef &text);
-
-llvm::StringRef toString(Reduction reduction);
 
 } // namespace dpc::dist
 
