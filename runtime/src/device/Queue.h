@@ -19,8 +19,8 @@ struct DeviceAddress {
 };
 
 /// The work of a rank's device, in the order of the calls. A call may return
-/// before its work is done; only wait, download and finish guarantee that work
-/// is complete. Addresses have been checked (see checkProgram). All calls come
+/// before its work is done; only download and finish guarantee that work is
+/// complete. Addresses have been checked (see checkProgram). All calls come
 /// from one thread. A failure is either one of the work itself or one of a peer
 /// (DPC_PEER).
 class Queue {
