@@ -4,8 +4,8 @@
 #include "passes/Explain/ReshardCause.h"
 
 #include "dialects/NN/IR/Conversions.h"
+#include "passes/Sharding/LoopCuts.h"
 #include "passes/Sharding/LoopSchedule.h"
-#include "passes/Sharding/OpPlacement.h"
 #include "passes/Sharding/ReshardPlan.h"
 
 #include "llvm/ADT/StringExtras.h"

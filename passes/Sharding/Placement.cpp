@@ -3,6 +3,8 @@
 
 #include "passes/Sharding/Placement.h"
 
+#include "passes/Sharding/LoopCuts.h"
+
 #include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/NNDialect.h"
