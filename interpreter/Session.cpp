@@ -153,14 +153,12 @@ FailureOr<HostTensor> Session::argument(func::FuncOp function, unsigned index, c
   }
 }
 
-FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t firstRow,
-                                  const std::map<std::string, double> &control) {
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  if (!function)
-    return module.emitError("has no function @") << name, failure();
-  dist::MeshShape mesh = dist::getMeshShape(module);
-  int64_t ranks = mesh.worldSize();
-  std::vector<std::vector<HostTensor>> arguments(ranks);
+FailureOr<Session::RankTensors> Session::getArguments(func::FuncOp function, const DataSet &data,
+                                                      int64_t firstRow,
+                                                      const std::map<std::string, double> &control,
+                                                      const dist::MeshShape &mesh) {
+  const int64_t ranks = mesh.worldSize();
+  RankTensors arguments(ranks);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (dist::StorageAttr storage = dist::getArgStorage(function, i)) {
       std::string missing;
@@ -181,9 +179,15 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
       arguments[rank].push_back(layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
                                        : *value);
   }
+  return arguments;
+}
 
+FailureOr<Session::RankTensors> Session::evaluateOnRanks(func::FuncOp function,
+                                                         RankTensors arguments,
+                                                         const dist::MeshShape &mesh) {
+  const int64_t ranks = mesh.worldSize();
   World world(mesh);
-  std::vector<std::vector<HostTensor>> results(ranks);
+  RankTensors results(ranks);
   std::vector<std::thread> threads;
   std::atomic<bool> failedAnywhere = false;
   for (int64_t rank = 0; rank < ranks; ++rank)
@@ -202,37 +206,57 @@ FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t f
     thread.join();
   if (failedAnywhere)
     return failure();
+  return results;
+}
 
+/// The logical tensor of result `index`, whose shards `results` has by rank.
+static HostTensor gatherResult(func::FuncOp function, unsigned index,
+                               const std::vector<std::vector<HostTensor>> &results,
+                               const dist::MeshShape &mesh) {
+  const HostTensor &first = results[0][index];
+  std::optional<dist::Layout> layout =
+      layoutOf(function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
+  if (!layout)
+    return first;
+  HostTensor global(withShape(first.getType(), layout->shape()));
+  for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
+    const HostTensor &local = results[rank][index];
+    if (global.isFloat())
+      dist::copyToGlobal(local.floats.data(), global.floats.data(), 8, *layout,
+                         mesh.coordinates(rank), mesh);
+    else
+      dist::copyToGlobal(local.ints.data(), global.ints.data(), 8, *layout, mesh.coordinates(rank),
+                         mesh);
+  }
+  return global;
+}
+
+FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t firstRow,
+                                  const std::map<std::string, double> &control) {
+  auto function = module.lookupSymbol<func::FuncOp>(name);
+  if (!function)
+    return module.emitError("has no function @") << name, failure();
+  dist::MeshShape mesh = dist::getMeshShape(module);
+  FailureOr<RankTensors> arguments = getArguments(function, data, firstRow, control, mesh);
+  if (failed(arguments))
+    return failure();
+  FailureOr<RankTensors> results = evaluateOnRanks(function, std::move(*arguments), mesh);
+  if (failed(results))
+    return failure();
   TensorMap other;
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     if (dist::StorageAttr storage = dist::getResultStorage(function, index)) {
       std::vector<HostTensor> held;
-      for (int64_t rank = 0; rank < ranks; ++rank)
-        held.push_back(std::move(results[rank][index]));
+      for (std::vector<HostTensor> &own : *results)
+        held.push_back(std::move(own[index]));
       loadFlat(held, storage, mesh, state);
       continue;
     }
     ResultAttr attr = getResult(function, index);
     if (!attr)
       return function.emitError("result ") << index << " has no #nn.result", failure();
-    HostTensor value = results[0][index];
-    std::optional<dist::Layout> layout =
-        layoutOf(function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
-    if (layout) {
-      HostTensor global(withShape(value.getType(), layout->shape()));
-      for (int64_t rank = 0; rank < ranks; ++rank) {
-        const HostTensor &local = results[rank][index];
-        if (global.isFloat())
-          dist::copyToGlobal(local.floats.data(), global.floats.data(), 8, *layout,
-                             mesh.coordinates(rank), mesh);
-        else
-          dist::copyToGlobal(local.ints.data(), global.ints.data(), 8, *layout,
-                             mesh.coordinates(rank), mesh);
-      }
-      value = std::move(global);
-    }
     TensorMap &target = attr.getKind() == ResultKind::state ? state : other;
-    target.insert_or_assign(attr.getName().str(), std::move(value));
+    target.insert_or_assign(attr.getName().str(), gatherResult(function, index, *results, mesh));
   }
   return other;
 }

@@ -1,6 +1,7 @@
 #ifndef DPC_INTERPRETER_SESSION_H
 #define DPC_INTERPRETER_SESSION_H
 
+#include "dialects/Dist/IR/MeshShape.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,6 +54,16 @@ public:
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
+  /// By rank: the shards of a function's arguments or results.
+  using RankTensors = std::vector<std::vector<HostTensor>>;
+  /// Returns the arguments of `function` on every rank.
+  mlir::FailureOr<RankTensors> getArguments(mlir::func::FuncOp function, const DataSet &data,
+                                            int64_t firstRow,
+                                            const std::map<std::string, double> &control,
+                                            const dist::MeshShape &mesh);
+  /// Evaluates `function` on every rank, one thread per rank, and returns the results.
+  static mlir::FailureOr<RankTensors>
+  evaluateOnRanks(mlir::func::FuncOp function, RankTensors arguments, const dist::MeshShape &mesh);
   /// Returns the logical tensor of an argument. It comes from the state, the
   /// data or the controls, depending on the kind of the argument.
   mlir::FailureOr<HostTensor> argument(mlir::func::FuncOp function, unsigned index,

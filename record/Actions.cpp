@@ -5,6 +5,7 @@
 
 #include "dialects/Interfaces/NodeNames.h"
 #include "dpc/program.h"
+#include "record/AbiNumbers.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -71,15 +72,15 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.out = buffers.getBuffer(zero.getOutput());
   } else if (auto start = dyn_cast<StartOp>(op)) {
     action.kind = DPC_ACTION_START;
-    action.op = uint32_t(start.getKind());
-    action.reduction = uint32_t(start.getReduction());
+    action.op = abiNumberOf(start.getKind());
+    action.reduction = abiNumberOf(start.getReduction());
     action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
     action.group = mesh.getFamily(start.getAxes());
     action.dtype = dtypeOfBuffer(start.getInput());
     // If one buffer has the parts of all members, `count` is the size of one part:
     // the size of the smaller buffer. In an all-to-all, both buffers have all parts.
     action.count = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
-    if (start.getKind() == Collective::all_to_all)
+    if (start.getKind() == dist::Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);
     action.buffer_id = start.getId();
     action.in = buffers.getBuffer(start.getInput());

@@ -112,7 +112,7 @@ private:
     // collectives need must not wait for an all-reduce whose result is only reported, so the two
     // have different keys.
     group << op.getAxes() << " " << depth << (isNeeded ? " needed" : "");
-    tensor.key.reduction = stringifyReductionKind(op.getReduction()).str();
+    tensor.key.reduction = stringifyReduction(op.getReduction()).str();
     problem.tensors.push_back(std::move(tensor));
     ops.push_back(op);
   }

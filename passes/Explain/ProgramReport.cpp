@@ -10,7 +10,7 @@
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Exec/IR/ExecOps.h"
-#include "planning/Prices.h"
+#include "passes/Prices/OpPrices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -162,19 +162,6 @@ static StringRef causeText(Purpose purpose) {
   return "";
 }
 
-static CollectiveKind kindOf(Collective collective) {
-  switch (collective) {
-  case Collective::all_reduce:
-    return CollectiveKind::allReduce;
-  case Collective::all_gather:
-    return CollectiveKind::allGather;
-  case Collective::reduce_scatter:
-    return CollectiveKind::reduceScatter;
-  default:
-    return CollectiveKind::allToAll;
-  }
-}
-
 static void addCommunication(Report &report, ModuleOp module, const dist::MeshShape &mesh) {
   struct Sum {
     int64_t count = 0, bytes = 0;
@@ -184,7 +171,7 @@ static void addCommunication(Report &report, ModuleOp module, const dist::MeshSh
   if (failed(machine))
     return;
   for (auto entry : module.getOps<EntryOp>()) {
-    std::map<std::tuple<Purpose, Collective, std::string>, Sum> sums;
+    std::map<std::tuple<Purpose, dist::Collective, std::string>, Sum> sums;
     entry.walk([&](StartOp start) {
       auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
       SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
@@ -194,7 +181,7 @@ static void addCommunication(Report &report, ModuleOp module, const dist::MeshSh
           iterations *= loop.getCount();
       int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                bufferBytes(start.getOutput().getType()));
-      const Price price = priceCollective(kindOf(start.getKind()), bytes,
+      const Price price = priceCollective(priceKindOf(start.getKind()), bytes,
                                           dist::groupSize(mesh, axes), machine->linkOver(axes));
       Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, start.getKind(),
                        llvm::join(axes, "+")}];
@@ -208,7 +195,7 @@ static void addCommunication(Report &report, ModuleOp module, const dist::MeshSh
       const auto &[purpose, kind, axes] = key;
       std::string milliseconds;
       llvm::raw_string_ostream(milliseconds) << llvm::format("%.3f", sum.seconds * 1e3);
-      section.addRow({causeText(purpose).str(), stringifyCollective(kind).str(), axes,
+      section.addRow({causeText(purpose).str(), dist::stringifyCollective(kind).str(), axes,
                       std::to_string(sum.count), bytesText(sum.bytes), milliseconds});
     }
   }

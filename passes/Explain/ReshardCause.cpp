@@ -6,7 +6,7 @@
 #include "dialects/NN/IR/Conversions.h"
 #include "passes/Sharding/Partition/LoopSchedule.h"
 #include "passes/Sharding/Reshards/ReshardPlan.h"
-#include "passes/Sharding/Search/OpPlacement.h"
+#include "passes/Sharding/Search/LoopCuts.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -39,9 +39,7 @@ static SmallVector<LoopKind> kindsOf(const ShardingRule &rule, unsigned operand,
   return kinds;
 }
 
-static bool isReduced(LoopKind kind) {
-  return kind == LoopKind::sum || kind == LoopKind::max || kind == LoopKind::min;
-}
+static bool isReduced(LoopKind kind) { return dist::reductionOf(kind).has_value(); }
 
 //===-- Requests ----------------------------------------------------------===//
 

@@ -40,14 +40,8 @@ LogicalResult BlockLowering::lower(Operation *op) {
     lowerPack(pack);
   } else if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
     return lowerAxisIndex(index);
-  } else if (auto reduce = dyn_cast<dist::AllReduceOp>(op)) {
-    lowerCollective(op, Collective::all_reduce, reduce.getReduction(), reduce.getAxes());
-  } else if (auto gather = dyn_cast<dist::AllGatherOp>(op)) {
-    lowerCollective(op, Collective::all_gather, dist::ReductionKind::sum, gather.getAxes());
-  } else if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op)) {
-    lowerCollective(op, Collective::reduce_scatter, scatter.getReduction(), scatter.getAxes());
-  } else if (auto exchange = dyn_cast<dist::AllToAllOp>(op)) {
-    lowerCollective(op, Collective::all_to_all, dist::ReductionKind::sum, exchange.getAxes());
+  } else if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op)) {
+    lowerCollective(collective);
   } else {
     return op->emitOpError("is outside a kernel and has no buffer form");
   }
@@ -125,9 +119,8 @@ void BlockLowering::lowerPack(dist::PackOp pack) {
   zeroUntil(pack.getType().getNumElements());
 }
 
-void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::ReductionKind reduction,
-                                    ArrayAttr axes) {
-  Location loc = op->getLoc();
+void BlockLowering::lowerCollective(dist::CollectiveOpInterface op) {
+  Location loc = op.getLoc();
   Value source = op->getOperand(0);
   Value input = buffers.lookup(source);
   const Place place = persistentBuffers.placeOf(input);
@@ -139,10 +132,9 @@ void BlockLowering::lowerCollective(Operation *op, Collective kind, dist::Reduct
     input = copied;
   }
   Value output = buffers[op->getResult(0)] = createBuffer(op->getResult(0), Space::shared);
-  // The cast is correct because both enumerations have the numbers that the runtime uses.
   Value event =
-      builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind,
-                              Reduction(uint32_t(reduction)), axes, input, output, nextId++);
+      builder.create<StartOp>(loc, EventType::get(builder.getContext()), op.getCollective(),
+                              op.getReduction(), op.getAxes(), input, output, nextId++);
   builder.create<WaitOp>(loc, event);
 }
 

@@ -40,8 +40,7 @@ private:
   /// rank, which lies in a persistent buffer. Along the sequential axis of the loop, the index is
   /// the number of the microbatch, which an `exec.microbatch` op writes to a new buffer.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
-  void lowerCollective(mlir::Operation *op, exec::Collective kind, dist::ReductionKind reduction,
-                       mlir::ArrayAttr axes);
+  void lowerCollective(dist::CollectiveOpInterface op);
 
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;

@@ -41,7 +41,7 @@ public:
     auto starts = llvm::to_vector(block.getOps<StartOp>());
     auto copies = llvm::to_vector(block.getOps<CopyOp>());
     for (StartOp start : starts)
-      if (start.getKind() == Collective::reduce_scatter)
+      if (start.getKind() == dist::Collective::reduce_scatter)
         bucketsFilledFrom.push_back(firstUseOf(placeOf(start.getInput(), symbols).root));
     // Collectives come first, because an in-place reduction of a bucket saves more memory than a
     // member that is computed in the bucket.
@@ -76,19 +76,19 @@ private:
                                     bufferBytes(shard.getType()), start.getAxes());
     };
     switch (start.getKind()) {
-    case Collective::all_reduce:
+    case dist::Collective::all_reduce:
       // The sum overwrites the operand, so no op may read the operand afterwards.
       if (mayMerge(start, input, output, /*keepsValue=*/false))
         merge(input, output);
       return;
-    case Collective::all_gather: {
+    case dist::Collective::all_gather: {
       Value shard = shardOf(output, input);
       if (mayMerge(start, input, shard, /*keepsValue=*/true))
         return merge(input, shard);
       shard.getDefiningOp()->erase();
       return;
     }
-    case Collective::reduce_scatter: {
+    case dist::Collective::reduce_scatter: {
       Value shard = shardOf(input, output);
       if (mayMergeResult(start, output, shard))
         return merge(output, shard);

@@ -83,7 +83,7 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
 /// output. In the second case, each rank has copied its shard of the state into this part, or has
 /// converted the shard into it.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
-  if (start.getKind() != Collective::all_gather ||
+  if (start.getKind() != dist::Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
     return false;
   const Value part = start.getInput();
@@ -112,7 +112,7 @@ static void addSums(EntryOp entry, Updates &updates) {
   llvm::DenseMap<Operation *, int64_t> summed; // elements by buffer; looked up by key only
   entry.walk([&](StartOp start) {
     Operation *root = placeOf(start.getOutput(), symbols).root;
-    if (start.getKind() == Collective::reduce_scatter && isa<BufferOp>(root))
+    if (start.getKind() == dist::Collective::reduce_scatter && isa<BufferOp>(root))
       summed[root] = elementsOf(start.getOutput());
   });
   SmallVector<Operation *> found;

@@ -194,28 +194,7 @@ private:
     const VariableNames variables(getOperation());
     for (const Trained &item : trained) {
       ArgAttr arg = nn::getArg(step, item.argument);
-      UpdateInputs inputs;
-      inputs.parameter = step.getArgument(item.argument);
-      inputs.gradient = item.gradient;
-      inputs.step = count;
-      inputs.weightDecay = options["weight-decay"];
-      inputs.learningRate = rate;
-      if (scale)
-        inputs.gradientScale = e.convert(scale, typeOf(inputs.parameter).getElementType());
-      double factor = 1;
-      for (Group &group : groups) {
-        if (!variables.matches(arg.getName(), group.glob))
-          continue;
-        ++group.members;
-        // If a parameter is in several groups, a later group changes only the options that its text
-        // contains.
-        if (group.options.given.count("weight-decay"))
-          inputs.weightDecay = group.options["weight-decay"];
-        if (group.options.given.count("lr-scale"))
-          factor = group.options["lr-scale"];
-      }
-      if (factor != 1)
-        inputs.learningRate = e.mul(rate, factor);
+      UpdateInputs inputs = makeInputs(e, item, count, rate, scale, variables);
       Expressions at{builder, inputs.gradient.getLoc()};
       SmallVector<std::string> names = {arg.getName().str()};
       for (StringRef slot : algorithm.getSlots()) {
@@ -245,6 +224,36 @@ private:
                                    TypeRange(ValueRange(results))));
     step.setAllArgAttrs(argAttrs);
     step.setAllResultAttrs(attrs);
+  }
+
+  /// Returns the inputs of the update of a parameter, without its slots. `scale` is the factor of
+  /// all gradients, or null. The groups that contain the parameter change its weight decay and its
+  /// learning rate, and count it as their member.
+  UpdateInputs makeInputs(Expressions e, const Trained &item, Value count, Value rate, Value scale,
+                          const VariableNames &variables) {
+    UpdateInputs inputs;
+    inputs.parameter = step.getArgument(item.argument);
+    inputs.gradient = item.gradient;
+    inputs.step = count;
+    inputs.weightDecay = options["weight-decay"];
+    inputs.learningRate = rate;
+    if (scale)
+      inputs.gradientScale = e.convert(scale, typeOf(inputs.parameter).getElementType());
+    double factor = 1;
+    for (Group &group : groups) {
+      if (!variables.matches(nn::getArg(step, item.argument).getName(), group.glob))
+        continue;
+      ++group.members;
+      // If a parameter is in several groups, a later group changes only the options that its text
+      // contains.
+      if (group.options.given.count("weight-decay"))
+        inputs.weightDecay = group.options["weight-decay"];
+      if (group.options.given.count("lr-scale"))
+        factor = group.options["lr-scale"];
+    }
+    if (factor != 1)
+      inputs.learningRate = e.mul(rate, factor);
+    return inputs;
   }
 
   /// If the loss is scaled, adds the state of loss scaling. Otherwise returns nullopt.

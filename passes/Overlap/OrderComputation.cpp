@@ -96,8 +96,8 @@ private:
   }
 
   int64_t nanoseconds(Operation *op) const {
-    if (isCollective(op))
-      return 1e9 * priceCollective(op, machine).seconds;
+    if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
+      return 1e9 * priceCollective(collective, machine).seconds;
     double seconds = 0;
     op->walk<WalkOrder::PreOrder>([&](Operation *kernel) {
       if (!isa<nn::KernelOp, nn::UpdateOp>(kernel))

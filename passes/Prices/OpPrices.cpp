@@ -3,7 +3,6 @@
 
 #include "passes/Prices/OpPrices.h"
 
-#include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/NN/IR/Fusion.h"
 
@@ -27,19 +26,24 @@ OpPrice dpc::priceKernel(Operation *kernel) {
   return price;
 }
 
-static CollectiveKind kindOf(Operation *collective) {
-  if (isa<dist::AllReduceOp>(collective))
+CollectiveKind dpc::priceKindOf(dist::Collective collective) {
+  switch (collective) {
+  case dist::Collective::all_reduce:
     return CollectiveKind::allReduce;
-  if (isa<dist::AllGatherOp>(collective))
+  case dist::Collective::reduce_scatter:
+    return CollectiveKind::reduceScatter;
+  case dist::Collective::all_gather:
+  case dist::Collective::broadcast: // a member passes on as much as in an all-gather
     return CollectiveKind::allGather;
-  if (isa<dist::AllToAllOp>(collective))
+  case dist::Collective::all_to_all:
     return CollectiveKind::allToAll;
-  return CollectiveKind::reduceScatter;
+  }
+  llvm_unreachable("unknown collective");
 }
 
-Price dpc::priceCollective(Operation *collective, const Machine &machine) {
+Price dpc::priceCollective(dist::CollectiveOpInterface collective, const Machine &machine) {
   const double bytes = std::max(tensorBytes(collective->getOperand(0).getType()),
                                 tensorBytes(collective->getResult(0).getType()));
-  return priceCollective(kindOf(collective), bytes, dist::membersOf(collective),
-                         machine.linkOver(dist::axesOf(collective)));
+  return priceCollective(priceKindOf(collective.getCollective()), bytes,
+                         dist::membersOf(collective), machine.linkOver(dist::axesOf(collective)));
 }

@@ -3,9 +3,8 @@
 #ifndef DPC_PASSES_PRICES_OPPRICES_H
 #define DPC_PASSES_PRICES_OPPRICES_H
 
+#include "dialects/Dist/IR/Collectives.h"
 #include "planning/Prices.h"
-
-#include "mlir/IR/Operation.h"
 
 namespace dpc {
 
@@ -26,8 +25,11 @@ OpPrice priceBeforeFusion(mlir::Operation *op);
 /// bytes of its operands and results, each read or written once.
 OpPrice priceKernel(mlir::Operation *kernel);
 
+/// The kind of `collective` in the formulas of planning/Prices.
+CollectiveKind priceKindOf(dist::Collective collective);
+
 /// The price of a collective of the dialect `dist`, over the mesh axes that the op names.
-Price priceCollective(mlir::Operation *collective, const Machine &machine);
+Price priceCollective(dist::CollectiveOpInterface collective, const Machine &machine);
 
 } // namespace dpc
 

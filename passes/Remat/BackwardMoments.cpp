@@ -25,11 +25,12 @@ static bool feedsUpdate(Value value) {
 }
 
 int64_t GradientDivision::partsOf(Operation *op) const {
-  if (!divides || !isa<dist::AllReduceOp>(op) || !feedsUpdate(op->getResult(0)))
+  auto reduce = dyn_cast<dist::AllReduceOp>(op);
+  if (!divides || !reduce || !feedsUpdate(reduce.getResult()))
     return 1;
-  const SmallVector<StringRef> summed = dist::axesOf(op);
+  const SmallVector<StringRef> summed = dist::axesOf(reduce);
   if (axes.axes.empty())
-    return dist::membersOf(op);
+    return dist::membersOf(reduce);
   const bool isDivided = llvm::all_of(
       axes.axes, [&](const dist::MeshAxis &axis) { return llvm::is_contained(summed, axis.name); });
   return isDivided ? axes.worldSize() : 1;

@@ -130,8 +130,8 @@ public:
 
 private:
   static double secondsOf(Operation *op, const Machine &machine) {
-    if (dist::isCollective(op))
-      return priceCollective(op, machine).seconds;
+    if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
+      return priceCollective(collective, machine).seconds;
     // Kernels that read the result compute it in registers, as part of their own loops.
     if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
       return 0;

@@ -228,7 +228,7 @@ struct DividedNorm {
           getElementTypeOrSelf(members.front()->squares.sum->getResult(0).getType()));
       local = local ? e.add(local, term) : term;
     }
-    Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), dist::ReductionKind::sum,
+    Value whole = builder.create<dist::AllReduceOp>(loc, local.getType(), dist::Reduction::sum,
                                                     local, first->mesh, first->axes);
     last->set(whole);
     if (uses.size() == 1)

@@ -13,7 +13,7 @@ using namespace dpc;
 static Value followSum(OpOperand &use, SmallVectorImpl<Attribute> &axes) {
   Operation *user = use.getOwner();
   if (auto sum = dyn_cast<dist::AllReduceOp>(user)) {
-    if (sum.getReduction() != dist::ReductionKind::sum)
+    if (sum.getReduction() != dist::Reduction::sum)
       return nullptr;
     axes.push_back(sum.getAxes());
     return sum.getResult();

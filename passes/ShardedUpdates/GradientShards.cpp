@@ -100,7 +100,7 @@ GradientShards::Parts GradientShards::makeParts(Block &block,
     Value all = pack(builder, block, &ReplicatedUpdate::partial, summed.element, valueOf);
     all = builder.create<nn::ReshapeOp>(place.loc, summed.stacked(), all);
     parts.scattered = builder.create<dist::ReduceScatterOp>(
-        place.loc, summed.shard(), dist::ReductionKind::sum, all, place.mesh, place.axes);
+        place.loc, summed.shard(), dist::Reduction::sum, all, place.mesh, place.axes);
   }
   if (!first().whole.empty()) {
     const StoragePlace taken = place.withElement(findWidest(&ReplicatedUpdate::whole));
@@ -148,7 +148,7 @@ Value GradientShards::join(Parts parts) const {
     OpBuilder builder(place.element.getContext());
     builder.setInsertionPointAfterValue(parts.scattered);
     parts.scattered = builder.create<dist::AllReduceOp>(place.loc, parts.scattered.getType(),
-                                                        dist::ReductionKind::sum, parts.scattered,
+                                                        dist::Reduction::sum, parts.scattered,
                                                         place.mesh, first().restAxes);
   }
   Value shard = parts.scattered ? parts.scattered : parts.taken;

@@ -50,8 +50,8 @@ RankedTensorType MemberFactors::vectorOf(Type element) const {
 SmallVector<Value> MemberFactors::sumSquares(Value shard) const {
   nn::Expressions e{builder, place.loc};
   Value sums = e.make<nn::SegmentSumOp>(vectorOf(place.element), e.mul(shard, shard), begins, ends);
-  sums = e.make<dist::AllReduceOp>(sums.getType(), dist::ReductionKind::sum, sums, place.mesh,
-                                   place.axes);
+  sums =
+      e.make<dist::AllReduceOp>(sums.getType(), dist::Reduction::sum, sums, place.mesh, place.axes);
   const SmallVector<Type> types(numbers.size(), RankedTensorType::get({}, place.element));
   return llvm::to_vector(llvm::map_range(e.make<dist::UnpackOp>(types, sums, numbers).getResults(),
                                          [](OpResult result) -> Value { return result; }));

@@ -109,7 +109,7 @@ private:
     update.restAxes = builder.getArrayAttr({});
     if (axes.empty()) {
       auto sum = withoutConversions(gradient).getDefiningOp<dist::AllReduceOp>();
-      if (!isOwn || !sum || sum.getReduction() != dist::ReductionKind::sum)
+      if (!isOwn || !sum || sum.getReduction() != dist::Reduction::sum)
         return false;
       update.partial = {findTerm(sum.getInput())};
       update.mesh = sum.getMesh();
@@ -184,7 +184,7 @@ private:
   /// The axes of `sum` other than the axes of the ranks that share updates. nullopt if `sum` does
   /// not run over all axes of those ranks.
   std::optional<ArrayAttr> othersOf(dist::AllReduceOp sum) {
-    if (sum.getReduction() != dist::ReductionKind::sum)
+    if (sum.getReduction() != dist::Reduction::sum)
       return std::nullopt;
     SmallVector<StringRef> others;
     unsigned shared = 0;

@@ -176,21 +176,16 @@ private:
       if (kind == LoopKind::whole && !axes.empty())
         return violation(op) << "loop " << number << " must be whole but is cut as "
                              << dist::toString(cut->layout);
-      if (kind == LoopKind::parallel || kind == LoopKind::whole)
+      const std::optional<Reduction> reduction = reductionOf(kind);
+      if (!reduction)
         continue;
       for (const std::string &axis : axes)
         for (auto [index, result] : llvm::enumerate(op->getResults()))
-          if (!llvm::is_contained(made[result].partial, Partial{axis, reductionOf(kind)}))
+          if (!llvm::is_contained(made[result].partial, Partial{axis, *reduction}))
             return violation(op) << "the reduced loop " << number << " is cut over " << axis
                                  << ", but result " << index << " is " << toString(made[result]);
     }
     return success();
-  }
-
-  static Reduction reductionOf(LoopKind kind) {
-    return kind == LoopKind::max   ? Reduction::Max
-           : kind == LoopKind::min ? Reduction::Min
-                                   : Reduction::Sum;
   }
 
   MeshShape mesh;

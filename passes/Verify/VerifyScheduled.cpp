@@ -144,11 +144,12 @@ private:
     std::vector<ByteRange> pieces = contents.piecesOf(from, names.get(start.getInput()).number);
     if (pieces.empty())
       return violation(start) << "input (" << describe(from) << ") was never written";
-    if (start.getKind() == Collective::all_to_all && from.overlaps(to))
+    if (start.getKind() == dist::Collective::all_to_all && from.overlaps(to))
       return violation(start) << "output (" << describe(to) << ") lies on the input ("
                               << describe(from) << "), parts of which are still to be sent";
     // If the collective moves data to other offsets, the complete output counts as written.
-    if (start.getKind() == Collective::all_to_all || from.end - from.begin != to.end - to.begin)
+    if (start.getKind() == dist::Collective::all_to_all ||
+        from.end - from.begin != to.end - to.begin)
       pieces = {to};
     else
       for (ByteRange &piece : pieces)

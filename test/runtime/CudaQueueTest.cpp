@@ -1,51 +1,14 @@
-// What a CudaQueue does on the emulated device: it performs what the launch tables
-// say and nothing else, takes the code that the device runs, and has a library
-// make products.
-#include "test/runtime/TinyProgram.h"
+// What only a CudaQueue does, on the emulated device: it performs nothing beside
+// the launch tables, takes the code that the device runs, and has a library make
+// products. QueueConformanceTest has what every queue does.
+#include "test/runtime/EveryQueue.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 using namespace dpc;
 using namespace dpc::test;
 
 namespace {
-
-/// Adds 1 to a double for each thread.
-const char kAddOne[] = R"(.version 7.5
-.target sm_80
-.address_size 64
-.visible .entry add_one(.param .u64 from, .param .u64 to)
-{
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<8>;
-  .reg .f64 %fd<3>;
-  ld.param.u64 %rd1, [from];
-  ld.param.u64 %rd2, [to];
-  cvta.to.global.u64 %rd3, %rd1;
-  cvta.to.global.u64 %rd4, %rd2;
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd5, %r1, 8;
-  add.s64 %rd6, %rd3, %rd5;
-  add.s64 %rd7, %rd4, %rd5;
-  ld.global.f64 %fd1, [%rd6];
-  add.rn.f64 %fd2, %fd1, 0d3FF0000000000000;
-  st.global.f64 [%rd7], %fd2;
-  ret;
-}
-)";
-
-/// The tables of TinyDevice for a CUDA device, which tests change.
-struct CudaTables : TinyDevice {
-  CudaTables() {
-    device.kind = DPC_DEVICE_CUDA;
-    kernels[0].images = images;
-    kernels[0].symbol = "add_one";
-    launches[1].blocks = 1;
-    launches[1].threads = 2;
-  }
-  dpc_image_t images[3] = {{DPC_IMAGE_PTX, 80, kAddOne, sizeof kAddOne}, {}, {}};
-};
 
 class CudaQueueTest : public testing::Test {
 protected:
@@ -92,8 +55,14 @@ protected:
 
 using Numbers = std::vector<double>;
 
-TEST_F(CudaQueueTest, PerformsLaunches) {
-  EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 21}));
+// A queue of one rank has no communicator.
+TEST_F(CudaQueueTest, RefusesCommunicationOfOneRank) {
+  OneRank rank(tiny.program);
+  dpc_comm_op_t sum = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM, DPC_NONE, 2, 7, nullptr, nullptr};
+  EXPECT_EQ(rank.queue->start(sum, {DPC_SPACE_SHARED, 0}, {DPC_SPACE_SHARED, 0}, 1), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "the program has one rank, and communicates");
+  EXPECT_EQ(rank.queue->wait(1), DPC_INVALID);
+  EXPECT_STREQ(dpc_last_error(), "event 1 is waited for before its start");
 }
 
 // Nothing of a run is anywhere but in its tables.

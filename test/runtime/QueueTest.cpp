@@ -1,5 +1,5 @@
-// What every queue does with memory and communication, and that the memory of a
-// device can be reached through its queue alone.
+// How a HostQueue calls host code, and that the memory of a ShadowQueue can be
+// reached through the queue alone. QueueConformanceTest has what every queue does.
 #include "test/runtime/TinyProgram.h"
 
 #include <cstring>
@@ -8,73 +8,6 @@ using namespace dpc;
 using namespace dpc::test;
 
 namespace {
-
-class EveryQueue : public testing::TestWithParam<bool> {
-protected:
-  EveryQueue() {
-    if (GetParam())
-      tiny.program.device = &device.device;
-  }
-  TinyDevice device;
-  TinyProgram tiny;
-};
-
-TEST_P(EveryQueue, CarriesBytesThereAndBack) {
-  OneRank rank(tiny.program);
-  for (uint32_t space : {DPC_SPACE_ARENA, DPC_SPACE_SHARED}) {
-    const double given[3] = {1, 2, 3};
-    double back[3] = {};
-    ASSERT_EQ(rank.queue->upload({space, 128}, given, sizeof given), DPC_OK);
-    ASSERT_EQ(rank.queue->zero({space, 136}, 8), DPC_OK);
-    ASSERT_EQ(rank.queue->download(back, {space, 128}, sizeof back), DPC_OK);
-    EXPECT_EQ(back[0], 1);
-    EXPECT_EQ(back[1], 0);
-    EXPECT_EQ(back[2], 3);
-  }
-  EXPECT_EQ(rank.queue->finish(), DPC_OK);
-}
-
-dpc_comm_op_t sumOfTwo() {
-  return {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM, DPC_NONE, 2, 7, nullptr, nullptr};
-}
-
-TEST_P(EveryQueue, Communicates) {
-  OneRank rank(tiny.program);
-  const double given[2] = {4, 5};
-  double back[2] = {};
-  ASSERT_EQ(rank.queue->upload({DPC_SPACE_SHARED, 0}, given, 16), DPC_OK);
-  ASSERT_EQ(rank.queue->start(sumOfTwo(), {DPC_SPACE_SHARED, 0}, {DPC_SPACE_SHARED, 64}, 1), DPC_OK)
-      << dpc_last_error();
-  ASSERT_EQ(rank.queue->wait(1), DPC_OK);
-  ASSERT_EQ(rank.queue->download(back, {DPC_SPACE_SHARED, 64}, 16), DPC_OK);
-  EXPECT_EQ(back[1], 5);
-  // A barrier has no buffers.
-  dpc_comm_op_t barrier = sumOfTwo();
-  barrier.op = DPC_OP_BARRIER;
-  barrier.count = 0;
-  ASSERT_EQ(rank.queue->start(barrier, {}, {}, 0), DPC_OK) << dpc_last_error();
-  EXPECT_EQ(rank.queue->wait(0), DPC_OK);
-  EXPECT_EQ(rank.queue->finish(), DPC_OK);
-}
-
-TEST_P(EveryQueue, RefusesEventsOutOfOrder) {
-  OneRank rank(tiny.program);
-  EXPECT_EQ(rank.queue->wait(1), DPC_INVALID);
-  EXPECT_STREQ(dpc_last_error(), "event 1 is waited for before its start");
-  const DeviceAddress at = {DPC_SPACE_SHARED, 0};
-  ASSERT_EQ(rank.queue->start(sumOfTwo(), at, at, 1), DPC_OK);
-  EXPECT_EQ(rank.queue->start(sumOfTwo(), at, at, 1), DPC_INVALID);
-  EXPECT_STREQ(dpc_last_error(), "event 1 is started twice");
-  EXPECT_EQ(rank.queue->finish(), DPC_INVALID);
-  EXPECT_STREQ(dpc_last_error(), "event 1 is never waited for");
-  EXPECT_EQ(rank.queue->wait(1), DPC_OK);
-  EXPECT_EQ(rank.queue->finish(), DPC_OK);
-}
-
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryQueue, testing::Bool(),
-                         [](const testing::TestParamInfo<bool> &info) {
-                           return info.param ? "Shadow" : "Host";
-                         });
 
 TEST(HostQueue, CallsHostCode) {
   TinyProgram tiny;
@@ -90,23 +23,6 @@ TEST(HostQueue, CallsHostCode) {
   EXPECT_EQ(back, 6);
   given = -1;
   EXPECT_EQ(rank.queue->compute(1, 2, &given), DPC_NUMERIC);
-}
-
-TEST(ShadowQueue, PerformsLaunches) {
-  TinyDevice device;
-  TinyProgram tiny;
-  tiny.program.device = &device.device;
-  OneRank rank(tiny.program);
-  const double given[4] = {0, 0, 10, 20};
-  double sums[2] = {};
-  int64_t number = 0;
-  ASSERT_EQ(rank.queue->upload({DPC_SPACE_ARENA, 0}, given, sizeof given), DPC_OK);
-  ASSERT_EQ(rank.queue->compute(0, 1, nullptr), DPC_OK);
-  ASSERT_EQ(rank.queue->download(sums, {DPC_SPACE_ARENA, 1024}, 16), DPC_OK);
-  ASSERT_EQ(rank.queue->download(&number, {DPC_SPACE_ARENA, 2048}, 8), DPC_OK);
-  EXPECT_EQ(sums[0], 11); // of the second microbatch
-  EXPECT_EQ(sums[1], 21);
-  EXPECT_EQ(number, 110);
 }
 
 // The host may exchange votes while no one can reach the spaces; a rank that
@@ -135,7 +51,9 @@ TEST(ShadowQueue, StrayTouchesEndTheProcess) {
                     *shared = rank.memory.base(DPC_SPACE_SHARED);
       rank.memory.vote()[0] = 1;
       const DeviceAddress at = {DPC_SPACE_SHARED, 0};
-      rank.queue->start(sumOfTwo(), at, at, 1);
+      const dpc_comm_op_t sum = {DPC_OP_ALL_REDUCE, 0, 0, DPC_F64, DPC_SUM,
+                                 DPC_NONE,          2, 7, nullptr, nullptr};
+      rank.queue->start(sum, at, at, 1);
       if (touch == sharedUnderWay)
         (void)shared[0];
       else if (touch == arenaUnderWay)

@@ -163,6 +163,53 @@ static void adoptPlan(ModuleOp module, ProgramPlan &plan) {
   plan.deviceBytes = deviceBytes;
 }
 
+/// Facts about levels that later levels do not have.
+struct EarlierLevels {
+  std::optional<std::string> loss;      ///< describeLoss
+  std::optional<ReshardTable> reshards; ///< for --explain
+  onnx::SpecPlan plan;                  ///< collectPlan, for the saved model
+};
+
+/// Makes all levels up to that of `options.stopAfter`. Returns false after an error.
+static bool runPipelines(CompileOptions &options, ModuleOp module, EarlierLevels &facts) {
+  // Each pipeline makes its level from the previous one, and checks the contract of its level.
+  const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
+      {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
+      {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
+      {Level::placed, [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
+      {Level::local, [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
+      {Level::ordered,
+       [&](auto &manager) {
+         addFitting(manager, options);
+         buildOrderedPipeline(manager, options.ordered);
+       }},
+      {Level::scheduled,
+       [&](auto &manager) { buildScheduledPipeline(manager, options.scheduled); }},
+      {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
+  };
+  for (const auto &[level, build] : pipelines) {
+    if (level > options.stopAfter)
+      break;
+    PassManager manager(module.getContext());
+    manager.addInstrumentation(std::make_unique<NamePasses>());
+    build(manager);
+    if (failed(manager.run(module)))
+      return false;
+    if (level == Level::placed) {
+      if (!examineReshards(options, module, facts.reshards))
+        return false;
+      facts.plan = collectPlan(module);
+    }
+    if (level == Level::ordered)
+      adoptPlan(module, options.plan);
+    // describeLoss needs functions whose arguments are the tensors that the host knows. Later
+    // levels do not have such functions.
+    if (level <= Level::local)
+      facts.loss = describeLoss(module);
+  }
+  return true;
+}
+
 int main(int argc, char **argv) {
   FatalErrors::install("dpc-compile", removeWorkFolders);
   cleanUpOnInterrupt();
@@ -200,52 +247,16 @@ int main(int argc, char **argv) {
       return exitInvalid;
     }
   dist::setPlan(*module, options.plan);
-  // Each pipeline makes its level from the previous one, and checks the contract of its level.
-  const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
-      {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
-      {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},
-      {Level::placed, [&](auto &manager) { buildPlacedPipeline(manager, options.placed); }},
-      {Level::local, [&](auto &manager) { buildLocalPipeline(manager, options.local); }},
-      {Level::ordered,
-       [&](auto &manager) {
-         addFitting(manager, options);
-         buildOrderedPipeline(manager, options.ordered);
-       }},
-      {Level::scheduled,
-       [&](auto &manager) { buildScheduledPipeline(manager, options.scheduled); }},
-      {Level::exec, [&](auto &manager) { buildExecPipeline(manager, options.exec); }},
-  };
-  std::optional<std::string> loss;
-  std::optional<ReshardTable> reshards;
-  onnx::SpecPlan plan;
-  for (const auto &[level, build] : pipelines) {
-    if (level > options.stopAfter)
-      break;
-    PassManager manager(&context);
-    manager.addInstrumentation(std::make_unique<NamePasses>());
-    build(manager);
-    if (failed(manager.run(*module)))
-      return exitInvalid;
-    if (level == Level::placed) {
-      if (!examineReshards(options, *module, reshards))
-        return exitInvalid;
-      plan = collectPlan(*module);
-    }
-    if (level == Level::ordered)
-      adoptPlan(*module, options.plan);
-    // describeLoss needs functions whose arguments are the tensors that the host knows. Later
-    // levels do not have such functions.
-    if (level <= Level::local)
-      loss = describeLoss(*module);
-  }
-  if (int code = explain(options, summary, *module, reshards))
+  EarlierLevels facts;
+  if (!runPipelines(options, *module, facts))
+    return exitInvalid;
+  if (int code = explain(options, summary, *module, facts.reshards))
     return code;
   if (options.stopAfter != Level::object) {
-    // Do not print the generated code of kernels: it only repeats what the ops of the kernels
-    // say.
+    // Do not print the generated code of kernels, because it only repeats the ops of the kernels.
     if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
       code.erase();
-    return finish(printModule(*module, options.output), loss);
+    return finish(printModule(*module, options.output), facts.loss);
   }
-  return finish(writeProgram(*module, options, *source, plan, argv[0]), loss);
+  return finish(writeProgram(*module, options, *source, facts.plan, argv[0]), facts.loss);
 }

@@ -17,27 +17,13 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Casts the collective `op` to its type, e.g. AllReduceOp, and calls `get` with
-/// it.
-template <typename T, typename Get> static T ofCollective(Operation *op, Get get) {
-  if (auto reduce = dyn_cast<AllReduceOp>(op))
-    return get(reduce);
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return get(gather);
-  if (auto exchange = dyn_cast<AllToAllOp>(op))
-    return get(exchange);
-  return get(cast<ReduceScatterOp>(op));
+SmallVector<StringRef> dist::axesOf(CollectiveOpInterface collective) {
+  return SmallVector<StringRef>(collective.getAxes().getAsValueRange<StringAttr>());
 }
 
-SmallVector<StringRef> dist::axesOf(Operation *collective) {
-  auto axes = ofCollective<ArrayAttr>(collective, [](auto op) { return op.getAxes(); });
-  return SmallVector<StringRef>(axes.getAsValueRange<StringAttr>());
-}
-
-int64_t dist::membersOf(Operation *collective) {
-  auto mesh = ofCollective<FlatSymbolRefAttr>(collective, [](auto op) { return op.getMeshAttr(); });
-  auto found = SymbolTable::lookupNearestSymbolFrom<MeshOp>(collective, mesh);
-  return groupSize(found.getShape(), axesOf(collective));
+int64_t dist::membersOf(CollectiveOpInterface collective) {
+  auto mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(collective, collective.getMeshAttr());
+  return groupSize(mesh.getShape(), axesOf(collective));
 }
 
 /// Parses the kinds of a dist.micro's operands or results, e.g. `[whole,
@@ -79,6 +65,8 @@ static ParseResult parseMicroTypes(OpAsmParser &parser, SmallVectorImpl<Type> &t
 static void printMicroTypes(OpAsmPrinter &printer, Operation *, TypeRange types) {
   printer << "(" << types << ")";
 }
+
+#include "dialects/Dist/IR/CollectiveOpInterface.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.cpp.inc"
@@ -149,9 +137,7 @@ MeshShape dpc::dist::getMeshShape(ModuleOp module) {
   return mesh ? mesh.getShape() : MeshShape();
 }
 
-bool dpc::dist::isCollective(Operation *op) {
-  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp>(op);
-}
+bool dpc::dist::isCollective(Operation *op) { return isa<CollectiveOpInterface>(op); }
 
 bool dpc::dist::feedsCollective(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {

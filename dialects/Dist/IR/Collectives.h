@@ -5,6 +5,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include "dialects/Dist/IR/CollectiveOpInterface.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.h.inc"
 
@@ -32,8 +34,8 @@ bool isCollective(mlir::Operation *op);
 bool feedsCollective(mlir::Value value);
 
 /// The axes of a collective op, and the number of members of each of its groups.
-llvm::SmallVector<llvm::StringRef> axesOf(mlir::Operation *collective);
-int64_t membersOf(mlir::Operation *collective);
+llvm::SmallVector<llvm::StringRef> axesOf(CollectiveOpInterface collective);
+int64_t membersOf(CollectiveOpInterface collective);
 
 } // namespace dpc::dist
 

@@ -79,7 +79,7 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
     * (C1) `mesh` names a `dist.mesh`.
     * (C2) Every entry of `axes` is a parallel axis of that mesh, listed once.
   }];
-  let arguments = (ins Dist_ReductionKind:$reduction, Dist_Tensor:$input,
+  let arguments = (ins Dist_Reduction:$reduction, Dist_Tensor:$input,
                        FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$reduction $input `on` $mesh $axes attr-dict `:` type($result)";
@@ -133,7 +133,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
     Constraints: (C1), (C2) as for `dist.all_reduce`; (C3) the operand has the
     group's size before the result's dimensions.
   }];
-  let arguments = (ins Dist_ReductionKind:$reduction, Dist_Tensor:$input,
+  let arguments = (ins Dist_Reduction:$reduction, Dist_Tensor:$input,
                        FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$reduction $input `on` $mesh $axes attr-dict `:` type($input) `->` type($result)";

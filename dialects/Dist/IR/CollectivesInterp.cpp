@@ -25,14 +25,14 @@ static SmallVector<StringRef> names(ArrayAttr axes) {
 
 /// Adds `from` to `to`, or sets `to` to the elementwise maximum or minimum of
 /// both. The maximum and the minimum of a NaN and any value are NaN.
-static void combineInto(HostTensor &to, const HostTensor &from, ReductionKind kind) {
+static void combineInto(HostTensor &to, const HostTensor &from, Reduction kind) {
   auto apply = [&](auto &left, const auto &right) {
     for (size_t i = 0; i < left.size(); ++i) {
-      if (kind == ReductionKind::sum)
+      if (kind == Reduction::sum)
         left[i] += right[i];
       else if (left[i] != left[i] || right[i] != right[i])
         left[i] += right[i];
-      else if (kind == ReductionKind::max)
+      else if (kind == Reduction::max)
         left[i] = std::max(left[i], right[i]);
       else
         left[i] = std::min(left[i], right[i]);
@@ -137,7 +137,7 @@ LogicalResult MicroOp::interpret(InterpreterContext &context, Operands in, Resul
       if (getResultKind(index) == MicroKind::stacked)
         copySlice(out[index], value, iteration, /*toInside=*/false);
       else
-        combineInto(out[index], value, ReductionKind::sum);
+        combineInto(out[index], value, Reduction::sum);
     }
   }
   context.setSequentialIndex(getAxis(), 0);

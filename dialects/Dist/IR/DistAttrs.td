@@ -5,11 +5,28 @@ include "dialects/Dist/IR/DistDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
-def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "How a collective combines values", [
-  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
-]> {
+// An enum of plain C++, because the layout algebra uses it without IR. An op stores it as an
+// integer attribute.
+class Dist_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::dpc::dist";
+  let genSpecializedAttr = 0;
+  let returnType = "::dpc::dist::" # name;
+  let convertFromStorage = "static_cast<::dpc::dist::" # name # ">($_self.getInt())";
+  let constBuilderCall = "$_builder.getI32IntegerAttr(static_cast<int32_t>($0))";
 }
+
+// The values of Reduction and Collective are the numbers of the runtime (DPC_SUM, DPC_OP_*):
+// record/AbiNumbers.h asserts it.
+def Dist_Reduction : Dist_Enum<"Reduction", "How a group of devices combines its values", [
+  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
+]>;
+
+def Dist_Collective : Dist_Enum<"Collective", "How a group of devices exchanges its values", [
+  I32EnumAttrCase<"all_reduce", 1>, I32EnumAttrCase<"reduce_scatter", 2>,
+  I32EnumAttrCase<"all_gather", 3>, I32EnumAttrCase<"broadcast", 4>,
+  I32EnumAttrCase<"all_to_all", 8>,
+]>;
 
 def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
   let mnemonic = "layout";
@@ -171,14 +188,11 @@ def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Dist_MicroOperandKind : I32EnumAttr<"MicroKind", "How a value crosses the edge of a microbatch loop", [
+def Dist_MicroOperandKind : Dist_Enum<"MicroKind", "How a value crosses the edge of a microbatch loop", [
   I32EnumAttrCase<"whole", 0>,   // operand: every iteration gets the complete value
   I32EnumAttrCase<"sliced", 1>,  // operand: iteration m gets slice m of its first dimension
   I32EnumAttrCase<"stacked", 2>, // result: iteration m computes slice m of its first dimension
   I32EnumAttrCase<"summed", 3>,  // result: the sum of the values of all iterations
-]> {
-  let cppNamespace = "::dpc::dist";
-  let genSpecializedAttr = 0;
-}
+]>;
 
 #endif // DPC_DIALECTS_DIST_IR_DISTATTRS_TD

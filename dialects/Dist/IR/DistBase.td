@@ -1,6 +1,7 @@
 #ifndef DPC_DIALECTS_DIST_IR_DISTBASE_TD
 #define DPC_DIALECTS_DIST_IR_DISTBASE_TD
 
+include "dialects/Dist/IR/CollectiveOpInterface.td"
 include "dialects/Dist/IR/DistAttrs.td"
 include "dialects/Interfaces/InterpretableOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -13,12 +14,21 @@ def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
 class Dist_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dist_Dialect, mnemonic, traits>;
 
-// Devices with the same coordinates on all axes except `axes` form a group. The
-// members of a group are numbered by their coordinates along `axes`, with the
-// first axis varying slowest.
-class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+// An op that each device of a group performs. Devices with the same coordinates on
+// all axes except `axes` form a group. The members of a group are numbered by their
+// coordinates along `axes`, with the first axis varying slowest.
+class Dist_GroupOp<string mnemonic, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat([
         Pure, Dist_Interpretable,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+// An op by which the devices of a group exchange data. The mnemonic is the name of
+// its Collective.
+class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Dist_GroupOp<mnemonic, !listconcat([CollectiveOpInterface], traits)> {
+  let extraClassDeclaration = [{
+    ::dpc::dist::Collective getCollective() { return ::dpc::dist::Collective::}] # mnemonic # [{; }
+  }];
+}
 
 #endif // DPC_DIALECTS_DIST_IR_DISTBASE_TD

@@ -15,8 +15,6 @@
 using namespace mlir;
 using namespace dpc::dist;
 
-#include "dialects/Dist/IR/DistEnums.cpp.inc"
-
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/IR/DistAttrs.cpp.inc"
 

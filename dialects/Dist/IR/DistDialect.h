@@ -1,6 +1,7 @@
 #ifndef DPC_DIALECTS_DIST_IR_DISTDIALECT_H
 #define DPC_DIALECTS_DIST_IR_DISTDIALECT_H
 
+#include "dialects/Dist/IR/DistEnums.h"
 #include "dialects/Dist/IR/Layout.h"
 #include "dialects/Interfaces/Interfaces.h"
 
@@ -12,8 +13,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include "dialects/Dist/IR/DistEnums.h.inc"
 
 namespace dpc {
 struct ProgramPlan; // planning/Plan.h

@@ -59,7 +59,7 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
   let hasVerifier = 1;
 }
 
-def Dist_ShardOp : Dist_CollectiveOp<"shard", [Dist_Fusable]> {
+def Dist_ShardOp : Dist_GroupOp<"shard", [Dist_Fusable]> {
   let summary = "This device's shard of a flat tensor that all devices have";
   let description = [{
     The operand is the same on all devices of the group. It consists of as many

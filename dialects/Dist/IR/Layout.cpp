@@ -212,8 +212,9 @@ std::optional<std::string> check(const Layout &layout, ArrayRef<int64_t> shape,
             .str();
     for (const Partial &earlier : ArrayRef<Partial>(layout.partial).take_front(i))
       if (earlier.axis == axis)
-        return ("axis '" + Twine(axis) + "' is partial twice: " + toString(earlier.reduction) +
-                " and " + toString(partial.reduction))
+        return ("axis '" + Twine(axis) +
+                "' is partial twice: " + stringifyReduction(earlier.reduction) + " and " +
+                stringifyReduction(partial.reduction))
             .str();
   }
   return std::nullopt;

@@ -19,6 +19,7 @@
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUT_H
 #define DPC_DIALECTS_DIST_IR_LAYOUT_H
 
+#include "dialects/Dist/IR/DistEnums.h"
 #include "dialects/Dist/IR/MeshShape.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/Support/Error.h"
@@ -69,13 +70,11 @@ struct DimLayout {
   bool operator!=(const DimLayout &other) const { return !(*this == other); }
 };
 
-enum class Reduction { Sum, Max, Min };
-
 /// The logical value is the `reduction` of the values that the devices along `axis`
 /// have.
 struct Partial {
   std::string axis;
-  Reduction reduction = Reduction::Sum;
+  Reduction reduction = Reduction::sum;
 
   bool operator==(const Partial &other) const {
     return axis == other.axis && reduction == other.reduction;
@@ -179,8 +178,6 @@ std::string toString(const Layout &layout);
 /// `text` to the remainder.
 llvm::Expected<Layout> parseLayout(llvm::StringRef text);
 llvm::Expected<Layout> parseLayoutPrefix(llvm::StringRef &text);
-
-llvm::StringRef toString(Reduction reduction);
 
 } // namespace dpc::dist
 

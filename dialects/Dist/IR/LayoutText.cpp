@@ -9,25 +9,12 @@
 #include "dialects/Dist/IR/Layout.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace dpc::dist {
-
-StringRef toString(Reduction reduction) {
-  switch (reduction) {
-  case Reduction::Sum:
-    return "sum";
-  case Reduction::Max:
-    return "max";
-  case Reduction::Min:
-    return "min";
-  }
-  llvm_unreachable("unknown reduction");
-}
 
 //===-- Printing ----------------------------------------------------------===//
 
@@ -60,7 +47,7 @@ void print(const Layout &layout, raw_ostream &os) {
     Reduction reduction = rest.front().reduction;
     ArrayRef<Partial> same =
         rest.take_while([&](const Partial &partial) { return partial.reduction == reduction; });
-    os << toString(reduction) << '(';
+    os << stringifyReduction(reduction) << '(';
     interleave(same, os, [&](const Partial &partial) { os << partial.axis; }, ",");
     os << ')';
     rest = rest.drop_front(same.size());
@@ -177,11 +164,7 @@ struct Parser {
     do {
       rest = rest.ltrim();
       StringRef word = rest.take_while([](char c) { return isAlpha(c); });
-      auto reduction = StringSwitch<std::optional<Reduction>>(word)
-                           .Case("sum", Reduction::Sum)
-                           .Case("max", Reduction::Max)
-                           .Case("min", Reduction::Min)
-                           .Default(std::nullopt);
+      std::optional<Reduction> reduction = symbolizeReduction(word);
       if (!reduction)
         return fail("expected 'sum', 'max' or 'min'");
       rest = rest.drop_front(word.size());

@@ -9,16 +9,6 @@ def Exec_Space : I32EnumAttr<"Space", "Address space of a rank, numbered as DPC_
   I32EnumAttrCase<"arena", 0>, I32EnumAttrCase<"shared", 1>,
 ]> { let cppNamespace = "::dpc::exec"; }
 
-def Exec_Collective : I32EnumAttr<"Collective", "A collective, numbered as DPC_OP_*", [
-  I32EnumAttrCase<"all_reduce", 1>, I32EnumAttrCase<"reduce_scatter", 2>,
-  I32EnumAttrCase<"all_gather", 3>, I32EnumAttrCase<"broadcast", 4>,
-  I32EnumAttrCase<"all_to_all", 8>,
-]> { let cppNamespace = "::dpc::exec"; }
-
-def Exec_Reduction : I32EnumAttr<"Reduction", "How a collective combines elements, numbered as DPC_SUM, ...", [
-  I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
-]> { let cppNamespace = "::dpc::exec"; }
-
 class Exec_Attr<string name, string mnemonicName> : AttrDef<Exec_Dialect, name> {
   let mnemonic = mnemonicName;
 }

@@ -1,6 +1,7 @@
 #ifndef DPC_DIALECTS_EXEC_IR_EXECOPS_TD
 #define DPC_DIALECTS_EXEC_IR_EXECOPS_TD
 
+include "dialects/Dist/IR/DistAttrs.td"
 include "dialects/Exec/IR/ExecAttrs.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -372,7 +373,7 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
     space `shared`; (C3) if the input or output is a view over mesh axes, these
     axes are `axes`.
   }];
-  let arguments = (ins Exec_Collective:$kind, Exec_Reduction:$reduction, StrArrayAttr:$axes,
+  let arguments = (ins Dist_Collective:$kind, Dist_Reduction:$reduction, StrArrayAttr:$axes,
                        Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);
   let results = (outs Exec_Event:$event);
   let assemblyFormat = [{

@@ -74,14 +74,29 @@ FusionKind ReduceOp::getFusionKind() { return FusionKind::reduction; }
 
 ArrayRef<int64_t> ReduceOp::getReducedDims() { return getDimensions(); }
 
+/// The kind of a loop over the elements that a reduction combines. Devices that each have a part of
+/// the elements can combine their results by sum, max and min, but not by a product.
+static LoopKind loopKindOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return LoopKind::sum;
+  case ReduceKind::max:
+    return LoopKind::max;
+  case ReduceKind::min:
+    return LoopKind::min;
+  case ReduceKind::prod:
+    return LoopKind::whole;
+  }
+  llvm_unreachable("unknown reduction");
+}
+
 ShardingRule ReduceOp::getShardingRule() {
-  static const LoopKind kinds[] = {LoopKind::sum, LoopKind::max, LoopKind::min, LoopKind::whole};
   ShardingRule rule;
   rule.operands.emplace_back();
   rule.results.emplace_back();
   for (auto [d, extent] : llvm::enumerate(typeOf(getInput()).getShape())) {
     bool reduced = llvm::is_contained(getDimensions(), int64_t(d));
-    unsigned loop = rule.addLoop(extent, reduced ? kinds[unsigned(getKind())] : LoopKind::parallel);
+    unsigned loop = rule.addLoop(extent, reduced ? loopKindOf(getKind()) : LoopKind::parallel);
     rule.operands[0].push_back(ShardingRule::dim(loop));
     if (!reduced)
       rule.results[0].push_back(ShardingRule::dim(loop));

@@ -28,6 +28,37 @@ const llvm::StringSet<> &repeats() {
   return names;
 }
 
+/// Operators that read rows of a table.
+const llvm::StringSet<> &lookups() {
+  static const llvm::StringSet<> names = {"embedding", "index", "index_select", "gather"};
+  return names;
+}
+
+/// Operators whose results are floats that depend on the values of their operands. Such
+/// a result cannot be undone, and it is never an index.
+const llvm::StringSet<> &arithmetic() {
+  static const llvm::StringSet<> names = {
+      "linear",       "addmm",    "matmul", "mm",         "bmm",
+      "einsum",       "sigmoid",  "tanh",   "exp",        "softmax",
+      "relu",         "gelu",     "silu",   "layer_norm", "rsqrt",
+      "softplus",     "conv1d",   "conv2d", "_softmax",   "sin",
+      "cos",          "rms_norm", "sqrt",   "cat",        "linalg_vector_norm",
+      "_weight_norm", "norm",     "stack"};
+  return names;
+}
+
+/// Undoes the addition of `addend` to a tensor, which gave `value`.
+std::optional<Undone> undoAddition(const Tensor &value, double addend) {
+  Derivation minus(1), plus(1);
+  minus[0].kind = plus[0].kind = DerivationStep::Kind::Add;
+  minus[0].addend = -addend;
+  plus[0].addend = addend;
+  std::optional<Tensor> parameter = derive(value, minus);
+  if (!parameter)
+    return std::nullopt;
+  return Undone{{std::move(*parameter), std::move(plus)}, Doubt::None};
+}
+
 /// Undoes the views that came before a repetition. `after` has the tensor before the
 /// repetition, and the steps after the views.
 Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
@@ -46,16 +77,6 @@ Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View>
 /// Reconstructs the module's tensor that `found` was computed from, by the names of
 /// the intermediate values.
 std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
-  static const llvm::StringSet<> lookups = {"embedding", "index", "index_select", "gather"};
-  // Operators whose results are floats that depend on the values of their operands. Such
-  // a result cannot be undone, and it is never an index.
-  static const llvm::StringSet<> arithmetic = {
-      "linear",       "addmm",    "matmul", "mm",         "bmm",
-      "einsum",       "sigmoid",  "tanh",   "exp",        "softmax",
-      "relu",         "gelu",     "silu",   "layer_norm", "rsqrt",
-      "softplus",     "conv1d",   "conv2d", "_softmax",   "sin",
-      "cos",          "rms_norm", "sqrt",   "cat",        "linalg_vector_norm",
-      "_weight_norm", "norm",     "stack"};
   const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
   const Node &node = graph.nodes[found.at.node];
@@ -77,7 +98,7 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
     last = found.argument; // the argument was merged with an equal tensor
   }
   StringRef stem = stemOf(last);
-  bool looksUp = lookups.contains(stem), repeatsIt = false, computes = false;
+  bool looksUp = lookups().contains(stem), repeatsIt = false, computes = false;
   size_t others = 0, scalars = 0;
   double addend = 1;
   std::vector<View> before;
@@ -90,26 +111,18 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
     if (const Initializer *scalar = inFile(name); scalar && scalar->tensor.numElements() == 1)
       addend = scalar->tensor.asDouble(0);
     StringRef each = stemOf(name);
-    looksUp |= lookups.contains(each);
+    looksUp |= lookups().contains(each);
     repeatsIt |= repeats().contains(each);
-    if (arithmetic.contains(each))
+    if (arithmetic().contains(each))
       return std::nullopt;
     if (StringRef(name).starts_with("val_") || inFile(name) || signature.findTarget(name) ||
-        repeats().contains(each) || lookups.contains(each))
+        repeats().contains(each) || lookups().contains(each))
       continue;
     before.push_back(asView(name));
     computes |= before.back().kind == ViewKind::None;
   }
-  if (stem == "add" && others == 1 && scalars == 1) {
-    Derivation minus(1), plus(1);
-    minus[0].kind = plus[0].kind = DerivationStep::Kind::Add;
-    minus[0].addend = -addend;
-    plus[0].addend = addend;
-    std::optional<Tensor> parameter = derive(value, minus);
-    if (!parameter)
-      return std::nullopt;
-    return Undone{{std::move(*parameter), std::move(plus)}, Doubt::None};
-  }
+  if (stem == "add" && others == 1 && scalars == 1)
+    return undoAddition(value, addend);
   if (stem == "embedding" && value.shape.size() > 0) {
     if (isSplat(value))
       return std::nullopt;
@@ -118,7 +131,7 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   if (repeats().contains(stem) && !looksUp && !computes)
     return behind(collapseRepeated(value, isState ? 1 : 0), lastOnes, before, isKernel(node));
   View final = asView(last);
-  if (final.kind == ViewKind::None && !lookups.contains(stem) && !repeats().contains(stem))
+  if (final.kind == ViewKind::None && !lookups().contains(stem) && !repeats().contains(stem))
     return std::nullopt;
   if (looksUp || repeatsIt) {
     std::optional<Derived> table = distinctRowsAnywhere(value);

@@ -12,12 +12,6 @@ using namespace dpc;
 using namespace dpc::dist;
 using namespace dpc::nn;
 
-static ReductionKind kindOf(Reduction reduction) {
-  return reduction == Reduction::Sum   ? ReductionKind::sum
-         : reduction == Reduction::Max ? ReductionKind::max
-                                       : ReductionKind::min;
-}
-
 namespace {
 
 /// Emits the ops of one step.
@@ -37,13 +31,12 @@ public:
     auto type = withShape(typeOf(local), localShape(step.after, context.mesh));
     switch (step.kind) {
     case ReshardKind::allReduce:
-      return e.make<AllReduceOp>(TypeRange(local.getType()), kindOf(step.reduction), local,
+      return e.make<AllReduceOp>(TypeRange(local.getType()), step.reduction, local,
                                  meshName.getValue(), axes);
     case ReshardKind::reduceScatter:
       return e.make<ReduceScatterOp>(
-          type, kindOf(step.reduction),
-          e.reshape(stackParts(local), stacked(members, type.getShape())), meshName.getValue(),
-          axes);
+          type, step.reduction, e.reshape(stackParts(local), stacked(members, type.getShape())),
+          meshName.getValue(), axes);
     case ReshardKind::slice:
       return slice(local);
     case ReshardKind::allGather: {

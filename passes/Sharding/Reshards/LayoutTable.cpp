@@ -24,7 +24,7 @@ unsigned LayoutTable::getNumber(const Layout &layout) {
   layouts.push_back(layout);
   partialSums.push_back(llvm::any_of(layout.partial, [&](const Partial &partial) {
     std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
-    return partial.reduction == Reduction::Sum && axis && !mesh.axes[*axis].sequential;
+    return partial.reduction == Reduction::sum && axis && !mesh.axes[*axis].sequential;
   }));
   return number;
 }

@@ -47,7 +47,7 @@ llvm::Error ReshardProblem::check() const {
   for (const Partial &partial : withoutIdleAxes(to, mesh).partial)
     if (!llvm::is_contained(from.partial, partial))
       return planError("{0} is to become partial {1}({2})", dist::toString(from),
-                       dist::toString(partial.reduction), partial.axis);
+                       dist::stringifyReduction(partial.reduction), partial.axis);
   return llvm::Error::success();
 }
 

@@ -36,7 +36,7 @@ struct ReshardStep {
   /// The axes of the groups that exchange data, the slowest first. For a slice, the axes that cut.
   dist::AxisNames axes;
   /// Only for all_reduce and reduce_scatter.
-  dist::Reduction reduction = dist::Reduction::Sum;
+  dist::Reduction reduction = dist::Reduction::sum;
   dist::Layout after;
 };
 

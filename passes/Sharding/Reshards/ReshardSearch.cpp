@@ -101,7 +101,7 @@ private:
   /// Adds the reductions. Sums come before maxima, and maxima before minima, because different
   /// reductions do not commute.
   void addReductions() {
-    for (Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
+    for (Reduction reduction : {Reduction::sum, Reduction::max, Reduction::min}) {
       bool found = false;
       for (const Partial &partial : layout.partial) {
         if (partial.reduction != reduction || llvm::is_contained(to.partial, partial))
@@ -131,14 +131,14 @@ private:
         if (!isUsed(axis))
           if (auto dim = cutNext(layout, d, axis))
             list.push_back(
-                {ReshardKind::slice, {axis}, Reduction::Sum, with(layout, d, *dim), {}, d});
+                {ReshardKind::slice, {axis}, Reduction::sum, with(layout, d, *dim), {}, d});
       // The segments of a dimension may nest axes in different orders. Then all axes must be
       // cut in one step.
       if (to.dims[d].segments.size() > 1 && axes.size() > 1 &&
           shardedAxes(layout.dims[d]).empty() &&
           llvm::none_of(axes, [&](const std::string &axis) { return isUsed(axis); }))
         list.push_back(
-            {ReshardKind::slice, axes, Reduction::Sum, with(layout, d, to.dims[d]), {}, d});
+            {ReshardKind::slice, axes, Reduction::sum, with(layout, d, to.dims[d]), {}, d});
     }
   }
 
@@ -152,7 +152,7 @@ private:
       if (!rest)
         continue;
       Layout gathered = with(layout, d, *rest);
-      list.push_back({ReshardKind::allGather, {axis}, Reduction::Sum, gathered, d, {}});
+      list.push_back({ReshardKind::allGather, {axis}, Reduction::sum, gathered, d, {}});
       for (unsigned other = 0; other < layout.dims.size(); ++other) {
         // Within one dimension, a cut moves only between factors.
         if (other == d && (dim.segments.size() > 1 || !haveSameFactors(dim, to.dims[d])))
@@ -160,7 +160,7 @@ private:
         if (auto cut = cutNext(gathered, other, axis))
           list.push_back({ReshardKind::allToAll,
                           {axis},
-                          Reduction::Sum,
+                          Reduction::sum,
                           with(gathered, other, *cut),
                           d,
                           other});
@@ -169,7 +169,7 @@ private:
     if (dim.segments.size() > 1 && axes.size() > 1)
       list.push_back({ReshardKind::allGather,
                       axes,
-                      Reduction::Sum,
+                      Reduction::sum,
                       with(layout, d, withoutAxes(to.dims[d])),
                       d,
                       {}});

@@ -1,7 +1,9 @@
 // Derives the layouts of one op from the cuts of its loops and from the layouts of its
-// operands.
+// operands. Tries restrictions of the cuts, and keeps the cheapest.
 
 #include "passes/Sharding/Search/OpPlacement.h"
+
+#include "passes/Sharding/Search/LoopCuts.h"
 
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -15,139 +17,25 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Whether any of `axes` cuts `dim`.
-static bool usesAny(const DimLayout &dim, ArrayRef<std::string> axes) {
-  return llvm::any_of(shardedAxes(dim),
-                      [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
-}
-
 static bool isPartialOver(const Layout &layout, StringRef axis) {
   return llvm::any_of(layout.partial, [&](const Partial &partial) { return partial.axis == axis; });
 }
 
-void dpc::dropAxes(DimLayout &dim, ArrayRef<std::string> axes) {
-  if (axes.empty())
-    return;
-  for (Segment &segment : dim.segments)
-    for (Factor &factor : segment.factors)
-      llvm::erase_if(factor.axes,
-                     [&](const std::string &axis) { return llvm::is_contained(axes, axis); });
-}
-
-DimLayout dpc::layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
-                      llvm::function_ref<const AxisNames *(unsigned)> cutsOf,
-                      const MeshShape &mesh) {
-  DimLayout layout;
-  for (const auto &segment : dim) {
-    layout.segments.emplace_back();
-    SmallVector<std::string> used;
-    for (unsigned atom : segment) {
-      Factor factor(sizeOf(atom));
-      if (const AxisNames *cuts = cutsOf(atom))
-        for (const std::string &axis : *cuts)
-          if (!llvm::is_contained(used, axis)) {
-            used.push_back(axis);
-            factor.axes.push_back(axis);
-            // One iteration has one index of this factor, so no other axis can cut it.
-            if (mesh.axes[*mesh.axisIndex(axis)].sequential)
-              break;
-          }
-      layout.segments.back().factors.push_back(factor);
-    }
-  }
-  return layout;
-}
-
-/// Returns the layout of a dimension from the layouts of its loops. `segments` names the loops
-/// of each segment of the dimension, as the sharding rule has them.
-static DimLayout compose(const ShardingRule::DimLoops &segments, ArrayRef<DimLayout> loops) {
-  DimLayout dim;
-  for (const auto &segment : segments) {
-    std::vector<Segment> parts(1);
-    for (unsigned loop : segment) {
-      if (loops[loop].segments.size() > 1) {
-        parts.assign(loops[loop].segments.begin(), loops[loop].segments.end());
-        continue;
-      }
-      for (Segment &part : parts)
-        llvm::append_range(part.factors, loops[loop].segments[0].factors);
-    }
-    llvm::append_range(dim.segments, parts);
-  }
-  return dim;
-}
-
-/// By loop: whether it must not be cut in `op`.
-static SmallVector<bool> findUncutLoops(const OpLoops &op) {
-  const ShardingRule &rule = op.rule;
-  SmallVector<bool> uncut;
-  for (const ShardingRule::Loop &loop : rule.loops)
-    uncut.push_back(loop.kind == LoopKind::whole || loop.size <= 1);
-  for (unsigned loop : op.uncut)
-    uncut[loop] = true;
-  for (auto [value, dim] : op.broken) {
-    unsigned operands = rule.operands.size();
-    const auto &segments =
-        value < operands ? rule.operands[value][dim] : rule.results[value - operands][dim];
-    for (const auto &segment : segments)
-      for (unsigned loop : segment)
-        uncut[loop] = true;
-  }
-  return uncut;
-}
-
-/// Returns the order in which loops are cut. Loops of results come first, because cutting them
-/// needs no reduction.
-static SmallVector<unsigned> orderOf(const OpLoops &op) {
-  SmallVector<unsigned> order;
-  for (bool parallel : {true, false})
-    for (unsigned l = 0; l < op.rule.loops.size(); ++l)
-      if ((op.rule.loops[l].kind == LoopKind::parallel) == parallel)
-        order.push_back(l);
-  return order;
-}
-
 namespace {
-
-/// Restrictions on the cuts of an op. Without restrictions, every loop is cut like its atoms.
-struct Restrictions {
-  /// By axis: the loop that the axis cuts before any other loop.
-  std::map<std::string, unsigned> first;
-  /// The axes that may cut no reduction loop (`gathered`), and the axes that may cut no loop at
-  /// all (`passed`).
-  SmallVector<std::string> gathered, passed;
-};
 
 class OpPlacer {
 public:
   OpPlacer(const OpSituation &situation, const MeshShape &mesh, const Machine &machine,
            ReshardPrices &prices)
-      : situation(situation), op(situation.op), uncut(findUncutLoops(op)), mesh(mesh),
-        machine(machine), prices(prices) {
-    for (const MeshAxis &axis : mesh.axes)
-      if (axis.sequential)
-        sequentialAxes.push_back(axis.name);
-    for (auto [place, atom] : llvm::enumerate(op.atoms))
-      placeOf[atom] = place;
-    for (unsigned l = 0; l < op.loops.size(); ++l)
-      asAtoms.push_back(uncut[l] ? DimLayout::replicated(op.rule.loops[l].size) : cutAsAtoms(l));
-  }
+      : situation(situation), op(situation.op), cutter(situation, mesh), mesh(mesh),
+        machine(machine), prices(prices) {}
 
   OpPlacement run();
 
 private:
-  OpPlacement placeWith(const Restrictions &restrictions) const;
-  /// Cuts the op's loops one after the other. A loop does not get an axis if the axis already
-  /// cuts a loop that collides with it (LoopCollisions.h). The same holds if the loop collides
-  /// with the loop that `restrictions` put first for the axis.
-  void cutLoops(const Restrictions &restrictions, OpPlacement &placement) const;
-  SmallVector<unsigned> findRivals(StringRef axis) const;
+  OpPlacement placeWith(const CutRestrictions &restrictions) const;
   /// Whether the op adds up several values that are all partial sums over `axis`.
   bool addsPartial(StringRef axis) const;
-  /// The cuts of loop `l`, without regard to other loops. cutAsAtoms applies no restrictions,
-  /// and cutLoop applies `restrictions`.
-  DimLayout cutAsAtoms(unsigned l) const;
-  DimLayout cutLoop(unsigned l, const Restrictions &restrictions) const;
   /// Whether the op passes the partial sums in the operands of `set` on to its result, so that
   /// they are reduced after the op. The op is additive in these operands. All of them must be
   /// `partial`, and no other operand. No loop of the op may be cut over the axis of the sums.
@@ -166,134 +54,37 @@ private:
   double shareOf(const DimLayout &dim) const;
   int64_t countUpdaters(const OpPlacement &placement) const;
   double computeSeconds(const OpPlacement &placement) const;
-  /// Removes sequential axes from dimensions of several segments, because an iteration has only
-  /// one slice of each value.
-  void keepIterationsWhole(OpPlacement &placement) const;
 
   const OpSituation &situation;
   const OpLoops &op;
-  const SmallVector<bool> uncut;
+  const LoopCutter cutter;
   const MeshShape &mesh;
   const Machine &machine;
   ReshardPrices &prices;
-  SmallVector<std::string> sequentialAxes;
-  /// By atom: its index in `op.atoms`.
-  llvm::DenseMap<unsigned, unsigned> placeOf;
-  /// By loop: the result of `cutAsAtoms`. It is stored because dimensions of many segments are
-  /// long.
-  SmallVector<DimLayout> asAtoms;
 };
 
 } // namespace
-
-void OpPlacer::keepIterationsWhole(OpPlacement &placement) const {
-  if (sequentialAxes.empty())
-    return;
-  for (ArrayRef<ShardingRule::ValueLoops> values :
-       {ArrayRef(op.rule.operands), ArrayRef(op.rule.results)})
-    for (const ShardingRule::ValueLoops &value : values)
-      for (const ShardingRule::DimLoops &segments : value) {
-        DimLayout dim = normalize(compose(segments, placement.loops));
-        if (dim.segments.size() == 1 || !usesAny(dim, sequentialAxes))
-          continue;
-        for (const auto &segment : segments)
-          for (unsigned loop : segment)
-            dropAxes(placement.loops[loop], sequentialAxes);
-      }
-}
-
-DimLayout OpPlacer::cutAsAtoms(unsigned l) const {
-  DimLayout dim = layOut(
-      op.loops[l], [&](unsigned atom) { return op.sizes[placeOf.lookup(atom)]; },
-      [&](unsigned atom) { return situation.cuts[placeOf.lookup(atom)]; }, mesh);
-  LoopKind kind = op.rule.loops[l].kind;
-  // A loop over a sequential axis can add up the results of its iterations, but cannot take
-  // their maximum or minimum.
-  if (kind == LoopKind::max || kind == LoopKind::min)
-    dropAxes(dim, sequentialAxes);
-  // An axis must cut every segment of a summed loop or none of them. If a segment stayed
-  // replicated, each device would add it to the sum.
-  if (kind == LoopKind::sum)
-    for (const std::string &axis : shardedAxes(dim))
-      if (!llvm::all_of(dim.segments,
-                        [&](const Segment &segment) { return usesAny(DimLayout{segment}, axis); }))
-        dropAxes(dim, axis);
-  for (const auto &[loop, axis] : op.whole)
-    if (loop == l)
-      dropAxes(dim, axis);
-  return dim;
-}
-
-DimLayout OpPlacer::cutLoop(unsigned l, const Restrictions &restrictions) const {
-  DimLayout dim = asAtoms[l];
-  if (op.rule.loops[l].kind != LoopKind::parallel)
-    dropAxes(dim, restrictions.gathered);
-  dropAxes(dim, restrictions.passed);
-  return dim;
-}
-
-void OpPlacer::cutLoops(const Restrictions &restrictions, OpPlacement &placement) const {
-  const ShardingRule &rule = op.rule;
-  placement.loops.resize(rule.loops.size());
-  // By axis: the loops that the axis cuts so far.
-  std::map<std::string, llvm::BitVector> taken;
-  for (unsigned l : orderOf(op)) {
-    if (uncut[l]) {
-      placement.loops[l] = DimLayout::replicated(rule.loops[l].size);
-      continue;
-    }
-    DimLayout dim = cutLoop(l, restrictions);
-    for (const auto &[axis, owner] : restrictions.first)
-      if (owner != l && op.collisions->collide(owner, l))
-        dropAxes(dim, axis);
-    for (const std::string &axis : shardedAxes(dim)) {
-      llvm::BitVector &takers = taken.try_emplace(axis, rule.loops.size()).first->second;
-      if (op.collisions->collideAny(l, takers))
-        dropAxes(dim, axis);
-      else
-        takers.set(l);
-    }
-    placement.loops[l] = dim;
-  }
-  keepIterationsWhole(placement);
-}
-
-/// Returns the loops that `axis` could cut, in the order in which loops are cut, if some of
-/// them collide. Returns no loops if the axis can cut all of them together.
-SmallVector<unsigned> OpPlacer::findRivals(StringRef axis) const {
-  SmallVector<unsigned> wanting;
-  for (unsigned l : orderOf(op))
-    if (!uncut[l] && llvm::is_contained(shardedAxes(asAtoms[l]), axis))
-      wanting.push_back(l);
-  llvm::BitVector others(op.rule.loops.size());
-  bool anyCollide = false;
-  for (unsigned loop : wanting) {
-    anyCollide |= op.collisions->collideAny(loop, others);
-    others.set(loop);
-  }
-  return anyCollide ? wanting : SmallVector<unsigned>();
-}
 
 bool OpPlacer::addsPartial(StringRef axis) const {
   return llvm::any_of(op.rule.additiveSets, [&](const auto &set) {
     return set.size() > 1 && llvm::all_of(set, [&](unsigned operand) {
              return llvm::is_contained(situation.operands[operand].layout->partial,
-                                       Partial{axis.str(), Reduction::Sum});
+                                       Partial{axis.str(), Reduction::sum});
            });
   });
 }
 
 OpPlacement OpPlacer::run() {
-  Restrictions best;
+  CutRestrictions best;
   OpPlacement placement = placeWith(best);
   double seconds = secondsWithReshards(placement);
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential)
       continue;
     // The first rival has the axis in `placement` already, so only the others are tried.
-    const SmallVector<unsigned> rivals = findRivals(axis.name);
+    const SmallVector<unsigned> rivals = cutter.findRivals(axis.name);
     for (size_t next = 1; next < rivals.size(); ++next) {
-      Restrictions trial = best;
+      CutRestrictions trial = best;
       trial.first[axis.name] = rivals[next];
       OpPlacement other = placeWith(trial);
       if (double otherSeconds = secondsWithReshards(other); otherSeconds < seconds) {
@@ -308,7 +99,7 @@ OpPlacement OpPlacer::run() {
           return isPartialOver(result, axis.name);
         }))
       continue;
-    Restrictions trial = best;
+    CutRestrictions trial = best;
     trial.gathered.push_back(axis.name);
     OpPlacement other = placeWith(trial);
     if (double otherSeconds = secondsWithReshards(other); 2 * otherSeconds <= seconds) {
@@ -323,7 +114,7 @@ OpPlacement OpPlacer::run() {
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential || !addsPartial(axis.name))
       continue;
-    Restrictions trial = best;
+    CutRestrictions trial = best;
     trial.passed.push_back(axis.name);
     OpPlacement other = placeWith(trial);
     double sent = readAll(other).bytes;
@@ -347,7 +138,7 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
     Layout layout;
     for (unsigned d = 0; d < loops.size(); ++d)
       layout.dims.push_back(type.getDimSize(d) <= 1 ? DimLayout::replicated(type.getDimSize(d))
-                                                    : compose(loops[d], placement.loops));
+                                                    : composeDim(loops[d], placement.loops));
     return normalize(layout);
   };
   for (auto [loops, value] : llvm::zip_equal(rule.operands, op.op->getOperands()))
@@ -356,15 +147,13 @@ static void layOutValues(const OpLoops &op, OpPlacement &placement) {
     placement.results.push_back(valueLayout(loops, nn::typeOf(value)));
 
   for (auto [l, loop] : llvm::enumerate(rule.loops)) {
-    if (loop.kind == LoopKind::parallel || loop.kind == LoopKind::whole)
+    const std::optional<Reduction> reduction = dist::reductionOf(loop.kind);
+    if (!reduction)
       continue;
-    Reduction reduction = loop.kind == LoopKind::sum   ? Reduction::Sum
-                          : loop.kind == LoopKind::max ? Reduction::Max
-                                                       : Reduction::Min;
     for (const std::string &axis : shardedAxes(placement.loops[l]))
       for (Layout &result : placement.results)
         if (!isPartialOver(result, axis))
-          result.partial.push_back({axis, reduction});
+          result.partial.push_back({axis, *reduction});
   }
 }
 
@@ -383,7 +172,7 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
   auto isPartial = [&](unsigned operand) {
     return llvm::is_contained(situation.operands[operand].layout->partial, partial);
   };
-  if (partial.reduction != Reduction::Sum || !llvm::all_of(set, isPartial) ||
+  if (partial.reduction != Reduction::sum || !llvm::all_of(set, isPartial) ||
       isPartialOver(placement.results[0], partial.axis))
     return false;
   for (unsigned operand = 0; operand < op.op->getNumOperands(); ++operand)
@@ -413,9 +202,9 @@ bool OpPlacer::passesThrough(const OpPlacement &placement, ArrayRef<unsigned> se
   return resultBytes <= setBytes;
 }
 
-OpPlacement OpPlacer::placeWith(const Restrictions &restrictions) const {
+OpPlacement OpPlacer::placeWith(const CutRestrictions &restrictions) const {
   OpPlacement placement;
-  cutLoops(restrictions, placement);
+  placement.loops = cutter.cut(restrictions);
   layOutValues(op, placement);
   for (const auto &set : op.rule.additiveSets) {
     if (set.empty())

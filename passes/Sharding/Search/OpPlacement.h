@@ -4,8 +4,6 @@
 #include "passes/Sharding/Atoms/Structure.h"
 #include "passes/Sharding/Reshards/ReshardPrices.h"
 
-#include <map>
-
 namespace dpc {
 
 /// The layouts in which one op works.
@@ -43,12 +41,6 @@ struct OpSituation {
   llvm::SmallVector<const dist::AxisNames *, 8> cuts;
 };
 
-/// Returns the layout of a dimension that is given in atoms. `cutsOf` returns the axes that cut an
-/// atom.
-dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
-                       llvm::function_ref<const dist::AxisNames *(unsigned)> cutsOf,
-                       const dist::MeshShape &mesh);
-
 /// Chooses the layouts of an op. Each of its loops is cut like the atoms of the loop, if possible.
 /// The op passes partial sums on if it is additive. All other operands are resharded before the op.
 ///
@@ -66,9 +58,6 @@ dist::AxisNames findCutAxes(const OpPlacement &placement);
 /// could be divided. `cutAxes` are the axes that cut any loop of the op. Updates of state never
 /// count as idle, because they are divided later, in flat storage.
 bool isIdle(const OpLoops &op, llvm::ArrayRef<std::string> cutAxes, llvm::StringRef axis);
-
-/// Removes all axes in `axes` from `dim`.
-void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);
 
 } // namespace dpc
 

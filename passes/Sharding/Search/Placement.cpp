@@ -3,6 +3,8 @@
 
 #include "passes/Sharding/Search/Placement.h"
 
+#include "passes/Sharding/Search/LoopCuts.h"
+
 #include "dialects/Interfaces/CurrentWork.h"
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/NNDialect.h"

@@ -58,7 +58,7 @@ static std::vector<Component> findIdle(const ProgramLoops &program, const Assign
   std::vector<int> joined(program.getValues().size(), -1);
   auto isSum = [&](Value value) {
     return llvm::is_contained(assignment.getLayout(value).partial,
-                              Partial{axis.str(), Reduction::Sum});
+                              Partial{axis.str(), Reduction::sum});
   };
   for (auto [index, op] : llvm::enumerate(program.getOps())) {
     if (!assignment.isIdle(index, axis))

@@ -224,7 +224,8 @@ dpc_status_t CudaQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress 
 }
 
 dpc_status_t CudaQueue::wait(uint32_t event) {
-  return comm ? comm->wait(event) : dpc_status_t(DPC_OK);
+  return comm ? comm->wait(event)
+              : fail(DPC_INVALID, "event %u is waited for before its start", event);
 }
 
 dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {

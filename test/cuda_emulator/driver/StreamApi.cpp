@@ -40,9 +40,10 @@ Result cuStreamDestroy_v2(Stream stream) {
 
 Result cuStreamSynchronize(Stream stream) {
   const Result result = enterWaiting(stream);
-  if (result == Result::success)
-    Streams::get().wait(stateOf(stream), stateOf(stream)->issued);
-  return result;
+  if (result != Result::success)
+    return result;
+  Streams::get().wait(stateOf(stream), stateOf(stream)->issued);
+  return enter(); // the work may have lost the context
 }
 
 Result cuStreamQuery(Stream stream) {
@@ -52,7 +53,7 @@ Result cuStreamQuery(Stream stream) {
   StreamState *state = stateOf(stream);
   // Who asks waits, a piece at a time: else a lazy device would never go on.
   Streams::get().poll(state);
-  return state->completed >= state->issued ? Result::success : Result::notReady;
+  return state->completed >= state->issued ? enter() : Result::notReady;
 }
 
 Result cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
@@ -169,7 +170,7 @@ Result cuEventSynchronize(Event event) {
   if (result != Result::notReady)
     return result;
   Streams::get().wait(stateOf(event)->stream, stateOf(event)->position);
-  return Result::success;
+  return enter(); // the work may have lost the context
 }
 
 Result cuEventElapsedTime(float *milliseconds, Event from, Event to) {

@@ -60,7 +60,7 @@ TEST_F(OpPricesTest, CollectivesHaveTheBytesOfTheLargerBuffer) {
     })");
   Machine machine;
   machine.link = {/*bytesPerSecond=*/8, /*latencySeconds=*/1};
-  const Price price = priceCollective(scatter, machine);
+  const Price price = priceCollective(cast<dist::CollectiveOpInterface>(scatter), machine);
   EXPECT_EQ(price.bytes, 72);
   EXPECT_EQ(price.seconds, 10);
 }

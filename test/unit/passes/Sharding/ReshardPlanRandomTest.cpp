@@ -54,7 +54,7 @@ private:
   /// What a device has of the element with this index: sums first, then maxima,
   /// then minima over the axes that `layout` does not leave partial.
   int64_t valueOf(int64_t element, const Layout &layout, Coordinates at) const {
-    for (Reduction reduction : {Reduction::Min, Reduction::Max, Reduction::Sum})
+    for (Reduction reduction : {Reduction::min, Reduction::max, Reduction::sum})
       for (const Partial &partial : from.partial)
         if (partial.reduction == reduction && !llvm::is_contained(layout.partial, partial)) {
           Layout before = layout;
@@ -74,8 +74,8 @@ private:
   static int64_t combine(Reduction reduction, bool isFirst, int64_t sum, int64_t value) {
     if (isFirst)
       return value;
-    return reduction == Reduction::Sum   ? sum + value
-           : reduction == Reduction::Max ? std::max(sum, value)
+    return reduction == Reduction::sum   ? sum + value
+           : reduction == Reduction::max ? std::max(sum, value)
                                          : std::min(sum, value);
   }
 
@@ -271,7 +271,7 @@ TEST(ReshardPlanRandom, MovesEveryElement) {
     if (random.oneIn(4)) { // sums over everything are common
       from = Layout::replicated(from.shape());
       for (const MeshAxis &axis : mesh.axes)
-        from.partial.push_back({axis.name, Reduction::Sum});
+        from.partial.push_back({axis.name, Reduction::sum});
     }
     Layout to = randomTarget(random, from, mesh);
     SCOPED_TRACE(dist::toString(from) + " -> " + dist::toString(to));

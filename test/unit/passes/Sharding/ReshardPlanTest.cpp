@@ -191,7 +191,7 @@ TEST_F(ReshardPlanTest, VerifyRefusesWrongSteps) {
 TEST_F(ReshardPlanTest, VerifyRefusesWrongReductions) {
   ReshardProblem problem = problemOf("[8] partial sum(a,b)", "[(8: a)] partial sum(b)");
   ReshardPlan plan = solve(problem);
-  EXPECT_EQ(refusal(plan, problem, [](ReshardPlan &p) { p.steps[0].reduction = Reduction::Max; }),
+  EXPECT_EQ(refusal(plan, problem, [](ReshardPlan &p) { p.steps[0].reduction = Reduction::max; }),
             "step 0 (reduce_scatter over a): the value is not partial over 'a'");
   EXPECT_EQ(refusal(plan, problem, [](ReshardPlan &p) { p.steps[0].kind = ReshardKind::slice; }),
             "step 0 (slice over a): the value is partial over 'a'");

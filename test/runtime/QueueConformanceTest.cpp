@@ -1,0 +1,344 @@
+// What every queue must do: the contract in Queue.h and Launches.h. Each case runs
+// on two ranks, because queues communicate in different ways.
+#include "runtime/src/device/CudaQueue.h"
+#include "runtime/src/device/HostQueue.h"
+#include "runtime/src/device/ShadowQueue.h"
+#include "test/runtime/EveryQueue.h"
+
+#include <atomic>
+
+using namespace dpc;
+using namespace dpc::test;
+
+namespace {
+
+constexpr DeviceAddress kGiven = QueueProgram::kGiven, kSums = QueueProgram::kSums,
+                        kNumber = QueueProgram::kNumber, kOwn = QueueProgram::kOwn,
+                        kSent = QueueProgram::kSent, kReceived = QueueProgram::kReceived;
+
+using Numbers = std::vector<double>;
+
+/// A collective of two doubles. Its addresses must not be used.
+dpc_comm_op_t operation(uint32_t op, uint32_t reduction = DPC_SUM) {
+  void *nowhere = reinterpret_cast<void *>(16);
+  return {op, 0, 0, DPC_F64, reduction, DPC_NONE, 2, 7, nowhere, nowhere};
+}
+
+class QueueConformance : public testing::TestWithParam<QueueKind> {
+protected:
+  /// Runs `body` on two ranks, and expects that none of its expectations fails.
+  void onRanks(const std::function<void(QueueRank &)> &body, double timeoutSeconds = 20) {
+    TemporaryDirectory directory;
+    const std::vector<RankResult> results = forkRanks(2, [&](uint32_t index, RankReport &) {
+      QueueRank rank(GetParam(), index, 2, directory.path, timeoutSeconds);
+      if (rank.queue)
+        body(rank);
+      return int(testing::Test::HasFailure());
+    });
+    for (uint32_t index = 0; index < 2; ++index)
+      EXPECT_EQ(results[index].exitCode, 0) << "of rank " << index;
+  }
+
+  static void begin(Queue &queue, uint32_t entry = DPC_ENTRY_STEP) {
+    bool isDone = true;
+    ASSERT_EQ(queue.begin(entry, &isDone), DPC_OK) << dpc_last_error();
+    ASSERT_FALSE(isDone);
+  }
+  static void finish(Queue &queue) { ASSERT_EQ(queue.finish(), DPC_OK) << dpc_last_error(); }
+  static void put(Queue &queue, DeviceAddress to, const Numbers &numbers) {
+    ASSERT_EQ(queue.upload(to, numbers.data(), 8 * numbers.size()), DPC_OK) << dpc_last_error();
+  }
+  static Numbers get(Queue &queue, DeviceAddress from, uint64_t count = 2) {
+    Numbers numbers(count, -1);
+    EXPECT_EQ(queue.download(numbers.data(), from, 8 * count), DPC_OK) << dpc_last_error();
+    return numbers;
+  }
+  static void compute(Queue &queue, uint32_t function, uint32_t micro = 0) {
+    ASSERT_EQ(queue.compute(function, micro, nullptr), DPC_OK) << dpc_last_error();
+  }
+  static void exchange(Queue &queue, const dpc_comm_op_t &op, DeviceAddress in, DeviceAddress out,
+                       uint32_t event = 0) {
+    ASSERT_EQ(queue.start(op, in, out, event), DPC_OK) << dpc_last_error();
+    ASSERT_EQ(queue.wait(event), DPC_OK) << dpc_last_error();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, QueueConformance, testing::ValuesIn(queueKinds()),
+                         [](const auto &info) { return info.param.name; });
+
+TEST_P(QueueConformance, FitsTheProgram) {
+  onRanks([](QueueRank &rank) {
+    EXPECT_EQ(dynamic_cast<CudaQueue *>(rank.queue.get()) != nullptr,
+              GetParam().type == QueueKind::cuda);
+    EXPECT_EQ(dynamic_cast<HostQueue *>(rank.queue.get()) != nullptr,
+              GetParam().type != QueueKind::cuda);
+    EXPECT_EQ(dynamic_cast<ShadowQueue *>(rank.queue.get()) != nullptr,
+              GetParam().type == QueueKind::shadow);
+  });
+}
+
+TEST_P(QueueConformance, CarriesBytesThereAndBack) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    for (uint32_t space : {DPC_SPACE_ARENA, DPC_SPACE_SHARED}) {
+      put(queue, {space, 128}, {1, 2, 3});
+      ASSERT_EQ(queue.zero({space, 136}, 8), DPC_OK);
+      EXPECT_EQ(get(queue, {space, 128}, 3), Numbers({1, 0, 3}));
+      double nothing = 7;
+      ASSERT_EQ(queue.upload({space, 128}, &nothing, 0), DPC_OK);
+      ASSERT_EQ(queue.download(&nothing, {space, 128}, 0), DPC_OK);
+      EXPECT_EQ(nothing, 7);
+      EXPECT_EQ(get(queue, {space, 128}, 3), Numbers({1, 0, 3}));
+    }
+    // Single bytes: the first one, one in the middle and the last one of the arena.
+    for (uint64_t at : {uint64_t(0), uint64_t(131), kArenaBytes - 1}) {
+      const char given = 5;
+      char back = 0;
+      ASSERT_EQ(queue.upload({DPC_SPACE_ARENA, at}, &given, 1), DPC_OK);
+      ASSERT_EQ(queue.download(&back, {DPC_SPACE_ARENA, at}, 1), DPC_OK);
+      EXPECT_EQ(back, given);
+    }
+    finish(queue);
+  });
+}
+
+// The memory of the host has other contents as soon as `upload` returns. The
+// uploads are larger in all than a device's memory for staging.
+TEST_P(QueueConformance, TakesUploadsBeforeItReturns) {
+  onRanks([](QueueRank &rank) {
+    constexpr uint64_t kCount = 20, kStep = kArenaBytes / kCount / 8 * 8;
+    std::vector<double> given;
+    for (uint64_t i = 0; i < kCount; ++i) {
+      given.assign((kArenaBytes - i * kStep) / 8, double(i));
+      put(*rank.queue, {DPC_SPACE_ARENA, i * kStep}, given);
+      std::fill(given.begin(), given.end(), -1);
+    }
+    const Numbers back = get(*rank.queue, {DPC_SPACE_ARENA, 0}, kArenaBytes / 8);
+    for (uint64_t i = 0; i < back.size(); ++i)
+      ASSERT_EQ(back[i], double(std::min(i * 8 / kStep, kCount - 1))) << i;
+    finish(*rank.queue);
+  });
+}
+
+// Buffers lie where microbatch and index in the group say, and the number of a
+// microbatch is written.
+TEST_P(QueueConformance, ComputesAFunctionForAMicrobatch) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    put(queue, kGiven, {1, 2, 3, 4, 5, 6});
+    put(queue, kOwn, {10, 20, 30, 40});
+    for (uint32_t micro : {1u, 2u, 0u}) {
+      compute(queue, 0, micro);
+      const double first = 1 + 2 * micro;
+      const bool isFirst = rank.index == 0;
+      EXPECT_EQ(get(queue, kOwn, 4), isFirst ? Numbers({first, first + 1, 30, 40})
+                                             : Numbers({10, 20, first, first + 1}));
+      EXPECT_EQ(get(queue, kSums), isFirst ? Numbers({first + 1, first + 2}) : Numbers({11, 21}));
+      int64_t number = 0;
+      ASSERT_EQ(queue.download(&number, kNumber, 8), DPC_OK);
+      EXPECT_EQ(number, 100 + 10 * micro);
+    }
+    finish(queue);
+  });
+}
+
+TEST_P(QueueConformance, WorksInTheOrderOfTheCalls) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    for (int run = 0; run < 10; ++run) {
+      put(queue, kOwn, {1, 2});
+      compute(queue, 2);                       // kSums: 2, 3
+      compute(queue, 1);                       // kSent: 3, 4
+      ASSERT_EQ(queue.zero(kSums, 8), DPC_OK); // kSums: 0, 3
+      const Numbers between = get(queue, kSums);
+      compute(queue, 1); // kSent: 1, 4
+      put(queue, kSums, {50, 60});
+      put(queue, kOwn, {7, 8});
+      const Numbers sent = get(queue, kSent);
+      compute(queue, 1); // kSent: 51, 61
+      compute(queue, 2); // kSums: 8, 9
+      EXPECT_EQ(between, Numbers({0, 3}));
+      EXPECT_EQ(sent, Numbers({1, 4}));
+      EXPECT_EQ(get(queue, kSent), Numbers({51, 61}));
+      EXPECT_EQ(get(queue, kSums), Numbers({8, 9}));
+    }
+    finish(queue);
+  });
+}
+
+TEST_P(QueueConformance, Communicates) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    const double own = rank.index ? 100 : 1;
+    put(queue, kSent, {own, 2 * own});
+    begin(queue);
+    exchange(queue, operation(DPC_OP_ALL_REDUCE), kSent, kReceived);
+    exchange(queue, operation(DPC_OP_ALL_REDUCE, DPC_MAX), kSent, {DPC_SPACE_SHARED, 208});
+    exchange(queue, operation(DPC_OP_ALL_GATHER), kSent, {DPC_SPACE_SHARED, 0});
+    exchange(queue, operation(DPC_OP_ALL_REDUCE, DPC_MIN), kSent, kSent); // in place
+    dpc_comm_op_t barrier = operation(DPC_OP_BARRIER);                    // has no buffers
+    barrier.count = 0;
+    barrier.in = barrier.out = nullptr;
+    exchange(queue, barrier, {}, {}, 1);
+    finish(queue);
+    EXPECT_EQ(get(queue, kReceived, 4), Numbers({101, 202, 100, 200}));
+    EXPECT_EQ(get(queue, {DPC_SPACE_SHARED, 0}, 4), Numbers({1, 2, 100, 200}));
+    EXPECT_EQ(get(queue, kSent), Numbers({1, 2}));
+  });
+}
+
+// A communication reads what work before its start wrote, and work after its wait
+// reads what it wrote.
+TEST_P(QueueConformance, OrdersCommunicationAndWork) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    put(queue, kOwn, {double(rank.index), 10});
+    begin(queue);
+    Numbers expected = {1, 20};
+    for (int i = 0; i < 10; ++i) {
+      compute(queue, 2); // kSums = kOwn + 1
+      compute(queue, 1); // kSent = kOwn + 2
+      exchange(queue, operation(DPC_OP_ALL_REDUCE), kSent, kOwn, i % 2);
+      // The ranks begin with different numbers, and have the same after the first sum.
+      for (double &number : expected)
+        number = (i ? 2 * number : number) + 4;
+    }
+    compute(queue, 2);
+    finish(queue);
+    EXPECT_EQ(get(queue, kSums), Numbers({expected[0] + 1, expected[1] + 1}));
+  });
+}
+
+// Work between start and wait goes on, and waits may come in another order.
+TEST_P(QueueConformance, CommunicatesWhileItWorks) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    const double own = 1 + rank.index;
+    put(queue, kSent, {own, own});
+    put(queue, {DPC_SPACE_SHARED, 144}, {10 * own, 10 * own});
+    put(queue, kOwn, {5, 6});
+    begin(queue);
+    ASSERT_EQ(queue.start(operation(DPC_OP_ALL_REDUCE), kSent, kReceived, 0), DPC_OK)
+        << dpc_last_error();
+    ASSERT_EQ(queue.start(operation(DPC_OP_ALL_REDUCE), {DPC_SPACE_SHARED, 144},
+                          {DPC_SPACE_SHARED, 208}, 1),
+              DPC_OK)
+        << dpc_last_error();
+    compute(queue, 2);
+    ASSERT_EQ(queue.wait(1), DPC_OK);
+    ASSERT_EQ(queue.wait(0), DPC_OK);
+    finish(queue);
+    EXPECT_EQ(get(queue, kSums), Numbers({6, 7}));
+    EXPECT_EQ(get(queue, kReceived, 4), Numbers({3, 3, 30, 30}));
+  });
+}
+
+TEST_P(QueueConformance, RefusesEventsOutOfOrder) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    begin(queue);
+    EXPECT_EQ(queue.wait(1), DPC_INVALID);
+    EXPECT_STREQ(dpc_last_error(), "event 1 is waited for before its start");
+    const dpc_comm_op_t sum = operation(DPC_OP_ALL_REDUCE);
+    ASSERT_EQ(queue.start(sum, kSent, kReceived, 1), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(queue.start(sum, kSent, kReceived, 1), DPC_INVALID);
+    EXPECT_STREQ(dpc_last_error(), "event 1 is started twice");
+    EXPECT_EQ(queue.finish(), DPC_INVALID);
+    EXPECT_STREQ(dpc_last_error(), "event 1 is never waited for");
+    EXPECT_EQ(queue.wait(1), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(queue.wait(1), DPC_INVALID);
+    finish(queue);
+  });
+}
+
+// Entries are kept and repeated as the options permit, each with its own actions,
+// and compute from the contents that buffers have at that time.
+TEST_P(QueueConformance, RepeatsEntries) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    const bool keeps = GetParam().type == QueueKind::cuda && GetParam().keepsEntries;
+    for (int run = 0; run < 4; ++run) {
+      const double own = run + 10 * rank.index;
+      put(queue, kOwn, {own, own});
+      for (uint32_t entry : {DPC_ENTRY_STEP, DPC_ENTRY_EVAL}) {
+        bool isDone = !keeps;
+        ASSERT_EQ(queue.begin(entry, &isDone), DPC_OK) << dpc_last_error();
+        EXPECT_EQ(isDone, keeps && run > 0);
+        if (!isDone) {
+          compute(queue, entry == DPC_ENTRY_STEP ? 2 : 1);
+          if (entry == DPC_ENTRY_EVAL)
+            exchange(queue, operation(DPC_OP_ALL_REDUCE), kSent, kReceived);
+        }
+        finish(queue);
+      }
+      EXPECT_EQ(get(queue, kSums), Numbers({own + 1, own + 1}));
+      EXPECT_EQ(get(queue, kReceived), Numbers({2. * run + 14, 2. * run + 14}));
+    }
+  });
+}
+
+// A queue reports that work failed when `finish` returns, if not before.
+TEST_P(QueueConformance, ReportsFailuresOfWork) {
+  if (GetParam().type == QueueKind::shadow)
+    GTEST_SKIP() << "kernels of a ShadowQueue cannot fail";
+  setenv("DPC_EMU_KERNEL_FAIL", "1:1", /*overwrite=*/1);
+  onRanks([](QueueRank &rank) {
+    begin(*rank.queue);
+    if (rank.index == 0) {
+      rank.queue->finish(); // may notice that rank 1 failed
+      return;
+    }
+    dpc_status_t status = rank.queue->compute(3, 0, nullptr);
+    status = status ? status : rank.queue->finish();
+    EXPECT_NE(status, DPC_OK);
+    EXPECT_NE(status, DPC_PEER) << dpc_last_error();
+  });
+  unsetenv("DPC_EMU_KERNEL_FAIL");
+}
+
+// A rank that dies fails the others, which name it.
+TEST_P(QueueConformance, TellsOfAPeerThatDies) {
+  onRanks([](QueueRank &rank) {
+    dpc_status_t status = DPC_OK;
+    for (int run = 0; run < 1000 && !status; ++run) {
+      if (run == 3 && rank.index == 1)
+        _exit(0);
+      bool isDone = false;
+      status = rank.queue->begin(DPC_ENTRY_STEP, &isDone);
+      if (!status && !isDone) {
+        status = rank.queue->start(operation(DPC_OP_ALL_REDUCE), kSent, kReceived, 0);
+        status = status ? status : rank.queue->wait(0);
+      }
+      status = status ? status : rank.queue->finish();
+    }
+    EXPECT_EQ(status, DPC_PEER);
+    EXPECT_EQ(std::string(dpc_last_error()).rfind("rank 1 died", 0), 0u) << dpc_last_error();
+  });
+}
+
+// So does a rank that does not come, after the time that the options give.
+TEST_P(QueueConformance, WaitsForPeersForALimitedTime) {
+  auto *isOver = static_cast<std::atomic<bool> *>(mmap(nullptr, sizeof(std::atomic<bool>),
+                                                       PROT_READ | PROT_WRITE,
+                                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  onRanks(
+      [&](QueueRank &rank) {
+        if (rank.index == 1) {
+          while (!*isOver)
+            ::usleep(1000);
+          _exit(0);
+        }
+        bool isDone = false;
+        dpc_status_t status = rank.queue->begin(DPC_ENTRY_STEP, &isDone);
+        status =
+            status ? status : rank.queue->start(operation(DPC_OP_ALL_REDUCE), kSent, kReceived, 0);
+        status = status ? status : rank.queue->wait(0);
+        status = status ? status : rank.queue->finish();
+        *isOver = true;
+        EXPECT_EQ(status, DPC_PEER) << dpc_last_error();
+      },
+      /*timeoutSeconds=*/0.5);
+  munmap(isOver, sizeof *isOver);
+}
+
+} // namespace
