@@ -7,7 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// Combines elements of one type by addition, multiplication, maximum or minimum,
 /// for reductions and scatters. The accumulator may have a wider type than the
@@ -16,7 +16,7 @@ class Combiner {
 public:
   /// `narrow` converts the combined value to `resultType`, or to `elementType` if
   /// `resultType` is null.
-  Combiner(LoopEmitter &emitter, ReduceKind kind, mlir::Type elementType,
+  Combiner(LoopEmitter &emitter, nn::ReduceKind kind, mlir::Type elementType,
            mlir::Type resultType = {});
 
   /// The neutral element, in the type of the accumulator.
@@ -44,7 +44,7 @@ public:
 
 private:
   LoopEmitter &e;
-  ReduceKind kind;
+  nn::ReduceKind kind;
   mlir::Type elementType, resultType, type;
   bool isFloat, isUnsigned, isOrdered;
   mlir::arith::FastMathFlags getSumFlags() const;
@@ -76,6 +76,6 @@ private:
   bool isFloat, isUnsigned;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_LOOPS_COMBINER_H

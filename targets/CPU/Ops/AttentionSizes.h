@@ -4,17 +4,17 @@
 #include "dialects/NN/IR/AttentionShape.h"
 #include "targets/CPU/Vectors/VectorFormat.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// The block sizes of the kernels of attention and of its gradient, and the sizes of the
 /// copies of operands that these kernels make. They are known before code is generated.
 struct AttentionSizes {
   /// `factorType` is the element type of the operands. `mask` may be null.
-  AttentionSizes(unsigned vectorBytes, mlir::Type factorType, const AttentionShape &shape,
+  AttentionSizes(unsigned vectorBytes, mlir::Type factorType, const nn::AttentionShape &shape,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions,
                  llvm::function_ref<bool(mlir::Value)> isInMemory);
 
-  const AttentionShape &shape;
+  const nn::AttentionShape &shape;
   /// Vectors of the type in which the kernel computes.
   VectorFormat format;
   /// The number of keys in a panel, and the number of panels.
@@ -56,6 +56,6 @@ struct AttentionParts {
   bool isWhole; // whether all queries are one part
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_ATTENTIONSIZES_H

@@ -4,7 +4,7 @@
 #include "targets/CPU/Ops/AttentionSizes.h"
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// Code that the kernels of attention and of its gradient share. It copies the
 /// operands of one batch element into a form that register tiles can read fast. It
@@ -15,7 +15,7 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  AttentionTiles(VectorEmitter &emitter, mlir::Type factorType, const AttentionShape &shape,
+  AttentionTiles(VectorEmitter &emitter, mlir::Type factorType, const nn::AttentionShape &shape,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
 
   VectorEmitter &e;
@@ -103,6 +103,6 @@ private:
   Index firstOfCopy;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_ATTENTIONTILES_H

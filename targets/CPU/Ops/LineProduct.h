@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Ops/PatchProduct.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// How a copy of the channels of one group of one sample lies in scratch memory.
 /// The copy has a border of zeros. A line is the elements along the last
@@ -69,6 +69,6 @@ struct LineGradient : ConvolutionGradient {
 /// at most those of the target.
 VectorFormat formatForLines(unsigned vectorBytes, mlir::Type elementType, int64_t points);
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_LINEPRODUCT_H

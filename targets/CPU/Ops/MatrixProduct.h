@@ -4,7 +4,7 @@
 #include "targets/CPU/Ops/ProductBlocks.h"
 #include "targets/CPU/Vectors/MatrixPacking.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// The product C = A B with sums in f32 or f64, as a blocked loop nest. Panels of B
 /// and tiles of A are packed into scratch memory, and each tile of C is computed in
@@ -55,6 +55,6 @@ struct MatrixProduct {
                    int64_t depth);
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_MATRIXPRODUCT_H

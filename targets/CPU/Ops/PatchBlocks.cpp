@@ -4,7 +4,7 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-int64_t dpc::nn::divisorNear(int64_t extent, int64_t most) {
+int64_t dpc::divisorNear(int64_t extent, int64_t most) {
   for (int64_t size = most; size > most / 2; --size)
     if (extent % size == 0)
       return size;

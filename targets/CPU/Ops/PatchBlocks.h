@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/TileGrid.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// The largest divisor of `extent` in [most / 2, most], or `most` if there is none.
 int64_t divisorNear(int64_t extent, int64_t most);
@@ -21,6 +21,6 @@ struct PatchBlock {
   PatchBlock(int64_t samples, llvm::ArrayRef<int64_t> extents, int64_t step);
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_PATCHBLOCKS_H

@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/VectorCode.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// One spatial dimension of a grid of patches over an image. A patch is the part of the
 /// image that the kernel multiplies at one position. Along this dimension, patch (point)
@@ -131,6 +131,6 @@ struct PatchGradient : ConvolutionGradient {
   void emit(VectorEmitter &emitter) const;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_PATCHPRODUCT_H

@@ -15,14 +15,14 @@ using Index = LoopEmitter::Index;
 /// compete for few sets of the first-level cache.
 static const int64_t badPitchBytes = 512;
 
-bool dpc::nn::isEmpty(const PatchGrid &grid) {
+bool dpc::isEmpty(const PatchGrid &grid) {
   return llvm::any_of(grid, [](const PatchDimension &dimension) {
     return dimension.taps == 0 || dimension.points == 0;
   });
 }
 
-SmallVector<int64_t> dpc::nn::paddingOf(ArrayRef<int64_t> extents, ArrayRef<PatchGrid> grids,
-                                        SmallVector<int64_t> &padded) {
+SmallVector<int64_t> dpc::paddingOf(ArrayRef<int64_t> extents, ArrayRef<PatchGrid> grids,
+                                    SmallVector<int64_t> &padded) {
   SmallVector<int64_t> padLow;
   for (auto [d, extent] : llvm::enumerate(extents)) {
     int64_t low = 0, high = extent - 1;

@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/TileGrid.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// The facts about a matrix product C = A B on which its block sizes depend.
 struct ProductShape {
@@ -58,6 +58,6 @@ private:
   bool isStored;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_OPS_PRODUCTBLOCKS_H

@@ -13,7 +13,7 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-VectorFormat dpc::nn::formatForLines(unsigned vectorBytes, Type elementType, int64_t points) {
+VectorFormat dpc::formatForLines(unsigned vectorBytes, Type elementType, int64_t points) {
   int64_t bytes = elementType.getIntOrFloatBitWidth() / 8, lanes = vectorBytes / bytes;
   while (lanes > 16 / bytes && lanes / 2 >= points)
     lanes /= 2;

@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/VectorCode.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// A matrix in memory. The number of its element (i, j) after `address` is
 /// first + i * rowStride + j * columnStride. If `address` is null, the matrix is not
@@ -84,6 +84,6 @@ private:
   bool inPairs;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_VECTORS_MATRIXPACKING_H

@@ -12,7 +12,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 using Loop = RegisterTile::Loop;
 
-SmallVector<Loop> dpc::nn::simplify(ArrayRef<Loop> loops) {
+SmallVector<Loop> dpc::simplify(ArrayRef<Loop> loops) {
   SmallVector<Loop> result;
   for (const Loop &loop : loops) {
     if (loop.extent == 1)

@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/VectorCode.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// A tile of a matrix product that is summed in registers. Element (r, lane) is a
 /// sum over the points of a loop nest. Each term is a scalar at an offset from
@@ -64,6 +64,6 @@ private:
 /// equivalent to one loop.
 llvm::SmallVector<RegisterTile::Loop> simplify(llvm::ArrayRef<RegisterTile::Loop> loops);
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_VECTORS_REGISTERTILE_H

@@ -10,8 +10,8 @@ using namespace dpc::nn;
 
 using Index = LoopEmitter::Index;
 
-void dpc::nn::inBlocks(VectorEmitter &e, int64_t extent, int64_t size,
-                       function_ref<void(Index, int64_t)> body) {
+void dpc::inBlocks(VectorEmitter &e, int64_t extent, int64_t size,
+                   function_ref<void(Index, int64_t)> body) {
   int64_t whole = extent / size;
   e.sequence(whole, [&](Index i) { body(i * size, size); });
   if (extent % size)

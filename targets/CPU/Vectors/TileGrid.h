@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/VectorCode.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// Divides [0, extent) into blocks of `size`. Calls `body(first, count)` for the
 /// complete blocks in a loop, then for the remainder if there is one.
@@ -42,6 +42,6 @@ struct Panels {
                    body) const;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_VECTORS_TILEGRID_H

@@ -3,7 +3,7 @@
 
 #include "targets/CPU/Vectors/VectorEmitter.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// Emits operations on vectors of f32 or f64, and their loads and stores. Fill
 /// rules that keep tiles in vector registers use this class.
@@ -100,6 +100,6 @@ private:
   mlir::Value maskOf(int64_t count, int64_t width);
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CPU_VECTORS_VECTORCODE_H

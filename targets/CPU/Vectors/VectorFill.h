@@ -30,14 +30,14 @@ struct VectorFillRule : VectorFillOpInterface::ExternalModel<Model, Op> {
   void emitTiles(mlir::Operation *op, VectorEmitter &emitter, FinishTile finish) const {
     model().tiles(llvm::cast<Op>(op), emitter, finish);
   }
-  nn::ScratchSizes getScratch(mlir::Operation *op, const nn::VectorSite &site) const {
+  ScratchSizes getScratch(mlir::Operation *op, const VectorSite &site) const {
     return model().scratch(llvm::cast<Op>(op), site);
   }
-  int64_t countTileKinds(mlir::Operation *op, const nn::VectorSite &site) const {
+  int64_t countTileKinds(mlir::Operation *op, const VectorSite &site) const {
     return model().tileKinds(llvm::cast<Op>(op), site);
   }
-  int64_t tileKinds(Op, const nn::VectorSite &) const { return 1; }
-  nn::ScratchSizes scratch(Op, const nn::VectorSite &) const { return {}; }
+  int64_t tileKinds(Op, const VectorSite &) const { return 1; }
+  ScratchSizes scratch(Op, const VectorSite &) const { return {}; }
   void tiles(Op, VectorEmitter &, FinishTile) const { llvm_unreachable("the rule makes no tiles"); }
 
 private:

@@ -18,12 +18,12 @@ def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
     InterfaceMethod<[{
       The number of calls of `finish` in `emitTiles`, which is the number of
       different sizes of tiles: each call emits the code for tiles of one size.
-    }], "int64_t", "countTileKinds", (ins "const ::dpc::nn::VectorSite &":$site), "",
+    }], "int64_t", "countTileKinds", (ins "const ::dpc::VectorSite &":$site), "",
       [{ return 1; }]>,
     InterfaceMethod<[{
       The sizes in bytes of the pieces of scratch memory that the rule takes, in
       order.
-    }], "::dpc::nn::ScratchSizes", "getScratch", (ins "const ::dpc::nn::VectorSite &":$site), "",
+    }], "::dpc::ScratchSizes", "getScratch", (ins "const ::dpc::VectorSite &":$site), "",
       [{ return {}; }]>,
     InterfaceMethod<[{
       Emits code that fills the buffers of all results, with `emitter.store`. Before,

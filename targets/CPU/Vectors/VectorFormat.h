@@ -17,8 +17,6 @@ struct VectorUnit {
   bool multipliesBf16 = false;
 };
 
-namespace nn {
-
 /// Vectors of elements of one type. Block sizes, which are chosen before code is
 /// generated, depend on this.
 struct VectorFormat {
@@ -58,7 +56,6 @@ struct VectorSite {
 /// rule takes them.
 using ScratchSizes = llvm::SmallVector<int64_t>;
 
-} // namespace nn
 } // namespace dpc
 
 #endif // DPC_TARGETS_CPU_VECTORS_VECTORFORMAT_H

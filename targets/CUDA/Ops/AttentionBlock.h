@@ -5,7 +5,7 @@
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/CUDA/Ops/TileProduct.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// Code that the kernels of attention and of its gradient share: the work of one
 /// block of threads. A block computes tiles of scores in registers, and stores
@@ -18,7 +18,7 @@ public:
   using Index = LoopEmitter::Index;
   using Values = LoopEmitter::Values;
 
-  AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, mlir::Type elementType,
+  AttentionBlock(GridEmitter &emitter, const nn::AttentionShape &shape, mlir::Type elementType,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions, double scale);
 
   /// The number of queries and of keys in a tile of scores: the largest number that
@@ -29,11 +29,11 @@ public:
   static int64_t columnsOf(mlir::Type elementType, int64_t elements);
   static int64_t countColumns(mlir::Type elementType, int64_t elements);
   /// The grid for results with `rows` rows and `columnTiles` tiles of columns.
-  static TileGrid gridOf(const AttentionShape &shape, mlir::Type elementType, int64_t rows,
+  static TileGrid gridOf(const nn::AttentionShape &shape, mlir::Type elementType, int64_t rows,
                          int64_t columnTiles);
   /// Whether the rule is faster than the decomposition of the op. A block must have
   /// enough work. There is no code for 16-bit floats.
-  static bool pays(mlir::Operation *op, const AttentionShape &shape);
+  static bool pays(mlir::Operation *op, const nn::AttentionShape &shape);
 
   /// Emits `body` for the tile of rows and the tile of columns of this block. Sets
   /// `batch` to the number of its batch element.
@@ -86,7 +86,7 @@ public:
   mlir::Value larger(mlir::Value x, mlir::Value y);
 
   GridEmitter &e;
-  const AttentionShape &shape;
+  const nn::AttentionShape &shape;
   const mlir::Type elementType;
   const int64_t tile;
   /// Computes products of rows with rows, from which scores are computed.
@@ -106,6 +106,6 @@ private:
   const double scale;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CUDA_OPS_ATTENTIONBLOCK_H

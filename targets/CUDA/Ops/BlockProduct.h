@@ -3,7 +3,7 @@
 
 #include "targets/CUDA/Grids/GridFill.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// The product C = A B, with one tile of C per block of threads (TileProduct). If C has
 /// few tiles and long sums, several blocks share each sum, and a second launch adds
@@ -50,6 +50,6 @@ private:
   void addParts(GridEmitter &emitter, int64_t parts, Take take) const;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CUDA_OPS_BLOCKPRODUCT_H

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace dpc::nn {
+namespace dpc {
 
 /// A slice of a factor in the shared memory of the block: `extent` rows of A or
 /// columns of B, with `depth` elements along the depth of the product.
@@ -133,6 +133,6 @@ private:
   std::unique_ptr<Slice> sliceA, sliceB;
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_CUDA_OPS_TILEPRODUCT_H

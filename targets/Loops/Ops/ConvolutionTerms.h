@@ -4,7 +4,7 @@
 #include "dialects/NN/IR/Convolution.h"
 #include "targets/Loops/LoopEmitter.h"
 
-namespace dpc::nn {
+namespace dpc {
 
 /// One term in the sum of a convolution op: the product of an element of each
 /// operand. The term counts only if two conditions hold. The spatial positions of
@@ -16,7 +16,7 @@ struct ConvolutionTerm {
   llvm::SmallVector<Index> multiples;
 
   /// The conditions under which the term counts. `type` is the type of operand 0.
-  llvm::SmallVector<IndexBound> bounds(const IndexSpace &space, const Convolution &c,
+  llvm::SmallVector<IndexBound> bounds(const IndexSpace &space, const nn::Convolution &c,
                                        mlir::RankedTensorType type) const;
 };
 
@@ -32,37 +32,37 @@ struct ConvolutionTerm {
 
 struct ConvTerms {
   using Index = LoopEmitter::Index;
-  static llvm::SmallVector<int64_t> extents(const Convolution &c);
-  static ConvolutionTerm term(const Convolution &c, IndexSpace &space, llvm::ArrayRef<Index> index,
-                              llvm::ArrayRef<Index> k);
-  static int64_t rows(const Convolution &c) { return c.w.getDimSize(0) / c.groups; }
-  static llvm::SmallVector<int64_t> columns(const Convolution &c);
-  static llvm::SmallVector<Index> element(const Convolution &c, Index group, Index row,
+  static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
+  static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
+                              llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);
+  static int64_t rows(const nn::Convolution &c) { return c.w.getDimSize(0) / c.groups; }
+  static llvm::SmallVector<int64_t> columns(const nn::Convolution &c);
+  static llvm::SmallVector<Index> element(const nn::Convolution &c, Index group, Index row,
                                           llvm::ArrayRef<Index> column);
 };
 
 struct ConvInputGradTerms {
   using Index = LoopEmitter::Index;
-  static llvm::SmallVector<int64_t> extents(const Convolution &c);
-  static ConvolutionTerm term(const Convolution &c, IndexSpace &space, llvm::ArrayRef<Index> index,
-                              llvm::ArrayRef<Index> k);
-  static int64_t rows(const Convolution &c) { return c.w.getDimSize(1); }
-  static llvm::SmallVector<int64_t> columns(const Convolution &c);
-  static llvm::SmallVector<Index> element(const Convolution &c, Index group, Index row,
+  static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
+  static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
+                              llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);
+  static int64_t rows(const nn::Convolution &c) { return c.w.getDimSize(1); }
+  static llvm::SmallVector<int64_t> columns(const nn::Convolution &c);
+  static llvm::SmallVector<Index> element(const nn::Convolution &c, Index group, Index row,
                                           llvm::ArrayRef<Index> column);
 };
 
 struct ConvWeightGradTerms {
   using Index = LoopEmitter::Index;
-  static llvm::SmallVector<int64_t> extents(const Convolution &c);
-  static ConvolutionTerm term(const Convolution &c, IndexSpace &space, llvm::ArrayRef<Index> index,
-                              llvm::ArrayRef<Index> k);
-  static int64_t rows(const Convolution &c) { return c.w.getDimSize(0) / c.groups; }
-  static llvm::SmallVector<int64_t> columns(const Convolution &c);
-  static llvm::SmallVector<Index> element(const Convolution &c, Index group, Index row,
+  static llvm::SmallVector<int64_t> extents(const nn::Convolution &c);
+  static ConvolutionTerm term(const nn::Convolution &c, IndexSpace &space,
+                              llvm::ArrayRef<Index> index, llvm::ArrayRef<Index> k);
+  static int64_t rows(const nn::Convolution &c) { return c.w.getDimSize(0) / c.groups; }
+  static llvm::SmallVector<int64_t> columns(const nn::Convolution &c);
+  static llvm::SmallVector<Index> element(const nn::Convolution &c, Index group, Index row,
                                           llvm::ArrayRef<Index> column);
 };
 
-} // namespace dpc::nn
+} // namespace dpc
 
 #endif // DPC_TARGETS_LOOPS_OPS_CONVOLUTIONTERMS_H
