@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Interfaces/ElementTypes.h"
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
@@ -15,9 +16,6 @@
 #include <optional>
 
 namespace dpc {
-
-/// DPC_F64, ...; DPC_DTYPE_INVALID for a type that the runtime does not have.
-uint32_t dtypeOf(mlir::Type element);
 
 /// Where the initial values of state are: embedded in the record, in a file
 /// next to the program, or not in the program, so that the user must provide
