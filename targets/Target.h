@@ -3,7 +3,7 @@
 
 #include "planning/Machine.h"
 #include "planning/ProductMaker.h"
-#include "targets/LibraryProduct.h"
+#include "targets/LibraryCall.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -84,9 +84,9 @@ struct KernelLaunch {
   int64_t blocks = 1, threads = 1;
   /// The arguments, as indices into the kernel's buffers (Target::emitKernel).
   llvm::SmallVector<unsigned> buffers;
-  /// A product that a library may compute instead. Its result equals that of the
+  /// A library call that may compute the results instead. They equal those of the
   /// function except for the order of the terms of sums.
-  std::optional<LibraryProduct> product;
+  std::optional<LibraryCall> call;
   /// One thread does all the work of the launch; noted for reports.
   bool isLone = false;
 };

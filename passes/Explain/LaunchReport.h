@@ -8,8 +8,8 @@
 namespace dpc {
 
 /// Adds a section about the launches of a device, if kernels are grids of threads: the number of
-/// launches, how many matrix products a library computes, and the kernels that one thread computes
-/// alone, which is slow.
+/// launches, how many matrix products (and other kinds of library calls) libraries and kernels
+/// compute, and the kernels that one thread computes alone, which is slow.
 void addLaunches(Report &report, mlir::ModuleOp module);
 
 } // namespace dpc

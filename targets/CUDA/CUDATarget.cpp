@@ -96,7 +96,7 @@ protected:
 
 private:
   static LaunchOptions launchOptions(const CodeOptions &options) {
-    return {options.products, options.orderedSums};
+    return {{options.products, options.tf32}, options.orderedSums};
   }
 };
 

@@ -1,6 +1,7 @@
 #ifndef DPC_DIALECTS_EXEC_IR_EXECDIALECT_H
 #define DPC_DIALECTS_EXEC_IR_EXECDIALECT_H
 
+#include "dialects/Exec/IR/CallBuffer.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -14,10 +14,11 @@
 extern "C" {
 #endif
 
-/** Version of every struct in types.h, action.h, device.h, records.h and
- * program.h. The runtime refuses a program built for another version. Files
- * that programs write (checkpoints, parameters) do not depend on it. */
-#define DPC_ABI_VERSION 7u
+/** Version of every struct in types.h, action.h, calls.h and the headers of its
+ * kinds, device.h, records.h and program.h. The runtime refuses a program built
+ * for another version. Files that programs write (checkpoints, parameters) do
+ * not depend on it. */
+#define DPC_ABI_VERSION 8u
 /** "no index": an absent group, metric, location, parameter, ... */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS 8u /**< most dimensions a tensor of the host API may have */

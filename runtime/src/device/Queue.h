@@ -59,7 +59,7 @@ struct QueueOptions {
   /// by NCCL. RankMemory must have been opened with the same value.
   bool isStaged = false;
   double timeoutSeconds = 300; ///< longest time that a device waits for peers
-  /// The file with the fastest algorithms of products (TunedProducts); products
+  /// The file with the fastest algorithms of library calls (TunedCalls); calls
   /// that it lacks are measured first. Empty: the library's own choice.
   std::string tuneFile;
 };

@@ -36,11 +36,6 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      The product that the op is, if its factors are matrices wherever they are
-      dense and row-major: then a library can make it.
-    }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
-    InterfaceMethod<[{
       Writes a launch. If it is the last one and the rule gives final elements, each
       is given once to `emitter.storeFinal`, with `finish` (may be null), by one
       thread: what is elementwise over the result is computed there, while the

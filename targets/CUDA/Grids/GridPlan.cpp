@@ -36,13 +36,6 @@ static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned 
   grids.memories[ordinal].placed.push_back(value);
 }
 
-/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
-/// sum over blocks could not use it. kAlignment is for aligning its address.
-static int64_t workspaceBytes(const PlannedProduct &product) {
-  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
-  return std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;
-}
-
 static void placeLaunch(GridPlan &grids, unsigned ordinal,
                         const DenseMap<Value, unsigned> &lastLaunch) {
   const Launch &launch = grids.plan.launches[ordinal];
@@ -59,8 +52,8 @@ static void placeLaunch(GridPlan &grids, unsigned ordinal,
     memory.handedOn =
         grids.places.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
   }
-  if (launch.product)
-    memory.workspace = grids.places.reserve(workspaceBytes(*launch.product), ordinal);
+  if (launch.call)
+    memory.workspace = grids.places.reserve(launch.call->workspaceBytes, ordinal);
 }
 
 FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,

@@ -16,7 +16,7 @@ struct GridPlan {
     llvm::SmallVector<mlir::Value> placed;
     /// The scratch memory through which the launches of a fill rule pass values.
     ScratchPiece handedOn;
-    /// The scratch memory of the library that computes the product of the launch.
+    /// The scratch memory of the library that computes the results of the launch.
     ScratchPiece workspace;
   };
 

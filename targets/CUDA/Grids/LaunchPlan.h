@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 #define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
-#include "targets/CUDA/Grids/PlannedProduct.h"
+#include "targets/CUDA/Calls/Calls.h"
 #include "targets/Loops/Rules.h"
 
 #include <vector>
@@ -41,7 +41,7 @@ struct Launch {
   /// makes the ops that follow the filled op.
   LaunchPhase phase;
   /// For kind `tiles`: the way in which a library computes the group instead.
-  std::optional<PlannedProduct> product;
+  std::optional<PlannedCall> call;
 
   /// Whether one thread fills all results of an op, because its rule has only one
   /// part.
@@ -83,8 +83,8 @@ struct LaunchPlan {
 
 /// The options that decide about launches, in addition to the kernel.
 struct LaunchOptions {
-  /// The choice of products that a library computes.
-  ProductMaker maker = ProductMaker::generated;
+  /// The choice of groups that libraries compute.
+  CallOptions calls;
   /// Whether every sum adds its terms in order.
   bool keepsOrder = false;
 };
