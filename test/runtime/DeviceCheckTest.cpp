@@ -71,7 +71,7 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
   } cases[] = {
       {"step.0: launch 1: library call 1 of 1", [](Damaged &d) { d.device.launches[1].call = 1; }},
       {"a library call of unknown kind 0", [](Damaged &d) { d.call.kind = 0; }},
-      {"a library call of unknown kind 2", [](Damaged &d) { d.call.kind = DPC_CALL_KIND_COUNT; }},
+      {"a library call of unknown kind", [](Damaged &d) { d.call.kind = DPC_CALL_KIND_COUNT; }},
       {"a product has a description of 127 bytes, not 120", [](Damaged &d) { d.call.bytes = 127; }},
       {"a product has a description of 0 bytes, not 120",
        [](Damaged &d) { d.call.description = nullptr; }},

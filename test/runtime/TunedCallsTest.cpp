@@ -141,24 +141,26 @@ TEST_F(TunedCallsTest, DamagedFiles) {
   EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
   write("PK\x03\x04");
   EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
-  const std::string wrong = path + ": line 3 is no product with its algorithm";
+  // The names of other kinds may follow.
+  const std::string wrong = path + ": line 3 is no product ";
+  auto refusedLine = [&] { return refusal().substr(0, wrong.size()); };
   for (size_t tab = line.find('\t'); tab != std::string::npos; tab = line.find('\t', tab + 1)) {
     write(sound + line.substr(0, tab) + "\n");
-    EXPECT_EQ(refusal(), wrong) << line.substr(0, tab);
+    EXPECT_EQ(refusedLine(), wrong) << line.substr(0, tab);
   }
   const size_t inProduct = line.find("f32\t") + 6, inAlgorithm = line.rfind('\t') - 3;
   for (size_t at : {inProduct, inAlgorithm}) {
     std::string damaged = line;
     damaged[at] = 'x';
     write(sound + damaged);
-    EXPECT_EQ(refusal(), wrong) << damaged;
+    EXPECT_EQ(refusedLine(), wrong) << damaged;
     damaged = line;
     damaged.erase(at, 1);
     write(sound + damaged);
-    EXPECT_EQ(refusal(), wrong) << damaged;
+    EXPECT_EQ(refusedLine(), wrong) << damaged;
   }
   write(sound + "\n");
-  EXPECT_EQ(refusal(), wrong);
+  EXPECT_EQ(refusedLine(), wrong);
 }
 
 TEST_F(TunedCallsTest, FilesThatCannotBe) {

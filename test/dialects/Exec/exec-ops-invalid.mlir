@@ -190,8 +190,8 @@ module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffer
 
 // -----
 
-// expected-error@+1 {{no library call is a 'convolution'}}
-module attributes {x = #exec.call<convolution {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+// expected-error@+1 {{no library call is a 'sort'}}
+module attributes {x = #exec.call<sort {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
