@@ -56,8 +56,8 @@ void LaunchTable::addKernel(LaunchOp launch) {
     record.blocks = static_cast<uint32_t>(grid.getBlocks());
     record.threads = static_cast<uint32_t>(grid.getThreads());
     record.kind = DPC_LAUNCH_KERNEL;
-    if (ProductAttr product = grid.getProduct())
-      addProduct(record, product, launch->getOperands());
+    if (CallAttr call = grid.getCall())
+      addCall(record, call, launch->getOperands());
     SmallVector<Value> buffers;
     for (int64_t number : grid.getBuffers().asArrayRef())
       buffers.push_back(launch->getOperand(static_cast<unsigned>(number)));
@@ -89,42 +89,31 @@ void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   ++paramCount;
 }
 
-static dpc_matrix_t recordOf(MatrixAttr matrix) {
-  dpc_matrix_t record = {};
-  record.stride = matrix.getStride();
-  record.batch_stride = matrix.getBatchStride();
-  record.transposed = matrix.getTransposed();
-  return record;
+/// Returns the index of a library call in the table of calls.
+uint64_t LaunchTable::getCall(CallAttr call) {
+  const StringRef description = call.getDescription();
+  auto [known, isNew] =
+      callIndex.try_emplace((Twine(call.getKind()) + " " + description).str(), callIndex.size());
+  if (isNew) {
+    dpc_library_call_t record = {};
+    record.kind = call.getKind();
+    record.bytes = static_cast<uint32_t>(description.size());
+    const uint64_t at = calls.append(record);
+    calls.setPointer(at + offsetof(dpc_library_call_t, description),
+                     pool.addBytes(description, "call"));
+  }
+  return known->second;
 }
 
-/// Turns `launch` into a launch of kind PRODUCT, and adds the parameters of the product.
-void LaunchTable::addProduct(dpc_launch_t &launch, ProductAttr product, ValueRange buffers) {
-  dpc_product_t record = {};
-  record.dtype = dtypeOf(product.getType());
-  record.tf32 = product.getTf32();
-  record.epilogue = uint32_t(product.getEpilogue());
-  record.batches = product.getBatches();
-  record.rows = product.getRows();
-  record.columns = product.getColumns();
-  record.depth = product.getDepth();
-  record.a = recordOf(product.getA());
-  record.b = recordOf(product.getB());
-  record.d = recordOf(product.getD());
-  const StringRef bytes(reinterpret_cast<const char *>(&record), sizeof record);
-  auto [known, isNew] = productIndex.try_emplace(bytes, productIndex.size());
-  if (isNew)
-    products.append(record);
-  launch.kind = DPC_LAUNCH_PRODUCT;
-  launch.product = known->second;
-  launch.first_product_param = paramCount;
-  auto add = [&](MatrixAttr matrix, uint64_t most) {
-    addParam(buffers[static_cast<size_t>(matrix.getBuffer())], matrix.getOffset(), most);
-  };
-  for (MatrixAttr matrix : {product.getA(), product.getB(), product.getD()})
-    add(matrix, UINT64_MAX);
-  add(product.getWorkspace(), product.getWorkspaceBytes());
-  if (product.getEpilogue() != Epilogue::none)
-    add(product.getAddend(), UINT64_MAX);
+/// Makes `launch` a launch of a library call, and adds the call's parameters.
+void LaunchTable::addCall(dpc_launch_t &launch, CallAttr call, ValueRange buffers) {
+  launch.kind = DPC_LAUNCH_CALL;
+  launch.call = getCall(call);
+  launch.first_call_param = paramCount;
+  launch.call_param_count = call.getBuffers().size();
+  for (const CallBuffer &buffer : call.getBuffers())
+    addParam(buffers[static_cast<size_t>(buffer.buffer)], buffer.offset,
+             buffer.bytes ? static_cast<uint64_t>(*buffer.bytes) : UINT64_MAX);
 }
 
 void LaunchTable::add(FunctionOp function) {
@@ -153,7 +142,7 @@ llvm::Constant *LaunchTable::emit() {
   record.kernel_count = kernelIndex.size();
   record.launch_count = launchCount;
   record.param_count = paramCount;
-  record.product_count = productIndex.size();
+  record.call_count = callIndex.size();
   RecordImage image;
   image.append(record);
   image.setPointer(offsetof(dpc_device_program_t, kernels), kernels.emit(target, "kernels"));
@@ -161,7 +150,7 @@ llvm::Constant *LaunchTable::emit() {
   image.setPointer(offsetof(dpc_device_program_t, params), params.emit(target, "params"));
   image.setPointer(offsetof(dpc_device_program_t, functions),
                    functions.emit(target, "function.launches"));
-  image.setPointer(offsetof(dpc_device_program_t, products), products.emit(target, "products"));
+  image.setPointer(offsetof(dpc_device_program_t, calls), calls.emit(target, "calls"));
   return image.emit(target, "device");
 }
 

@@ -29,7 +29,8 @@ public:
 private:
   void addKernel(exec::LaunchOp launch);
   void addLaunch(dpc_launch_t launch, mlir::ValueRange buffers);
-  void addProduct(dpc_launch_t &launch, exec::ProductAttr product, mlir::ValueRange buffers);
+  void addCall(dpc_launch_t &launch, exec::CallAttr call, mlir::ValueRange buffers);
+  uint64_t getCall(exec::CallAttr call);
   void addParam(mlir::Value buffer, uint64_t behind = 0, uint64_t most = UINT64_MAX);
   uint32_t getKernel(exec::LaunchOp launch, llvm::StringRef entry);
 
@@ -38,11 +39,11 @@ private:
   ConstantPool &pool;
   ProgramMesh &mesh;
   FunctionForm form;
-  RecordImage kernels, launches, params, functions, products;
+  RecordImage kernels, launches, params, functions, calls;
   llvm::StringMap<uint32_t> kernelIndex;
-  /// The index of each product, keyed by the bytes of its record, so that equal products
-  /// share a record.
-  llvm::StringMap<uint64_t> productIndex;
+  /// Indices of library calls, keyed by kind and description, so that equal
+  /// calls share an entry.
+  llvm::StringMap<uint64_t> callIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
 

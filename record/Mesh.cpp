@@ -23,8 +23,9 @@ ProgramMesh::ProgramMesh(mlir::ModuleOp module) : shape(dist::getMeshShape(modul
 uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   Family family;
   family.name = llvm::join(axes, "+");
-  for (auto [index, known] : llvm::enumerate(families))
-    if (known.name == family.name)
+  // Family 0 is that of all ranks. An axis may have its name, "world", too.
+  for (size_t index = 1; index < families.size(); ++index)
+    if (families[index].name == family.name)
       return index;
   // Ranks with equal coordinates on all other axes form a group, so these coordinates are
   // the key. The members of a group are ordered by their coordinates on `axes`.

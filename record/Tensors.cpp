@@ -18,35 +18,6 @@ using namespace dpc;
 using namespace dpc::exec;
 using nn::ArgKind;
 
-uint32_t dpc::dtypeOf(Type element) {
-  if (element.isF64())
-    return DPC_F64;
-  if (element.isF32())
-    return DPC_F32;
-  if (element.isF16())
-    return DPC_F16;
-  if (element.isBF16())
-    return DPC_BF16;
-  auto integer = dyn_cast<IntegerType>(element);
-  if (!integer)
-    return DPC_DTYPE_INVALID;
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 64:
-    return isUnsigned ? DPC_U64 : DPC_I64;
-  case 32:
-    return isUnsigned ? DPC_U32 : DPC_I32;
-  case 16:
-    return isUnsigned ? DPC_U16 : DPC_I16;
-  case 8:
-    return isUnsigned ? DPC_U8 : DPC_I8;
-  case 1:
-    return DPC_BOOL;
-  default:
-    return DPC_DTYPE_INVALID;
-  }
-}
-
 LogicalResult TensorRecords::run() {
   indexWrites();
   // The record of optimizer state has the index of its parameter's record, so parameters

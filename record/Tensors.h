@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Interfaces/ElementTypes.h"
 #include "dialects/NN/IR/FileTensors.h"
 #include "dialects/NN/IR/HostFacts.h"
 #include "dialects/NN/IR/Program.h"
@@ -15,10 +16,6 @@
 #include <optional>
 
 namespace dpc {
-
-/// The runtime's number for an element type (DPC_F64, ...). DPC_DTYPE_INVALID if the
-/// runtime does not have the type.
-uint32_t dtypeOf(mlir::Type element);
 
 /// Where the initial values of state are. They are embedded in the record, or in a file
 /// next to the program. With `none` the program has no initial values, so the user must

@@ -3,7 +3,7 @@
 
 #include "planning/Machine.h"
 #include "planning/ProductMaker.h"
-#include "targets/LibraryProduct.h"
+#include "targets/LibraryCall.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -87,9 +87,9 @@ struct KernelLaunch {
   int64_t blocks = 1, threads = 1;
   /// The arguments, as indices into the kernel's buffers (Target::emitKernel).
   llvm::SmallVector<unsigned> buffers;
-  /// A product that a library may compute in place of the function. Both compute the
-  /// same, except that they may add the terms of sums in another order.
-  std::optional<LibraryProduct> product;
+  /// A library call that may compute the results in place of the function. Both compute
+  /// the same, except that they may add the terms of sums in another order.
+  std::optional<LibraryCall> call;
   /// Whether one thread does all the work of the launch. Only reports use it.
   bool isLone = false;
 };

@@ -3,41 +3,50 @@
 
 #include "passes/Explain/LaunchReport.h"
 
+#include "dialects/Exec/IR/CallSyntax.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/Interfaces/NodeNames.h"
-#include "dialects/NN/IR/Contraction.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// The number of launches of one call of a kernel, how many of its matrix products a library
-/// computes, and how many the kernel computes itself. `isLone` says whether a launch has only one
-/// thread.
+/// How many computations of one kind (CallSyntax) libraries and kernels perform.
+struct Makers {
+  int64_t libraries = 0, kernels = 0;
+};
+
+/// The launches of one execution of a kernel, and who performs the computations that
+/// libraries could perform. `makers` has one entry per kind of library calls.
 struct Grids {
-  int64_t launches = 0, libraryProducts = 0, kernelProducts = 0;
+  int64_t launches = 0;
+  SmallVector<Makers> makers;
   bool isLone = false;
 
-  explicit Grids(func::FuncOp kernel) {
+  explicit Grids(func::FuncOp kernel) : makers(callSyntaxes().size()) {
     auto grids = kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName);
     if (!grids)
       return;
     launches = grids.size();
-    for (GridAttr grid : grids.getAsRange<GridAttr>()) {
-      libraryProducts += bool(grid.getProduct());
+    for (GridAttr grid : grids.getAsRange<GridAttr>())
       isLone |= grid.getLone();
+    for (auto [kind, maker] : llvm::zip_equal(callSyntaxes(), makers)) {
+      for (GridAttr grid : grids.getAsRange<GridAttr>())
+        maker.libraries += grid.getCall() && grid.getCall().getKind() == kind->getNumber();
+      kernel.walk([kind = kind, &kernels = maker.kernels](Operation *op) {
+        kernels += kind->computes(op);
+      });
+      maker.kernels = std::max<int64_t>(0, maker.kernels - maker.libraries);
     }
-    kernel.walk([&](nn::DotOp) { ++kernelProducts; });
-    kernelProducts = std::max<int64_t>(0, kernelProducts - libraryProducts);
   }
 };
 } // namespace
 
-void dpc::addLaunches(Report &report, ModuleOp module) {
+void dpc::addLaunches(ExplainReport &report, ModuleOp module) {
   llvm::MapVector<Operation *, int64_t> uses;
   for (Operation &function : *module.getBody())
     if (!isa<func::FuncOp>(function))
@@ -46,13 +55,16 @@ void dpc::addLaunches(Report &report, ModuleOp module) {
                 SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr()))
           ++uses[kernel];
       });
-  int64_t launches = 0, libraryProducts = 0, kernelProducts = 0;
+  int64_t launches = 0;
+  SmallVector<Makers> makers(callSyntaxes().size());
   std::vector<std::vector<std::string>> lone;
   for (auto [kernel, count] : uses) {
     Grids grids(cast<func::FuncOp>(kernel));
     launches += count * grids.launches;
-    libraryProducts += count * grids.libraryProducts;
-    kernelProducts += count * grids.kernelProducts;
+    for (auto [all, own] : llvm::zip_equal(makers, grids.makers)) {
+      all.libraries += count * own.libraries;
+      all.kernels += count * own.kernels;
+    }
     if (grids.isLone)
       lone.push_back({SymbolTable::getSymbolName(kernel).str(), firstNodeOf(kernel->getLoc()).str(),
                       countText(count)});
@@ -62,9 +74,10 @@ void dpc::addLaunches(Report &report, ModuleOp module) {
   ReportSection &section = report.add("kernels on the device");
   section.lines.push_back(countText(uses.size()) + " kernels, " + countText(launches) +
                           " launches of all entries");
-  section.lines.push_back("products of matrices: " + countText(libraryProducts) +
-                          " by cuBLASLt where it is there, " + countText(kernelProducts) +
-                          " by kernels");
+  for (auto [kind, maker] : llvm::zip_equal(callSyntaxes(), makers))
+    section.lines.push_back(kind->getTitle().str() + ": " + countText(maker.libraries) + " by " +
+                            kind->getLibrary().str() + " where it is there, " +
+                            countText(maker.kernels) + " by kernels");
   if (lone.empty())
     return;
   section.lines.push_back("one thread makes all of these:");

@@ -10,7 +10,7 @@ namespace dpc {
 /// Adds a section about the launches on a device, if kernels run as grids of threads. The section
 /// has the number of launches, the number of matrix products that a library computes, and a table
 /// of the kernels that run on a single thread. These kernels are slow.
-void addLaunches(Report &report, mlir::ModuleOp module);
+void addLaunches(ExplainReport &report, mlir::ModuleOp module);
 
 } // namespace dpc
 

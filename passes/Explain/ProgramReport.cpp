@@ -51,7 +51,7 @@ std::optional<std::string> dpc::describeLoss(ModuleOp module) {
   return text;
 }
 
-static void addTraining(Report &report, ModuleOp module) {
+static void addTraining(ExplainReport &report, ModuleOp module) {
   if (std::optional<std::string> loss = describeLoss(module))
     report.add("loss").lines.push_back(*loss);
   auto optimizer = module->getAttrOfType<nn::OptimizerAttr>(nn::NNDialect::kOptimizerAttrName);
@@ -88,7 +88,7 @@ static void addTraining(Report &report, ModuleOp module) {
 // Inputs, outputs, layout
 //===----------------------------------------------------------------------===//
 
-static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
+static void addModel(ExplainReport &report, ArrayRef<BoundaryTensor> tensors) {
   ReportSection &section = report.add("inputs and outputs");
   section.columns = {"", "name", "type", "samples"};
   for (const BoundaryTensor &tensor : tensors)
@@ -100,7 +100,7 @@ static void addModel(Report &report, ArrayRef<BoundaryTensor> tensors) {
                       tensor.batch < 0 ? "none" : "dimension " + std::to_string(tensor.batch)});
 }
 
-static void addLayout(Report &report, const dist::MeshShape &mesh,
+static void addLayout(ExplainReport &report, const dist::MeshShape &mesh,
                       ArrayRef<BoundaryTensor> tensors) {
   struct Group {
     std::string name; // the tensor's name; if count > 1, a pattern of the names
@@ -162,7 +162,7 @@ static StringRef causeText(Purpose purpose) {
   return "";
 }
 
-static void addCommunication(Report &report, ModuleOp module, const dist::MeshShape &mesh) {
+static void addCommunication(ExplainReport &report, ModuleOp module, const dist::MeshShape &mesh) {
   struct Sum {
     int64_t count = 0, bytes = 0;
     double seconds = 0;
@@ -201,7 +201,7 @@ static void addCommunication(Report &report, ModuleOp module, const dist::MeshSh
   }
 }
 
-static void addMemory(Report &report, ModuleOp module) {
+static void addMemory(ExplainReport &report, ModuleOp module) {
   auto use = module->getAttrOfType<MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
   auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
   if (!use || !memory)
@@ -223,7 +223,7 @@ static void addMemory(Report &report, ModuleOp module) {
     section.addRow({"live at the end of the forward pass", bytesText(live.getAfterForward())});
 }
 
-void dpc::addProgram(Report &report, ModuleOp module, const ReshardTable *reshards) {
+void dpc::addProgram(ExplainReport &report, ModuleOp module, const ReshardTable *reshards) {
   std::vector<BoundaryTensor> tensors = boundaryOf(module);
   addModel(report, tensors);
   addTraining(report, module);

@@ -21,7 +21,8 @@ std::optional<std::string> describeLoss(mlir::ModuleOp module);
 ///  * the collectives of each entry, by cause;
 ///  * the memory of a rank, by kind;
 ///  * the launches of a device.
-void addProgram(Report &report, mlir::ModuleOp module, const ReshardTable *reshards = nullptr);
+void addProgram(ExplainReport &report, mlir::ModuleOp module,
+                const ReshardTable *reshards = nullptr);
 
 } // namespace dpc
 

@@ -44,7 +44,7 @@ static void printTable(const ReportSection &section, raw_ostream &os) {
     os << "  and " << section.rows.size() - shown.size() << " more\n";
 }
 
-void Report::print(raw_ostream &os) const {
+void ExplainReport::print(raw_ostream &os) const {
   bool isFirst = true;
   for (const ReportSection &section : sections) {
     if (section.lines.empty() && section.rows.empty())

@@ -30,7 +30,7 @@ struct ReportSection {
 /// A report about a program, of about one page. The sections are printed in the order in which they
 /// were added. The printed text depends only on the sections, so that reports of two compilations
 /// can be compared.
-class Report {
+class ExplainReport {
 public:
   ReportSection &add(llvm::StringRef title) {
     sections.emplace_back();

@@ -192,7 +192,7 @@ static std::string endOf(StringRef name) {
   return name.size() <= most ? name.str() : ".." + name.take_back(most - 2).str();
 }
 
-void dpc::addReshards(Report &report, const ReshardTable &table) {
+void dpc::addReshards(ExplainReport &report, const ReshardTable &table) {
   ReportSection &section = report.add("reshards of one " + table.function);
   if (table.rows.empty() && table.gradients.count == 0 && table.local == 0)
     return;

@@ -56,7 +56,7 @@ struct ReshardTable {
 std::optional<ReshardTable> collectReshards(mlir::ModuleOp module);
 
 /// Adds the table as a section of the report.
-void addReshards(Report &report, const ReshardTable &table);
+void addReshards(ExplainReport &report, const ReshardTable &table);
 
 /// If some row sends more than `limit` bytes, returns one line about the row that sends the most
 /// bytes. Otherwise returns nullopt.

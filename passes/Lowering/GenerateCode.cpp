@@ -21,18 +21,11 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-static MatrixAttr attributeOf(MLIRContext *context, const MatrixInBuffer &matrix) {
-  return MatrixAttr::get(context, matrix.buffer, matrix.offset, matrix.stride, matrix.batchStride,
-                         matrix.isTransposed);
-}
-
-static ProductAttr attributeOf(MLIRContext *context, const LibraryProduct &product) {
-  return ProductAttr::get(context, product.elementType, product.tf32, product.batches, product.rows,
-                          product.columns, product.depth, attributeOf(context, product.a),
-                          attributeOf(context, product.b), attributeOf(context, product.d),
-                          static_cast<Epilogue>(product.epilogue),
-                          attributeOf(context, product.addend),
-                          attributeOf(context, product.workspace), product.workspaceBytes);
+static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
+  SmallVector<CallBuffer> buffers;
+  for (const LibraryCall::Buffer &buffer : call.buffers)
+    buffers.push_back({buffer.buffer, buffer.offset, buffer.bytes});
+  return CallAttr::get(context, call.kind, call.description, buffers);
 }
 
 /// Returns the names of the ops of a kernel for the symbol of its code, e.g. "dot_add". Ops that
@@ -90,11 +83,10 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
       SmallVector<Attribute> launches;
       for (const KernelLaunch &launch : facts->launches) {
         SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());
-        ProductAttr product =
-            launch.product ? attributeOf(&getContext(), *launch.product) : ProductAttr();
+        CallAttr call = launch.call ? attributeOf(&getContext(), *launch.call) : CallAttr();
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
                                          launch.threads, builder.getDenseI64ArrayAttr(buffers),
-                                         product, launch.isLone));
+                                         call, launch.isLone));
       }
       if (!launches.empty())
         kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));

@@ -89,10 +89,9 @@ private:
       if (!SymbolTable::lookupSymbolIn(own, entry))
         return violation(launch) << "@" << entry << " has no code";
       SmallVector<int64_t> buffers(grid.getBuffers().asArrayRef());
-      if (ProductAttr product = grid.getProduct())
-        for (MatrixAttr matrix : {product.getA(), product.getB(), product.getD(),
-                                  product.getAddend(), product.getWorkspace()})
-          buffers.push_back(matrix.getBuffer());
+      if (CallAttr call = grid.getCall())
+        for (const CallBuffer &buffer : call.getBuffers())
+          buffers.push_back(buffer.buffer);
       for (int64_t buffer : buffers)
         if (buffer >= launch->getNumOperands())
           return violation(launch) << "@" << entry << " takes buffer " << buffer << " of "

@@ -98,8 +98,8 @@ protected:
   }
 
 private:
-  static LaunchOptions launchOptions(const CodeOptions &options) {
-    return {options.products, options.orderedSums};
+  static LaunchPlanOptions launchOptions(const CodeOptions &options) {
+    return {{options.products, options.tf32}, options.orderedSums};
   }
 };
 

@@ -1,6 +1,7 @@
 // What only a CudaQueue does, on the emulated device: it performs nothing beside
 // the launch tables, takes the code that the device runs, and has a library make
 // products. QueueConformanceTest has what every queue does.
+#include "dpc/product.h"
 #include "test/runtime/EveryQueue.h"
 
 #include <filesystem>
@@ -119,15 +120,17 @@ protected:
     product.d = {2, 0, 0, 0};
     tables.device.params = params;
     tables.device.param_count = 10;
-    tables.device.products = &product;
-    tables.device.product_count = 1;
-    tables.launches[1].kind = DPC_LAUNCH_PRODUCT;
-    tables.launches[1].first_product_param = 5;
+    tables.device.calls = &call;
+    tables.device.call_count = 1;
+    tables.launches[1].kind = DPC_LAUNCH_CALL;
+    tables.launches[1].first_call_param = 5;
+    tables.launches[1].call_param_count = 4;
   }
   // [[0, 0], [10, 20]] times its own transpose.
   const DeviceAddress result = {DPC_SPACE_ARENA, 8192};
   dpc_param_t params[10];
   dpc_product_t product = {};
+  dpc_library_call_t call = {DPC_CALL_PRODUCT, sizeof product, &product};
 };
 
 TEST_F(CudaProductTest, TheLibraryMakesIt) {
@@ -143,6 +146,7 @@ TEST_F(CudaProductTest, TheLibraryMakesIt) {
 // left as it was.
 TEST_F(CudaProductTest, AddsToTheResult) {
   product.epilogue = DPC_EPILOGUE_ADD;
+  tables.launches[1].call_param_count = 5;
   params[9] = params[5];
   EXPECT_EQ(compute(result, 4), Numbers({0, 0, 10, 520}));
 }

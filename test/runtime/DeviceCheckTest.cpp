@@ -1,4 +1,5 @@
 // A damaged launch table is refused, with a line that names what is wrong.
+#include "dpc/product.h"
 #include "runtime/src/program/ProgramCheck.h"
 #include "test/runtime/TinyProgram.h"
 
@@ -38,14 +39,16 @@ struct Damaged {
     product.d = {2, 6, 0, 0};
     device.device.params = params;
     device.device.param_count = 10;
-    device.device.products = &product;
-    device.device.product_count = 1;
-    device.launches[1].kind = DPC_LAUNCH_PRODUCT;
-    device.launches[1].first_product_param = 5;
+    device.device.calls = &call;
+    device.device.call_count = 1;
+    device.launches[1].kind = DPC_LAUNCH_CALL;
+    device.launches[1].first_call_param = 5;
+    device.launches[1].call_param_count = 5;
   }
   TinyDevice device;
   TinyProgram tiny;
   dpc_product_t product = {};
+  dpc_library_call_t call = {DPC_CALL_PRODUCT, sizeof product, &product};
   dpc_param_t params[10];
 };
 
@@ -66,12 +69,20 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
     const char *words;
     std::function<void(Damaged &)> breakIt;
   } cases[] = {
-      {"step.0: launch 1: product 1 of 1", [](Damaged &d) { d.device.launches[1].product = 1; }},
+      {"step.0: launch 1: library call 1 of 1", [](Damaged &d) { d.device.launches[1].call = 1; }},
+      {"a library call of unknown kind 0", [](Damaged &d) { d.call.kind = 0; }},
+      {"a library call of unknown kind", [](Damaged &d) { d.call.kind = DPC_CALL_KIND_COUNT; }},
+      {"a product has a description of 127 bytes, not 120", [](Damaged &d) { d.call.bytes = 127; }},
+      {"a product has a description of 0 bytes, not 120",
+       [](Damaged &d) { d.call.description = nullptr; }},
+      {"a product has 4 buffers, not 5",
+       [](Damaged &d) { d.device.launches[1].call_param_count = 4; }},
+      {"a product has 5 buffers, not 4", [](Damaged &d) { d.product.epilogue = 0; }},
       {"launch 1: kernel 1 of 1", [](Damaged &d) { d.device.launches[1].kernel = 1; }},
       {"launch 1: parameters 6 to 6 + 5 of 10",
-       [](Damaged &d) { d.device.launches[1].first_product_param = 6; }},
+       [](Damaged &d) { d.device.launches[1].first_call_param = 6; }},
       {"parameters 18446744073709551615",
-       [](Damaged &d) { d.device.launches[1].first_product_param = UINT64_MAX; }},
+       [](Damaged &d) { d.device.launches[1].first_call_param = UINT64_MAX; }},
       {"a product of type 6 with", [](Damaged &d) { d.product.dtype = DPC_I32; }},
       {"with epilogue 3, 2 batches of 3 x 2 sums of 4",
        [](Damaged &d) { d.product.epilogue = DPC_EPILOGUE_COUNT; }},
@@ -79,7 +90,12 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
       {"2 batches of 0 x 2", [](Damaged &d) { d.product.rows = 0; }},
       {"3 x 2147483648 sums", [](Damaged &d) { d.product.columns = 1ull << 31; }},
       {"sums of 0", [](Damaged &d) { d.product.depth = 0; }},
-      {"a product of type", [](Damaged &d) { d.product.tf32 = 2; }},
+      {"a product of type 2",
+       [](Damaged &d) {
+         d.product.dtype = DPC_F32;
+         d.product.tf32 = 2;
+       }},
+      {"a product of type 1", [](Damaged &d) { d.product.tf32 = 1; }}, // of f64
       {"matrix 0 of a product: its buffer (space 2",
        [](Damaged &d) { d.params[5].space = DPC_SPACE_COUNT; }},
       {"matrix 3 of a product: its buffer", [](Damaged &d) { d.params[8].bytes = kArenaBytes; }},
@@ -97,6 +113,7 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
       {"strides of 3 and 12", [](Damaged &d) { d.product.a.stride = 3; }},
       {"strides of 3 and 8", [](Damaged &d) { d.product.b.stride = 3; }},
       {"matrix 0 of a product", [](Damaged &d) { d.product.a.stride = 1ull << 63; }},
+      {"matrix 2 of a product, 3 x 2", [](Damaged &d) { d.product.d.transposed = 2; }},
       {"matrix 1 of a product", [](Damaged &d) { d.product.b.batch_stride = UINT64_MAX; }},
   };
   for (const auto &broken : cases) {

@@ -8,7 +8,7 @@
 
 using namespace dpc;
 
-static void addModel(Report &report, const CompileOptions &options,
+static void addModel(ExplainReport &report, const CompileOptions &options,
                      const onnx::ImportSummary &summary) {
   ReportSection &section = report.add("model");
   std::string from = summary.producer.empty() ? "" : ", made by " + summary.producer;
@@ -23,7 +23,7 @@ static void addModel(Report &report, const CompileOptions &options,
 }
 
 /// Adds a row for each parameter that the exporter changed and the importer restored.
-static void addRestored(Report &report, const onnx::ImportSummary &summary) {
+static void addRestored(ExplainReport &report, const onnx::ImportSummary &summary) {
   if (summary.restored.empty())
     return;
   ReportSection &section = report.add("restored parameters");
@@ -32,7 +32,7 @@ static void addRestored(Report &report, const onnx::ImportSummary &summary) {
     section.addRow({name, type, uses, instead});
 }
 
-static void addPlan(Report &report, const CompileOptions &options) {
+static void addPlan(ExplainReport &report, const CompileOptions &options) {
   const Target *target = findTarget(options.placed.target);
   report.add("plan").lines.push_back(
       describePlan(options.plan, target->getFunctionForm() == FunctionForm::gridTable));
@@ -41,7 +41,7 @@ static void addPlan(Report &report, const CompileOptions &options) {
 void dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                          mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
                          llvm::raw_ostream &os) {
-  Report report;
+  ExplainReport report;
   addModel(report, options, summary);
   addRestored(report, summary);
   addPlan(report, options);

@@ -68,59 +68,38 @@ def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-def Exec_MatrixAttr : Exec_Attr<"Matrix", "matrix"> {
-  let summary = "The place of the matrices of a batch in one of a kernel's buffers";
+def Exec_CallAttr : Exec_Attr<"Call", "call"> {
+  let summary = "A library call that may compute the results of a launch";
   let description = [{
-    `buffer` is the number of the buffer in the list of a launch (#exec.grid). The first element
-    of the matrix is `offset` bytes after the start of the buffer. The elements of one row are
-    contiguous, and neighbouring rows are `stride` elements apart. If `transposed` is set, this
-    holds for columns instead. The matrices of neighbouring batch elements are `batchStride`
-    elements apart.
+    The keyword is the kind of the call. The fields in braces are those of the C
+    struct that the kind has in a header of `runtime/include/dpc`; the attribute
+    holds the bytes of this struct. `buffers` has the buffers of the call in the
+    order that the kind defines. Each is one of the kernel's buffers, from byte `at`
+    on (0 if absent). The library may use as many of its bytes as `for` says, or all
+    of them if `for` is absent.
+
+    For example, a `product` (`dpc_product_t`) is `d = a b` for each of `batches`
+    batch elements, where `d` has `rows` rows and `columns` columns and `a` has
+    `depth` columns. The elements of a row (of a column if `transposed`) are
+    contiguous. Neighbouring rows (columns) are `stride` elements apart, and the
+    matrices of neighbouring batch elements `batchStride` elements. The `epilogue` is
+    applied to the sums before they are stored: `add` adds the element of a matrix;
+    `bias` adds the element of a vector with one element per column. The buffers are
+    `a`, `b`, `d`, scratch memory of the library, and the matrix or vector that the
+    epilogue adds, if it adds one.
 
     ```mlir
-    #activations = #exec.matrix<buffer = 0, offset = 0, stride = 768, batchStride = 0, transposed = false>
+    #sums = #exec.call<product {type = f32, tf32 = false, epilogue = none,
+      batches = 1, rows = 96, columns = 32, depth = 64,
+      a = {stride = 64, batchStride = 0, transposed = false},
+      b = {stride = 32, batchStride = 0, transposed = false},
+      d = {stride = 32, batchStride = 0, transposed = false}},
+      buffers = [0, 1, 2, 3 at 6400 for 4096]>
     ```
   }];
-  let parameters = (ins "int64_t":$buffer, "int64_t":$offset, "int64_t":$stride,
-                        "int64_t":$batchStride, "bool":$transposed);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
-def Exec_Epilogue : I32EnumAttr<"Epilogue", "What a product adds to its sums, numbered as DPC_EPILOGUE_*", [
-  I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"bias", 2>,
-]> {
-  let cppNamespace = "::dpc::exec";
-  let genSpecializedAttr = 0;
-}
-
-def Exec_ProductAttr : Exec_Attr<"Product", "product"> {
-  let summary = "A product of matrices that a library may make in place of a launch";
-  let description = [{
-    Computes `d = a b` for each of `batches` batch elements. The matrix `d` has `rows` rows and
-    `columns` columns, and `a` has `depth` columns. With `tf32`, the library may round the factors
-    to tf32. The `epilogue` is applied to the sums before they are stored: `add` adds the elements
-    of the matrix `addend`; `bias` adds a row vector, which is the only row of `addend`, to each
-    row. Without an epilogue, `addend` is ignored. While the product runs, the library may use
-    `workspaceBytes` bytes of the buffer of `workspace` as scratch memory.
-
-    ```mlir
-    #sums = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64,
-      a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>,
-      b = <buffer = 1, offset = 0, stride = 32, batchStride = 0, transposed = false>,
-      d = <buffer = 2, offset = 0, stride = 32, batchStride = 0, transposed = false>,
-      epilogue = none,
-      addend = <buffer = 0, offset = 0, stride = 0, batchStride = 0, transposed = false>,
-      workspace = <buffer = 3, offset = 0, stride = 0, batchStride = 0, transposed = false>,
-      workspaceBytes = 4096>
-    ```
-  }];
-  let parameters = (ins "::mlir::Type":$type, "bool":$tf32, "int64_t":$batches, "int64_t":$rows,
-                        "int64_t":$columns, "int64_t":$depth, "::dpc::exec::MatrixAttr":$a,
-                        "::dpc::exec::MatrixAttr":$b, "::dpc::exec::MatrixAttr":$d,
-                        EnumParameter<Exec_Epilogue>:$epilogue, "::dpc::exec::MatrixAttr":$addend,
-                        "::dpc::exec::MatrixAttr":$workspace, "int64_t":$workspaceBytes);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let parameters = (ins "uint32_t":$kind, StringRefParameter<>:$description,
+                        ArrayRefParameter<"::dpc::exec::CallBuffer">:$buffers);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
@@ -132,7 +111,7 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     `threads` threads. The name of the function is the kernel's name followed by `entry`, e.g.
     `kernel.0_0`. The arguments of the function are the kernel's buffers with the numbers in
     `buffers`. The numbers count the operands of the kernel first, then its results, then its
-    scratch memory. If there is a `product`, a library may compute this product in place of the
+    scratch memory. If there is a `call`, a library may compute the results in place of the
     launch. `lone` marks a launch in which one thread does all the work; only reports use it.
 
     ```mlir
@@ -149,7 +128,7 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
   }];
   let parameters = (ins StringRefParameter<>:$entry, "int64_t":$blocks, "int64_t":$threads,
                         "::mlir::DenseI64ArrayAttr":$buffers,
-                        OptionalParameter<"::dpc::exec::ProductAttr">:$product,
+                        OptionalParameter<"::dpc::exec::CallAttr">:$call,
                         DefaultValuedParameter<"bool", "false">:$lone);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

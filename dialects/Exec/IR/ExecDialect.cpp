@@ -36,35 +36,9 @@ void ExecDialect::initialize() {
       >();
 }
 
-LogicalResult MatrixAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t buffer,
-                                 int64_t offset, int64_t stride, int64_t batchStride, bool) {
-  if (buffer < 0 || offset < 0 || stride < 0 || batchStride < 0)
-    return emitError() << "a matrix lies " << offset << " bytes into buffer " << buffer
-                       << ", with strides of " << stride << " and " << batchStride;
-  return success();
-}
-
-LogicalResult ProductAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type type,
-                                  bool tf32, int64_t batches, int64_t rows, int64_t columns,
-                                  int64_t depth, MatrixAttr a, MatrixAttr b, MatrixAttr d, Epilogue,
-                                  MatrixAttr, MatrixAttr, int64_t workspaceBytes) {
-  if (!llvm::isa<FloatType>(type) || (tf32 && !type.isF32()))
-    return emitError() << "a product of " << type << (tf32 ? " in tf32" : "")
-                       << " is none of a library";
-  if (batches < 1 || rows < 1 || columns < 1 || depth < 1 || workspaceBytes < 0)
-    return emitError() << "a product has " << batches << " batches of " << rows << " x " << columns
-                       << " sums of " << depth;
-  for (auto [matrix, high, wide] :
-       {std::tuple(a, rows, depth), std::tuple(b, depth, columns), std::tuple(d, rows, columns)})
-    if (matrix.getStride() < (matrix.getTransposed() ? high : wide))
-      return emitError() << "a matrix of " << high << " x " << wide << " has a stride of "
-                         << matrix.getStride();
-  return success();
-}
-
 LogicalResult GridAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef entry,
-                               int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers,
-                               ProductAttr, bool) {
+                               int64_t blocks, int64_t threads, DenseI64ArrayAttr buffers, CallAttr,
+                               bool) {
   if (blocks < 1 || blocks > INT32_MAX || threads < 1 || threads > 1024)
     return emitError() << "a grid of " << blocks << " blocks of " << threads
                        << " threads is none that a device runs";

@@ -2,6 +2,7 @@
 #define DPC_DIALECTS_EXEC_IR_EXECDIALECT_H
 
 #include "dialects/Dist/IR/DistEnums.h"
+#include "dialects/Exec/IR/CallBuffer.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

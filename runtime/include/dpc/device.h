@@ -5,6 +5,7 @@
 #ifndef DPC_DEVICE_H
 #define DPC_DEVICE_H
 
+#include "dpc/calls.h"
 #include "dpc/types.h"
 
 #ifdef __cplusplus
@@ -60,55 +61,15 @@ typedef struct dpc_param_t {
   uint64_t bytes;        /**< size of the buffer */
 } dpc_param_t;
 
-/** Layout in memory of one matrix of a product, or of one matrix per batch. */
-typedef struct dpc_matrix_t {
-  uint64_t stride;       /**< elements from one row to the next (if transposed, from one column to
-                              the next); the elements of a row (column) are contiguous */
-  uint64_t batch_stride; /**< elements from one batch's matrix to the next */
-  uint32_t transposed;   /**< 0 or 1 */
-  uint32_t reserved;
-} dpc_matrix_t;
-
-/** The term that is added to each element of the matrix product a b, before the
- * sum is stored in d. */
-enum {
-  DPC_EPILOGUE_NONE = 0,
-  DPC_EPILOGUE_ADD = 1,  /**< the element of a matrix, which may lie in the buffer of d */
-  DPC_EPILOGUE_BIAS = 2, /**< the element of a vector with one element per column */
-  DPC_EPILOGUE_COUNT = 3
-};
-
-/** A product of matrices, d = a b for each batch, that a library (cuBLASLt) may
- * compute instead of the launch's kernel. Its buffers are a, b, d, the
- * workspace, and the term of the epilogue if the product has an epilogue. */
-typedef struct dpc_product_t {
-  uint32_t dtype;    /**< type of all matrices: DPC_F64, DPC_F32, DPC_F16 or DPC_BF16; products of
-                          16-bit floats are accumulated in f32 */
-  uint32_t tf32;     /**< 1: the library may round elements of f32 matrices a and b to tf32 */
-  uint32_t epilogue; /**< DPC_EPILOGUE_* */
-  uint32_t reserved;
-  uint64_t batches;
-  uint64_t rows;    /**< of a and of d */
-  uint64_t columns; /**< of b and of d */
-  uint64_t depth;   /**< columns of a and rows of b */
-  dpc_matrix_t a, b, d;
-} dpc_product_t;
-
-/** Number of buffers of a product: a, b, d and the workspace, and a fifth one for
- * the term of an epilogue. */
-static inline uint32_t dpc_product_buffer_count(const dpc_product_t *product) {
-  return product->epilogue == DPC_EPILOGUE_NONE ? 4 : 5;
-}
-
 /** Kinds of launches. */
 enum {
-  DPC_LAUNCH_KERNEL = 1,  /**< runs `kernel` with its parameters */
-  DPC_LAUNCH_COPY = 2,    /**< copies parameter 0 to parameter 1; both have the same size and do not
-                               overlap */
-  DPC_LAUNCH_FILL = 3,    /**< writes the i64 number value + microbatch * micro_step to parameter
-                            0 */
-  DPC_LAUNCH_PRODUCT = 4, /**< computes `product` if the runtime has a library for it, otherwise
-                               runs `kernel` */
+  DPC_LAUNCH_KERNEL = 1, /**< runs `kernel` with its parameters */
+  DPC_LAUNCH_COPY = 2,   /**< copies parameter 0 to parameter 1; both have the same size and do not
+                              overlap */
+  DPC_LAUNCH_FILL = 3,   /**< writes an i64 to parameter 0: value + microbatch *
+                           micro_step */
+  DPC_LAUNCH_CALL = 4,   /**< performs library call `call` if the runtime has a library for it,
+                              otherwise runs `kernel` */
   DPC_LAUNCH_KIND_COUNT = 5
 };
 
@@ -116,17 +77,16 @@ enum {
  * param_count) of the param table. */
 typedef struct dpc_launch_t {
   uint32_t kind;   /**< DPC_LAUNCH_* */
-  uint32_t kernel; /**< KERNEL, PRODUCT: kernel table index, else DPC_NONE */
+  uint32_t kernel; /**< KERNEL, CALL: kernel table index, else DPC_NONE */
   uint64_t first_param;
   uint64_t param_count;
-  int64_t value;                /**< FILL */
-  int64_t micro_step;           /**< FILL */
-  uint32_t blocks;              /**< CUDA, KERNEL, PRODUCT: number of blocks in the grid */
-  uint32_t threads;             /**< CUDA, KERNEL, PRODUCT: threads per block */
-  uint64_t product;             /**< PRODUCT: product table index */
-  uint64_t first_product_param; /**< PRODUCT: param table index of its first buffer; the table has
-                                     dpc_product_buffer_count entries from there */
-  uint64_t reserved;
+  int64_t value;             /**< FILL */
+  int64_t micro_step;        /**< FILL */
+  uint32_t blocks;           /**< CUDA, KERNEL, CALL: number of blocks in the grid */
+  uint32_t threads;          /**< CUDA, KERNEL, CALL: threads per block */
+  uint64_t call;             /**< CALL: call table index */
+  uint64_t first_call_param; /**< CALL: the first param table entry of the call's buffers */
+  uint64_t call_param_count; /**< CALL: number of the call's buffers */
 } dpc_launch_t;
 
 /** The launches of a function: entries [first, first + count) of the launch
@@ -148,8 +108,8 @@ typedef struct dpc_device_program_t {
   const dpc_launches_t *functions; /**< one for each entry of the program's
                                       function table */
   uint64_t kind;                   /**< DPC_DEVICE_* */
-  const dpc_product_t *products;
-  uint64_t product_count;
+  const dpc_library_call_t *calls;
+  uint64_t call_count;
   const void *reserved;
 } dpc_device_program_t;
 

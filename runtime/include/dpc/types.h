@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/** Version of every struct in types.h, action.h, device.h, records.h and
- * program.h. The runtime refuses a program that was built for another version.
- * The files that programs write (checkpoints, parameters) do not depend on this
- * version. */
-#define DPC_ABI_VERSION 7u
+/** Version of every struct in types.h, action.h, calls.h and the headers of its
+ * kinds, device.h, records.h and program.h. The runtime refuses a program that was
+ * built for another version. The files that programs write (checkpoints,
+ * parameters) do not depend on this version. */
+#define DPC_ABI_VERSION 8u
 /** Stands for "no index" where a field has no group, metric, location, .. */
 #define DPC_NONE 0xffffffffu
 #define DPC_MAX_RANK_DIMS 8u /**< the most dimensions that an array of the host may have */

@@ -6,9 +6,9 @@
 #include "dpc/action.h"
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/CallTuner.h"
 #include "runtime/src/device/Launches.h"
 #include "runtime/src/device/NcclComm.h"
-#include "runtime/src/device/ProductTuner.h"
 #include "runtime/src/device/StagedComm.h"
 
 #include <algorithm>
@@ -63,25 +63,25 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
   if (control.world_size > 1)
     if (dpc_status_t status = connect(memory))
       return status;
-  return openProducts(memory);
+  return openLibraries(memory);
 }
 
-/// Lets the library choose its algorithms, and computes each product once before
-/// the first step. The library loads its kernels in these runs, because it could
-/// not load them while the first step is captured as a graph. All memory is still
-/// zero, so the products write zeros and change nothing.
-dpc_status_t CudaQueue::openProducts(RankMemory &memory) {
-  std::function<dpc_status_t()> tune;
+/// Lets the libraries choose their algorithms, and makes each library call once before
+/// the first step. A library loads its kernels in these runs, because it could not load
+/// them while the first step is captured as a graph. All memory is still zero, so the
+/// calls write zeros and change nothing.
+dpc_status_t CudaQueue::openLibraries(RankMemory &memory) {
+  ProgramCalls::Refine tune;
   if (!options.tuneFile.empty())
-    tune = [&] {
-      return ProductTuner(device, products, options.tuneFile,
-                          [&](uint64_t launch) { return perform(launch, /*micro=*/0); })
+    tune = [&](const ProgramCalls::OfKind &own) {
+      return CallTuner(device, own, options.tuneFile,
+                       [&](uint64_t launch) { return perform(launch, /*micro=*/0); })
           .run();
     };
   if (dpc_status_t status =
-          products.open(program, control, memory.window(), RankMemory::kWindowBytes, tune))
+          calls.open(program, control, memory.window(), RankMemory::kWindowBytes, tune))
     return status;
-  for (uint64_t launch : products.getExamples())
+  for (uint64_t launch : calls.getExamples())
     if (dpc_status_t status = perform(launch, /*micro=*/0))
       return status;
   return DPC_OK;
@@ -161,16 +161,15 @@ dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
   const dpc_launch_t &launch = tables.launches[number];
   const cuda::Driver &driver = device.driver;
-  if (products.makes(number)) {
-    findPointers(launch.first_product_param,
-                 dpc_product_buffer_count(&tables.products[launch.product]), micro);
-    if (dpc_status_t status = products.run(number, pointers.data(), device.stream))
+  if (calls.makes(number)) {
+    findPointers(launch.first_call_param, launch.call_param_count, micro);
+    if (dpc_status_t status = calls.run(number, pointers.data(), device.stream))
       return failWithin(status, "kernel %s", tables.kernels[launch.kernel].name);
     return DPC_OK;
   }
   findPointers(launch.first_param, launch.param_count, micro);
   switch (launch.kind) {
-  case DPC_LAUNCH_PRODUCT:
+  case DPC_LAUNCH_CALL:
   case DPC_LAUNCH_KERNEL: {
     parameters.clear();
     for (cuda::DevicePointer &pointer : pointers)

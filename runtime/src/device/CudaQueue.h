@@ -4,7 +4,7 @@
 #include "dpc/device.h"
 #include "runtime/src/device/CudaDevice.h"
 #include "runtime/src/device/DeviceComm.h"
-#include "runtime/src/device/ProgramProducts.h"
+#include "runtime/src/device/ProgramCalls.h"
 #include "runtime/src/device/Queue.h"
 
 namespace dpc {
@@ -43,7 +43,7 @@ private:
   }
   void findPointers(uint64_t first, uint64_t count, uint32_t micro);
   dpc_status_t perform(uint64_t number, uint32_t micro);
-  dpc_status_t openProducts(RankMemory &memory);
+  dpc_status_t openLibraries(RankMemory &memory);
   dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();
   void dropGraphs();
@@ -54,7 +54,7 @@ private:
   const QueueOptions options;
   std::vector<uint32_t> groupIndex;
   CudaDevice device;
-  ProgramProducts products;
+  ProgramCalls calls;
   std::unique_ptr<DeviceComm> comm; ///< null if there is only one rank
   /// For each entry: the graph of its work; null until the first run is captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};

@@ -1,22 +1,86 @@
-// Computes products of matrices by cuBLASLt. Reference: NVIDIA, "cuBLAS", part
-// "Using the cuBLASLt API".
+// Products of matrices as library calls, computed by cuBLASLt. Reference:
+// NVIDIA, "cuBLAS", part "Using the cuBLASLt API". The library's matrices are
+// column-major, so a row-major D = A B is passed to it as D' = B' A'.
 
-#include "runtime/src/device/LibraryProducts.h"
-
+#include "dpc/product.h"
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/cuda/Libraries.h"
+#include "runtime/src/device/CallKind.h"
+#include "runtime/src/device/LibraryCalls.h"
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <string>
 
 namespace dpc {
 
 namespace {
 
+using Number = unsigned long long;
+
 /// The alignment in bytes that the library requires of the workspace.
 constexpr uint64_t kWorkspaceAlignment = 256;
 /// The library does not distinguish alignments above this number of bytes.
 constexpr uint64_t kMostAlignment = 256;
+
+/// A product with the properties of its buffers that matter to the library. Its
+/// bytes are the key of a product in files of measured calls, so they must not
+/// change.
+struct WantedProduct {
+  dpc_product_t product = {};
+  /// A power of two that divides the address of each buffer; 0 for the
+  /// workspace and for absent buffers.
+  uint64_t alignments[DPC_PRODUCT_MOST_BUFFERS] = {};
+  uint64_t workspaceBytes = 0;
+};
+static_assert(sizeof(WantedProduct) == sizeof(dpc_product_t) +
+                                           DPC_PRODUCT_MOST_BUFFERS * sizeof(uint64_t) +
+                                           sizeof(uint64_t),
+              "nothing lies between the members");
+
+/// The products of matrices that cuBLASLt computes on a device.
+class LibraryProducts : public LibraryCalls {
+public:
+  ~LibraryProducts() override;
+
+  dpc_status_t open() override;
+  uint64_t getVersion() const override { return library.cublasLtGetVersion(); }
+  uint32_t add(const WantedCall &wanted) override;
+  size_t size() const override { return products.size(); }
+  dpc_status_t findChoices(uint32_t number, size_t most, std::vector<CallChoice> *out) override;
+  dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers,
+                   cuda::Stream stream) override;
+  std::string getKey(uint32_t number) const override {
+    return toHex(&products[number].wanted, sizeof(WantedProduct));
+  }
+  std::string describe(uint32_t number) const override;
+
+protected:
+  dpc_status_t check(uint32_t number, const CallChoice &choice) override;
+
+private:
+  /// The library's descriptors of a product; a, b and d as the library names
+  /// the matrices.
+  struct Prepared {
+    WantedProduct wanted;
+    cuda::MatmulDescription description = nullptr;
+    cuda::MatrixLayout a = nullptr, b = nullptr, d = nullptr;
+  };
+
+  dpc_status_t check(cuda::BlasStatus status, const char *what) const;
+  /// Creates the descriptors of a product, unless they exist.
+  dpc_status_t prepare(Prepared &product);
+  dpc_status_t layOut(const WantedProduct &wanted, const dpc_matrix_t &matrix, uint64_t rows,
+                      uint64_t columns, cuda::MatrixLayout *out);
+  dpc_status_t findChoices(Prepared &product, cuda::MatmulPreference preference, size_t most,
+                           std::vector<CallChoice> *out);
+
+  cuda::CublasLt library;
+  cuda::BlasHandle handle = nullptr;
+  std::vector<Prepared> products;
+};
 
 cuda::DataType dataType(uint32_t dtype) {
   return dtype == DPC_F64    ? cuda::DataType::f64
@@ -31,14 +95,13 @@ cuda::ComputeType computeType(const dpc_product_t &product) {
                                   : cuda::ComputeType::f32;
 }
 
-bool areEqual(const LibraryProducts::Wanted &one, const LibraryProducts::Wanted &other) {
-  static_assert(sizeof(LibraryProducts::Wanted) ==
-                    sizeof(dpc_product_t) + sizeof(one.alignments) + sizeof(uint64_t),
-                "nothing lies between the members");
-  return std::memcmp(&one, &other, sizeof one) == 0;
+/// The library's form of an algorithm.
+cuda::MatmulAlgorithm algorithmOf(const CallChoice &choice) {
+  cuda::MatmulAlgorithm algorithm;
+  static_assert(sizeof algorithm.data == sizeof choice.algorithm, "an algorithm fits a choice");
+  std::copy(std::begin(choice.algorithm), std::end(choice.algorithm), algorithm.data);
+  return algorithm;
 }
-
-} // namespace
 
 LibraryProducts::~LibraryProducts() {
   for (const Prepared &product : products) {
@@ -74,12 +137,29 @@ dpc_status_t LibraryProducts::open() {
   return fail(status, "%s", reason.c_str());
 }
 
-uint32_t LibraryProducts::add(const Wanted &wanted) {
+uint32_t LibraryProducts::add(const WantedCall &call) {
+  WantedProduct wanted;
+  std::memcpy(&wanted.product, call.description, sizeof wanted.product);
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    wanted.alignments[i] = i == DPC_PRODUCT_WORKSPACE ? 0 : call.buffers[i].alignment;
+  wanted.workspaceBytes = call.buffers[DPC_PRODUCT_WORKSPACE].bytes;
   for (uint32_t number = 0; number < products.size(); ++number)
-    if (areEqual(products[number].wanted, wanted))
+    if (std::memcmp(&products[number].wanted, &wanted, sizeof wanted) == 0)
       return number;
   products.emplace_back().wanted = wanted;
   return static_cast<uint32_t>(products.size() - 1);
+}
+
+std::string LibraryProducts::describe(uint32_t number) const {
+  const dpc_product_t &product = products[number].wanted.product;
+  const char *type = product.tf32 ? "tf32" : dpc_dtype_name(product.dtype);
+  std::ostringstream text;
+  if (product.batches > 1)
+    text << product.batches << " x ";
+  text << product.rows << "x" << product.depth << (product.a.transposed ? "t" : "") << " "
+       << product.depth << "x" << product.columns << (product.b.transposed ? "t" : "") << " "
+       << type;
+  return text.str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,7 +169,7 @@ uint32_t LibraryProducts::add(const Wanted &wanted) {
 /// Describes a row-major matrix of `rows` rows and `columns` columns to the library.
 /// For the library, which is column-major, rows and columns are exchanged. If
 /// `matrix` is transposed in memory, they are exchanged a second time.
-dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &matrix,
+dpc_status_t LibraryProducts::layOut(const WantedProduct &wanted, const dpc_matrix_t &matrix,
                                      uint64_t rows, uint64_t columns, cuda::MatrixLayout *out) {
   const dpc_product_t &product = wanted.product;
   if (dpc_status_t status =
@@ -110,7 +190,7 @@ dpc_status_t LibraryProducts::layOut(const Wanted &wanted, const dpc_matrix_t &m
                "describing a matrix");
 }
 
-dpc_status_t LibraryProducts::describe(Prepared &prepared) {
+dpc_status_t LibraryProducts::prepare(Prepared &prepared) {
   if (prepared.description)
     return DPC_OK;
   const dpc_product_t &product = prepared.wanted.product;
@@ -137,7 +217,7 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
     // run() sets the address of the bias. Until then, the attribute is a number
     // with the same alignment, because the choice of algorithms depends on it.
     if (dpc_status_t status =
-            set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[kAddend]))
+            set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[DPC_PRODUCT_ADDEND]))
       return status;
   }
   if (dpc_status_t status =
@@ -154,11 +234,12 @@ dpc_status_t LibraryProducts::describe(Prepared &prepared) {
 //===----------------------------------------------------------------------===//
 
 dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPreference preference,
-                                          size_t most, std::vector<Choice> *out) {
-  const Wanted &wanted = prepared.wanted;
+                                          size_t most, std::vector<CallChoice> *out) {
+  const WantedProduct &wanted = prepared.wanted;
   const bool addsMatrix = wanted.product.epilogue == DPC_EPILOGUE_ADD;
   const uint64_t of[4] = {wanted.alignments[1], wanted.alignments[0],
-                          wanted.alignments[addsMatrix ? kAddend : 2], wanted.alignments[2]};
+                          wanted.alignments[addsMatrix ? DPC_PRODUCT_ADDEND : 2],
+                          wanted.alignments[2]};
   auto prefer = [&](cuda::PreferenceAttribute attribute, auto value) {
     return check(
         library.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value),
@@ -188,15 +269,20 @@ dpc_status_t LibraryProducts::findChoices(Prepared &prepared, cuda::MatmulPrefer
   if (asked != cuda::BlasStatus::success)
     return DPC_OK;
   for (int i = 0; i < count; ++i)
-    if (found[i].status == cuda::BlasStatus::success)
-      out->push_back({found[i].algorithm, 1, 0});
+    if (found[i].status == cuda::BlasStatus::success) {
+      CallChoice &choice = out->emplace_back();
+      std::copy(std::begin(found[i].algorithm.data), std::end(found[i].algorithm.data),
+                choice.algorithm);
+      choice.isMade = 1;
+    }
   return DPC_OK;
 }
 
-dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most, std::vector<Choice> *out) {
+dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most,
+                                          std::vector<CallChoice> *out) {
   out->clear();
   Prepared &prepared = products[number];
-  if (dpc_status_t status = describe(prepared))
+  if (dpc_status_t status = prepare(prepared))
     return status;
   cuda::MatmulPreference preference = nullptr;
   if (dpc_status_t status = check(library.cublasLtMatmulPreferenceCreate(&preference),
@@ -207,43 +293,15 @@ dpc_status_t LibraryProducts::findChoices(uint32_t number, size_t most, std::vec
   return status;
 }
 
-dpc_status_t LibraryProducts::choose() {
-  std::vector<Choice> found;
-  for (uint32_t number = 0; number < products.size(); ++number) {
-    if (dpc_status_t status = findChoices(number, 1, &found))
-      return status;
-    products[number].choice = found.empty() ? Choice() : found[0];
-  }
-  return DPC_OK;
-}
-
-std::vector<LibraryProducts::Choice> LibraryProducts::getChoices() const {
-  std::vector<Choice> choices;
-  for (const Prepared &prepared : products)
-    choices.push_back(prepared.choice);
-  return choices;
-}
-
-dpc_status_t LibraryProducts::take(uint32_t number, const Choice &choice) {
+dpc_status_t LibraryProducts::check(uint32_t number, const CallChoice &choice) {
   Prepared &prepared = products[number];
-  if (dpc_status_t status = describe(prepared))
+  if (dpc_status_t status = prepare(prepared))
     return status;
+  const cuda::MatmulAlgorithm algorithm = algorithmOf(choice);
   cuda::MatmulHeuristic found = {};
-  if (choice.isMade)
-    if (dpc_status_t status = check(
-            library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
-                                            prepared.d, prepared.d, &choice.algorithm, &found),
-            "this device does not make a product as that of rank 0"))
-      return status;
-  prepared.choice = choice;
-  return DPC_OK;
-}
-
-dpc_status_t LibraryProducts::adopt(const Choice *choices) {
-  for (uint32_t number = 0; number < products.size(); ++number)
-    if (dpc_status_t status = take(number, choices[number]))
-      return status;
-  return DPC_OK;
+  return check(library.cublasLtMatmulAlgoCheck(handle, prepared.description, prepared.a, prepared.b,
+                                               prepared.d, prepared.d, &algorithm, &found),
+               "this device does not make a product as that of rank 0");
 }
 
 dpc_status_t LibraryProducts::run(uint32_t number, const cuda::DevicePointer *buffers,
@@ -252,7 +310,7 @@ dpc_status_t LibraryProducts::run(uint32_t number, const cuda::DevicePointer *bu
   const dpc_product_t &product = prepared.wanted.product;
   auto pointer = [&](uint32_t buffer) { return reinterpret_cast<void *>(buffers[buffer]); };
   if (product.epilogue == DPC_EPILOGUE_BIAS) {
-    void *bias = pointer(kAddend);
+    void *bias = pointer(DPC_PRODUCT_ADDEND);
     if (dpc_status_t status =
             check(library.cublasLtMatmulDescSetAttribute(
                       prepared.description, cuda::MatmulAttribute::biasPointer, &bias, sizeof bias),
@@ -265,16 +323,63 @@ dpc_status_t LibraryProducts::run(uint32_t number, const cuda::DevicePointer *bu
   auto scalar = [&](bool isOne) {
     return isF64 ? static_cast<const void *>(isOne ? &one : &zero) : (isOne ? &oneF32 : &zeroF32);
   };
-  const cuda::DevicePointer begin = buffers[kWorkspace],
+  const cuda::DevicePointer begin = buffers[DPC_PRODUCT_WORKSPACE],
                             aligned = (begin + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
                                       kWorkspaceAlignment;
   const uint64_t bytes = prepared.wanted.workspaceBytes, lost = aligned - begin;
+  const cuda::MatmulAlgorithm algorithm = algorithmOf(getChoices()[number]);
   return check(library.cublasLtMatmul(
                    handle, prepared.description, scalar(true), pointer(1), prepared.a, pointer(0),
-                   prepared.b, scalar(addsMatrix), pointer(addsMatrix ? kAddend : 2), prepared.d,
-                   pointer(2), prepared.d, &prepared.choice.algorithm,
+                   prepared.b, scalar(addsMatrix), pointer(addsMatrix ? DPC_PRODUCT_ADDEND : 2),
+                   prepared.d, pointer(2), prepared.d, &algorithm,
                    reinterpret_cast<void *>(aligned), bytes > lost ? bytes - lost : 0, stream),
                "a product");
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+dpc_status_t checkProduct(const void *description) {
+  const auto &product = *static_cast<const dpc_product_t *>(description);
+  if (dpc_product_is_valid(&product))
+    return DPC_OK;
+  return fail(DPC_INVALID,
+              "a product of type %u with epilogue %u, %llu batches of %llu x %llu sums of %llu",
+              product.dtype, product.epilogue, Number(product.batches), Number(product.rows),
+              Number(product.columns), Number(product.depth));
+}
+
+uint32_t countProductBuffers(const void *description) {
+  return dpc_product_buffer_count(static_cast<const dpc_product_t *>(description));
+}
+
+dpc_status_t checkProductBuffer(const void *description, uint32_t buffer, uint64_t bytes) {
+  const auto &product = *static_cast<const dpc_product_t *>(description);
+  if (dpc_product_buffer_bytes(&product, buffer) <= bytes)
+    return DPC_OK;
+  const dpc_product_part_t part = dpc_product_part(&product, buffer);
+  return fail(DPC_INVALID,
+              "matrix %u of a product, %llu x %llu with strides of %llu and %llu, has a buffer of "
+              "%llu bytes",
+              buffer, Number(part.rows), Number(part.columns), Number(part.matrix.stride),
+              Number(part.matrix.batch_stride), Number(bytes));
+}
+
+bool isProductKey(const std::string &text) {
+  WantedProduct wanted;
+  return fromHex(text, &wanted, sizeof wanted);
+}
+
+std::unique_ptr<LibraryCalls> makeProducts() { return std::make_unique<LibraryProducts>(); }
+
+} // namespace
+
+const CallKind kProductCalls = {
+    DPC_CALL_PRODUCT,       "product",    "products",
+    "products of matrices", "matrix",     "cuBLASLt",
+    sizeof(dpc_product_t),  checkProduct, countProductBuffers,
+    checkProductBuffer,     isProductKey, makeProducts,
+};
 
 } // namespace dpc

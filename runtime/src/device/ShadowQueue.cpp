@@ -37,7 +37,7 @@ void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
         pointerTo(addressOf(device.params[launch.first_param + i], micro, groupIndex)));
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
-  case DPC_LAUNCH_PRODUCT:
+  case DPC_LAUNCH_CALL:
     device.kernels[launch.kernel].code(pointers.data());
     break;
   case DPC_LAUNCH_COPY:

@@ -71,12 +71,11 @@ dpc_status_t checkLaunch(const dpc_device_program_t &device, const dpc_launch_t 
   for (uint64_t i = 0; i < launch.param_count; ++i)
     if (dpc_status_t status = check(launch.first_param, i, kindOf(launch, i)))
       return status;
-  if (launch.kind != DPC_LAUNCH_PRODUCT)
+  if (launch.kind != DPC_LAUNCH_CALL)
     return DPC_OK;
-  const uint32_t matrices = dpc_product_buffer_count(&device.products[launch.product]);
-  for (uint64_t i = 0; i < matrices; ++i)
-    if (dpc_status_t status = check(launch.first_product_param, i, 0))
-      return failWithin(status, "its product");
+  for (uint64_t i = 0; i < launch.call_param_count; ++i)
+    if (dpc_status_t status = check(launch.first_call_param, i, 0))
+      return failWithin(status, "its library call");
   return DPC_OK;
 }
 

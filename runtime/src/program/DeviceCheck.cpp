@@ -5,6 +5,7 @@
 #include "runtime/src/program/DeviceCheck.h"
 
 #include "runtime/src/base/Status.h"
+#include "runtime/src/device/CallKind.h"
 #include "runtime/src/program/ProgramCheck.h"
 
 #include <algorithm>
@@ -88,65 +89,43 @@ dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t 
   return DPC_OK;
 }
 
-/// Checks that the launch's product is valid and that its matrices fit their
-/// buffers.
-dpc_status_t checkProduct(const dpc_program_t &program, const dpc_launch_t &launch,
-                          const Spaces &spaces, uint64_t mostMicro) {
+/// Checks that the parameters [first, first + count) exist.
+dpc_status_t checkRange(const dpc_device_program_t &device, uint64_t first, uint64_t count) {
+  if (first <= device.param_count && count <= device.param_count - first)
+    return DPC_OK;
+  return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu", Number(first), Number(first),
+              Number(count), Number(device.param_count));
+}
+
+/// Checks that the launch's library call is valid and that its buffers are
+/// large enough.
+dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
+                       const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
-  if (launch.product >= device.product_count)
-    return fail(DPC_INVALID, "product %llu of %llu", Number(launch.product),
-                Number(device.product_count));
-  const dpc_product_t &product = device.products[launch.product];
-  const uint32_t dtype = product.dtype;
-  const bool isKnown =
-      (dtype == DPC_F64 || dtype == DPC_F32 || dtype == DPC_F16 || dtype == DPC_BF16) &&
-      product.epilogue < DPC_EPILOGUE_COUNT && product.tf32 <= 1;
-  constexpr uint64_t mostExtent = INT32_MAX;
-  for (uint64_t extent : {product.batches, product.rows, product.columns, product.depth})
-    if (!isKnown || extent < 1 || extent > mostExtent)
-      return fail(DPC_INVALID,
-                  "a product of type %u with epilogue %u, %llu batches of %llu x %llu sums of %llu",
-                  dtype, product.epilogue, Number(product.batches), Number(product.rows),
-                  Number(product.columns), Number(product.depth));
-  const dpc_matrix_t row = {product.columns, 0, 0, 0};
-  const bool addsMatrix = product.epilogue == DPC_EPILOGUE_ADD;
-  const struct {
-    const dpc_matrix_t &matrix;
-    uint64_t rows, columns;
-  } parts[] = {{product.a, product.rows, product.depth},
-               {product.b, product.depth, product.columns},
-               {product.d, product.rows, product.columns},
-               {row, 0, 0}, // the workspace
-               {addsMatrix ? product.d : row, addsMatrix ? product.rows : 1, product.columns}};
-  const uint64_t count = dpc_product_buffer_count(&product);
-  if (launch.first_product_param > device.param_count ||
-      count > device.param_count - launch.first_product_param)
-    return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu",
-                Number(launch.first_product_param), Number(launch.first_product_param),
-                Number(count), Number(device.param_count));
-  for (uint64_t i = 0; i < count; ++i) {
-    const dpc_param_t &param = device.params[launch.first_product_param + i];
+  if (launch.call >= device.call_count)
+    return fail(DPC_INVALID, "library call %llu of %llu", Number(launch.call),
+                Number(device.call_count));
+  const dpc_library_call_t &call = device.calls[launch.call];
+  const CallKind *kind = findCallKind(call.kind);
+  if (!kind)
+    return fail(DPC_INVALID, "a library call of unknown kind %u", call.kind);
+  if (call.bytes != kind->bytes || !call.description)
+    return fail(DPC_INVALID, "a %s has a description of %u bytes, not %llu", kind->name,
+                call.description ? call.bytes : 0, Number(kind->bytes));
+  if (dpc_status_t status = kind->check(call.description))
+    return status;
+  const uint32_t count = kind->countBuffers(call.description);
+  if (launch.call_param_count != count)
+    return fail(DPC_INVALID, "a %s has %llu buffers, not %u", kind->name,
+                Number(launch.call_param_count), count);
+  if (dpc_status_t status = checkRange(device, launch.first_call_param, count))
+    return status;
+  for (uint32_t i = 0; i < count; ++i) {
+    const dpc_param_t &param = device.params[launch.first_call_param + i];
     if (dpc_status_t status = checkParam(program, param, spaces, mostMicro))
-      return failWithin(status, "matrix %llu of a product", Number(i));
-    if (parts[i].rows == 0)
-      continue;
-    const dpc_matrix_t &matrix = parts[i].matrix;
-    const uint64_t lines = matrix.transposed ? parts[i].columns : parts[i].rows,
-                   length = matrix.transposed ? parts[i].rows : parts[i].columns;
-    // Each of the three terms of `elements` is at most 2^58. So their sum times
-    // the size of an element (at most 8 bytes) does not overflow.
-    const uint64_t most = UINT64_MAX >> 6;
-    const bool isSmall = matrix.stride >= length && matrix.stride <= most / lines &&
-                         matrix.batch_stride <= most / product.batches;
-    const uint64_t elements =
-        isSmall ? (product.batches - 1) * matrix.batch_stride + (lines - 1) * matrix.stride + length
-                : most;
-    if (!isSmall || elements * dpc_dtype_size(dtype) > param.bytes)
-      return fail(DPC_INVALID,
-                  "matrix %llu of a product, %llu x %llu with strides of %llu and %llu, has a "
-                  "buffer of %llu bytes",
-                  Number(i), Number(parts[i].rows), Number(parts[i].columns), Number(matrix.stride),
-                  Number(matrix.batch_stride), Number(param.bytes));
+      return failWithin(status, "%s %u of a %s", kind->buffer, i, kind->name);
+    if (dpc_status_t status = kind->checkBuffer(call.description, i, param.bytes))
+      return status;
   }
   return DPC_OK;
 }
@@ -154,14 +133,12 @@ dpc_status_t checkProduct(const dpc_program_t &program, const dpc_launch_t &laun
 dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launch,
                          const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
-  if (launch.first_param > device.param_count ||
-      launch.param_count > device.param_count - launch.first_param)
-    return fail(DPC_INVALID, "parameters %llu to %llu + %llu of %llu", Number(launch.first_param),
-                Number(launch.first_param), Number(launch.param_count), Number(device.param_count));
+  if (dpc_status_t status = checkRange(device, launch.first_param, launch.param_count))
+    return status;
   const dpc_param_t *params = device.params + launch.first_param;
   switch (launch.kind) {
-  case DPC_LAUNCH_PRODUCT:
-    if (dpc_status_t status = checkProduct(program, launch, spaces, mostMicro))
+  case DPC_LAUNCH_CALL:
+    if (dpc_status_t status = checkCall(program, launch, spaces, mostMicro))
       return status;
     [[fallthrough]];
   case DPC_LAUNCH_KERNEL:

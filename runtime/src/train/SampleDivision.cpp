@@ -3,6 +3,7 @@
 
 #include "runtime/src/train/SampleDivision.h"
 
+#include "dpc/status.h"
 #include "runtime/src/base/Placement.h"
 
 #include <algorithm>

@@ -41,16 +41,10 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      The op as a product of matrices, which a library could compute. Null if the op
-      is not a product, or if its factors would not be matrices in dense, row-major
-      buffers.
-    }], "std::optional<::dpc::MatrixFactors>", "getFactors", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/"return std::nullopt;">,
-    InterfaceMethod<[{
-      Emits the code of launch `phase`. If it is the last launch and
-      `givesFinalElements()` holds, one thread calls `emitter.storeFinal` for each
-      element, with `finish`, which may be null. `finish` adds the code of
-      elementwise ops on the result.
+      Writes a launch. If it is the last one and the rule gives final elements, each
+      is given once to `emitter.storeFinal`, with `finish` (may be null), by one
+      thread: what is elementwise over the result is computed there, while the
+      element is in a register.
     }], "void", "emitTiles",
       (ins "::dpc::GridEmitter &":$emitter, "::dpc::LaunchPhase":$phase,
            "::dpc::FinishTile":$finish)>,

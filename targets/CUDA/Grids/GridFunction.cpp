@@ -71,7 +71,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.suffix = entry.function.getSymName().drop_front(symbol.size()).str();
   launch.blocks = entry.blocks;
   launch.threads = entry.threads;
-  launch.product = entry.product;
+  launch.call = entry.call;
   launch.isLone = entry.isLone;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;
@@ -110,8 +110,8 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
     group.stages.truncate(1);
   LogicalResult emitted = e.emitGroup(group, ordinal);
   endEntry();
-  if (launch.product)
-    entries.back().product = placeProduct(*launch.product, own.workspace);
+  if (launch.call)
+    entries.back().call = placeCall(*launch.call, own.workspace);
   return emitted;
 }
 
@@ -124,36 +124,16 @@ void GridFunction::placeValue(Value value, const Launch &launch) {
     memory.add(value);
 }
 
-/// Finds the buffers and offsets of the matrices of a product, which have been
-/// placed before. Allocates the workspace of the library.
-LibraryProduct GridFunction::placeProduct(const PlannedProduct &product,
-                                          const ScratchPiece &workspace) {
-  const MatrixFactors &factors = product.factors;
-  auto at = [&](Value value, const TensorMatrix &matrix) {
-    KernelMemory::Location place = memory.locate(value);
-    return MatrixInBuffer{place.buffer, place.offset, matrix.stride,
-                          factors.batches > 1 ? matrix.batchStride : 0, matrix.isTransposed};
-  };
-  const TensorMatrix dense{nullptr, factors.columns, factors.rows * factors.columns, false};
-  LibraryProduct made;
-  made.elementType = factors.elementType;
-  made.tf32 = e.usesTf32 && factors.elementType.isF32();
-  made.batches = factors.batches;
-  made.rows = factors.rows;
-  made.columns = factors.columns;
-  made.depth = factors.depth;
-  made.a = at(factors.a.tensor, factors.a);
-  made.b = at(factors.b.tensor, factors.b);
-  made.d = at(product.result, dense);
-  made.epilogue = product.epilogue;
-  if (product.epilogue == LibraryProduct::Epilogue::add)
-    made.addend = at(product.addend, dense);
-  else if (product.epilogue == LibraryProduct::Epilogue::bias)
-    made.addend = at(product.addend, {nullptr, factors.columns, 0, false});
-  KernelMemory::Location place = memory.locate(workspace);
-  made.workspaceBytes = workspace.bytes;
-  made.workspace = {place.buffer, place.offset};
-  return made;
+/// Gives the buffers of a library call their places. All its values have been placed.
+LibraryCall GridFunction::placeCall(const PlannedCall &call, const ScratchPiece &workspace) {
+  LibraryCall placed{call.kind, call.description, {}};
+  for (Value value : call.buffers) {
+    const KernelMemory::Location place = value ? memory.locate(value) : memory.locate(workspace);
+    placed.buffers.push_back({place.buffer, place.offset});
+    if (!value)
+      placed.buffers.back().bytes = workspace.bytes;
+  }
+  return placed;
 }
 
 void GridFunction::emitCopy(Value value, unsigned result, unsigned ordinal) {

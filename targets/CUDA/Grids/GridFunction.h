@@ -25,7 +25,7 @@ private:
   struct Entry {
     mlir::LLVM::LLVMFuncOp function;
     int64_t blocks, threads;
-    std::optional<LibraryProduct> product;
+    std::optional<LibraryCall> call;
     bool isLone = false;
   };
 
@@ -34,7 +34,7 @@ private:
   mlir::LogicalResult emitLaunch(const Launch &launch, unsigned ordinal);
   void placeValue(mlir::Value value, const Launch &launch);
   void emitCopy(mlir::Value value, unsigned result, unsigned ordinal);
-  LibraryProduct placeProduct(const PlannedProduct &product, const ScratchPiece &workspace);
+  LibraryCall placeCall(const PlannedCall &call, const ScratchPiece &workspace);
   KernelLaunch finish(Entry &entry);
 
   const KernelGraph &graph;

@@ -38,14 +38,6 @@ static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned 
   grids.memories[ordinal].placed.push_back(value);
 }
 
-/// kMostBytes is the size of workspace that NVIDIA advises for Hopper devices. The
-/// workspace is smaller if the partial sums of a split product cannot fill it.
-/// kAlignment bytes are added to align its address.
-static int64_t workspaceBytes(const PlannedProduct &product) {
-  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
-  return std::min(kMostBytes, kParts * tensorBytes(product.result.getType())) + kAlignment;
-}
-
 static void placeLaunch(GridPlan &grids, unsigned ordinal,
                         const DenseMap<Value, unsigned> &lastLaunch) {
   const Launch &launch = grids.plan.launches[ordinal];
@@ -62,12 +54,12 @@ static void placeLaunch(GridPlan &grids, unsigned ordinal,
     memory.handedOn =
         grids.places.reserve(rule.getScratchBytes(), ordinal + launch.phase.count - 1);
   }
-  if (launch.product)
-    memory.workspace = grids.places.reserve(workspaceBytes(*launch.product), ordinal);
+  if (launch.call)
+    memory.workspace = grids.places.reserve(launch.call->workspaceBytes, ordinal);
 }
 
 FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
-                                   const LaunchOptions &options) {
+                                   const LaunchPlanOptions &options) {
   const LoopPlan loops = planLoops(graph);
   if (llvm::Error error = loops.verify(graph))
     return emitError(loc, "loops: ") << llvm::toString(std::move(error)), failure();

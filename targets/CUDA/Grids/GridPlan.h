@@ -30,7 +30,7 @@ struct GridPlan {
 
 /// Plans a kernel. Fails with an error at `loc` if the plan of loops or launches is wrong.
 mlir::FailureOr<GridPlan> planGrids(const KernelGraph &graph, mlir::Location loc,
-                                    const LaunchOptions &options);
+                                    const LaunchPlanOptions &options);
 
 } // namespace dpc
 

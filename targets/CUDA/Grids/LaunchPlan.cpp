@@ -102,7 +102,7 @@ static bool hasSquares(const LoopNest &nest) {
 namespace {
 class Planner {
 public:
-  Planner(const KernelGraph &graph, const LoopPlan &plan, const LaunchOptions &options)
+  Planner(const KernelGraph &graph, const LoopPlan &plan, const LaunchPlanOptions &options)
       : graph(graph), options(options), terms(graph),
         lastGroup(findLastReaders(graph, plan.groups)) {
     for (Value value : graph.getYielded())
@@ -173,12 +173,12 @@ private:
   void addTiles(const LoopGroup &group, GridFillOpInterface rule) {
     Launch launch{Launch::Kind::tiles, group};
     if (!options.keepsOrder)
-      launch.product = planProduct(graph, group, options.maker);
-    const bool isDivided = launch.product && !launch.product->isWhole;
+      launch.call = planCall(graph, group, options.calls);
+    const bool isDivided = launch.call && !launch.call->isComplete;
     if (isDivided)
       launch.group.stages.truncate(1);
-    // If a library may compute the product, it must be one launch.
-    SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.product);
+    // If a library may compute the group, it must be one launch.
+    SmallVector<TileGrid> grids = rule.getGrids(!options.keepsOrder && !launch.call);
     launch.phase.count = grids.size();
     for (auto [number, grid] : llvm::enumerate(grids)) {
       launch.phase.number = number;
@@ -240,7 +240,7 @@ private:
   }
 
   const KernelGraph &graph;
-  const LaunchOptions options;
+  const LaunchPlanOptions options;
   Terms terms;
   DenseMap<Value, unsigned> lastGroup;
   DenseSet<Value> yielded;
@@ -248,7 +248,7 @@ private:
 } // namespace
 
 LaunchPlan dpc::planLaunches(const KernelGraph &graph, const LoopPlan &plan,
-                             const LaunchOptions &options) {
+                             const LaunchPlanOptions &options) {
   return Planner(graph, plan, options).result;
 }
 
@@ -294,9 +294,9 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
   } else if (group.rows == 1 && group.stages.size() > 1)
     return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
                      group.stages.size());
-  if (launch.product && (!isTiles || !llvm::is_contained(group.stages.back().roots,
-                                                         launch.product->result.getDefiningOp())))
-    return planError("launch {0} is not the product that a library makes", number);
+  if (launch.call && (!isTiles || !llvm::is_contained(group.stages.back().roots,
+                                                      launch.call->result.getDefiningOp())))
+    return planError("launch {0} does not compute the result of its library call", number);
   if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))
     return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
   if (launch.kind == Launch::Kind::rows &&

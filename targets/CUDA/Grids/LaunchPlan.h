@@ -1,7 +1,7 @@
 #ifndef DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 #define DPC_TARGETS_CUDA_GRIDS_LAUNCHPLAN_H
 
-#include "targets/CUDA/Grids/PlannedProduct.h"
+#include "targets/CUDA/Calls/Calls.h"
 #include "targets/Loops/Rules.h"
 
 #include <vector>
@@ -44,9 +44,8 @@ struct Launch {
   /// which are consecutive. The last launch also computes the ops that follow the
   /// filled op.
   LaunchPhase phase;
-  /// For the kind `tiles`: the product that a library may compute in place of the
-  /// group.
-  std::optional<PlannedProduct> product;
+  /// For the kind `tiles`: the library call that may compute the group instead.
+  std::optional<PlannedCall> call;
 
   /// Whether one thread fills all results of an op, because its fill rule has only
   /// one part.
@@ -89,9 +88,9 @@ struct LaunchPlan {
 };
 
 /// The options on which the launches of a kernel depend.
-struct LaunchOptions {
-  /// Which products a library computes.
-  ProductMaker maker = ProductMaker::generated;
+struct LaunchPlanOptions {
+  /// The groups that libraries compute.
+  CallOptions calls;
   /// Whether every sum adds its terms in order.
   bool keepsOrder = false;
 };
@@ -104,7 +103,7 @@ Launch copyLaunch(mlir::Value value);
 /// no launch. A group with few but long rows becomes one launch per stage. A group
 /// of tiles becomes two launches if a library can compute only its first stage.
 LaunchPlan planLaunches(const KernelGraph &graph, const LoopPlan &plan,
-                        const LaunchOptions &options = {});
+                        const LaunchPlanOptions &options = {});
 
 } // namespace dpc
 

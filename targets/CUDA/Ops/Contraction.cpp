@@ -23,19 +23,6 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   static bool isInner(Value tensor, ArrayRef<int64_t> dimensions) {
     return llvm::is_contained(dimensions, typeOf(tensor).getRank() - 1);
   }
-  static std::optional<TensorMatrix> matrixOf(Value tensor, ArrayRef<int64_t> batch,
-                                              ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
-    std::optional<int64_t> rowStride = strideAlong(tensor, rows),
-                           columnStride = strideAlong(tensor, columns),
-                           batchStride = strideAlong(tensor, batch);
-    if (!rowStride || !columnStride || !batchStride)
-      return std::nullopt;
-    if (*columnStride == 1 && *rowStride >= countOf(tensor, columns))
-      return TensorMatrix{tensor, *rowStride, *batchStride, false};
-    if (*rowStride == 1 && *columnStride >= countOf(tensor, rows))
-      return TensorMatrix{tensor, *columnStride, *batchStride, true};
-    return std::nullopt;
-  }
   static BlockProduct productOf(DotOp op) {
     return {typeOf(op.getResult()).getElementType(),   countOf(op.getLhs(), op.getLhsBatch()),
             countOf(op.getLhs(), op.getLhsFree()),     countOf(op.getRhs(), op.getRhsFree()),
@@ -61,20 +48,6 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   bool readsOperands(Operation *, LaunchPhase phase) const { return phase.number == 0; }
   int64_t getScratchBytes(Operation *self) const {
     return productOf(cast<DotOp>(self)).getScratchBytes();
-  }
-
-  std::optional<MatrixFactors> getFactors(Operation *self) const {
-    auto op = cast<DotOp>(self);
-    BlockProduct product = productOf(op);
-    SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
-    std::optional<TensorMatrix> a = matrixOf(op.getLhs(), op.getLhsBatch(), lhsFree,
-                                             op.getLhsContract()),
-                                b = matrixOf(op.getRhs(), op.getRhsBatch(), op.getRhsContract(),
-                                             rhsFree);
-    if (!a || !b)
-      return std::nullopt;
-    return MatrixFactors{
-        product.elementType, product.batches, product.rows, product.columns, product.depth, *a, *b};
   }
 
   void emitTiles(Operation *self, GridEmitter &e, LaunchPhase phase, FinishTile finish) const {

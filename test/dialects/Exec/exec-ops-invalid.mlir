@@ -190,25 +190,80 @@ module attributes {x = #exec.grid<entry = "_0", blocks = 1, threads = 32, buffer
 
 // -----
 
-// expected-error@+1 {{a matrix lies -4 bytes into buffer 0, with strides of 64 and 0}}
-module attributes {x = #exec.matrix<buffer = 0, offset = -4, stride = 64, batchStride = 0, transposed = false>} {}
+// expected-error@+1 {{no library call is a 'sort'}}
+module attributes {x = #exec.call<sort {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a library call has no buffer -1 at 0 for 0 bytes}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, -1]>} {}
+
+// -----
+
+// expected-error@+1 {{a library call has no buffer 0 at -4 for 0 bytes}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0 at -4, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a library call has no buffer 3 at 0 for -1 bytes}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for -1]>} {}
+
+// -----
+
+// expected-error@+1 {{a product has 3 buffers, not 4}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2]>} {}
+
+// -----
+
+// expected-error@+1 {{a product has 4 buffers, not 5}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product of 'i32' is none of a library}}
-module attributes {x = #exec.product<type = i32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+module attributes {x = #exec.call<product {type = i32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product of 'f64' in tf32 is none of a library}}
-module attributes {x = #exec.product<type = f64, tf32 = true, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+module attributes {x = #exec.call<product {type = f64, tf32 = true, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{the runtime has no type 'index'}}
+module attributes {x = #exec.call<product {type = index, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{epilogue 'relu' is none of none, add, bias}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = relu, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{tf32 'maybe' is none of false, true}}
+module attributes {x = #exec.call<product {type = f32, tf32 = maybe, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{expected 'rows'}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product has 1 batches of 0 x 32 sums of 64}}
-module attributes {x = #exec.product<type = f32, tf32 = false, batches = 1, rows = 0, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 0, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a product has 1 batches of 96 x 32 sums of 2147483648}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 2147483648, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a matrix of 96 x 64 has a stride of 63}}
-module attributes {x = #exec.product<type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 63, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>} {}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 63, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a matrix of 64 x 32 has a stride of 63}}
+module attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 63, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}

@@ -95,9 +95,9 @@ exec.entry @step {
 
 // -----
 
-// (L3) So are the matrices of a product.
+// (L3) So are the buffers of a library call.
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32>
-    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1], product = <type = f32, tf32 = false, batches = 1, rows = 96, columns = 32, depth = 64, a = <buffer = 0, offset = 0, stride = 64, batchStride = 0, transposed = false>, b = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, d = <buffer = 2, offset = 0, stride = 64, batchStride = 0, transposed = false>, epilogue = bias, addend = <buffer = 1, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspace = <buffer = 3, offset = 0, stride = 64, batchStride = 0, transposed = false>, workspaceBytes = 4096>>]} {
+    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1], call = <product {type = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = false}, d = {stride = 64, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for 4096, 1]>>]} {
   return %a : tensor<4xf32>
 }
 module @code {

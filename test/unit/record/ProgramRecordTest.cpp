@@ -2,7 +2,11 @@
 // compiled, loaded, and read through the runtime's own headers.
 #include "test/unit/record/LoadedProgram.h"
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dpc/status.h"
+#include "record/Mesh.h"
+
+#include "mlir/Parser/Parser.h"
 
 using namespace dpc;
 using namespace dpc::test;
@@ -35,6 +39,21 @@ TEST(ProgramRecord, MeshAndFamilies) {
   EXPECT_STREQ(program.families[1].name, "data");
   EXPECT_EQ(program.families[1].group_count, 1u);
   EXPECT_EQ(program.families[1].ranks[1], 1u);
+}
+
+// The family of all ranks is called "world", as a mesh axis may be.
+TEST(ProgramMesh, AxisCalledWorld) {
+  mlir::MLIRContext context;
+  context.loadDialect<dist::DistDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "dist.mesh @mesh axes [\"world\", \"model\"] sizes [2, 2]", &context);
+  ASSERT_TRUE(module);
+  ProgramMesh mesh(*module);
+  EXPECT_EQ(mesh.getGroupSize(0), 4u);
+  const uint32_t family = mesh.getFamily(std::vector<std::string>{"world"});
+  EXPECT_EQ(family, 1u);
+  EXPECT_EQ(mesh.getGroupSize(family), 2u);
+  EXPECT_EQ(mesh.getFamily(std::vector<std::string>{"world"}), family);
 }
 
 TEST(ProgramRecord, States) {

@@ -3,6 +3,7 @@
 #include "test/unit/targets/DeviceKernel.h"
 
 #include "dpc/types.h"
+#include "runtime/src/cuda/Libraries.h"
 #include "targets/CUDA/CUDATarget.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -106,12 +107,14 @@ std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOpti
   const TestedDevice &device = TestedDevice::get();
   device.must(
       device.driver.cuModuleLoadDataEx(&kernel->module, kernel->ptx.c_str(), 0, nullptr, nullptr));
-  if (kernel->countProducts() && kernel->products.open())
-    return ADD_FAILURE() << dpc_last_error(), nullptr;
-  for (const KernelLaunch &launch : kernel->code.launches)
-    kernel->productNumbers.push_back(launch.product ? kernel->addProduct(*launch.product) : 0);
-  if (kernel->countProducts() && kernel->products.choose())
-    return ADD_FAILURE() << dpc_last_error(), nullptr;
+  for (const KernelLaunch &launch : kernel->code.launches) {
+    kernel->calls.push_back(launch.call ? kernel->addCall(*launch.call) : Call());
+    if (testing::Test::HasFailure())
+      return nullptr;
+  }
+  for (auto &[kind, calls] : kernel->libraries)
+    if (calls->choose())
+      return ADD_FAILURE() << dpc_last_error(), nullptr;
   for (const KernelLaunch &launch : kernel->code.launches)
     device.must(device.driver.cuModuleGetFunction(&kernel->functions.emplace_back(), kernel->module,
                                                   (object.symbol + launch.suffix).c_str()));
@@ -119,55 +122,41 @@ std::unique_ptr<DeviceKernel> DeviceKernel::create(Operation *op, const CodeOpti
 }
 
 //===----------------------------------------------------------------------===//
-// Products of the library
+// Library calls
 //===----------------------------------------------------------------------===//
 
-size_t DeviceKernel::countProducts() const {
+size_t DeviceKernel::countCalls() const {
   return llvm::count_if(code.launches,
-                        [](const KernelLaunch &launch) { return launch.product.has_value(); });
+                        [](const KernelLaunch &launch) { return launch.call.has_value(); });
 }
 
-uint32_t DeviceKernel::addProduct(const LibraryProduct &product) {
-  auto recordOf = [](const MatrixInBuffer &matrix) {
-    return dpc_matrix_t{static_cast<uint64_t>(matrix.stride),
-                        static_cast<uint64_t>(matrix.batchStride), matrix.isTransposed, 0};
-  };
-  LibraryProducts::Wanted wanted;
-  const Type type = product.elementType;
-  wanted.product.dtype = type.isF64()    ? DPC_F64
-                         : type.isF32()  ? DPC_F32
-                         : type.isBF16() ? DPC_BF16
-                                         : DPC_F16;
-  wanted.product.tf32 = product.tf32;
-  wanted.product.epilogue = static_cast<uint32_t>(product.epilogue);
-  wanted.product.batches = static_cast<uint64_t>(product.batches);
-  wanted.product.rows = static_cast<uint64_t>(product.rows);
-  wanted.product.columns = static_cast<uint64_t>(product.columns);
-  wanted.product.depth = static_cast<uint64_t>(product.depth);
-  wanted.product.a = recordOf(product.a);
-  wanted.product.b = recordOf(product.b);
-  wanted.product.d = recordOf(product.d);
+DeviceKernel::Call DeviceKernel::addCall(const LibraryCall &call) {
+  std::unique_ptr<LibraryCalls> &calls = libraries[call.kind];
+  if (!calls) {
+    calls = findCallKind(call.kind)->make();
+    if (calls->open())
+      ADD_FAILURE() << dpc_last_error();
+  }
+  WantedCall wanted{call.description.data(), {}};
   // All buffers, and places in scratch memory, are aligned so.
-  for (uint64_t &alignment : wanted.alignments)
-    alignment = DPC_ALIGNMENT;
-  wanted.workspaceBytes = static_cast<uint64_t>(product.workspaceBytes);
-  return products.add(wanted);
+  for (const LibraryCall::Buffer &buffer : call.buffers)
+    wanted.buffers.push_back({DPC_ALIGNMENT, static_cast<uint64_t>(buffer.bytes.value_or(0))});
+  return {calls.get(), calls->add(wanted)};
 }
 
-void DeviceKernel::runProduct(const LibraryProduct &product, uint32_t number,
-                              function_ref<cuda::DevicePointer(unsigned)> place) {
+void DeviceKernel::runCall(const LibraryCall &call, const Call &known,
+                           function_ref<cuda::DevicePointer(unsigned)> place) {
   SmallVector<cuda::DevicePointer> buffers;
-  for (const MatrixInBuffer &matrix :
-       {product.a, product.b, product.d, product.workspace, product.addend})
-    buffers.push_back(place(matrix.buffer) + static_cast<uint64_t>(matrix.offset));
-  ASSERT_TRUE(products.isMade(number));
-  ASSERT_EQ(products.run(number, buffers.data(), TestedDevice::get().stream), DPC_OK)
+  for (const LibraryCall::Buffer &buffer : call.buffers)
+    buffers.push_back(place(buffer.buffer) + static_cast<uint64_t>(buffer.offset));
+  ASSERT_TRUE(known.calls->isMade(known.number));
+  ASSERT_EQ(known.calls->run(known.number, buffers.data(), TestedDevice::get().stream), DPC_OK)
       << dpc_last_error();
 }
 
 DeviceKernel::~DeviceKernel() {
   // A replay has no library.
-  if (recordFile() && !recorded.runs.empty() && countProducts() == 0) {
+  if (recordFile() && !recorded.runs.empty() && countCalls() == 0) {
     const testing::TestInfo &test = *testing::UnitTest::GetInstance()->current_test_info();
     recorded.name = std::string(test.test_suite_name()) + "." + test.name();
     recorded.ptx = ptx;
@@ -210,11 +199,9 @@ void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
     device.must(device.driver.cuMemcpyHtoDAsync_v2(copy->second, buffer->data(), buffer->getSize(),
                                                    device.stream));
   }
-  for (auto [launch, function, product] :
-       llvm::zip_equal(code.launches, functions, productNumbers)) {
-    if (launch.product) {
-      runProduct(*launch.product, product,
-                 [&](unsigned number) { return copies[buffers[number]]; });
+  for (auto [launch, function, call] : llvm::zip_equal(code.launches, functions, calls)) {
+    if (launch.call) {
+      runCall(*launch.call, call, [&](unsigned number) { return copies[buffers[number]]; });
       continue;
     }
     SmallVector<void *> parameters;

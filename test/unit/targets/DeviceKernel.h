@@ -3,23 +3,25 @@
 
 #include "test/unit/targets/RunnableKernel.h"
 
-#include "runtime/src/device/LibraryProducts.h"
+#include "runtime/src/device/CallKind.h"
+#include "runtime/src/device/LibraryCalls.h"
 #include "test/gpu/RecordedKernel.h"
 
+#include <map>
 #include <memory>
 
 namespace dpc::test {
 
 /// An `nn.kernel` or `nn.update` as PTX, loaded into the device of this process:
 /// the emulated one, unless DPC_CUDA_LIBRARIES says where another driver is. The
-/// library makes the products that launches leave to it. Runs without such are
+/// library makes the calls that launches leave to it. Runs without such are
 /// appended to the file that DPC_RECORD_KERNELS names, where it is set.
 class DeviceKernel : public RunnableKernel {
 public:
   /// Null, after a failed expectation, when it does not compile.
   static std::unique_ptr<DeviceKernel> create(mlir::Operation *op, const CodeOptions &options = {});
-  /// How many launches the library makes.
-  size_t countProducts() const;
+  /// How many launches are library calls.
+  size_t countCalls() const;
   ~DeviceKernel() override;
 
   std::string ptx;
@@ -28,12 +30,18 @@ private:
   explicit DeviceKernel(mlir::TypeRange results) : RunnableKernel(results) {}
   void call(llvm::ArrayRef<TensorBuffer *> buffers) override;
 
-  uint32_t addProduct(const LibraryProduct &product);
-  void runProduct(const LibraryProduct &product, uint32_t number,
-                  llvm::function_ref<cuda::DevicePointer(unsigned buffer)> place);
+  /// A call that a library knows by its number.
+  struct Call {
+    LibraryCalls *calls = nullptr;
+    uint32_t number = 0;
+  };
 
-  LibraryProducts products;
-  std::vector<uint32_t> productNumbers; // one a launch
+  Call addCall(const LibraryCall &call);
+  void runCall(const LibraryCall &call, const Call &known,
+               llvm::function_ref<cuda::DevicePointer(unsigned buffer)> place);
+
+  std::map<uint32_t, std::unique_ptr<LibraryCalls>> libraries; // by DPC_CALL_*
+  std::vector<Call> calls;                                     // one per launch
   cuda::Module module = nullptr;
   std::vector<cuda::Function> functions; // one a launch
   std::string symbol;                    // what their names begin with

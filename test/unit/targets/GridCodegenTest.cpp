@@ -7,9 +7,11 @@
 #include "test/unit/targets/RandomRows.h"
 
 #include "dialects/NN/IR/Program.h"
+#include "dpc/product.h"
 #include "targets/Loops/Rules.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <unistd.h>
 
@@ -183,7 +185,7 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
 struct LibraryCase {
   const char *text;
   std::vector<Arg> more; // %c, ..
-  LibraryProduct::Epilogue epilogue;
+  uint32_t epilogue;     // DPC_EPILOGUE_*
 };
 
 // Loops of threads, too, make each element before it is read.
@@ -200,24 +202,23 @@ TEST_F(GridCodegen, RandomRowsOfManyDimensions) {
 
 // Which op behind the product is an epilogue.
 TEST_F(GridCodegen, LibraryEpilogues) {
-  using Epilogue = LibraryProduct::Epilogue;
   const LibraryCase cases[] = {
-      {"nn.add %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::add},
-      {"nn.add %c, %p : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::add},
+      {"nn.add %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, DPC_EPILOGUE_ADD},
+      {"nn.add %c, %p : tensor<40x30xf64>", {{"40x30xf64"}}, DPC_EPILOGUE_ADD},
       {"%v = nn.broadcast %c [1] : tensor<30xf64> -> tensor<40x30xf64> "
        "nn.add %p, %v : tensor<40x30xf64>",
        {{"30xf64"}},
-       Epilogue::bias},
+       DPC_EPILOGUE_BIAS},
       // A vector for the rows is none for the columns.
       {"%v = nn.broadcast %c [0] : tensor<40xf64> -> tensor<40x30xf64> "
        "nn.add %p, %v : tensor<40x30xf64>",
        {{"40xf64"}},
-       Epilogue::none},
-      {"nn.add %p, %p : tensor<40x30xf64>", {}, Epilogue::none},
-      {"nn.sub %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, Epilogue::none},
+       DPC_EPILOGUE_NONE},
+      {"nn.add %p, %p : tensor<40x30xf64>", {}, DPC_EPILOGUE_NONE},
+      {"nn.sub %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, DPC_EPILOGUE_NONE},
       {"%q = nn.add %p, %c : tensor<40x30xf64> nn.relu %q : tensor<40x30xf64>",
        {{"40x30xf64"}},
-       Epilogue::none}};
+       DPC_EPILOGUE_NONE}};
   const std::pair<StringRef, double> types[] = {
       {"f64", 1e-12}, {"f32", 3e-5}, {"f16", 2e-2}, {"bf16", 2e-2}};
   for (const LibraryCase &one : cases) {
@@ -229,13 +230,15 @@ TEST_F(GridCodegen, LibraryEpilogues) {
     opCase.args.insert(opCase.args.end(), one.more.begin(), one.more.end());
     for (auto [type, tolerance] : types) {
       // No library has epilogues for f64 but that which adds a matrix.
-      const bool isLacking = one.epilogue == Epilogue::bias && type == "f64";
-      const Epilogue wanted = isLacking ? Epilogue::none : one.epilogue;
+      const bool isLacking = one.epilogue == DPC_EPILOGUE_BIAS && type == "f64";
+      const uint32_t wanted = isLacking ? DPC_EPILOGUE_NONE : one.epilogue;
       check(opCase, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
         auto kernel = DeviceKernel::create(op, withLibrary());
-        EXPECT_EQ(kernel->countProducts(), 1u);
-        EXPECT_EQ(kernel->code.launches.size(), wanted == Epilogue::none ? 2u : 1u);
-        EXPECT_EQ(kernel->code.launches[0].product->epilogue, wanted);
+        EXPECT_EQ(kernel->countCalls(), 1u);
+        EXPECT_EQ(kernel->code.launches.size(), wanted == DPC_EPILOGUE_NONE ? 2u : 1u);
+        dpc_product_t call;
+        std::memcpy(&call, kernel->code.launches[0].call->description.data(), sizeof call);
+        EXPECT_EQ(call.epilogue, wanted);
         return kernel;
       });
     }
@@ -249,7 +252,7 @@ TEST_F(GridCodegen, LibraryWhereItPays) {
                       text = "nn.dot %a, %b contract [1] [0] : " + tensor +
                              ", tensor<256x256xf64> -> " + tensor;
     Kernel kernel = parseKernel(context, {text.c_str(), {{a.c_str()}, {"256x256xf64"}}}, "f32");
-    return DeviceKernel::create(kernel.op, options)->countProducts();
+    return DeviceKernel::create(kernel.op, options)->countCalls();
   };
   CodeOptions ordered, generated, bySize;
   ordered.orderedSums = true;

@@ -9,7 +9,7 @@ using namespace dpc;
 
 namespace {
 
-std::string textOf(const Report &report) {
+std::string textOf(const ExplainReport &report) {
   std::string text;
   llvm::raw_string_ostream os(text);
   report.print(os);
@@ -18,8 +18,8 @@ std::string textOf(const Report &report) {
 
 // Columns are as wide as their widest cell, numbers flush right; nothing ends
 // in spaces.
-TEST(Report, LaysOutTables) {
-  Report report;
+TEST(ExplainReport, LaysOutTables) {
+  ExplainReport report;
   ReportSection &section = report.add("memory");
   section.lines.push_back("of a rank");
   section.columns = {"what", ">bytes", "why"};
@@ -32,16 +32,16 @@ TEST(Report, LaysOutTables) {
                             "  all         1,200  sum\n");
 }
 
-TEST(Report, LeavesOutWhatIsEmpty) {
-  Report report;
+TEST(ExplainReport, LeavesOutWhatIsEmpty) {
+  ExplainReport report;
   report.add("nothing").columns = {"a", "b"};
   report.add("loss").lines.push_back("mse");
   report.add("model").lines.push_back("mlp");
   EXPECT_EQ(textOf(report), "LOSS\n  mse\n\nMODEL\n  mlp\n");
 }
 
-TEST(Report, CountsRowsThatDoNotFit) {
-  Report report;
+TEST(ExplainReport, CountsRowsThatDoNotFit) {
+  ExplainReport report;
   ReportSection &section = report.add("layout");
   section.columns = {"name"};
   section.mostRows = 2;

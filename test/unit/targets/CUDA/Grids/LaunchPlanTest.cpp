@@ -3,12 +3,16 @@
 #include "targets/CUDA/Grids/LaunchPlan.h"
 
 #include "dialects/NN/IR/NNDialect.h"
+#include "dpc/calls.h"
+#include "dpc/product.h"
 #include "targets/CUDA/CUDATarget.h"
 #include "targets/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
+
+#include <cstring>
 
 using namespace mlir;
 using namespace dpc;
@@ -164,7 +168,7 @@ TEST_F(LaunchPlanTest, SumsInParts) {
   EXPECT_EQ(plan.launches[0].blocks, 10 * 26);
   EXPECT_EQ(plan.launches[1].blocks, 10);
   // One launch where sums keep their order: a thread each.
-  plan = planLaunches(*graph, planLoops(*graph), {ProductMaker::generated, /*keepsOrder=*/true});
+  plan = planLaunches(*graph, planLoops(*graph), {{}, /*keepsOrder=*/true});
   EXPECT_EQ(refusal(), "");
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].blocks, 2);
@@ -176,25 +180,35 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
                           "tensor<300x300xf32> -> tensor<300x300xf32> ";
   auto readFor = [&](const std::string &text, ProductMaker maker) {
     read("300x300", dot + text, "300x300x");
-    plan = planLaunches(*graph, planLoops(*graph), {maker});
+    plan = planLaunches(*graph, planLoops(*graph), {{maker}});
     EXPECT_EQ(refusal(), "");
   };
   readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::library);
   ASSERT_EQ(plan.launches.size(), 2u);
-  ASSERT_TRUE(plan.launches[0].product);
+  ASSERT_TRUE(plan.launches[0].call);
   EXPECT_EQ(plan.launches[0].group.stages.size(), 1u);
   EXPECT_EQ(plan.launches[1].kind, Kind::elements);
   // Too little to store the product for, unless asked to.
   readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::bySize);
   ASSERT_EQ(plan.launches.size(), 1u);
-  EXPECT_FALSE(plan.launches[0].product);
+  EXPECT_FALSE(plan.launches[0].call);
   readFor("%r = nn.add %p, %a : tensor<300x300xf32>", ProductMaker::bySize);
   ASSERT_EQ(plan.launches.size(), 1u);
-  ASSERT_TRUE(plan.launches[0].product);
-  EXPECT_EQ(plan.launches[0].product->epilogue, LibraryProduct::Epilogue::add);
-  // It must be what the launch makes.
-  plan.launches[0].product->result = graph->getRoots()[0]->getResult(0);
-  EXPECT_EQ(refusal(), "launch 0 is not the product that a library makes");
+  ASSERT_TRUE(plan.launches[0].call);
+  const PlannedCall &call = *plan.launches[0].call;
+  EXPECT_EQ(call.kind, DPC_CALL_PRODUCT);
+  dpc_product_t product;
+  ASSERT_EQ(call.description.size(), sizeof product);
+  std::memcpy(&product, call.description.data(), sizeof product);
+  EXPECT_EQ(product.epilogue, DPC_EPILOGUE_ADD);
+  EXPECT_EQ(product.rows, 300u);
+  // The factors and the addend are the operand, and the library has scratch memory.
+  const Value a = graph->getReads(graph->getRoots()[0])[0];
+  EXPECT_EQ(call.buffers, SmallVector<Value>({a, a, call.result, nullptr, a}));
+  EXPECT_EQ(call.workspaceBytes, 8 * 300 * 300 * 4 + 256);
+  // The launch must compute the result of its call.
+  plan.launches[0].call->result = graph->getRoots()[0]->getResult(0);
+  EXPECT_EQ(refusal(), "launch 0 does not compute the result of its library call");
 }
 
 TEST_F(LaunchPlanTest, ASmallProductIsElements) {

@@ -1,9 +1,9 @@
 // Measures the algorithms of each product on the device, one after the other, and
 // keeps the fastest.
 
-#include "runtime/src/device/ProductTuner.h"
+#include "runtime/src/device/CallTuner.h"
 
-#include "runtime/src/device/TunedProducts.h"
+#include "runtime/src/device/TunedCalls.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,66 +16,62 @@ namespace dpc {
 static constexpr size_t kMostChoices = 16;
 static constexpr int kRuns = 4;
 
-ProductTuner::~ProductTuner() {
+CallTuner::~CallTuner() {
   for (cuda::Event event : {begin, end})
     if (event)
       device.driver.cuEventDestroy_v2(event);
 }
 
-dpc_status_t ProductTuner::run() {
-  LibraryProducts &library = products.getLibrary();
+dpc_status_t CallTuner::run() {
   std::string name;
   if (dpc_status_t status = device.readName(&name))
     return status;
-  TunedProducts known(name, library.getVersion());
+  TunedCalls known(name, library.getVersion());
   if (dpc_status_t status = known.read(path))
     return status;
   for (cuda::Event *event : {&begin, &end})
-    if (dpc_status_t status =
-            device.check(device.driver.cuEventCreate(event, 0), "measuring products"))
+    if (dpc_status_t status = device.check(device.driver.cuEventCreate(event, 0),
+                                           ("measuring " + std::string(own.kind->plural)).c_str()))
       return status;
-  size_t measured = 0;
-  const std::vector<uint64_t> launches = products.getExamples();
-  for (uint64_t launch : launches) {
-    const uint32_t number = products.numberOf(launch);
-    const LibraryProducts::Wanted &wanted = library.getWanted(number);
-    if (const cuda::MatmulAlgorithm *algorithm = known.find(wanted))
-      if (library.take(number, {*algorithm, 1, 0}) == DPC_OK)
+  size_t measured = 0, all = 0;
+  for (uint32_t number = 0; number < library.size(); ++number) {
+    if (!library.isMade(number))
+      continue;
+    ++all;
+    const std::string key = library.getKey(number);
+    if (const CallChoice *choice = known.find(key))
+      if (library.take(number, *choice) == DPC_OK)
         continue;
-    LibraryProducts::Choice fastest;
+    CallChoice fastest;
     double microseconds = 0;
-    if (dpc_status_t status = tune(launch, &fastest, &microseconds))
+    if (dpc_status_t status = tune(number, &fastest, &microseconds))
       return status;
     if (dpc_status_t status = library.take(number, fastest))
       return status;
-    known.add(wanted, fastest.algorithm, microseconds);
+    known.add(key, library.describe(number), fastest, microseconds);
     ++measured;
   }
   if (measured == 0) {
-    std::fprintf(stderr, "note: --tune: %s has all %zu products of this program\n", path.c_str(),
-                 launches.size());
+    std::fprintf(stderr, "note: --tune: %s has all %zu %s of this program\n", path.c_str(), all,
+                 own.kind->plural);
     return DPC_OK;
   }
   std::fprintf(stderr,
-               "note: --tune: %zu of %zu products measured: %.1f us, as cuBLASLt would choose "
-               "%.1f us\n",
-               measured, launches.size(), best, first);
+               "note: --tune: %zu of %zu %s measured: %.1f us, as %s would choose %.1f us\n",
+               measured, all, own.kind->plural, best, own.kind->library, first);
   return known.write(path);
 }
 
-dpc_status_t ProductTuner::tune(uint64_t launch, LibraryProducts::Choice *fastest,
-                                double *microseconds) {
-  LibraryProducts &library = products.getLibrary();
-  const uint32_t number = products.numberOf(launch);
-  std::vector<LibraryProducts::Choice> choices;
+dpc_status_t CallTuner::tune(uint32_t number, CallChoice *fastest, double *microseconds) {
+  std::vector<CallChoice> choices;
   if (dpc_status_t status = library.findChoices(number, kMostChoices, &choices))
     return status;
-  for (const LibraryProducts::Choice &choice : choices) {
+  for (const CallChoice &choice : choices) {
     double mine = 0;
     const bool isFirst = &choice == &choices[0];
     dpc_status_t status = library.take(number, choice);
     if (status == DPC_OK)
-      status = measure(launch, &mine);
+      status = measure(own.examples[number], &mine);
     if (status && isFirst)
       return status;
     if (status) // the library returned an algorithm that does not run
@@ -91,9 +87,10 @@ dpc_status_t ProductTuner::tune(uint64_t launch, LibraryProducts::Choice *fastes
   return DPC_OK;
 }
 
-dpc_status_t ProductTuner::measure(uint64_t launch, double *microseconds) {
+dpc_status_t CallTuner::measure(uint64_t launch, double *microseconds) {
   const cuda::Driver &driver = device.driver;
-  const char *const what = "measuring a product";
+  const std::string measuring = "measuring a " + std::string(own.kind->name);
+  const char *const what = measuring.c_str();
   for (int run = 0; run < kRuns; ++run) {
     float milliseconds = 0;
     if (dpc_status_t status = device.check(driver.cuEventRecord(begin, device.stream), what))

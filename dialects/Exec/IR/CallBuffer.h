@@ -1,0 +1,31 @@
+#ifndef DPC_DIALECTS_EXEC_IR_CALLBUFFER_H
+#define DPC_DIALECTS_EXEC_IR_CALLBUFFER_H
+
+#include "llvm/ADT/Hashing.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace dpc::exec {
+
+/// A buffer of a library call: a part of one of the kernel's buffers.
+struct CallBuffer {
+  /// The number of the kernel's buffer.
+  int64_t buffer = 0;
+  /// Distance in bytes from its start.
+  int64_t offset = 0;
+  /// Most bytes that the library may use. If absent, all bytes after `offset`.
+  std::optional<int64_t> bytes = std::nullopt;
+
+  bool operator==(const CallBuffer &other) const {
+    return buffer == other.buffer && offset == other.offset && bytes == other.bytes;
+  }
+};
+
+inline llvm::hash_code hash_value(const CallBuffer &buffer) {
+  return llvm::hash_combine(buffer.buffer, buffer.offset, buffer.bytes.value_or(-1));
+}
+
+} // namespace dpc::exec
+
+#endif // DPC_DIALECTS_EXEC_IR_CALLBUFFER_H

@@ -1,0 +1,19 @@
+// The list of the kinds of library calls.
+
+#include "runtime/src/device/CallKind.h"
+
+namespace dpc {
+
+const std::vector<const CallKind *> &callKinds() {
+  static const std::vector<const CallKind *> kinds = {&kProductCalls};
+  return kinds;
+}
+
+const CallKind *findCallKind(uint32_t number) {
+  for (const CallKind *kind : callKinds())
+    if (kind->number == number)
+      return kind;
+  return nullptr;
+}
+
+} // namespace dpc

@@ -1,0 +1,127 @@
+// Finds the library calls among a program's launches, and agrees with the other
+// ranks on whether libraries compute them and with which algorithms.
+
+#include "runtime/src/device/ProgramCalls.h"
+
+#include "runtime/src/base/Status.h"
+#include "runtime/src/comm/ControlMessages.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace dpc {
+
+/// The largest power of two that divides the address of a parameter for all
+/// microbatches and ranks, at most 256: spaces begin at multiples of 256.
+static uint64_t alignmentOf(const dpc_param_t &param) {
+  const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
+  return all & -all;
+}
+
+static WantedCall wantedBy(const dpc_device_program_t &device, const dpc_launch_t &launch) {
+  WantedCall wanted;
+  wanted.description = device.calls[launch.call].description;
+  for (uint64_t i = 0; i < launch.call_param_count; ++i) {
+    const dpc_param_t &param = device.params[launch.first_call_param + i];
+    wanted.buffers.push_back({alignmentOf(param), param.bytes});
+  }
+  return wanted;
+}
+
+/// Uses the library only if all ranks have the same version of it.
+static dpc_status_t agreeOnLibrary(const CallKind &kind, LibraryCalls &calls, dpc_comm_t &control,
+                                   char *window, bool *isUsed) {
+  const bool isHere = calls.open() == DPC_OK;
+  const std::string reason = isHere ? "" : dpc_last_error();
+  // An algorithm is meaningful only to the library version that it comes from.
+  std::vector<uint64_t> versions(control.world_size);
+  const uint64_t mine = isHere ? calls.getVersion() : 0;
+  if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, versions.data()))
+    return status;
+  const auto other = std::find_if(versions.begin(), versions.end(), [&](uint64_t version) {
+    return version == 0 || version != versions[0];
+  });
+  *isUsed = other == versions.end();
+  if (*isUsed || control.rank != 0)
+    return DPC_OK;
+  const std::string rank = "rank " + std::to_string(other - versions.begin()),
+                    library = kind.library;
+  std::fprintf(stderr, "note: %s are made by kernels: %s\n", kind.title,
+               !isHere  ? reason.c_str()
+               : *other ? (rank + " has " + library + " " + std::to_string(*other) +
+                           ", rank 0 has " + std::to_string(mine))
+                              .c_str()
+                        : (rank + " has no " + library).c_str());
+  return DPC_OK;
+}
+
+static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, dpc_comm_t &control,
+                                   char *window, uint64_t windowBytes,
+                                   const ProgramCalls::Refine &refine) {
+  if (control.rank == 0) {
+    if (dpc_status_t status = own.calls->choose())
+      return status;
+    if (refine)
+      if (dpc_status_t status = refine(own))
+        return status;
+  }
+  if (control.world_size == 1)
+    return DPC_OK;
+  std::vector<CallChoice> choices = own.calls->getChoices();
+  choices.resize(own.calls->size());
+  const uint64_t atOnce = windowBytes / sizeof choices[0];
+  for (uint64_t first = 0; first < choices.size(); first += atOnce) {
+    const uint64_t count = std::min<uint64_t>(atOnce, choices.size() - first);
+    if (dpc_status_t status =
+            broadcastControl(control, window, choices.data() + first, count * sizeof choices[0]))
+      return status;
+  }
+  return control.rank == 0 ? dpc_status_t(DPC_OK) : own.calls->adopt(choices.data());
+}
+
+dpc_status_t ProgramCalls::open(const dpc_program_t &program, dpc_comm_t &control, char *window,
+                                uint64_t windowBytes, const Refine &refine) {
+  const dpc_device_program_t &device = *program.device;
+  const dpc_library_call_t *const calls = device.calls, *const end = calls + device.call_count;
+  for (const CallKind *kind : callKinds())
+    if (std::any_of(calls, end,
+                    [&](const dpc_library_call_t &call) { return call.kind == kind->number; }))
+      if (dpc_status_t status = open(*kind, program, control, window, windowBytes, refine))
+        return status;
+  return DPC_OK;
+}
+
+dpc_status_t ProgramCalls::open(const CallKind &kind, const dpc_program_t &program,
+                                dpc_comm_t &control, char *window, uint64_t windowBytes,
+                                const Refine &refine) {
+  const dpc_device_program_t &device = *program.device;
+  OfKind own{&kind, kind.make(), {}};
+  bool isUsed = false;
+  if (dpc_status_t status = agreeOnLibrary(kind, *own.calls, control, window, &isUsed))
+    return status;
+  if (!isUsed)
+    return DPC_OK;
+  places.resize(device.launch_count);
+  for (uint64_t i = 0; i < device.launch_count; ++i) {
+    const dpc_launch_t &launch = device.launches[i];
+    if (launch.kind != DPC_LAUNCH_CALL || device.calls[launch.call].kind != kind.number)
+      continue;
+    places[i] = {own.calls.get(), own.calls->add(wantedBy(device, launch))};
+    if (places[i].number == own.examples.size())
+      own.examples.push_back(i);
+  }
+  kinds.push_back(std::move(own));
+  return agreeOnChoices(kinds.back(), control, window, windowBytes, refine);
+}
+
+std::vector<uint64_t> ProgramCalls::getExamples() const {
+  std::vector<uint64_t> launches;
+  for (const OfKind &own : kinds)
+    for (uint64_t launch : own.examples)
+      if (makes(launch))
+        launches.push_back(launch);
+  return launches;
+}
+
+} // namespace dpc

@@ -1,0 +1,15 @@
+// The list of the kinds of library calls.
+
+#include "targets/CUDA/Calls/Calls.h"
+
+using namespace mlir;
+using namespace dpc;
+
+std::optional<PlannedCall> dpc::planCall(const KernelGraph &graph, const LoopGroup &group,
+                                         const CallOptions &options) {
+  static CallPlanner *const planners[] = {planProduct};
+  for (CallPlanner *plan : planners)
+    if (std::optional<PlannedCall> call = plan(graph, group, options))
+      return call;
+  return std::nullopt;
+}

@@ -1,0 +1,200 @@
+// Finds products of matrices that a library can compute, and the epilogue that it
+// can apply before it stores them. The library's ReLU is not used: it turns NaN
+// into 0, and so hides it.
+
+#include "dpc/product.h"
+#include "dialects/Interfaces/ElementTypes.h"
+#include "dialects/NN/IR/Contraction.h"
+#include "dialects/NN/IR/Elementwise.h"
+#include "dialects/NN/IR/Shape.h"
+#include "dpc/calls.h"
+#include "targets/CUDA/Calls/Calls.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+
+/// Numbers of multiplications: from the first one on, a library is worth a launch
+/// even if it may not be the fastest. From the second one on, it is also worth a
+/// second launch, which reads the stored product again.
+static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
+
+namespace {
+/// A product and the values in its buffers. `addend` is null if there is no epilogue.
+struct ProductPlan {
+  dpc_product_t product = {};
+  Value a, b, result, addend;
+};
+
+/// Matches the second stage of a group with an epilogue for the product in its
+/// first stage.
+class EpilogueMatch {
+public:
+  EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, ProductPlan &plan)
+      : graph(graph), group(group), plan(plan), made(group.stages[0].roots[0]->getResult(0)) {}
+
+  /// Whether an epilogue of the library computes the complete stage. If so, records
+  /// it in `plan`.
+  bool find() {
+    ArrayRef<Operation *> roots = group.stages[1].roots;
+    if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
+      return false;
+    auto sum = dyn_cast<nn::AddOp>(roots[0]);
+    if (!sum)
+      return false;
+    Value left = inside(sum.getLhs()), right = inside(sum.getRhs());
+    if (right == made)
+      std::swap(left, right);
+    if (left != made || right == made || !(takeBias(right) || takeMatrix(right)))
+      return false;
+    plan.result = sum.getResult();
+    return true;
+  }
+
+private:
+  /// Whether a root other than that of the second stage reads the product.
+  bool isReadLater() const {
+    for (Operation *root : graph.getRoots())
+      if (root != group.stages[1].roots[0] && graph.getReads(root).contains(made))
+        return true;
+    return false;
+  }
+
+  /// `value` without the inlined reshapes on top of it.
+  Value inside(Value value) const {
+    auto reshape = value.getDefiningOp<nn::ReshapeOp>();
+    return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
+  }
+
+  /// Matches a vector with one element per column.
+  bool takeBias(Value value) {
+    auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
+    if (!broadcast || graph.isMaterialised(value) || plan.product.dtype == DPC_F64)
+      return false;
+    // The vector's dimensions must be the last ones and cover all columns.
+    int64_t last = nn::typeOf(value).getRank();
+    for (int64_t dimension : llvm::reverse(broadcast.getDimensions()))
+      if (dimension != --last)
+        return false;
+    Value vector = inside(broadcast.getInput());
+    if (static_cast<uint64_t>(nn::typeOf(vector).getNumElements()) != plan.product.columns)
+      return false;
+    return take(vector, DPC_EPILOGUE_BIAS);
+  }
+
+  bool takeMatrix(Value value) { return take(value, DPC_EPILOGUE_ADD); }
+
+  /// Takes `value` as addend if it is in memory, in one of the kernel's buffers, and
+  /// has the element type of the product.
+  bool take(Value value, uint32_t epilogue) {
+    if (dtypeOf(nn::typeOf(value).getElementType()) != plan.product.dtype ||
+        (!isa<BlockArgument>(value) && !graph.isMaterialised(value)))
+      return false;
+    plan.product.epilogue = epilogue;
+    plan.addend = value;
+    return true;
+  }
+
+  const KernelGraph &graph;
+  const LoopGroup &group;
+  ProductPlan &plan;
+  Value made;
+};
+} // namespace
+
+static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
+  return ShapedType::getNumElements(nn::extentsOf(tensor, dimensions));
+}
+
+/// A dense, row-major tensor as one matrix per batch element. Returns nullopt if it is
+/// not one, whatever its transposition.
+static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batch,
+                                            ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
+  std::optional<int64_t> rowStride = nn::strideAlong(tensor, rows),
+                         columnStride = nn::strideAlong(tensor, columns),
+                         batchStride = nn::strideAlong(tensor, batch);
+  if (!rowStride || !columnStride || !batchStride)
+    return std::nullopt;
+  dpc_matrix_t matrix = {};
+  matrix.batch_stride = countOf(tensor, batch) > 1 ? static_cast<uint64_t>(*batchStride) : 0;
+  if (*columnStride == 1 && *rowStride >= countOf(tensor, columns)) {
+    matrix.stride = static_cast<uint64_t>(*rowStride);
+    return matrix;
+  }
+  if (*rowStride == 1 && *columnStride >= countOf(tensor, rows)) {
+    matrix.stride = static_cast<uint64_t>(*columnStride);
+    matrix.transposed = 1;
+    return matrix;
+  }
+  return std::nullopt;
+}
+
+/// The product of a contraction without an epilogue. Returns nullopt if a factor is no
+/// matrix or if the library does not support the product.
+static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
+  const SmallVector<int64_t> rows = dot.getLhsFree(), columns = dot.getRhsFree();
+  std::optional<dpc_matrix_t> a = matrixOf(dot.getLhs(), dot.getLhsBatch(), rows,
+                                           dot.getLhsContract()),
+                              b = matrixOf(dot.getRhs(), dot.getRhsBatch(), dot.getRhsContract(),
+                                           columns);
+  if (!a || !b)
+    return std::nullopt;
+  ProductPlan plan;
+  dpc_product_t &product = plan.product;
+  product.dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());
+  product.tf32 = tf32 && product.dtype == DPC_F32;
+  product.batches = static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsBatch()));
+  product.rows = static_cast<uint64_t>(countOf(dot.getLhs(), rows));
+  product.columns = static_cast<uint64_t>(countOf(dot.getRhs(), columns));
+  product.depth = static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsContract()));
+  product.a = *a;
+  product.b = *b;
+  product.d.stride = product.columns;
+  product.d.batch_stride = product.batches > 1 ? product.rows * product.columns : 0;
+  plan.a = dot.getLhs();
+  plan.b = dot.getRhs();
+  plan.result = dot.getResult();
+  return dpc_product_is_valid(&product) ? std::optional(plan) : std::nullopt;
+}
+
+/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
+/// sum over blocks could not use it. kAlignment is for aligning its address.
+static int64_t workspaceBytes(Value result) {
+  const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
+  return std::min(kMostBytes, kParts * tensorBytes(result.getType())) + kAlignment;
+}
+
+/// Plans how a library computes the product in the first stage of `group`. Returns
+/// nullopt if a factor is not a matrix in memory, or if `options.products` leaves a
+/// product of this size to generated code. If the ops after the product are not an
+/// epilogue that the library has, the library computes only the product, and a second
+/// launch computes these ops. ProductMaker::bySize allows this second launch only for
+/// very large products.
+std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const LoopGroup &group,
+                                            const CallOptions &options) {
+  auto dot = dyn_cast<nn::DotOp>(group.stages[0].roots[0]);
+  if (!dot || options.products == ProductMaker::generated)
+    return std::nullopt;
+  std::optional<ProductPlan> plan = planFactors(dot, options.tf32);
+  if (!plan)
+    return std::nullopt;
+  for (Value factor : {plan->a, plan->b})
+    if (!isa<BlockArgument>(factor) && !graph.isMaterialised(factor))
+      return std::nullopt;
+  PlannedCall call;
+  call.isComplete = group.stages.size() == 1 || EpilogueMatch(graph, group, *plan).find();
+  const dpc_product_t &product = plan->product;
+  const uint64_t work = product.batches * product.rows * product.columns * product.depth;
+  if (options.products == ProductMaker::bySize &&
+      work < static_cast<uint64_t>(call.isComplete ? kLargeProduct : kVeryLargeProduct))
+    return std::nullopt;
+  call.kind = DPC_CALL_PRODUCT;
+  call.description = std::string(reinterpret_cast<const char *>(&product), sizeof product);
+  call.buffers = {plan->a, plan->b, plan->result, /*workspace=*/nullptr};
+  if (plan->addend)
+    call.buffers.push_back(plan->addend);
+  call.workspaceBytes = workspaceBytes(plan->result);
+  call.result = plan->result;
+  return call;
+}

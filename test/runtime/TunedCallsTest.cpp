@@ -1,0 +1,172 @@
+// The file of measured library calls: entries come back as they were, apart for each
+// device, and a damaged file is refused by its line.
+
+#include "runtime/src/device/TunedCalls.h"
+
+#include "dpc/product.h"
+#include "dpc/status.h"
+#include "runtime/src/base/Hex.h"
+#include "runtime/src/device/CallKind.h"
+#include "test/runtime/ForkRanks.h"
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+using namespace dpc;
+using dpc::test::TemporaryDirectory;
+
+namespace {
+
+class TunedCallsTest : public testing::Test {
+protected:
+  TunedCallsTest() {
+    product.dtype = DPC_F32;
+    product.batches = 1;
+    product.rows = 96;
+    product.columns = 32;
+    product.depth = 64;
+    wanted.description = &product;
+    wanted.buffers.resize(4);
+    wanted.buffers[DPC_PRODUCT_WORKSPACE].bytes = 4096;
+    choice.algorithm[0] = 0x123456789abcdef0;
+    choice.algorithm[7] = 7;
+    choice.isMade = 1;
+    add();
+  }
+
+  /// Makes `key` that of the product.
+  void add() {
+    const uint32_t number = products->add(wanted);
+    key = products->getKey(number);
+    words = products->describe(number);
+  }
+
+  std::string read() const {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  void write(const std::string &text) const { std::ofstream(path) << text; }
+  /// The message with which the file is refused; "" if it is not.
+  std::string refusal() const {
+    TunedCalls tuned("H200", 130000);
+    return tuned.read(path) ? dpc_last_error() : "";
+  }
+
+  TemporaryDirectory directory;
+  const std::string path = directory.path + "/tuned";
+  const std::unique_ptr<LibraryCalls> products = kProductCalls.make();
+  dpc_product_t product = {};
+  WantedCall wanted;
+  std::string key, words;
+  CallChoice choice;
+};
+
+TEST_F(TunedCallsTest, ComesBackAsItWas) {
+  TunedCalls tuned("H200", 130000);
+  ASSERT_EQ(tuned.read(path), DPC_OK); // is not there
+  EXPECT_EQ(tuned.find(key), nullptr);
+  tuned.add(key, words, choice, 12.34);
+  ASSERT_EQ(tuned.write(path), DPC_OK);
+  EXPECT_NE(read().find("H200\t130000\t96x64 64x32 f32\t"), std::string::npos) << read();
+  EXPECT_NE(read().find("\t12.3\n"), std::string::npos) << read();
+
+  TunedCalls again("H200", 130000);
+  ASSERT_EQ(again.read(path), DPC_OK);
+  const CallChoice *found = again.find(key);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(std::memcmp(found, &choice, sizeof choice), 0);
+  // A product that differs only in the alignment of a buffer.
+  wanted.buffers[0].alignment = 16;
+  add();
+  EXPECT_EQ(again.find(key), nullptr);
+}
+
+TEST_F(TunedCallsTest, DevicesAndVersionsAreApart) {
+  TunedCalls tuned("H200", 130000);
+  tuned.add(key, words, choice, 1);
+  ASSERT_EQ(tuned.write(path), DPC_OK);
+  TunedCalls newer("H200", 130100), other("A100", 130000);
+  ASSERT_EQ(newer.read(path), DPC_OK);
+  EXPECT_EQ(newer.find(key), nullptr);
+  ASSERT_EQ(other.read(path), DPC_OK);
+  EXPECT_EQ(other.find(key), nullptr);
+  // What others have measured stays.
+  other.add(key, words, choice, 2);
+  ASSERT_EQ(other.write(path), DPC_OK);
+  TunedCalls again("H200", 130000);
+  ASSERT_EQ(again.read(path), DPC_OK);
+  EXPECT_NE(again.find(key), nullptr);
+}
+
+// The first versions of dpc wrote this line: the fields of dpc_product_t, the alignments
+// of its buffers (0 for the workspace) and the bytes of the workspace.
+TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
+  product.a = {64, 0, 0, 0};
+  product.b = {64, 0, 1, 0};
+  product.d = {32, 0, 0, 0};
+  product.epilogue = DPC_EPILOGUE_BIAS;
+  wanted.buffers = {{256, 24576}, {64, 8192}, {256, 12288}, {256, 4096}, {4, 128}};
+  add();
+  auto number = [](uint64_t value) {
+    std::string text = toHex(&value, sizeof value);
+    return text;
+  };
+  const std::string fields = "0200000000000000"
+                             "0200000000000000" +
+                             number(1) + number(96) + number(32) + number(64) + number(64) +
+                             number(0) + number(0) + number(64) + number(0) + number(1) +
+                             number(32) + number(0) + number(0) + number(256) + number(64) +
+                             number(256) + number(0) + number(4) + number(4096);
+  write("dpc products 1\nH200\t130000\t96x64 64x32t f32\t" + fields + "\t" +
+        toHex(choice.algorithm, sizeof choice.algorithm) + "\t12.3\n");
+  TunedCalls tuned("H200", 130000);
+  ASSERT_EQ(tuned.read(path), DPC_OK) << dpc_last_error();
+  ASSERT_NE(tuned.find(key), nullptr) << key << "\n" << fields;
+  EXPECT_EQ(std::memcmp(tuned.find(key), &choice, sizeof choice), 0);
+  EXPECT_EQ(words, "96x64 64x32t f32");
+}
+
+// Each field of a line, one after the other.
+TEST_F(TunedCallsTest, DamagedFiles) {
+  TunedCalls tuned("H200", 130000);
+  tuned.add(key, words, choice, 1);
+  ASSERT_EQ(tuned.write(path), DPC_OK);
+  const std::string sound = read(), line = sound.substr(sound.find('\n') + 1);
+  EXPECT_EQ(refusal(), "");
+  write("");
+  EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
+  write("PK\x03\x04");
+  EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
+  // The names of other kinds may follow.
+  const std::string wrong = path + ": line 3 is no product ";
+  auto refusedLine = [&] { return refusal().substr(0, wrong.size()); };
+  for (size_t tab = line.find('\t'); tab != std::string::npos; tab = line.find('\t', tab + 1)) {
+    write(sound + line.substr(0, tab) + "\n");
+    EXPECT_EQ(refusedLine(), wrong) << line.substr(0, tab);
+  }
+  const size_t inProduct = line.find("f32\t") + 6, inAlgorithm = line.rfind('\t') - 3;
+  for (size_t at : {inProduct, inAlgorithm}) {
+    std::string damaged = line;
+    damaged[at] = 'x';
+    write(sound + damaged);
+    EXPECT_EQ(refusedLine(), wrong) << damaged;
+    damaged = line;
+    damaged.erase(at, 1);
+    write(sound + damaged);
+    EXPECT_EQ(refusedLine(), wrong) << damaged;
+  }
+  write(sound + "\n");
+  EXPECT_EQ(refusedLine(), wrong);
+}
+
+TEST_F(TunedCallsTest, FilesThatCannotBe) {
+  TunedCalls tuned("H200", 130000);
+  EXPECT_EQ(tuned.write(directory.path + "/none/tuned"), DPC_IO);
+  EXPECT_NE(std::string(dpc_last_error()).find(directory.path + "/none"), std::string::npos);
+}
+
+} // namespace
