@@ -1,8 +1,8 @@
 // RUN: dpc-opt %s | dpc-opt | FileCheck %s
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
-// CHECK-LABEL: @f
-func.func @f(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %m: tensor<6xf32>) {
+// CHECK-LABEL: @attention_round_trips
+func.func @attention_round_trips(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x2xf32>, %m: tensor<6xf32>) {
   // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} rows 0 scale 5.000000e-01 : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>
   %y, %l = nn.attention %q, %k, %v rows 0 scale 0.5
       : tensor<4x8xf32>, tensor<6x8xf32>, tensor<6x2xf32> -> tensor<4x2xf32>, tensor<4xf32>

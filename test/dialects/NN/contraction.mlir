@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // A contraction without batch dimensions does not print them.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>) {
+// CHECK-LABEL: @omits_empty_batch_dimensions
+func.func @omits_empty_batch_dimensions(%x: tensor<8x32xf32>, %w: tensor<32x16xf32>, %q: tensor<4x12x8xf32>) {
   // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x32xf32>, tensor<32x16xf32> -> tensor<8x16xf32>
   // CHECK: nn.dot %{{.*}}, %{{.*}} batch [0] [0] contract [2] [2] : tensor<4x12x8xf32>, tensor<4x12x8xf32> -> tensor<4x12x12xf32>
