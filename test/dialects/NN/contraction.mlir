@@ -12,8 +12,8 @@ func.func @omits_empty_batch_dimensions(%x: tensor<8x32xf32>, %w: tensor<32x16xf
 }
 
 // A result may be wider than the factors.
-// CHECK-LABEL: @wider
-func.func @wider(%x: tensor<8x32xbf16>, %w: tensor<32x16xbf16>, %h: tensor<8x32xf16>, %d: tensor<8x32xf32>) {
+// CHECK-LABEL: @accepts_wider_result
+func.func @accepts_wider_result(%x: tensor<8x32xbf16>, %w: tensor<32x16xbf16>, %h: tensor<8x32xf16>, %d: tensor<8x32xf32>) {
   // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [0] : tensor<8x32xbf16>, tensor<32x16xbf16> -> tensor<8x16xf32>
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x32xbf16>, tensor<32x16xbf16> -> tensor<8x16xf32>
   // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [1] : tensor<8x32xf16>, tensor<8x32xf16> -> tensor<8x8xf32>

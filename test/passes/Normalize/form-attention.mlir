@@ -13,8 +13,8 @@ func.func @forms_plain_attention(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32
 }
 
 // Heads are read and written where projections have them.
-// CHECK-LABEL: @projections
-func.func @projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+// CHECK-LABEL: @reads_heads_of_projections
+func.func @reads_heads_of_projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
   // CHECK-NOT: nn.transpose
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 1 scale
   // CHECK-NOT: nn.transpose
@@ -43,8 +43,8 @@ func.func @transposes_mixed_operand(%a: tensor<2x4x3x8xf32>, %k: tensor<2x3x4x8x
 
 // A scale of the scores or of a factor goes into the op, multiplied or divided;
 // also one that has to be computed.
-// CHECK-LABEL: @scales
-func.func @scales(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @takes_constant_scales
+func.func @takes_constant_scales(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.250000e-01 : 
   // CHECK: return %[[Y]]
   %c4 = nn.constant dense<4.0> : tensor<1xf32>
@@ -91,8 +91,8 @@ func.func @flat_keys(%q: tensor<2x3x4x8xf32>, %b: tensor<2x4x3x8xf32>, %v: tenso
 }
 
 // Keys repeated for groups of heads are read as they were repeated.
-// CHECK-LABEL: @groups
-func.func @groups(%q: tensor<2x3x4x8xf32>, %b: tensor<2x1x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @reads_repeated_keys
+func.func @reads_repeated_keys(%q: tensor<2x3x4x8xf32>, %b: tensor<2x1x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[K:.*]] = nn.broadcast
   // CHECK: nn.attention %arg0, %[[K]], %arg2 rows 2
   %k0 = nn.reshape %b : tensor<2x1x4x8xf32> -> tensor<2x4x8xf32>
@@ -115,8 +115,8 @@ func.func @keys_first(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tens
 }
 
 // Exporters put 0 for the NaN of a row without keys.
-// CHECK-LABEL: @guarded
-func.func @guarded(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @takes_zero_guard
+func.func @takes_zero_guard(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 guarded : 
   %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
@@ -164,8 +164,8 @@ func.func @used_scores(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: ten
 }
 
 // Dropout of probabilities is in the way.
-// CHECK-LABEL: @dropout
-func.func @dropout(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x3x4x4xi1>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @keeps_dropout_of_probabilities
+func.func @keeps_dropout_of_probabilities(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x3x4x4xi1>) -> tensor<2x3x4x8xf32> {
   // CHECK-NOT: nn.attention
   // CHECK: nn.softmax
   %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>

@@ -128,8 +128,8 @@ func.func @keeps_partial_batches(%x: tensor<4x9x3xf32>, %i: tensor<3x1xi64>, %on
 }
 
 // Writes: x[arange(B), i] = u, whatever the kind.
-// CHECK-LABEL: @scatters
-func.func @scatters(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>, %u: tensor<4x3xf32>) -> tensor<4x9x3xf32> {
+// CHECK-LABEL: @scatters_by_own_index
+func.func @scatters_by_own_index(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>, %u: tensor<4x3xf32>) -> tensor<4x9x3xf32> {
   // CHECK: %[[Y:.*]] = nn.scatter_nd none %arg0, %arg1, %arg2 {batchDims = 1 : i64}
   // CHECK: nn.scatter_nd add %[[Y]], %arg1, %arg2 {batchDims = 1 : i64}
   %own = nn.iota dim 0 : tensor<4x1xi64>
