@@ -8,8 +8,8 @@ dist.mesh @mesh axes ["micro", "data", "model"] sizes [2, 4, 2] sequential ["mic
 // CHECK: dist.mesh @flat axes ["data"] sizes [3]{{$}}
 dist.mesh @flat axes ["data"] sizes [3]
 
-// CHECK-LABEL: @collectives
-func.func @collectives(%x: tensor<8x3xf32>, %i: tensor<2xi64>) {
+// CHECK-LABEL: @collectives_round_trip
+func.func @collectives_round_trip(%x: tensor<8x3xf32>, %i: tensor<2xi64>) {
   // CHECK: dist.axis_index "data" : tensor<i64>
   %0 = dist.axis_index "data" : tensor<i64>
   // CHECK: dist.all_reduce sum %{{.*}} on @mesh ["data"] : tensor<8x3xf32>
@@ -28,8 +28,8 @@ func.func @collectives(%x: tensor<8x3xf32>, %i: tensor<2xi64>) {
   return
 }
 
-// CHECK-LABEL: @reshard
-func.func @reshard(%x: tensor<8x3xf32>) {
+// CHECK-LABEL: @reshards_round_trip
+func.func @reshards_round_trip(%x: tensor<8x3xf32>) {
   // CHECK: dist.reshard %{{.*}} from <"[8], [3] partial sum(data)"> to <"[(8: micro,data)], [3]"> : tensor<8x3xf32>
   %0 = dist.reshard %x from <"[8], [3] partial sum(data)"> to <"[(8: micro,data)], [3]"> : tensor<8x3xf32>
   // A segment of each kind: cut, uncut, a product.
@@ -38,8 +38,8 @@ func.func @reshard(%x: tensor<8x3xf32>) {
   return
 }
 
-// CHECK-LABEL: @micro
-func.func @micro(%x: tensor<2x4xf32>, %w: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>) {
+// CHECK-LABEL: @micro_loop_round_trips
+func.func @micro_loop_round_trips(%x: tensor<2x4xf32>, %w: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<4xf32>) {
   // CHECK: dist.micro 2 "micro"(%{{.*}}, %{{.*}} : tensor<2x4xf32>, tensor<4xf32>) operands [sliced, whole] {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<4xf32>):
   // CHECK: dist.yield %{{.*}}, %[[W]] : tensor<4xf32>, tensor<4xf32>
@@ -59,10 +59,10 @@ func.func @micro(%x: tensor<2x4xf32>, %w: tensor<4xf32>) -> (tensor<2x4xf32>, te
 }
 
 // Layouts of arguments, results, and of what an op reads and gives.
-// CHECK-LABEL: @layouts
+// CHECK-LABEL: @layouts_round_trip
 // CHECK-SAME: dist.layout = #dist.layout<"[(4: data)]">
 // CHECK-SAME: -> (tensor<4xf32> {dist.layout = #dist.layout<"[4] partial max(data)">})
-func.func @layouts(%x: tensor<4xf32> {dist.layout = #dist.layout<"[(4: data)]">})
+func.func @layouts_round_trip(%x: tensor<4xf32> {dist.layout = #dist.layout<"[(4: data)]">})
     -> (tensor<4xf32> {dist.layout = #dist.layout<"[4] partial max(data)">}) {
   // CHECK: nn.neg %{{.*}} {dist.operands = [#dist.layout<"[(4: data)]">], dist.results = [#dist.layout<"[(4: data)]">]}
   %0 = nn.neg %x {dist.operands = [#dist.layout<"[(4: data)]">], dist.results = [#dist.layout<"[(4: data)]">]} : tensor<4xf32>

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --verify-diagnostics --split-input-file
 
 // pack_c1
-func.func @f(%g: tensor<4xf32>) {
+func.func @pack_refuses_other_offset_count(%g: tensor<4xf32>) {
   // expected-error@+1 {{has 2 offsets for 1 tensors}}
   dist.pack %g at [0, 4] : tensor<4xf32> -> tensor<8xf32>
   return
@@ -10,7 +10,7 @@ func.func @f(%g: tensor<4xf32>) {
 // -----
 
 // pack_c2: inside
-func.func @f(%g: tensor<4xf32>) {
+func.func @pack_refuses_tensor_past_end(%g: tensor<4xf32>) {
   // expected-error@+1 {{lays 'tensor<4xf32>' at 6 of 'tensor<8xf32>', where the one before ends at 0}}
   dist.pack %g at [6] : tensor<4xf32> -> tensor<8xf32>
   return
@@ -19,7 +19,7 @@ func.func @f(%g: tensor<4xf32>) {
 // -----
 
 // pack_c2: apart
-func.func @f(%g: tensor<4xf32>) {
+func.func @pack_refuses_overlapping_tensors(%g: tensor<4xf32>) {
   // expected-error@+1 {{lays 'tensor<4xf32>' at 3 of 'tensor<8xf32>', where the one before ends at 4}}
   dist.pack %g, %g at [0, 3] : tensor<4xf32>, tensor<4xf32> -> tensor<8xf32>
   return
@@ -28,7 +28,7 @@ func.func @f(%g: tensor<4xf32>) {
 // -----
 
 // pack_c3
-func.func @f(%g: tensor<4xf64>) {
+func.func @pack_refuses_other_element_type(%g: tensor<4xf64>) {
   // expected-error@+1 {{lays 'tensor<4xf64>' into 'tensor<8xf32>'}}
   dist.pack %g at [0] : tensor<4xf64> -> tensor<8xf32>
   return
@@ -37,7 +37,7 @@ func.func @f(%g: tensor<4xf64>) {
 // -----
 
 // unpack_c1, as pack_c1
-func.func @f(%b: tensor<8xf32>) {
+func.func @unpack_refuses_other_offset_count(%b: tensor<8xf32>) {
   // expected-error@+1 {{has 1 offsets for 2 tensors}}
   dist.unpack %b at [0] : tensor<8xf32> -> tensor<4xf32>, tensor<4xf32>
   return
@@ -46,7 +46,7 @@ func.func @f(%b: tensor<8xf32>) {
 // -----
 
 // unpack_c2, as pack_c2
-func.func @f(%b: tensor<8xf32>) {
+func.func @unpack_refuses_tensor_past_end(%b: tensor<8xf32>) {
   // expected-error@+1 {{lays 'tensor<3x3xf32>' at 0 of 'tensor<8xf32>', where the one before ends at 0}}
   dist.unpack %b at [0] : tensor<8xf32> -> tensor<3x3xf32>
   return
@@ -55,7 +55,7 @@ func.func @f(%b: tensor<8xf32>) {
 // -----
 
 // share_c1
-func.func @f(%b: tensor<8xf32>) {
+func.func @shard_refuses_missing_mesh(%b: tensor<8xf32>) {
   // expected-error@+1 {{refers to @mesh, which is not a dist.mesh}}
   dist.shard %b on @mesh ["data"] : tensor<8xf32> -> tensor<4xf32>
   return
@@ -65,7 +65,7 @@ func.func @f(%b: tensor<8xf32>) {
 
 // share_c2
 dist.mesh @mesh axes ["data"] sizes [2] // expected-note {{mesh defined here}}
-func.func @f(%b: tensor<8xf32>) {
+func.func @shard_refuses_unknown_axis(%b: tensor<8xf32>) {
   // expected-error@+1 {{uses axis "model", which is not a parallel axis of @mesh}}
   dist.shard %b on @mesh ["model"] : tensor<8xf32> -> tensor<4xf32>
   return
@@ -75,7 +75,7 @@ func.func @f(%b: tensor<8xf32>) {
 
 // shard_c3
 dist.mesh @mesh axes ["data"] sizes [2]
-func.func @f(%b: tensor<8xf32>) {
+func.func @shard_refuses_other_share(%b: tensor<8xf32>) {
   // expected-error@+1 {{takes 'tensor<3xf32>' of 'tensor<8xf32>' in a group of 2}}
   dist.shard %b on @mesh ["data"] : tensor<8xf32> -> tensor<3xf32>
   return
@@ -85,7 +85,7 @@ func.func @f(%b: tensor<8xf32>) {
 
 // Storage lies inside what holds it ...
 // expected-error@+1 {{argument 0 has storage}}
-func.func @f(%p: tensor<8xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
+func.func @storage_refuses_members_past_end(%p: tensor<8xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
   return
 }
 
@@ -93,7 +93,7 @@ func.func @f(%p: tensor<8xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<param
 
 // ... is of one type ...
 // expected-error@+1 {{argument 0 has storage}}
-func.func @f(%p: tensor<16xf64> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
+func.func @storage_refuses_other_element_type(%p: tensor<16xf64> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
   return
 }
 
@@ -101,6 +101,6 @@ func.func @f(%p: tensor<16xf64> {dist.storage = #dist.storage<"p" [<#nn.arg<para
 
 // ... and flat.
 // expected-error@+1 {{argument 0 has storage}}
-func.func @f(%p: tensor<4x4xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
+func.func @storage_refuses_two_dimensions(%p: tensor<4x4xf32> {dist.storage = #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>]>}) {
   return
 }

@@ -5,8 +5,8 @@
 
 dist.mesh @mesh axes ["data", "model"] sizes [4, 2]
 
-// CHECK-LABEL: @ops
-func.func @ops(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
+// CHECK-LABEL: @storage_ops_round_trip
+func.func @storage_ops_round_trip(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
   // CHECK: %[[B:.*]] = dist.pack %{{.*}}, %{{.*}} at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
   %b = dist.pack %g, %h at [0, 64] : tensor<4x3xf32>, tensor<5xf32> -> tensor<128xf32>
   // CHECK: dist.unpack %[[B]] at [0, 64] : tensor<128xf32> -> tensor<4x3xf32>, tensor<5xf32>
@@ -17,10 +17,10 @@ func.func @ops(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
 }
 
 // Whole storage, and storage that is cut over an axis.
-// CHECK-LABEL: @storage
+// CHECK-LABEL: @whole_and_sharded_storage
 // CHECK-SAME: dist.storage = #dist.storage<"parameter.0" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>, <#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 16>]>
 // CHECK-SAME: dist.storage = #dist.storage<"momentum.0" [<#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>] over ["data"]>
-func.func @storage(
+func.func @whole_and_sharded_storage(
     %p: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0" [<#nn.arg<parameter "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>, <#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 16>]>},
     %m: tensor<4xf32> {dist.storage = #dist.storage<"momentum.0" [<#nn.arg<optimizer "momentum|w", of = "w">, tensor<4x3xf32>, <"[4], [3]"> at 0>] over ["data"]>}) {
   return

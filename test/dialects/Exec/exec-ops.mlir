@@ -1,6 +1,8 @@
 // RUN: dpc-opt %s | dpc-opt | FileCheck %s
 
+module @exec_ops_round_trip {
 exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
+// CHECK-LABEL: module @exec_ops_round_trip
 // CHECK: exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
 exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "b">, tensor<5xf32>, <"[5]"> at 0>]> shared at 0 : memref<16xf32>
 exec.persistent @input.x #nn.arg<input "x", batch = 0> arena at 0 : memref<8x4xf32>
@@ -73,4 +75,5 @@ func.func private @library(%a: tensor<4xf32>) -> tensor<4xf32>
     nn.yield %y : tensor<4xf32>
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
 }

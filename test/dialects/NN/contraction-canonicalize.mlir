@@ -1,9 +1,9 @@
 // RUN: dpc-opt %s --canonicalize | FileCheck %s
 
 // A product reads its operands as they were before a transposition.
-// CHECK-LABEL: @operands
+// CHECK-LABEL: @reads_operands_before_transpose
 // CHECK-SAME: (%[[X:.*]]: tensor<2x9x3x16xf32>, %[[Y:.*]]: tensor<16x5xf32>)
-func.func @operands(%x: tensor<2x9x3x16xf32>, %y: tensor<16x5xf32>) -> (tensor<2x3x9x9xf32>, tensor<2x9x3x5xf32>) {
+func.func @reads_operands_before_transpose(%x: tensor<2x9x3x16xf32>, %y: tensor<16x5xf32>) -> (tensor<2x3x9x9xf32>, tensor<2x9x3x5xf32>) {
   // CHECK-NOT: nn.transpose
   // CHECK: nn.dot %[[X]], %[[X]] batch [0, 2] [0, 2] contract [3] [3]
   // CHECK: nn.dot %[[X]], %[[Y]] contract [3] [0]
@@ -16,8 +16,8 @@ func.func @operands(%x: tensor<2x9x3x16xf32>, %y: tensor<16x5xf32>) -> (tensor<2
 }
 
 // Not where the other dimensions change their order.
-// CHECK-LABEL: @reordered
-func.func @reordered(%x: tensor<9x3x16xf32>, %y: tensor<16x5xf32>) -> tensor<3x9x5xf32> {
+// CHECK-LABEL: @keeps_reordered_operands
+func.func @keeps_reordered_operands(%x: tensor<9x3x16xf32>, %y: tensor<16x5xf32>) -> tensor<3x9x5xf32> {
   // CHECK: %[[T:.*]] = nn.transpose
   // CHECK: nn.dot %[[T]]
   %0 = nn.transpose %x [1, 0, 2] : tensor<9x3x16xf32> -> tensor<3x9x16xf32>
@@ -27,9 +27,9 @@ func.func @reordered(%x: tensor<9x3x16xf32>, %y: tensor<16x5xf32>) -> tensor<3x9
 
 // A transposed product is the product of the exchanged operands; batch
 // dimensions may change their order too.
-// CHECK-LABEL: @result
+// CHECK-LABEL: @exchanges_operands_of_transposed_result
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3x9x16xf32>, %[[Y:.*]]: tensor<2x3x16x5x4xf32>)
-func.func @result(%x: tensor<2x3x9x16xf32>, %y: tensor<2x3x16x5x4xf32>) -> tensor<3x2x5x4x9xf32> {
+func.func @exchanges_operands_of_transposed_result(%x: tensor<2x3x9x16xf32>, %y: tensor<2x3x16x5x4xf32>) -> tensor<3x2x5x4x9xf32> {
   // CHECK-NOT: nn.transpose
   // CHECK: nn.dot %[[Y]], %[[X]] batch [1, 0] [1, 0] contract [2] [3]
   %0 = nn.dot %x, %y batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x9x16xf32>, tensor<2x3x16x5x4xf32> -> tensor<2x3x9x5x4xf32>
@@ -39,8 +39,8 @@ func.func @result(%x: tensor<2x3x9x16xf32>, %y: tensor<2x3x16x5x4xf32>) -> tenso
 
 // Not where batch dimensions move behind others, nor where the product itself
 // is needed too.
-// CHECK-LABEL: @keeps
-func.func @keeps(%x: tensor<2x9x16xf32>, %y: tensor<2x16x5xf32>) -> (tensor<9x2x5xf32>, tensor<2x9x5xf32>, tensor<2x5x9xf32>) {
+// CHECK-LABEL: @keeps_moved_batch_and_used_product
+func.func @keeps_moved_batch_and_used_product(%x: tensor<2x9x16xf32>, %y: tensor<2x16x5xf32>) -> (tensor<9x2x5xf32>, tensor<2x9x5xf32>, tensor<2x5x9xf32>) {
   // CHECK: nn.dot
   // CHECK: nn.transpose {{.*}} [1, 0, 2]
   // CHECK: nn.dot
@@ -54,9 +54,9 @@ func.func @keeps(%x: tensor<2x9x16xf32>, %y: tensor<2x16x5xf32>) -> (tensor<9x2x
 }
 
 // A result that is wider than the factors stays so.
-// CHECK-LABEL: @wider
+// CHECK-LABEL: @keeps_wider_result
 // CHECK-SAME: (%[[X:.*]]: tensor<16x9xbf16>, %[[Y:.*]]: tensor<16x5xbf16>)
-func.func @wider(%x: tensor<16x9xbf16>, %y: tensor<16x5xbf16>) -> (tensor<9x5xf32>, tensor<5x9xf32>) {
+func.func @keeps_wider_result(%x: tensor<16x9xbf16>, %y: tensor<16x5xbf16>) -> (tensor<9x5xf32>, tensor<5x9xf32>) {
   // CHECK-NOT: nn.transpose
   // CHECK: nn.dot %[[X]], %[[Y]] contract [0] [0] : tensor<16x9xbf16>, tensor<16x5xbf16> -> tensor<9x5xf32>
   // CHECK: nn.dot %[[Y]], %[[X]] contract [0] [0] : tensor<16x5xbf16>, tensor<16x9xbf16> -> tensor<5x9xf32>

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics
 
 // conv_c1: ranks 3 to 5 ...
-func.func @rank(%x: tensor<2x3xf32>, %w: tensor<5x3xf32>) {
+func.func @refuses_rank_two(%x: tensor<2x3xf32>, %w: tensor<5x3xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{convolves 'tensor<2x3xf32>' with 'tensor<5x3xf32>', whose ranks are not one rank from 3 to 5}}
   %y = nn.conv %x, %w strides [] padLow [] padHigh [] dilations [] groups 1 : tensor<2x3xf32>, tensor<5x3xf32> -> tensor<2x5xf32>
@@ -79,7 +79,7 @@ func.func @output_channels(%x: tensor<2x6x9xf32>, %w: tensor<5x3x2xf32>) {
 // -----
 
 // conv_c4
-func.func @entries(%x: tensor<2x3x9xf32>, %w: tensor<5x3x2xf32>) {
+func.func @refuses_surplus_stride(%x: tensor<2x3x9xf32>, %w: tensor<5x3x2xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{has 2 entries in its strides, but 1 spatial dimensions}}
   %y = nn.conv %x, %w strides [1, 1] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<5x3x2xf32> -> tensor<2x5x8xf32>
@@ -127,7 +127,7 @@ func.func @kernel_too_large(%x: tensor<2x3x4xf32>, %w: tensor<5x3x3xf32>) {
 // -----
 
 // conv_c7, of each op
-func.func @result(%x: tensor<2x3x9xf32>, %w: tensor<5x3x2xf32>) {
+func.func @refuses_other_result_type(%x: tensor<2x3x9xf32>, %w: tensor<5x3x2xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{inferred type(s) 'tensor<2x5x4xf32>' are incompatible with return type(s) of operation 'tensor<2x5x5xf32>'}}
   %y = nn.conv %x, %w strides [2] padLow [0] padHigh [0] dilations [1] groups 1 : tensor<2x3x9xf32>, tensor<5x3x2xf32> -> tensor<2x5x5xf32>
@@ -152,7 +152,7 @@ func.func @weight_grad(%x: tensor<2x3x9xf32>, %g: tensor<2x5x4xf32>) {
 
 // -----
 
-func.func @integers(%x: tensor<2x3x9xi32>, %w: tensor<5x3x2xi32>) {
+func.func @refuses_integers(%x: tensor<2x3x9xi32>, %w: tensor<5x3x2xi32>) {
   // expected-error@+1 {{must be statically shaped tensor of floating-point values}}
   %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1
       : tensor<2x3x9xi32>, tensor<5x3x2xi32> -> tensor<2x5x8xi32>

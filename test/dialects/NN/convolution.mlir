@@ -16,8 +16,8 @@ func.func @three_ops(%x: tensor<8x4x32x32xf32>, %w: tensor<16x2x3x3xf32>, %g: te
 }
 
 // One and three spatial dimensions; negative padding cuts off; a kernel as large as the padded extent gives one output.
-// CHECK-LABEL: @ranks
-func.func @ranks(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1x4x4x4xf32>, %w3: tensor<1x1x4x4x4xf32>) {
+// CHECK-LABEL: @accepts_ranks_three_to_five
+func.func @accepts_ranks_three_to_five(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1x4x4x4xf32>, %w3: tensor<1x1x4x4x4xf32>) {
   // CHECK: -> tensor<2x5x7xf64>
   %y1 = nn.conv %x1, %w1 strides [1] padLow [-1] padHigh [0] dilations [1] groups 1
       : tensor<2x3x9xf64>, tensor<5x3x2xf64> -> tensor<2x5x7xf64>
@@ -28,8 +28,8 @@ func.func @ranks(%x1: tensor<2x3x9xf64>, %w1: tensor<5x3x2xf64>, %x3: tensor<1x1
 }
 
 // A result may be wider than the operands.
-// CHECK-LABEL: @wider
-func.func @wider(%x: tensor<2x3x9xbf16>, %w: tensor<5x3x2xbf16>, %g: tensor<2x5x8xbf16>) {
+// CHECK-LABEL: @accepts_wider_result
+func.func @accepts_wider_result(%x: tensor<2x3x9xbf16>, %w: tensor<5x3x2xbf16>, %g: tensor<2x5x8xbf16>) {
   // CHECK: nn.conv {{.*}} : tensor<2x3x9xbf16>, tensor<5x3x2xbf16> -> tensor<2x5x8xf32>
   %y = nn.conv %x, %w strides [1] padLow [0] padHigh [0] dilations [1] groups 1
       : tensor<2x3x9xbf16>, tensor<5x3x2xbf16> -> tensor<2x5x8xf32>

@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // Every elementwise op prints what it parses.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %i: tensor<4x8xi32>, %c: tensor<4x8xi1>) {
+// CHECK-LABEL: @elementwise_ops_round_trip
+func.func @elementwise_ops_round_trip(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %i: tensor<4x8xi32>, %c: tensor<4x8xi1>) {
   // CHECK: nn.neg %{{.*}} : tensor<4x8xf32>
   %neg = nn.neg %x : tensor<4x8xf32>
   // CHECK: nn.abs %{{.*}} : tensor<4x8xf32>

@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // Every gather, scatter and top-k prints what it parses.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>, %u: tensor<4x2xf32>, %v: tensor<4xf32>) {
+// CHECK-LABEL: @indexing_ops_round_trip
+func.func @indexing_ops_round_trip(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>, %u: tensor<4x2xf32>, %v: tensor<4xf32>) {
   // CHECK: nn.gather %{{.*}}, %{{.*}} dim 0 : tensor<4x8xf32>, tensor<4x2xi64> -> tensor<4x2x8xf32>
   %0 = nn.gather %x, %i dim 0 : tensor<4x8xf32>, tensor<4x2xi64> -> tensor<4x2x8xf32>
   // CHECK: nn.scatter_add %{{.*}}, %{{.*}} dim 0 : tensor<4x2x8xf32>, tensor<4x2xi64> -> tensor<4x8xf32>

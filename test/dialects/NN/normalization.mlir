@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // Every normalisation prints what it parses.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<8x3x4xf32>, %s: tensor<3xf32>) {
+// CHECK-LABEL: @normalization_ops_round_trip
+func.func @normalization_ops_round_trip(%x: tensor<8x3x4xf32>, %s: tensor<3xf32>) {
   // CHECK: nn.softmax %{{.*}} dim 1 : tensor<8x3x4xf32>
   %0 = nn.softmax %x dim 1 : tensor<8x3x4xf32>
   // CHECK: nn.log_softmax %{{.*}} dim 2 : tensor<8x3x4xf32>

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics
 
 // pool_c1
-func.func @rank(%x: tensor<2x3xf32>) {
+func.func @refuses_rank_two(%x: tensor<2x3xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{'nn.max_pool' op pools 'tensor<2x3xf32>', whose rank is not 3 to 5}}
   %y = nn.max_pool %x kernel [] strides [] padLow [] padHigh [] dilations [] : tensor<2x3xf32> -> tensor<2x3xf32>
@@ -20,7 +20,7 @@ func.func @rank_too_large(%x: tensor<1x1x1x1x1x1xf32>) {
 // -----
 
 // pool_c2
-func.func @entries(%x: tensor<2x3x9xf32>) {
+func.func @refuses_surplus_kernel_entry(%x: tensor<2x3x9xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{has 2 entries in its kernel, but 1 spatial dimensions}}
   %y = nn.max_pool %x kernel [2, 2] strides [1] padLow [0] padHigh [0] dilations [1] : tensor<2x3x9xf32> -> tensor<2x3x8xf32>

@@ -19,8 +19,8 @@ func.func @four_ops(%x: tensor<8x4x32x32xf32>, %g: tensor<8x4x16x15xf32>) {
 }
 
 // One and three spatial dimensions, integers.
-// CHECK-LABEL: @ranks
-func.func @ranks(%x1: tensor<2x3x9xui8>, %x3: tensor<1x1x4x4x4xi32>) {
+// CHECK-LABEL: @accepts_ranks_three_to_five
+func.func @accepts_ranks_three_to_five(%x1: tensor<2x3x9xui8>, %x3: tensor<1x1x4x4x4xi32>) {
   // CHECK: -> tensor<2x3x4xui8>
   %y1 = nn.max_pool %x1 kernel [2] strides [2] padLow [0] padHigh [0] dilations [1] : tensor<2x3x9xui8> -> tensor<2x3x4xui8>
   // CHECK: -> tensor<1x1x1x1x1xi32>

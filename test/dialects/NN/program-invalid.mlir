@@ -7,7 +7,7 @@ nn.variable @w = dense<0.5> : vector<4xf32>
 // -----
 
 // constant: the value has the type of the result.
-func.func @f() {
+func.func @constant_refuses_other_type() {
   // expected-error@+1 {{failed to verify that all of {value, result} have same type}}
   %0 = "nn.constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<3xf32>
   return
@@ -16,7 +16,7 @@ func.func @f() {
 // -----
 
 // update_c1
-func.func @f(%p: tensor<4xf32>, %q: tensor<5xf32>, %l: tensor<f32>) {
+func.func @update_refuses_other_shape(%p: tensor<4xf32>, %q: tensor<5xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{has tensors of different shapes: 'tensor<5xf32>' beside 'tensor<4xf32>'}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<5xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
@@ -29,7 +29,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<5xf32>, %l: tensor<f32>) {
 // -----
 
 // update_c2: number of arguments
-func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+func.func @update_refuses_missing_region_argument(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{has 3 operands but 2 region arguments}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
@@ -42,7 +42,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 // -----
 
 // update_c2: types of arguments
-func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+func.func @update_refuses_tensor_region_argument(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{has a region argument of type 'tensor<4xf32>' where 'tensor<f32>' is needed}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<4xf32>, %z: tensor<f32>):
@@ -55,7 +55,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 // -----
 
 // update_c3: number of values
-func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+func.func @update_refuses_surplus_value(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{yields 2 values for 1 results}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
@@ -68,7 +68,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 // -----
 
 // update_c3: types of values
-func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+func.func @update_refuses_value_of_other_type(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{yields 'tensor<f64>' where 'tensor<f32>' is needed}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
@@ -81,7 +81,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 // -----
 
 // update_c4
-func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
+func.func @update_refuses_reshape(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
   // expected-error@+1 {{holds nn.reshape, which is not elementwise}}
   %r = nn.update (%p, %q : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>):
@@ -94,7 +94,7 @@ func.func @f(%p: tensor<4xf32>, %q: tensor<4xf32>, %l: tensor<f32>) {
 // -----
 
 // kernel_c1: number of arguments
-func.func @f(%x: tensor<4xf32>) {
+func.func @kernel_refuses_surplus_region_argument(%x: tensor<4xf32>) {
   // expected-error@+1 {{has region arguments that are not of the types of its operands}}
   %r = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
@@ -106,7 +106,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 // kernel_c1: types of arguments
-func.func @f(%x: tensor<4xf32>) {
+func.func @kernel_refuses_other_argument_type(%x: tensor<4xf32>) {
   // expected-error@+1 {{has region arguments that are not of the types of its operands}}
   %r = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<8xf32>):
@@ -119,7 +119,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 // kernel_c2: number of values
-func.func @f(%x: tensor<4xf32>) {
+func.func @kernel_refuses_surplus_value(%x: tensor<4xf32>) {
   // expected-error@+1 {{yields values that are not of the types of its results}}
   %r = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
@@ -131,7 +131,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 // kernel_c2: types of values
-func.func @f(%x: tensor<4xf32>) {
+func.func @kernel_refuses_other_value_type(%x: tensor<4xf32>) {
   // expected-error@+1 {{yields values that are not of the types of its results}}
   %r = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
@@ -144,14 +144,14 @@ func.func @f(%x: tensor<4xf32>) {
 
 // #nn.arg is the only argument attribute.
 // expected-error@+1 {{argument 0 has the unknown attribute "nn.role"}}
-func.func @f(%a: tensor<4xf32> {nn.role = "input"}) {
+func.func @refuses_unknown_argument_attribute(%a: tensor<4xf32> {nn.role = "input"}) {
   return
 }
 
 // -----
 
 // expected-error@+1 {{argument 0 has "nn.arg" that is not #nn.arg}}
-func.func @f(%a: tensor<4xf32> {nn.arg = "input"}) {
+func.func @refuses_text_as_arg(%a: tensor<4xf32> {nn.arg = "input"}) {
   return
 }
 
@@ -159,20 +159,20 @@ func.func @f(%a: tensor<4xf32> {nn.arg = "input"}) {
 
 // #nn.result is the only result attribute.
 // expected-error@+1 {{result 0 has the unknown attribute "nn.role"}}
-func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.role = "y"}) {
+func.func @refuses_unknown_result_attribute(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.role = "y"}) {
   return %a : tensor<4xf32>
 }
 
 // -----
 
 // expected-error@+1 {{result 0 has "nn.result" that is not #nn.result}}
-func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.result = "y"}) {
+func.func @refuses_text_as_result(%a: tensor<4xf32>) -> (tensor<4xf32> {nn.result = "y"}) {
   return %a : tensor<4xf32>
 }
 
 // -----
 
 // expected-error@+1 {{result 0 has "nn.mean" "rows", which is not geometric, samples or batches}}
-func.func @f(%a: tensor<f32>) -> (tensor<f32> {nn.result = #nn.result<metric "m">, nn.mean = "rows"}) {
+func.func @refuses_unknown_mean(%a: tensor<f32>) -> (tensor<f32> {nn.result = #nn.result<metric "m">, nn.mean = "rows"}) {
   return %a : tensor<f32>
 }

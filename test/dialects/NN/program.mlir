@@ -4,10 +4,10 @@
 // CHECK: nn.variable @fc.weight = dense<5.000000e-01> : tensor<4x16xf32>
 nn.variable @"fc.weight" = dense<0.5> : tensor<4x16xf32>
 
-// CHECK-LABEL: @forward
+// CHECK-LABEL: @program_round_trips
 // CHECK-SAME: nn.arg = #nn.arg<parameter "fc.weight">
 // CHECK-SAME: nn.arg = #nn.arg<input "x", batch = 0>
-func.func @forward(%w: tensor<4x16xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
+func.func @program_round_trips(%w: tensor<4x16xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
                    %x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<8x16xf32> {nn.result = #nn.result<output "y">}) {
   // CHECK: nn.dot %{{.*}}, %{{.*}} contract [1] [0]

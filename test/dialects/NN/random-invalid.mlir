@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --verify-diagnostics --split-input-file
 
 // random_uniform_c1: seed
-func.func @f(%a: tensor<i32>, %b: tensor<i64>, %c: tensor<4xi64>) {
+func.func @random_uniform_refuses_narrow_seed(%a: tensor<i32>, %b: tensor<i64>, %c: tensor<4xi64>) {
   // expected-error@+1 {{operand #0 must be 0D tensor of 64-bit signless integer values}}
   "nn.random_uniform"(%a, %b, %c) {ordinal = 0 : i64} : (tensor<i32>, tensor<i64>, tensor<4xi64>) -> tensor<4xf32>
   return
@@ -10,7 +10,7 @@ func.func @f(%a: tensor<i32>, %b: tensor<i64>, %c: tensor<4xi64>) {
 // -----
 
 // random_uniform_c1: step
-func.func @f(%a: tensor<i64>, %b: tensor<4xi64>, %c: tensor<4xi64>) {
+func.func @random_uniform_refuses_step_tensor(%a: tensor<i64>, %b: tensor<4xi64>, %c: tensor<4xi64>) {
   // expected-error@+1 {{operand #1 must be 0D tensor of 64-bit signless integer values}}
   "nn.random_uniform"(%a, %b, %c) {ordinal = 0 : i64} : (tensor<i64>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>
   return
@@ -19,7 +19,7 @@ func.func @f(%a: tensor<i64>, %b: tensor<4xi64>, %c: tensor<4xi64>) {
 // -----
 
 // random_uniform_c2
-func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
+func.func @random_uniform_refuses_other_shape(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
   // expected-error@+1 {{gives 'tensor<5xf32>' for 'tensor<4xi64>'}}
   nn.random_uniform %a, %b, %c {ordinal = 0 : i64} : tensor<4xi64> -> tensor<5xf32>
   return
@@ -28,7 +28,7 @@ func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
 // -----
 
 // random_uniform_c3
-func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
+func.func @random_uniform_refuses_f16(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
   // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
   nn.random_uniform %a, %b, %c {ordinal = 0 : i64} : tensor<4xi64> -> tensor<4xf16>
   return
@@ -37,7 +37,7 @@ func.func @f(%a: tensor<i64>, %b: tensor<i64>, %c: tensor<4xi64>) {
 // -----
 
 // dropout_c1
-func.func @f(%a: tensor<4xf32>) {
+func.func @dropout_refuses_large_ratio(%a: tensor<4xf32>) {
   // expected-error@+1 {{which is not in [0, 1]}}
   nn.dropout %a {ratio = 1.5 : f64, ordinal = 0 : i64} : tensor<4xf32>
   return
@@ -46,7 +46,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // draw_uniform_c1
-func.func @f() {
+func.func @draw_uniform_refuses_integers() {
   // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
   nn.draw_uniform {ordinal = 0 : i64} : tensor<4xi32>
   return
@@ -55,7 +55,7 @@ func.func @f() {
 // -----
 
 // draw_normal_c1
-func.func @f() {
+func.func @draw_normal_refuses_f16() {
   // expected-error@+1 {{must be statically shaped tensor of 32-bit float or 64-bit float values}}
   nn.draw_normal {ordinal = 0 : i64} : tensor<4xf16>
   return

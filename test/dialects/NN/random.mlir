@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // The random ops print what they parse.
-// CHECK-LABEL: @f
-func.func @f(%seed: tensor<i64>, %step: tensor<i64>, %i: tensor<4x2xi64>, %x: tensor<4x8xf32>) {
+// CHECK-LABEL: @random_ops_round_trip
+func.func @random_ops_round_trip(%seed: tensor<i64>, %step: tensor<i64>, %i: tensor<4x2xi64>, %x: tensor<4x8xf32>) {
   // CHECK: nn.random_uniform %{{.*}}, %{{.*}}, %{{.*}} {ordinal = 3 : i64} : tensor<4x2xi64> -> tensor<4x2xf32>
   %0 = nn.random_uniform %seed, %step, %i {ordinal = 3 : i64} : tensor<4x2xi64> -> tensor<4x2xf32>
   // CHECK: nn.dropout %{{.*}} {ordinal = 3 : i64, ratio = 1.000000e-01 : f64} : tensor<4x8xf32>

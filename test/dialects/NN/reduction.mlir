@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // Every reduction prints what it parses.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<4x5x6xf32>) {
+// CHECK-LABEL: @reduction_ops_round_trip
+func.func @reduction_ops_round_trip(%x: tensor<4x5x6xf32>) {
   // CHECK: nn.reduce sum %{{.*}} [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   %sum = nn.reduce sum %x [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>
   // CHECK: nn.reduce max %{{.*}} [0, 2] : tensor<4x5x6xf32> -> tensor<5xf32>

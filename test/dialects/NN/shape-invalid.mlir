@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --verify-diagnostics --split-input-file
 
 // reshape_c1
-func.func @f(%a: tensor<4xf32>) {
+func.func @reshape_refuses_other_element_count(%a: tensor<4xf32>) {
   // expected-error@+1 {{makes 6 elements of 4}}
   nn.reshape %a : tensor<4xf32> -> tensor<2x3xf32>
   return
@@ -10,7 +10,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // reshape_c2
-func.func @f(%a: tensor<4xf32>) {
+func.func @reshape_refuses_other_type(%a: tensor<4xf32>) {
   // expected-error@+1 {{turns 'f32' into 'f64'}}
   nn.reshape %a : tensor<4xf32> -> tensor<2x2xf64>
   return
@@ -19,7 +19,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // transpose_c1: every dimension
-func.func @f(%a: tensor<4x5xf32>) {
+func.func @transpose_refuses_missing_dimension(%a: tensor<4x5xf32>) {
   // expected-error@+2 {{permutation that does not hold every dimension of 'tensor<4x5xf32>' once}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.transpose %a [1] : tensor<4x5xf32> -> tensor<5xf32>
@@ -29,7 +29,7 @@ func.func @f(%a: tensor<4x5xf32>) {
 // -----
 
 // transpose_c1: once
-func.func @f(%a: tensor<4x5xf32>) {
+func.func @transpose_refuses_repeated_dimension(%a: tensor<4x5xf32>) {
   // expected-error@+2 {{permutation that does not hold every dimension of 'tensor<4x5xf32>' once}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.transpose %a [1, 1] : tensor<4x5xf32> -> tensor<5x5xf32>
@@ -39,7 +39,7 @@ func.func @f(%a: tensor<4x5xf32>) {
 // -----
 
 // transpose_c1: inside the rank
-func.func @f(%a: tensor<4x5xf32>) {
+func.func @transpose_refuses_dimension_out_of_rank(%a: tensor<4x5xf32>) {
   // expected-error@+2 {{permutation that does not hold every dimension of 'tensor<4x5xf32>' once}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.transpose %a [0, 2] : tensor<4x5xf32> -> tensor<4x5xf32>
@@ -49,7 +49,7 @@ func.func @f(%a: tensor<4x5xf32>) {
 // -----
 
 // The result type follows.
-func.func @f(%a: tensor<4x5xf32>) {
+func.func @transpose_refuses_other_result_type(%a: tensor<4x5xf32>) {
   // expected-error@+2 {{inferred type(s) 'tensor<5x4xf32>' are incompatible with return type(s) of operation 'tensor<4x5xf32>'}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.transpose %a [1, 0] : tensor<4x5xf32> -> tensor<4x5xf32>
@@ -59,7 +59,7 @@ func.func @f(%a: tensor<4x5xf32>) {
 // -----
 
 // broadcast_c1: one entry a dimension
-func.func @f(%a: tensor<4xf32>) {
+func.func @broadcast_refuses_surplus_dimension(%a: tensor<4xf32>) {
   // expected-error@+1 {{has 2 dimensions for an operand of rank 1}}
   nn.broadcast %a [0, 1] : tensor<4xf32> -> tensor<4x4xf32>
   return
@@ -68,7 +68,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // broadcast_c1: increasing
-func.func @f(%a: tensor<4x4xf32>) {
+func.func @broadcast_refuses_decreasing_dimensions(%a: tensor<4x4xf32>) {
   // expected-error@+1 {{dimensions that are not increasing: 0 after 1}}
   nn.broadcast %a [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
   return
@@ -77,7 +77,7 @@ func.func @f(%a: tensor<4x4xf32>) {
 // -----
 
 // broadcast_c1: inside the result
-func.func @f(%a: tensor<4xf32>) {
+func.func @broadcast_refuses_dimension_out_of_rank(%a: tensor<4xf32>) {
   // expected-error@+1 {{has dimension 2 in its dimensions, but rank 2}}
   nn.broadcast %a [2] : tensor<4xf32> -> tensor<4x4xf32>
   return
@@ -86,7 +86,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // broadcast_c2: extents
-func.func @f(%a: tensor<1xf32>) {
+func.func @broadcast_refuses_other_extent(%a: tensor<1xf32>) {
   // expected-error@+1 {{maps dimension 0 of extent 1 to dimension 0 of extent 4}}
   nn.broadcast %a [0] : tensor<1xf32> -> tensor<4xf32>
   return
@@ -95,7 +95,7 @@ func.func @f(%a: tensor<1xf32>) {
 // -----
 
 // broadcast_c2: element types
-func.func @f(%a: tensor<4xf32>) {
+func.func @broadcast_refuses_other_type(%a: tensor<4xf32>) {
   // expected-error@+1 {{turns 'f32' into 'f64'}}
   nn.broadcast %a [0] : tensor<4xf32> -> tensor<4xf64>
   return
@@ -104,7 +104,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // slice_c1
-func.func @f(%a: tensor<4xf32>) {
+func.func @slice_refuses_surplus_stride(%a: tensor<4xf32>) {
   // expected-error@+2 {{has 1 starts, 1 limits and 2 strides for rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.slice %a starts [0] limits [2] strides [1, 1] : tensor<4xf32> -> tensor<2xf32>
@@ -114,7 +114,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // slice_c2: limit
-func.func @f(%a: tensor<4xf32>) {
+func.func @slice_refuses_limit_past_end(%a: tensor<4xf32>) {
   // expected-error@+2 {{takes [0, 5) by 1 from extent 4}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.slice %a starts [0] limits [5] strides [1] : tensor<4xf32> -> tensor<5xf32>
@@ -124,7 +124,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // slice_c2: start
-func.func @f(%a: tensor<4xf32>) {
+func.func @slice_refuses_start_past_limit(%a: tensor<4xf32>) {
   // expected-error@+2 {{takes [3, 2) by 1 from extent 4}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.slice %a starts [3] limits [2] strides [1] : tensor<4xf32> -> tensor<0xf32>
@@ -134,7 +134,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // slice_c2: stride
-func.func @f(%a: tensor<4xf32>) {
+func.func @slice_refuses_zero_stride(%a: tensor<4xf32>) {
   // expected-error@+2 {{takes [0, 4) by 0 from extent 4}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.slice %a starts [0] limits [4] strides [0] : tensor<4xf32> -> tensor<4xf32>
@@ -144,7 +144,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // pad_c1
-func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
+func.func @pad_refuses_surplus_entry(%a: tensor<4xf32>, %b: tensor<f32>) {
   // expected-error@+2 {{has 1 low, 2 high and 1 interior for rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.pad %a, %b low [0] high [0, 1] interior [0] : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
@@ -154,7 +154,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
 // -----
 
 // pad_c2: interior
-func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
+func.func @pad_refuses_negative_interior(%a: tensor<4xf32>, %b: tensor<f32>) {
   // expected-error@+2 {{pads extent 4 by 0, 0 and -1 between}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.pad %a, %b low [0] high [0] interior [-1] : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
@@ -164,7 +164,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
 // -----
 
 // pad_c2: extent
-func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
+func.func @pad_refuses_negative_extent(%a: tensor<4xf32>, %b: tensor<f32>) {
   // expected-error@+2 {{pads extent 4 by -3, -2 and 0 between}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.pad %a, %b low [-3] high [-2] interior [0] : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
@@ -174,7 +174,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) {
 // -----
 
 // pad_c3
-func.func @f(%a: tensor<4xf32>, %b: tensor<f64>) {
+func.func @pad_refuses_other_type(%a: tensor<4xf32>, %b: tensor<f64>) {
   // expected-error@+2 {{pads 'f32' with 'f64'}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.pad %a, %b low [0] high [0] interior [0] : tensor<4xf32>, tensor<f64> -> tensor<4xf32>
@@ -184,7 +184,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<f64>) {
 // -----
 
 // concat_c1: an operand
-func.func @f() {
+func.func @concat_refuses_no_operands() {
   // expected-error@+2 {{has no operands}}
   // expected-error@+1 {{failed to infer returned types}}
   "nn.concat"() {dimension = 0 : i64} : () -> tensor<4xf32>
@@ -194,7 +194,7 @@ func.func @f() {
 // -----
 
 // concat_c1: dimension
-func.func @f(%a: tensor<4xf32>) {
+func.func @concat_refuses_dimension_out_of_rank(%a: tensor<4xf32>) {
   // expected-error@+2 {{has dimension 1, but rank 1}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.concat %a dim 1 : tensor<4xf32> -> tensor<4xf32>
@@ -204,7 +204,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // concat_c2: extents
-func.func @f(%a: tensor<4x2xf32>, %b: tensor<5x2xf32>) {
+func.func @concat_refuses_other_extent(%a: tensor<4x2xf32>, %b: tensor<5x2xf32>) {
   // expected-error@+2 {{joins 'tensor<4x2xf32>' and 'tensor<5x2xf32>' along dimension 1}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.concat %a, %b dim 1 : tensor<4x2xf32>, tensor<5x2xf32> -> tensor<4x4xf32>
@@ -214,7 +214,7 @@ func.func @f(%a: tensor<4x2xf32>, %b: tensor<5x2xf32>) {
 // -----
 
 // concat_c2: element types
-func.func @f(%a: tensor<4xf32>, %b: tensor<4xf64>) {
+func.func @concat_refuses_other_type(%a: tensor<4xf32>, %b: tensor<4xf64>) {
   // expected-error@+2 {{joins 'tensor<4xf32>' and 'tensor<4xf64>' along dimension 0}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.concat %a, %b dim 0 : tensor<4xf32>, tensor<4xf64> -> tensor<8xf32>
@@ -224,7 +224,7 @@ func.func @f(%a: tensor<4xf32>, %b: tensor<4xf64>) {
 // -----
 
 // concat_c2: ranks
-func.func @f(%a: tensor<4x2xf32>, %b: tensor<4xf32>) {
+func.func @concat_refuses_other_rank(%a: tensor<4x2xf32>, %b: tensor<4xf32>) {
   // expected-error@+2 {{joins 'tensor<4x2xf32>' and 'tensor<4xf32>' along dimension 1}}
   // expected-error@+1 {{failed to infer returned types}}
   nn.concat %a, %b dim 1 : tensor<4x2xf32>, tensor<4xf32> -> tensor<4x2xf32>
@@ -234,7 +234,7 @@ func.func @f(%a: tensor<4x2xf32>, %b: tensor<4xf32>) {
 // -----
 
 // reverse_c1
-func.func @f(%a: tensor<4xf32>) {
+func.func @reverse_refuses_repeated_dimension(%a: tensor<4xf32>) {
   // expected-error@+1 {{dimensions that are not increasing: 0 after 0}}
   nn.reverse %a [0, 0] : tensor<4xf32>
   return
@@ -243,7 +243,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 // iota_c1
-func.func @f() {
+func.func @iota_refuses_dimension_out_of_rank() {
   // expected-error@+1 {{has dimension 1, but rank 1}}
   nn.iota dim 1 : tensor<4xi64>
   return

@@ -2,8 +2,8 @@
 // RUN: dpc-opt %s --mlir-print-op-generic | dpc-opt | FileCheck %s
 
 // Every op that moves elements prints what it parses.
-// CHECK-LABEL: @f
-func.func @f(%x: tensor<4x6xf32>, %v: tensor<f32>, %b: tensor<6xf32>) {
+// CHECK-LABEL: @shape_ops_round_trip
+func.func @shape_ops_round_trip(%x: tensor<4x6xf32>, %v: tensor<f32>, %b: tensor<6xf32>) {
   // CHECK: nn.reshape %{{.*}} : tensor<4x6xf32> -> tensor<2x2x6xf32>
   %0 = nn.reshape %x : tensor<4x6xf32> -> tensor<2x2x6xf32>
   // CHECK: nn.transpose %{{.*}} [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>

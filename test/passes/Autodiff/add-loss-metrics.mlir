@@ -48,11 +48,13 @@
 // BINARY: %[[TRUTH:[a-zA-Z0-9]+]] = nn.compare gt
 // BINARY: %[[RIGHT:[a-zA-Z0-9]+]] = nn.compare eq %[[GUESS]], %[[TRUTH]]
 // BINARY: nn.and %[[RIGHT]], %[[VALID]]
+module @classifier_metrics_are_of_eval {
 func.func @forward(%w: tensor<3x7xf32> {nn.arg = #nn.arg<parameter "w">},
                    %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<8x7xf32> {nn.result = #nn.result<output "logits">}) {
   %y = nn.dot %x, %w contract [1] [0] : tensor<8x3xf32>, tensor<3x7xf32> -> tensor<8x7xf32>
   return %y : tensor<8x7xf32>
+}
 }
 
 //--- outputs.mlir
@@ -67,6 +69,7 @@ func.func @forward(%w: tensor<3x7xf32> {nn.arg = #nn.arg<parameter "w">},
 // IN-GRAPH: func.func @eval
 // IN-GRAPH-NOT: valid_rows
 // IN-GRAPH-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<f32> {nn.mean = "samples", nn.result = #nn.result<metric "output:score">}) {
+module @outputs_are_metrics {
 func.func @forward(%w: tensor<3x5xf32> {nn.arg = #nn.arg<parameter "w">},
                    %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<8x5xf32> {nn.result = #nn.result<output "y">}, tensor<8x1xf32> {nn.result = #nn.result<output "score">},
@@ -77,4 +80,5 @@ func.func @forward(%w: tensor<3x5xf32> {nn.arg = #nn.arg<parameter "w">},
   %t = nn.reduce sum %s [0] : tensor<8xf32> -> tensor<f32>
   %total = nn.reshape %t : tensor<f32> -> tensor<1xf32>
   return %y, %score, %total, %w : tensor<8x5xf32>, tensor<8x1xf32>, tensor<1xf32>, tensor<3x5xf32>
+}
 }

@@ -34,13 +34,16 @@
 // SILENT-NOT: remark
 
 //--- transposed.mlir
+module @transpose_moves_samples {
 func.func @forward(%x: tensor<4x3x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<3x4x5xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.transpose %x [1, 0, 2] : tensor<4x3x5xf32> -> tensor<3x4x5xf32>
   return %0 : tensor<3x4x5xf32>
 }
+}
 
 //--- rows.mlir
+module @reshapes_keep_samples {
 func.func @forward(%x: tensor<3x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 1>})
     -> (tensor<3x4x5xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reshape %x : tensor<3x4x5xf32> -> tensor<12x5xf32>
@@ -48,32 +51,41 @@ func.func @forward(%x: tensor<3x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 1>
   %2 = nn.reshape %1 : tensor<12x5xf32> -> tensor<3x4x5xf32>
   return %2 : tensor<3x4x5xf32>
 }
+}
 
 //--- first.mlir
+module @equal_dimensions_take_first {
 func.func @forward(%x: tensor<4x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<4x4x5xf32> {nn.result = #nn.result<output "y">}) {
   return %x : tensor<4x4x5xf32>
 }
+}
 
 //--- lost.mlir
+module @refuses_output_without_samples {
 func.func @forward(%x: tensor<4x3x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<3x5xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reduce sum %x [0] : tensor<4x3x5xf32> -> tensor<3x5xf32>
   return %0 : tensor<3x5xf32>
 }
+}
 
 //--- guessed.mlir
+module @guesses_first_dimension {
 func.func @forward(%x: tensor<4x4x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<4x5xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.slice %x starts [3, 0, 0] limits [4, 4, 5] strides [1, 1, 1] : tensor<4x4x5xf32> -> tensor<1x4x5xf32>
   %1 = nn.reshape %0 : tensor<1x4x5xf32> -> tensor<4x5xf32>
   return %1 : tensor<4x5xf32>
 }
+}
 
 //--- single.mlir
+module @single_sample_needs_no_guess {
 func.func @forward(%x: tensor<1x5xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<1x5xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reduce sum %x [0] : tensor<1x5xf32> -> tensor<5xf32>
   %1 = nn.reshape %0 : tensor<5xf32> -> tensor<1x5xf32>
   return %1 : tensor<1x5xf32>
+}
 }

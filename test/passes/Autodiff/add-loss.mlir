@@ -63,10 +63,12 @@
 // FORWARD: error: has no function @forward
 
 //--- values.mlir
+module @refuses_logits_without_classes {
 func.func @forward(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.tanh %x : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
 }
 //--- classifier.mlir
 // @forward becomes @step and @eval. The labels are a new argument of both: the output without its last axis.
@@ -132,11 +134,13 @@ func.func @forward(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
 // BCE: %[[S:[a-zA-Z0-9]+]] = nn.softplus %[[X:[a-zA-Z0-9]+]] :
 // BCE: %[[XY:[a-zA-Z0-9]+]] = nn.mul %[[X]], %{{.*}}
 // BCE: nn.sub %[[S]], %[[XY]]
+module @adds_labels_and_loss {
 func.func @forward(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
                    %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<8x4xf32> {nn.result = #nn.result<output "logits">}) {
   %y = nn.dot %x, %w contract [1] [0] : tensor<8x3xf32>, tensor<3x4xf32> -> tensor<8x4xf32>
   return %y : tensor<8x4xf32>
+}
 }
 
 //--- segmenter.mlir
@@ -145,35 +149,43 @@ func.func @forward(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
 // CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<2x3x5x6xf32>, tensor<2x5x6xi64>
 // LAST: nn.cross_entropy %{{.*}}, %{{.*}} dim 3 : tensor<2x3x5x6xf32>, tensor<2x3x5xi64>
 // FIRST: nn.cross_entropy %{{.*}}, %{{.*}} dim 0 : tensor<2x3x5x6xf32>, tensor<3x5x6xi64>
+module @class_axis_of_images {
 func.func @forward(%w: tensor<2x3x5x6xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<2x3x5x6xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<2x3x5x6xf32>
+}
 }
 
 //--- ambiguous.mlir
 // Labels that fit two axes do not choose.
 // AXIS1: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x3x3xf32>, tensor<4x3xi64>
 // AXIS2: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x3xf32>, tensor<4x3xi64>
+module @refuses_labels_of_two_axes {
 func.func @forward(%w: tensor<4x3x3xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4x3x3xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<4x3x3xf32>
+}
 }
 
 //--- square.mlir
 // As many samples as classes: the axis of the samples is no candidate.
 // CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x4xf32>, tensor<4xi64>
+module @sample_axis_holds_no_classes {
 func.func @forward(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4x4xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<4x4xf32>
+}
 }
 
 //--- sequence.mlir
 // Rank 3: the last axis, unless the labels say another.
 // CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 2 : tensor<4x3x5xf32>, tensor<4x3xi64>
 // AXIS1: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<4x3x5xf32>, tensor<4x5xi64>
+module @sequence_classes_lie_last {
 func.func @forward(%w: tensor<4x3x5xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4x3x5xf32> {nn.result = #nn.result<output "y">}) {
   return %w : tensor<4x3x5xf32>
+}
 }
 
 //--- in-graph.mlir
@@ -186,12 +198,14 @@ func.func @forward(%w: tensor<4x3x5xf32> {nn.arg = #nn.arg<parameter "w">})
 // CHECK: func.func @eval
 // CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
 // CHECK-NOT: nn.exp
+module @graph_loss_needs_no_labels {
 func.func @forward(%w: tensor<1xf32> {nn.arg = #nn.arg<parameter "w">}, %n: tensor<i64> {nn.arg = #nn.arg<input "n">})
     -> (tensor<1xf32> {nn.result = #nn.result<output "other">}, tensor<1xf32> {nn.result = #nn.result<output "loss">},
         tensor<i64> {nn.result = #nn.result<output "count">}) {
   %0 = nn.exp %w : tensor<1xf32>
   %1 = nn.mul %w, %w : tensor<1xf32>
   return %0, %1, %n : tensor<1xf32>, tensor<1xf32>, tensor<i64>
+}
 }
 
 //--- several.mlir
@@ -200,11 +214,13 @@ func.func @forward(%w: tensor<1xf32> {nn.arg = #nn.arg<parameter "w">}, %n: tens
 // CHECK: func.func @step
 // CHECK-NOT: nn.exp
 // CHECK: nn.cross_entropy %{{.*}}, %{{.*}} dim 1 : tensor<8x5xf32>, tensor<8xi64>
+module @loss_of_named_output {
 func.func @forward(%a: tensor<8x4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<8x5xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<8x4xf32> {nn.result = #nn.result<output "first">}, tensor<8x5xf32> {nn.result = #nn.result<output "second">}) {
   %0 = nn.exp %a : tensor<8x4xf32>
   %1 = nn.tanh %b : tensor<8x5xf32>
   return %0, %1 : tensor<8x4xf32>, tensor<8x5xf32>
+}
 }
 
 //--- modes.mlir
@@ -222,6 +238,7 @@ func.func @forward(%a: tensor<8x4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: te
 // CHECK-NOT: nn.dropout
 // CHECK-NOT: nn.normalize
 // CHECK-NOT: nn.random_uniform
+module @step_and_eval_form_modes {
 func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                    %s: tensor<4xf32> {nn.arg = #nn.arg<parameter "scale">},
                    %m: tensor<4xf32> {nn.arg = #nn.arg<buffer "mean">},
@@ -233,8 +250,9 @@ func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %l = nn.reduce sum %d [0, 1] : tensor<8x4xf32> -> tensor<f32>
   return %l, %m1, %v1 : tensor<f32>, tensor<4xf32>, tensor<4xf32>
 }
+}
 
 //--- nothing.mlir
-func.func @main() {
+func.func @refuses_missing_forward() {
   return
 }

@@ -1,8 +1,10 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-differentiate | FileCheck %s
 
 // The gradient of each parameter is one more result, in the parameters' order; the other results stay.
+// CHECK-LABEL: module @gradients_follow_other_results
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<2xf32> {nn.result = #nn.result<state "mean">}, tensor<4xf32> {nn.result = #nn.result<gradient "a">}, tensor<4xf32> {nn.result = #nn.result<gradient "b">})
+module @gradients_follow_other_results {
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">},
                 %m: tensor<2xf32> {nn.arg = #nn.arg<buffer "mean">},
                 %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
@@ -18,11 +20,13 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">},
   // CHECK: return %[[LOSS]], %arg1, %[[GA]], %[[GB]]
   return %1, %m : tensor<f32>, tensor<2xf32>
 }
+}
 
 // -----
 
 // The contributions of several users are added up.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @adds_contributions_of_users
+module @adds_contributions_of_users {
 func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   // CHECK: %[[E:[a-zA-Z0-9]+]] = nn.exp %arg0
@@ -36,12 +40,15 @@ func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
   // CHECK: return %{{.*}}, %[[SUM]]
   return %2 : tensor<f32>
 }
+}
 
 // -----
 
 // No gradient is computed for what is not a parameter: the input gets none.
+// CHECK-LABEL: module @input_has_no_gradient
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: tensor<3x4xf32> {nn.result = #nn.result<gradient "w">})
+module @input_has_no_gradient {
 func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -52,13 +59,16 @@ func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
   %1 = nn.reduce sum %0 [0, 1] : tensor<8x4xf32> -> tensor<f32>
   return %1 : tensor<f32>
 }
+}
 
 // -----
 
 // A parameter that the loss does not depend on has no gradient, and a remark says so; one that it reaches
 // only through integers (a comparison, an index) is such a parameter too.
+// CHECK-LABEL: module @unreached_parameter_has_no_gradient
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<gradient "w">})
+module @unreached_parameter_has_no_gradient {
 // expected-remark@+2 {{parameter unused has no path to the loss: it will not change}}
 // expected-remark@+1 {{parameter compared has no path to the loss: it will not change}}
 func.func @step(%u: tensor<4xf32> {nn.arg = #nn.arg<parameter "unused">},
@@ -71,15 +81,18 @@ func.func @step(%u: tensor<4xf32> {nn.arg = #nn.arg<parameter "unused">},
   %3 = nn.reduce sum %2 [0] : tensor<4xf32> -> tensor<f32>
   return %3 : tensor<f32>
 }
+}
 
 // -----
 
 // What the loss depends on by rounded numbers and signs alone has a gradient of zeros, as in PyTorch: weight decay moves it.
 // What is detached has none.
+// CHECK-LABEL: module @rounded_parameter_has_zero_gradient
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: #nn.result<gradient "rounded">}, tensor<4xf32> {nn.result = #nn.result<gradient "w">})
 // CHECK: %[[ZEROS:.*]] = nn.constant dense<0.000000e+00> : tensor<4xf32>
 // CHECK: return %{{.*}}, %[[ZEROS]], %{{.*}} :
+module @rounded_parameter_has_zero_gradient {
 // expected-remark@+1 {{parameter detached has no path to the loss: it will not change}}
 func.func @step(%r: tensor<4xf32> {nn.arg = #nn.arg<parameter "rounded">},
                 %d: tensor<4xf32> {nn.arg = #nn.arg<parameter "detached">},
@@ -93,12 +106,15 @@ func.func @step(%r: tensor<4xf32> {nn.arg = #nn.arg<parameter "rounded">},
   %5 = nn.reduce sum %4 [0] : tensor<4xf32> -> tensor<f32>
   return %5 : tensor<f32>
 }
+}
 
 // -----
 
 // An op without a gradient is no obstacle off the path: here its result goes to another metric.
+// CHECK-LABEL: module @skips_op_off_the_path
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: #nn.result<gradient "w">
+module @skips_op_off_the_path {
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<f32> {nn.result = #nn.result<metric "largest">}) {
   %0 = nn.reduce sum %w [0] : tensor<4xf32> -> tensor<f32>
@@ -109,10 +125,12 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
   %2 = nn.reduce max %1 [0] : tensor<4xf32> -> tensor<f32>
   return %0, %2 : tensor<f32>, tensor<f32>
 }
+}
 
 // -----
 
 // On the path it is an error that names the op.
+module @refuses_op_without_gradient {
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   // expected-error@+1 {{lies between a parameter and the loss, but has no gradient}}
@@ -123,30 +141,35 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
   %1 = nn.reduce sum %0 [0] : tensor<4xf32> -> tensor<f32>
   return %1 : tensor<f32>
 }
+}
 
 // -----
 
 // A loss of inputs alone leaves nothing to train.
+module @refuses_loss_without_parameter {
 // expected-error@+1 {{the loss depends on no parameter}}
 func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor<f32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   %0 = nn.exp %x : tensor<f32>
   return %0 : tensor<f32>
 }
+}
 
 // -----
 
 // A metric of another name is no loss.
+module @refuses_missing_loss {
 // expected-error@+1 {{has no metric "loss"}}
 func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "accuracy">}, tensor<f32> {nn.result = #nn.result<output "loss">}) {
   return %w, %w : tensor<f32>, tensor<f32>
 }
+}
 
 // -----
 
 // expected-error@+1 {{has no function @step}}
-module {
+module @refuses_missing_step {
   func.func @forward(%w: tensor<f32>) -> tensor<f32> {
     return %w : tensor<f32>
   }
@@ -155,7 +178,8 @@ module {
 // -----
 
 // What is looked up at the padding index has no gradient; a table without one gets all of it.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @padding_row_has_no_gradient
+module @padding_row_has_no_gradient {
 func.func @step(%t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "u">},
                 %i: tensor<3xi64> {nn.arg = #nn.arg<input "i">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -173,17 +197,19 @@ func.func @step(%t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tenso
   %4 = nn.reduce sum %3 [0, 1] : tensor<3x2xf32> -> tensor<f32>
   return %4 : tensor<f32>
 }
+}
 
 // -----
 
 // No gradient passes a stop, so what lies behind it needs none; nothing is left of it afterwards.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @stop_ends_gradient
 // CHECK-NOT: nn.stop_gradient
 // CHECK: %[[SUM:[a-zA-Z0-9]+]] = nn.update
 // CHECK: %[[Y:[a-zA-Z0-9]+]] = nn.mul %arg0, %[[SUM]]
 // CHECK: %[[DW:[a-zA-Z0-9]+]] = nn.mul %{{.*}}, %[[SUM]]
 // CHECK-NOT: nn.mul
 // CHECK: return %{{.*}}, %[[DW]]
+module @stop_ends_gradient {
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   %0 = nn.stop_gradient %w : tensor<4xf32>
@@ -195,21 +221,25 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
   %3 = nn.reduce sum %2 [0] : tensor<4xf32> -> tensor<f32>
   return %3 : tensor<f32>
 }
+}
 
 // -----
 
 // A loss behind a stop moves nothing.
+module @refuses_stopped_loss {
 // expected-error@+1 {{the loss depends on no parameter}}
 func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   %0 = nn.stop_gradient %w : tensor<f32>
   return %0 : tensor<f32>
 }
+}
 
 // -----
 
 // The gradient of a product that is wider than its factors is rounded to their type, as they were.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @rounds_gradient_of_wide_product
+module @rounds_gradient_of_wide_product {
 func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %x: tensor<8x3xbf16> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -222,11 +252,13 @@ func.func @step(%w: tensor<3x4xf32> {nn.arg = #nn.arg<parameter "w">},
   %2 = nn.reduce sum %1 [0, 1] : tensor<8x4xf32> -> tensor<f32>
   return %2 : tensor<f32>
 }
+}
 
 // -----
 
 // So is that of a convolution.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @rounds_gradient_of_wide_convolution
+module @rounds_gradient_of_wide_convolution {
 func.func @step(%w: tensor<5x3x2xf32> {nn.arg = #nn.arg<parameter "w">},
                 %x: tensor<2x3x9xf16> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -239,12 +271,14 @@ func.func @step(%w: tensor<5x3x2xf32> {nn.arg = #nn.arg<parameter "w">},
   %2 = nn.reduce sum %1 [0, 1, 2] : tensor<2x5x8xf32> -> tensor<f32>
   return %2 : tensor<f32>
 }
+}
 
 // -----
 
 // The sums of an attention of 16-bit rows have gradients in f32, and so has delta; those of the rows are as wide
 // as these, and that of a mask as wide as it.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @attention_gradient_sums_are_f32
+module @attention_gradient_sums_are_f32 {
 func.func @step(%w: tensor<6x8xf32> {nn.arg = #nn.arg<parameter "w">},
                 %m: tensor<6xf32> {nn.arg = #nn.arg<parameter "m">},
                 %q: tensor<4x8xbf16> {nn.arg = #nn.arg<input "q">})
@@ -264,12 +298,14 @@ func.func @step(%w: tensor<6x8xf32> {nn.arg = #nn.arg<parameter "w">},
   %1 = nn.reduce sum %z [0, 1] : tensor<4x8xf32> -> tensor<f32>
   return %1 : tensor<f32>
 }
+}
 
 // -----
 
 // All of the gradient goes to the first of equal elements in row-major order: the position of each that equals the
 // result, the least of them by a reduction, which devices that have parts of it agree on.
-// CHECK-LABEL: func.func @step
+// CHECK-LABEL: module @first_maximum_takes_gradient
+module @first_maximum_takes_gradient {
 func.func @step(%w: tensor<3x2x4xf32> {nn.arg = #nn.arg<parameter "w">}, %v: tensor<2xf32> {nn.arg = #nn.arg<buffer "v">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   // CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [0, 2]
@@ -291,4 +327,5 @@ func.func @step(%w: tensor<3x2x4xf32> {nn.arg = #nn.arg<parameter "w">}, %v: ten
   // CHECK: %[[CHOSEN:.*]] = nn.compare eq %[[AT]], %[[FIRST]]
   // CHECK: nn.select %[[CHOSEN]]
   return %2 : tensor<f32>
+}
 }

@@ -16,6 +16,7 @@
 // CHECK-NOT: nn.normalize
 // CHECK-NOT: nn.stop_gradient
 // CHECK: return %{{.*}}, %[[X]] :
+module @forms_modes_of_inference {
 func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                    %s: tensor<4xf32> {nn.arg = #nn.arg<parameter "scale">},
                    %m: tensor<4xf32> {nn.arg = #nn.arg<buffer "mean">},
@@ -27,13 +28,16 @@ func.func @forward(%x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %t = nn.stop_gradient %d : tensor<8x4xf32>
   return %t, %x, %m1, %v1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+}
 
 //--- nothing.mlir
-func.func @main() {
+func.func @refuses_missing_forward() {
   return
 }
 
 //--- no-output.mlir
+module @refuses_missing_output {
 func.func @forward() {
   return
+}
 }

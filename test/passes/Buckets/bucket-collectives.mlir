@@ -5,18 +5,18 @@
 // which their operands are laid as soon as the last is there; what waits for one
 // comes after what does not. Buckets close at their limits.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @buckets_independent_all_reduces
 // CHECK-COUNT-3: nn.kernel
 // CHECK: %[[P:.*]] = dist.pack %[[A:.*]], %[[B:.*]], %[[C:.*]] at [0, 16, 32] : tensor<4xf32>, tensor<4xf32>, tensor<4xf32> -> tensor<48xf32>
 // CHECK-NEXT: %[[R:.*]] = dist.all_reduce sum %[[P]] on @mesh ["data"] : tensor<48xf32>
 // CHECK-NEXT: %[[S:.*]]:3 = dist.unpack %[[R]] at [0, 16, 32] : tensor<48xf32> -> tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 // CHECK-NEXT: %[[U:.*]] = nn.kernel(%[[S]]#0 : tensor<4xf32>)
 // CHECK: return %[[U]], %[[S]]#1, %[[S]]#2
-// LIMIT-LABEL: @step
+// LIMIT-LABEL: @buckets_independent_all_reduces
 // LIMIT: dist.pack {{.*}} at [0, 16] : tensor<4xf32>, tensor<4xf32> -> tensor<32xf32>
 // LIMIT: dist.all_reduce sum %{{.*}} on @mesh ["data"] : tensor<4xf32>
 // LIMIT: return
-func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+func.func @buckets_independent_all_reduces(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %g = nn.kernel(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %0 = nn.exp %a : tensor<4xf32>
@@ -46,9 +46,9 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf3
 // -----
 // Sums over other ranks, and other reductions, are other collectives.
 dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @keeps_other_ranks_and_reductions
 // CHECK-NOT: dist.pack
-func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+func.func @keeps_other_ranks_and_reductions(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %g = nn.kernel(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %0 = nn.exp %a : tensor<4xf32>
@@ -73,9 +73,9 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf3
 // -----
 // One that waits for another is a collective of its own.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @keeps_dependent_all_reduce
 // CHECK-NOT: dist.pack
-func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>) {
+func.func @keeps_dependent_all_reduce(%x: tensor<4xf32>) -> (tensor<4xf32>) {
   %g = nn.kernel(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %0 = nn.exp %a : tensor<4xf32>
@@ -95,9 +95,9 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>) {
 // A sum that another collective waits for is not kept back by one that is only
 // reported.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @keeps_awaited_sum_apart
 // CHECK-NOT: dist.pack
-func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+func.func @keeps_awaited_sum_apart(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %g = nn.kernel(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %0 = nn.exp %a : tensor<4xf32>
@@ -123,9 +123,9 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 // What is no kernel's result, or is read elsewhere too, could not be computed into a
 // bucket: it is summed by itself.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @keeps_operands_without_bucket
 // CHECK-NOT: dist.pack
-func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+func.func @keeps_operands_without_bucket(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %g = nn.kernel(%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %0 = nn.exp %a : tensor<4xf32>
@@ -145,12 +145,12 @@ func.func @step(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf3
 // -----
 // Inside a loop over microbatches too, and what the loop sums.
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @buckets_inside_loop
 // CHECK: dist.micro
 // CHECK: dist.pack {{.*}} : tensor<4xf32>, tensor<4xf32> -> tensor<32xf32>
 // CHECK: dist.yield
 // CHECK: dist.pack {{.*}} : tensor<4xf32>, tensor<4xf32> -> tensor<32xf32>
-func.func @step(%x: tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+func.func @buckets_inside_loop(%x: tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0:2 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
   ^bb0(%m: tensor<4xf32>):
   %g = nn.kernel(%m : tensor<4xf32>) {

@@ -2,14 +2,14 @@
 
 // A product does not wait for a sum with what is made later, where its factors are larger than
 // what it makes: they would stay until then.
-// CHECK-LABEL: @late
+// CHECK-LABEL: @large_factors_do_not_wait
 // CHECK: nn.kernel
 // CHECK: nn.dot {{.*}} tensor<64x512xf32>, tensor<512x64xf32>
 // CHECK-NEXT: nn.yield
 // CHECK: nn.kernel
 // CHECK: nn.dot {{.*}} tensor<64x16xf32>, tensor<16x64xf32>
 // CHECK-NEXT: nn.add
-func.func @late(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>, %c: tensor<64x16xf32>, %d: tensor<16x64xf32>)
+func.func @large_factors_do_not_wait(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>, %c: tensor<64x16xf32>, %d: tensor<16x64xf32>)
     -> tensor<64x64xf32> {
   %x = nn.dot %a, %b contract [1] [0] : tensor<64x512xf32>, tensor<512x64xf32> -> tensor<64x64xf32>
   %y = nn.dot %c, %d contract [1] [0] : tensor<64x16xf32>, tensor<16x64xf32> -> tensor<64x64xf32>
@@ -18,14 +18,14 @@ func.func @late(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>, %c: tensor<64x16
 }
 
 // It does where its factors are smaller: the first product waits for the second one.
-// CHECK-LABEL: @small
+// CHECK-LABEL: @small_factors_wait
 // CHECK: nn.kernel
 // CHECK: nn.dot {{.*}} tensor<64x512xf32>, tensor<512x64xf32>
 // CHECK-NEXT: nn.yield
 // CHECK: nn.kernel
 // CHECK: nn.dot {{.*}} tensor<64x16xf32>, tensor<16x64xf32>
 // CHECK-NEXT: nn.add
-func.func @small(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>, %c: tensor<64x16xf32>, %d: tensor<16x64xf32>)
+func.func @small_factors_wait(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>, %c: tensor<64x16xf32>, %d: tensor<16x64xf32>)
     -> tensor<64x64xf32> {
   %x = nn.dot %c, %d contract [1] [0] : tensor<64x16xf32>, tensor<16x64xf32> -> tensor<64x64xf32>
   %y = nn.dot %a, %b contract [1] [0] : tensor<64x512xf32>, tensor<512x64xf32> -> tensor<64x64xf32>

@@ -3,9 +3,9 @@
 
 // Two products share no kernel where the target makes them in tiles; a target
 // that has no tiles makes their elements in the loops of the sum.
-// CPU-LABEL: @products
-// SCALAR-LABEL: @products
-func.func @products(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+// CPU-LABEL: @tiles_keep_products_apart
+// SCALAR-LABEL: @tiles_keep_products_apart
+func.func @tiles_keep_products_apart(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
   // CPU: nn.kernel
   // CPU-NEXT: ^bb0
   // CPU-NEXT: nn.dot

@@ -1,9 +1,9 @@
 // RUN: dpc-opt %s --pass-pipeline="builtin.module(dpc-describe-machine,func.func(dpc-form-kernels))" | FileCheck %s
 
 // A chain of elementwise ops of one shape is one kernel, with its own broadcast.
-// CHECK-LABEL: @chain
+// CHECK-LABEL: @fuses_elementwise_chain
 // CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>, %[[B:.*]]: tensor<4xf32>)
-func.func @chain(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
+func.func @fuses_elementwise_chain(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
   // CHECK: %[[Y:.*]] = nn.kernel(%[[X]], %[[B]] : tensor<8x4xf32>, tensor<4xf32>)
   // CHECK: nn.broadcast
   // CHECK: nn.add
@@ -17,8 +17,8 @@ func.func @chain(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
 }
 
 // Ops over different shapes do not share a loop.
-// CHECK-LABEL: @shapes
-func.func @shapes(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+// CHECK-LABEL: @keeps_shapes_apart
+func.func @keeps_shapes_apart(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   // CHECK-COUNT-2: nn.kernel
   %0 = nn.relu %x : tensor<8xf32>
   %1 = nn.relu %y : tensor<4xf32>
@@ -27,8 +27,8 @@ func.func @shapes(%x: tensor<8xf32>, %y: tensor<4xf32>) -> (tensor<8xf32>, tenso
 
 // What a reduction makes of a row is final when the row is: who reads it in its
 // row shares the loop over rows, also a smaller op in between.
-// CHECK-LABEL: @rows
-func.func @rows(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+// CHECK-LABEL: @fuses_readers_of_row_sums
+func.func @fuses_readers_of_row_sums(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.exp
   // CHECK-NEXT: nn.reduce
@@ -48,8 +48,8 @@ func.func @rows(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // A reduction over rows ends the kernel that makes its operand; who reads it is
 // another one, also where the extents are those of rows.
-// CHECK-LABEL: @columns
-func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK-LABEL: @column_sum_ends_kernel
+func.func @column_sum_ends_kernel(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.exp
   // CHECK-NEXT: nn.reduce
@@ -66,8 +66,8 @@ func.func @columns(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // So does one whose result is repeated along other dimensions: the rows that
 // read it are not the ones it is made of.
-// CHECK-LABEL: @other_rows
-func.func @other_rows(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK-LABEL: @other_row_ends_kernel
+func.func @other_row_ends_kernel(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.reduce
   // CHECK: nn.kernel
@@ -80,8 +80,8 @@ func.func @other_rows(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 }
 
 // A reduction to one number is final only after all rows.
-// CHECK-LABEL: @total
-func.func @total(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+// CHECK-LABEL: @total_ends_kernel
+func.func @total_ends_kernel(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.reduce
   // CHECK: nn.kernel
@@ -95,8 +95,8 @@ func.func @total(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 
 // A composite with one result a row of its operand: what is computed for the
 // elements of the rows joins it, and what is computed for its results.
-// CHECK-LABEL: @loss
-func.func @loss(%x: tensor<8x16xf32>, %labels: tensor<8xi64>) -> (tensor<8xf32>, tensor<8x16xf32>) {
+// CHECK-LABEL: @loss_fuses_its_readers
+func.func @loss_fuses_its_readers(%x: tensor<8x16xf32>, %labels: tensor<8xi64>) -> (tensor<8xf32>, tensor<8x16xf32>) {
   // CHECK: nn.kernel
   // CHECK: nn.cross_entropy
   // CHECK: nn.neg
@@ -112,8 +112,8 @@ func.func @loss(%x: tensor<8x16xf32>, %labels: tensor<8xi64>) -> (tensor<8xf32>,
 }
 
 // With the classes in front, no row of the operand lies in one place.
-// CHECK-LABEL: @loss_columns
-func.func @loss_columns(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor<8x16xf32> {
+// CHECK-LABEL: @column_loss_ends_kernel
+func.func @column_loss_ends_kernel(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor<8x16xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.cross_entropy
   // CHECK: nn.kernel
@@ -126,8 +126,8 @@ func.func @loss_columns(%x: tensor<8x16xf32>, %labels: tensor<16xi64>) -> tensor
 }
 
 // The tiles of a product are final at other times than the sums of its rows.
-// CHECK-LABEL: @tiles
-func.func @tiles(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
+// CHECK-LABEL: @row_sum_of_tiles_ends_kernel
+func.func @row_sum_of_tiles_ends_kernel(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.dot
   // CHECK-NEXT: nn.reduce
@@ -142,8 +142,8 @@ func.func @tiles(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf
 
 // A group stays convex: the last add may not join the relu, because a sum
 // made from the relu's result comes between them.
-// CHECK-LABEL: @convex
-func.func @convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK-LABEL: @groups_stay_convex
+func.func @groups_stay_convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: %[[A:.*]] = nn.kernel
   // CHECK: nn.relu
   // CHECK: %[[P:.*]] = nn.kernel(%[[A]]
@@ -157,8 +157,8 @@ func.func @convex(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 }
 
 // The groups of two operands merge when no path joins them.
-// CHECK-LABEL: @merge
-func.func @merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-LABEL: @merges_independent_groups
+func.func @merges_independent_groups(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: nn.kernel
   // CHECK-NOT: nn.kernel
   %0 = nn.relu %x : tensor<4xf32>
@@ -168,8 +168,8 @@ func.func @merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // What the groups waited for comes before the merged one.
-// CHECK-LABEL: @merge_after
-func.func @merge_after(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK-LABEL: @merged_group_waits
+func.func @merged_group_waits(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: %[[P:.*]] = nn.kernel
   // CHECK: nn.cumsum
   // CHECK: nn.kernel(%{{.*}}%[[P]]
@@ -182,8 +182,8 @@ func.func @merge_after(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf
 }
 
 // A reshape is a view, outside kernels.
-// CHECK-LABEL: @view
-func.func @view(%x: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK-LABEL: @keeps_reshape_outside_kernels
+func.func @keeps_reshape_outside_kernels(%x: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: %[[R:.*]] = nn.reshape
   // CHECK-NEXT: nn.kernel(%[[R]] : tensor<2x4xf32>)
   %0 = nn.reshape %x : tensor<8xf32> -> tensor<2x4xf32>
@@ -193,8 +193,8 @@ func.func @view(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // A constant that a view reads, or that is a result, needs memory.
-// CHECK-LABEL: @memory
-func.func @memory() -> (tensor<4xf32>, tensor<2x2xf32>) {
+// CHECK-LABEL: @constant_in_memory_has_kernel
+func.func @constant_in_memory_has_kernel() -> (tensor<4xf32>, tensor<2x2xf32>) {
   // CHECK: %[[C:.*]] = nn.kernel()
   // CHECK: nn.constant
   // CHECK: %[[R:.*]] = nn.reshape %[[C]]
@@ -205,8 +205,8 @@ func.func @memory() -> (tensor<4xf32>, tensor<2x2xf32>) {
 }
 
 // An update stays as it is.
-// CHECK-LABEL: @update
-func.func @update(%p: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+// CHECK-LABEL: @keeps_update
+func.func @keeps_update(%p: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.relu
   // CHECK: nn.update
@@ -222,8 +222,8 @@ func.func @update(%p: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
 
 // What is elementwise over a large product is computed with it, and so is what
 // only joins there.
-// CHECK-LABEL: @epilogue
-func.func @epilogue(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
+// CHECK-LABEL: @product_takes_its_epilogue
+func.func @product_takes_its_epilogue(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.dot
   // CHECK: nn.add
@@ -240,8 +240,8 @@ func.func @epilogue(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %b: tensor<32x
 
 // Whichever operand comes first, what has joined a product's kernel computes tile
 // by tile: sums of its rows are final too late for it.
-// CHECK-LABEL: @epilogue_rows
-func.func @epilogue_rows(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
+// CHECK-LABEL: @epilogue_has_no_row_sums
+func.func @epilogue_has_no_row_sums(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %y: tensor<32x32xf32>) -> tensor<32x32xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.dot
   // CHECK: nn.mul
@@ -258,8 +258,8 @@ func.func @epilogue_rows(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>, %y: tenso
 }
 
 // Two products stay apart; what joins them is computed with one of them.
-// CHECK-LABEL: @products
-func.func @products(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
+// CHECK-LABEL: @keeps_products_apart
+func.func @keeps_products_apart(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x32xf32> {
   // CHECK: nn.kernel
   // CHECK: nn.dot
   // CHECK: nn.kernel
@@ -274,8 +274,8 @@ func.func @products(%x: tensor<32x64xf32>, %w: tensor<64x32xf32>) -> tensor<32x3
 
 // A kernel computes a short chain again from what it reads anyway: the square
 // and the tanh are not kept for it.
-// CHECK-LABEL: @recompute
-func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+// CHECK-LABEL: @recomputes_short_chain
+func.func @recomputes_short_chain(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
   // CHECK: %[[A:.*]]:2 = nn.kernel
   // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<4xf32>
   // CHECK: nn.kernel(%[[A]]#0, %[[A]]#1
@@ -294,8 +294,8 @@ func.func @recompute(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %s: tensor<4xf32>
 
 // What somebody needs in memory anyway, here the product, is read and not
 // computed again.
-// CHECK-LABEL: @needed_in_memory
-func.func @needed_in_memory(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+// CHECK-LABEL: @reads_value_in_memory
+func.func @reads_value_in_memory(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
   // CHECK: nn.tanh
   // CHECK-NOT: nn.tanh
   // CHECK: return
@@ -311,8 +311,8 @@ func.func @needed_in_memory(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>, %w: tensor
 }
 
 // Not from what it would have to read for that alone.
-// CHECK-LABEL: @keep
-func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+// CHECK-LABEL: @keeps_chain_of_unread_operand
+func.func @keeps_chain_of_unread_operand(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
   // CHECK: nn.yield %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<4xf32>
   // CHECK: nn.kernel
   // CHECK-NOT: nn.tanh
@@ -327,8 +327,8 @@ func.func @keep(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> (tensor<4xf32>, ten
 
 // The elements of an op that has an element rule, and the ops a composite is
 // made of, are computed in the loops of what is elementwise over them.
-// CHECK-LABEL: @beginnings
-func.func @beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
+// CHECK-LABEL: @elementwise_loops_take_beginnings
+func.func @elementwise_loops_take_beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>) {
   // CHECK: nn.kernel
   // CHECK: nn.transpose
   // CHECK-NEXT: nn.exp
@@ -343,8 +343,8 @@ func.func @beginnings(%x: tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>)
 }
 
 // A composite that fills its results in loops of its own is alone.
-// CHECK-LABEL: @composite
-func.func @composite(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+// CHECK-LABEL: @composite_with_loops_is_alone
+func.func @composite_with_loops_is_alone(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK: nn.attention
   // CHECK-NEXT: nn.yield
   // CHECK: nn.kernel

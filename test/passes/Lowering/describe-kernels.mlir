@@ -10,7 +10,7 @@
 // CHECK: func.func private @kernel.1(%{{.*}}: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {{{.*}}exec.may_alias = [array<i64>], exec.scratch_bytes = 0 : i64
 // CODE: module @code
 // NONE: error: its code needs other memory than the kernel was described with (dpc-describe-kernels)
-func.func @step(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+func.func @elementwise_kernel_may_alias(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   %0 = nn.kernel (%x : tensor<4x4xf32>) {
   ^bb0(%a: tensor<4x4xf32>):
     %1 = nn.exp %a : tensor<4x4xf32>

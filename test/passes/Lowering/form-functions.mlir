@@ -3,7 +3,9 @@
 // Launches up to a wait are one function, those after it the next; each says
 // whose it is and which; buffers are named again where they are used, and known
 // by their number.
+module @wait_starts_new_function {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @wait_starts_new_function
 // CHECK: exec.function @step.0 piece 0 of @step
 // CHECK-NEXT: %[[A:.*]] = exec.buffer shared at 0 number 0 :
 // CHECK-NEXT: exec.launch @k(%[[A]]) into(%[[A]])
@@ -25,13 +27,16 @@ exec.entry @step {
   exec.wait %e
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
+}
 
 // -----
 
 // What a loop repeats is a function of its own, which is called in each
 // iteration; copies and the number of the microbatch are part of it. What stands
 // before and after the loop is not joined over it.
+module @loop_body_is_own_function {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @loop_body_is_own_function
 // CHECK: exec.function @step.0 piece 0 of @step
 // CHECK: exec.launch
 // CHECK-NEXT: }
@@ -66,11 +71,14 @@ exec.entry @step {
   }
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
+}
 
 // -----
 
 // What sets memory to zero is an action, so it ends a function.
+module @zero_ends_function {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @zero_ends_function
 // CHECK-LABEL: exec.entry @eval
 // CHECK: exec.compute @eval.0
 // CHECK-NEXT: exec.zero
@@ -81,11 +89,12 @@ exec.entry @eval {
   exec.zero %a : memref<4xf32>
   exec.launch @k(%a) into (%a) : (memref<4xf32>), (memref<4xf32>)
 }
+}
 
 // -----
 
 // No later pass follows the plan.
-// CHECK-LABEL: module @plan
+// CHECK-LABEL: module @drops_plan
 // CHECK-NOT: dist.plan
-module @plan attributes {dist.plan = #dist.plan<microbatches = 2>} {
+module @drops_plan attributes {dist.plan = #dist.plan<microbatches = 2>} {
 }

@@ -7,7 +7,7 @@
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: llvm.cond_br
 // CHECK: math.exp
-func.func @elements(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+func.func @thread_makes_an_element(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   %0 = nn.kernel (%x : tensor<1000xf32>) {
   ^bb0(%a: tensor<1000xf32>):
     %e = nn.exp %a : tensor<1000xf32>
@@ -25,7 +25,7 @@ func.func @elements(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 // CHECK: llvm.func @kernel.0_0
 // CHECK: llvm.cond_br
 // CHECK: llvm.load %{{.*}} -> f32
-func.func @squares(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
+func.func @block_transposes_squares(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
   %0 = nn.kernel (%x : tensor<40x17xf32>) {
   ^bb0(%a: tensor<40x17xf32>):
     %t = nn.transpose %a [1, 0] : tensor<40x17xf32> -> tensor<17x40xf32>
@@ -39,7 +39,7 @@ func.func @squares(%x: tensor<40x17xf32>) -> tensor<17x40xf32> {
 // What is innermost stays there: a thread an element, in the order of the result.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 40, threads = 256, buffers = [0, 1]>]
-func.func @no_squares(%x: tensor<16x40x16xf32>) -> tensor<40x16x16xf32> {
+func.func @inner_dimension_needs_no_squares(%x: tensor<16x40x16xf32>) -> tensor<40x16x16xf32> {
   %0 = nn.kernel (%x : tensor<16x40x16xf32>) {
   ^bb0(%a: tensor<16x40x16xf32>):
     %t = nn.transpose %a [1, 0, 2] : tensor<16x40x16xf32> -> tensor<40x16x16xf32>
@@ -58,7 +58,7 @@ func.func @no_squares(%x: tensor<16x40x16xf32>) -> tensor<40x16x16xf32> {
 // CHECK: llvm.mlir.global internal @kernel.0_0_shared
 // CHECK: nvvm.shfl.sync down
 // CHECK: nvvm.barrier0
-func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
+func.func @block_makes_a_row(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   %0 = nn.kernel (%x : tensor<64x1000xf32>) {
   ^bb0(%a: tensor<64x1000xf32>):
     %s = nn.softmax %a dim 1 : tensor<64x1000xf32>
@@ -75,7 +75,7 @@ func.func @rows(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 // CHECK-SAME: blocks = 1, threads = 256, buffers = [0, 2]>
 // CHECK-SAME: buffers = [0, 1, 2]>]
 // CHECK-SAME: exec.scratch_bytes = 64
-func.func @two(%x: tensor<8000xf32>) -> tensor<8000xf32> {
+func.func @launches_share_scratch(%x: tensor<8000xf32>) -> tensor<8000xf32> {
   %0 = nn.kernel (%x : tensor<8000xf32>) {
   ^bb0(%a: tensor<8000xf32>):
     %s = nn.reduce sum %a [0] : tensor<8000xf32> -> tensor<f32>
@@ -119,7 +119,7 @@ func.func @parts_of_sums(%x: tensor<90000xf32>) -> tensor<f32> {
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 2, threads = 256, buffers = [0, 1]>]
 // CHECK: llvm.func @kernel.0_0
 // CHECK: nvvm.barrier0
-func.func @columns(%x: tensor<100x40xf32>) -> tensor<40xf32> {
+func.func @threads_share_columns(%x: tensor<100x40xf32>) -> tensor<40xf32> {
   %0 = nn.kernel (%x : tensor<100x40xf32>) {
   ^bb0(%a: tensor<100x40xf32>):
     %s = nn.reduce sum %a [0] : tensor<100x40xf32> -> tensor<40xf32>
@@ -135,7 +135,7 @@ func.func @columns(%x: tensor<100x40xf32>) -> tensor<40xf32> {
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 64, buffers = [0, 1]>]
 // CHECK-NOT: nvvm.barrier0
 // CHECK: llvm.return
-func.func @short_columns(%x: tensor<30x40xf32>) -> tensor<40xf32> {
+func.func @thread_sums_short_columns(%x: tensor<30x40xf32>) -> tensor<40xf32> {
   %0 = nn.kernel (%x : tensor<30x40xf32>) {
   ^bb0(%a: tensor<30x40xf32>):
     %s = nn.reduce sum %a [0] : tensor<30x40xf32> -> tensor<40xf32>
@@ -149,7 +149,7 @@ func.func @short_columns(%x: tensor<30x40xf32>) -> tensor<40xf32> {
 // An op that fills its result divides it into parts: lines, here.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: blocks = 1, threads = 32, buffers = [0, 1]>
-func.func @parts(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+func.func @threads_take_parts(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = nn.kernel (%x : tensor<8x8xf32>) {
   ^bb0(%a: tensor<8x8xf32>):
     %s = nn.cumsum %a dim 0 : tensor<8x8xf32>
@@ -171,7 +171,7 @@ func.func @parts(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // CHECK: nvvm.barrier0
 // CHECK: nvvm.barrier0
 // CHECK: math.tanh
-func.func @tiles(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+func.func @block_makes_a_tile(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
   %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x40xf32>) {
   ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x40xf32>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x40xf32> -> tensor<40x40xf32>
@@ -188,7 +188,7 @@ func.func @tiles(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 3, threads = 256, buffers = [0, 1, 2]>]
 // CHECK-NOT: nvvm.barrier0
 // CHECK: llvm.return
-func.func @narrow(%x: tensor<40x24xf32>, %y: tensor<24x15xf32>) -> tensor<40x15xf32> {
+func.func @narrow_product_has_no_tiles(%x: tensor<40x24xf32>, %y: tensor<24x15xf32>) -> tensor<40x15xf32> {
   %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x15xf32>) {
   ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x15xf32>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x15xf32> -> tensor<40x15xf32>
@@ -204,7 +204,7 @@ func.func @narrow(%x: tensor<40x24xf32>, %y: tensor<24x15xf32>) -> tensor<40x15x
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 500, threads = 64, buffers = [0, 1, 2]>]
 // CHECK: nvvm.barrier0
-func.func @owners(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64xf32> {
+func.func @block_owns_table_rows(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64xf32> {
   %0 = nn.kernel (%x, %y : tensor<300x64xf32>, tensor<300xi64>) {
   ^bb0(%a: tensor<300x64xf32>, %b: tensor<300xi64>):
     %p = nn.scatter_add %a, %b dim 0 : tensor<300x64xf32>, tensor<300xi64> -> tensor<1000x64xf32>
@@ -223,7 +223,7 @@ func.func @owners(%x: tensor<300x64xf32>, %y: tensor<300xi64>) -> tensor<1000x64
 // CHECK: llvm.mlir.global internal @kernel.0_0_shared
 // CHECK: nvvm.barrier0
 // CHECK: math.exp
-func.func @attention(%q: tensor<2x3x40x16xf32>) -> (tensor<2x3x40x16xf32>, tensor<2x3x40xf32>) {
+func.func @block_holds_attention_scores(%q: tensor<2x3x40x16xf32>) -> (tensor<2x3x40x16xf32>, tensor<2x3x40xf32>) {
   %0:2 = nn.kernel (%q : tensor<2x3x40x16xf32>) {
   ^bb0(%a: tensor<2x3x40x16xf32>):
     %o, %l = nn.attention %a, %a, %a rows 2 scale 2.500000e-01 : tensor<2x3x40x16xf32>, tensor<2x3x40x16xf32>, tensor<2x3x40x16xf32> -> tensor<2x3x40x16xf32>, tensor<2x3x40xf32>
@@ -240,7 +240,7 @@ func.func @attention(%q: tensor<2x3x40x16xf32>) -> (tensor<2x3x40x16xf32>, tenso
 // CHECK: llvm.func @kernel.0_0
 // CHECK: llvm.func @kernel.0_1
 // CHECK-NOT: llvm.func @kernel.0_2
-func.func @attention_gradient(%q: tensor<6x40x16xf32>, %l: tensor<6x40xf32>) -> tensor<6x40x16xf32> {
+func.func @attention_gradient_has_two_launches(%q: tensor<6x40x16xf32>, %l: tensor<6x40xf32>) -> tensor<6x40x16xf32> {
   %0 = nn.kernel (%q, %l : tensor<6x40x16xf32>, tensor<6x40xf32>) {
   ^bb0(%a: tensor<6x40x16xf32>, %b: tensor<6x40xf32>):
     %dq, %dk, %dv = nn.attention_grad %a, %a, %a, %b, %b, %a rows 1 scale 2.500000e-01 : tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40xf32>, tensor<6x40xf32>, tensor<6x40x16xf32> -> tensor<6x40x16xf32>, tensor<6x40x16xf32>, tensor<6x40x16xf32>
@@ -254,7 +254,7 @@ func.func @attention_gradient(%q: tensor<6x40x16xf32>, %l: tensor<6x40xf32>) -> 
 // Few elements of one row: one thread makes them, and reports say so.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1, 2], lone = true>]
-func.func @lone(%x: tensor<1x20xf32>) -> tensor<1x3xf32> {
+func.func @one_thread_makes_few_elements(%x: tensor<1x20xf32>) -> tensor<1x3xf32> {
   %0 = nn.kernel (%x : tensor<1x20xf32>) {
   ^bb0(%a: tensor<1x20xf32>):
     %v, %i = nn.top_k %a dim 1 {k = 3 : i64} : tensor<1x20xf32> -> tensor<1x3xf32>, tensor<1x3xi64>

@@ -10,7 +10,7 @@
 // TF32: llvm.nvvm.f2tf32.rna
 // TF32: llvm.nvvm.mma.m16n8k8.row.col.tf32
 // ORDERED-NOT: llvm.nvvm.mma
-func.func @single(%x: tensor<64x24xf32>, %y: tensor<24x64xf32>) -> tensor<64x64xf32> {
+func.func @matrix_units_round_to_tf32(%x: tensor<64x24xf32>, %y: tensor<24x64xf32>) -> tensor<64x64xf32> {
   %0 = nn.kernel (%x, %y : tensor<64x24xf32>, tensor<24x64xf32>) {
   ^bb0(%a: tensor<64x24xf32>, %b: tensor<24x64xf32>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<64x24xf32>, tensor<24x64xf32> -> tensor<64x64xf32>
@@ -23,7 +23,7 @@ func.func @single(%x: tensor<64x24xf32>, %y: tensor<24x64xf32>) -> tensor<64x64x
 
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK: llvm.nvvm.mma.m8n8k4.row.col.f64
-func.func @double(%x: tensor<64x24xf64>, %y: tensor<24x64xf64>) -> tensor<64x64xf64> {
+func.func @matrix_units_multiply_f64(%x: tensor<64x24xf64>, %y: tensor<24x64xf64>) -> tensor<64x64xf64> {
   %0 = nn.kernel (%x, %y : tensor<64x24xf64>, tensor<24x64xf64>) {
   ^bb0(%a: tensor<64x24xf64>, %b: tensor<24x64xf64>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<64x24xf64>, tensor<24x64xf64> -> tensor<64x64xf64>
@@ -36,7 +36,7 @@ func.func @double(%x: tensor<64x24xf64>, %y: tensor<24x64xf64>) -> tensor<64x64x
 
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK: llvm.nvvm.mma.m8n8k4.row.col.f64
-func.func @attention(%q: tensor<6x40x16xf64>) -> tensor<6x40x16xf64> {
+func.func @attention_uses_matrix_units(%q: tensor<6x40x16xf64>) -> tensor<6x40x16xf64> {
   %0 = nn.kernel (%q : tensor<6x40x16xf64>) {
   ^bb0(%a: tensor<6x40x16xf64>):
     %o, %l = nn.attention %a, %a, %a rows 1 scale 2.500000e-01 : tensor<6x40x16xf64>, tensor<6x40x16xf64>, tensor<6x40x16xf64> -> tensor<6x40x16xf64>, tensor<6x40xf64>

@@ -9,7 +9,7 @@
 // CHECK-NOT: math.tanh
 // CHECK: llvm.func @kernel.0_1
 // CHECK: math.tanh
-func.func @divided(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+func.func @launch_follows_library_product(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
   %0 = nn.kernel (%x, %y : tensor<40x24xf32>, tensor<24x40xf32>) {
   ^bb0(%a: tensor<40x24xf32>, %b: tensor<24x40xf32>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf32>, tensor<24x40xf32> -> tensor<40x40xf32>
@@ -28,7 +28,7 @@ func.func @divided(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40
 // CHECK-SAME: buffers = [0, 1, 3, 4 for 51456, 2]>
 // CHECK-NOT: "_1"
 // CHECK: llvm.func @kernel.0_0
-func.func @epilogue(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>, %z: tensor<40xf32>) -> tensor<40x40xf32> {
+func.func @library_adds_bias(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>, %z: tensor<40xf32>) -> tensor<40x40xf32> {
   %0 = nn.kernel (%x, %y, %z : tensor<40x24xf32>, tensor<40x24xf32>, tensor<40xf32>) {
   ^bb0(%a: tensor<40x24xf32>, %b: tensor<40x24xf32>, %c: tensor<40xf32>):
     %p = nn.dot %a, %b contract [1] [1] : tensor<40x24xf32>, tensor<40x24xf32> -> tensor<40x40xf32>
@@ -45,7 +45,7 @@ func.func @epilogue(%x: tensor<40x24xf32>, %y: tensor<40x24xf32>, %z: tensor<40x
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-NOT: call =
 // CHECK: llvm.func @kernel.0_0
-func.func @computed(%x: tensor<80x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
+func.func @computed_factor_needs_own_code(%x: tensor<80x24xf32>, %y: tensor<24x40xf32>) -> tensor<40x40xf32> {
   %0 = nn.kernel (%x, %y : tensor<80x24xf32>, tensor<24x40xf32>) {
   ^bb0(%a: tensor<80x24xf32>, %b: tensor<24x40xf32>):
     %n = nn.slice %a starts [0, 0] limits [80, 24] strides [2, 1] : tensor<80x24xf32> -> tensor<40x24xf32>

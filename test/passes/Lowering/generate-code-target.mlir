@@ -7,7 +7,7 @@
 // SCALAR: @kernel.0.body
 // SCALAR-NOT: vector
 // SCALAR: llvm.return
-func.func @product(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
+func.func @product_in_tiles_or_loops(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %0 = nn.kernel (%x, %w : tensor<32x32xf32>, tensor<32x32xf32>) {
   ^bb0(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>):
     %s = nn.dot %a, %b batch [] [] contract [1] [0] : tensor<32x32xf32>, tensor<32x32xf32> -> tensor<32x32xf32>
@@ -19,7 +19,7 @@ func.func @product(%x: tensor<32x32xf32>, %w: tensor<32x32xf32>) -> tensor<32x32
 // A loop over all rows of two dimensions: what a row makes needs no memory
 // beside a row of exponentials, and the result may lie on the operand.
 // ROWS: func.func private @kernel.1({{.*}}exec.may_alias = [array<i64: 0>], exec.scratch_bytes = 64
-func.func @rows(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+func.func @row_result_may_alias(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.kernel (%x : tensor<4x8x16xf32>) {
   ^bb0(%a: tensor<4x8x16xf32>):
     %s = nn.softmax %a dim 2 : tensor<4x8x16xf32>
@@ -31,7 +31,7 @@ func.func @rows(%x: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
 // The running sum reads the only element, which is then at hand for the copy: the other
 // result may take its place before.
 // ROWS: func.func private @kernel.2({{.*}}exec.may_alias = [array<i64>, array<i64: 0>], exec.scratch_bytes = 64
-func.func @one(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
+func.func @single_element_may_alias(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
   %0:2 = nn.kernel (%x : tensor<1xf32>) {
   ^bb0(%a: tensor<1xf32>):
     %s = nn.cumsum %a dim 0 : tensor<1xf32>

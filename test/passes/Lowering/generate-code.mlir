@@ -9,7 +9,7 @@
 // CHECK: arith.addf
 // CHECK: llvm.store
 // CHECK: llvm.func @kernel.0(
-func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @kernel_gets_module_of_code(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.kernel (%x : tensor<4xf32>) {
   ^bb0(%a: tensor<4xf32>):
     %s = nn.add %a, %a : tensor<4xf32>

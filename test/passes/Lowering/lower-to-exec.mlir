@@ -1,10 +1,12 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-lower-to-exec | FileCheck %s
 // Entries share persistent buffers; scratch memory is a buffer; controls are
 // filled by the host, those that nobody reads are not there.
+module @entries_share_persistent_buffers {
 func.func private @k(%a: tensor<4xf32>, %s: tensor<i64>) -> tensor<f32> attributes {exec.scratch_bytes = 128 : i64} {
   %0 = nn.reduce sum %a [0] : tensor<4xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
+// CHECK-LABEL: module @entries_share_persistent_buffers
 // CHECK: exec.persistent @state.w
 // CHECK-NOT: exec.persistent @state.w
 // CHECK: exec.persistent @control.step #nn.arg<control "step"> arena : memref<i64>
@@ -30,9 +32,11 @@ func.func @eval(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<
   %0 = call @k(%w, %s) : (tensor<4xf32>, tensor<i64>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+}
 
 // -----
 // Two states that change places are saved before either is overwritten.
+// CHECK-LABEL: module @saves_swapped_states
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[A:.*]] = exec.get @state.a
 // CHECK: %[[B:.*]] = exec.get @state.b
@@ -40,18 +44,22 @@ func.func @eval(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<
 // CHECK: exec.copy %[[A]] to %[[T1:.*]] :
 // CHECK: exec.copy %[[T0]] to %[[A]]
 // CHECK: exec.copy %[[T1]] to %[[B]]
+module @saves_swapped_states {
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
   return %b, %a : tensor<4xf32>, tensor<4xf32>
+}
 }
 
 // -----
 // A rank's coordinate is a persistent buffer, also inside a loop; the number of
 // the microbatch is written where it is needed.
+module @coordinates_are_persistent_buffers {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
 func.func private @k(%x: tensor<4xf32>, %i: tensor<i64>, %j: tensor<i64>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+// CHECK-LABEL: module @coordinates_are_persistent_buffers
 // CHECK: exec.persistent @coordinate.data #exec.coordinate<"data"> arena : memref<i64>
 // CHECK-NOT: exec.persistent @coordinate.micro
 // CHECK-LABEL: exec.entry @eval
@@ -69,24 +77,31 @@ func.func @eval(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) ->
   } -> (tensor<2x4xf32>) results [stacked]
   return %0 : tensor<2x4xf32>
 }
+}
 
 // -----
+module @refuses_op_outside_kernel {
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
   // expected-error @+1 {{is outside a kernel and has no buffer form}}
   %0 = nn.relu %w : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+}
 
 // -----
+module @refuses_state_without_argument {
 // expected-error @+1 {{returns the state w but does not take it}}
 func.func @step(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
   return %x : tensor<4xf32>
+}
 }
 
 // -----
 
 // A value has a buffer of its own, and results are copied to where they live.
+module @copies_result_to_state {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @copies_result_to_state
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[W:.*]] = exec.get @state.w
 // CHECK: exec.launch @k(%[[W]]) into(%[[T:[0-9]+]])
@@ -95,12 +110,15 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<
   %0 = call @k(%w) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+}
 
 // -----
 
 // A collective is waited for at once. What it reads lies where peers see it: state
 // that one reads does so everywhere, an argument of a loop is copied.
+module @waits_for_collective_at_once {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: module @waits_for_collective_at_once
 // CHECK: exec.persistent @state.a {{.*}} shared
 // CHECK: exec.persistent @input.x {{.*}} arena
 // CHECK-LABEL: exec.entry @step
@@ -124,11 +142,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %x: tensor<
   } -> (tensor<2x4xf32>) results [stacked]
   return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+}
 
 // -----
 
 // An all-to-all and a reduce-scatter are collectives like any other, in a loop too.
+module @lowers_all_to_all_and_reduce_scatter {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: module @lowers_all_to_all_and_reduce_scatter
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[A:[0-9]+]] = exec.get @state.a
 // CHECK: %[[B:[0-9]+]] = exec.buffer shared : memref<2x4xf32>
@@ -148,12 +169,15 @@ func.func @step(%a: tensor<2x4xf32> {nn.arg = #nn.arg<parameter "a">}, %x: tenso
   } -> (tensor<2x4xf32>) results [stacked]
   return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+}
 
 // -----
 
 // Between members, and after the last, there are zeros for whoever reads a pack
 // whole; where only its members are read, anything may lie there.
+module @clears_gaps_of_whole_packs {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @clears_gaps_of_whole_packs
 // CHECK-LABEL: exec.entry @step
 // CHECK: exec.buffer shared : memref<32xf32>
 // CHECK: exec.copy
@@ -183,12 +207,15 @@ func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> 
   %2:2 = dist.unpack %0 at [0, 8] : tensor<32xf32> -> tensor<4xf32>, tensor<4xf32>
   return %2#0 : tensor<4xf32>
 }
+}
 
 // -----
 
 // A microbatch loop reads slices, copies to slices, and adds to sums set to zero.
+module @loop_copies_slices_and_sums {
 func.func private @k(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) { return %a, %a : tensor<4xf32>, tensor<4xf32> }
 func.func private @accumulate.f32.4(%s: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32> { return %s : tensor<4xf32> }
+// CHECK-LABEL: module @loop_copies_slices_and_sums
 // CHECK-LABEL: exec.entry @step
 // CHECK: exec.zero %[[SUM:[0-9]+]] : memref<4xf32>
 // CHECK: exec.loop 2 {
@@ -208,10 +235,12 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   } -> (tensor<2x4xf32>, tensor<4xf32>) results [stacked, summed]
   return %0#0, %0#1 : tensor<2x4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // A sum over microbatches needs a kernel that adds.
+module @refuses_sum_without_kernel {
 func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (tensor<4xf32> {nn.result = #nn.result<output "z">}) {
   // expected-error @+1 {{sums 'tensor<4xf32>', but nothing was outlined for that}}
   %0 = dist.micro 2 "micro"(%x : tensor<2x4xf32>) operands [sliced] {
@@ -219,4 +248,5 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) ->
     dist.yield %m : tensor<4xf32>
   } -> (tensor<4xf32>) results [summed]
   return %0 : tensor<4xf32>
+}
 }

@@ -2,11 +2,13 @@
 
 // What is gathered of parameters is theirs where each rank converts its part of them first, but not where it computes
 // something else with an input.
+// CHECK-LABEL: module @purposes_pass_conversions
 // CHECK-LABEL: exec.entry @infer
 // CHECK: %[[B:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<gathered>} : memref<2x16xbf16>
 // CHECK: exec.start all_gather sum over ["data"] %{{[0-9]+}} to %[[B]] id {{[0-9]+}} {exec.purpose = #exec.purpose<gathered>}
 // CHECK: %[[C:[0-9]+]] = exec.buffer shared : memref<2x16xbf16>
 // CHECK: exec.start all_gather sum over ["data"] %{{[0-9]+}} to %[[C]] id {{[0-9]+}} :
+module @purposes_pass_conversions {
 dist.mesh @mesh axes ["data"] sizes [2]
 func.func private @narrow(%x: tensor<16xf32>) -> tensor<16xbf16> {
   %0 = nn.kernel(%x : tensor<16xf32>) {
@@ -54,4 +56,5 @@ func.func @step(%w: tensor<16xf32> {nn.arg = #nn.arg<parameter "w">}, %x: tensor
   %t = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<2x16xbf16> -> tensor<16xbf16>
   %y = call @wide(%t) : (tensor<16xbf16>) -> tensor<16xf32>
   return %y, %n : tensor<16xf32>, tensor<16xf32>
+}
 }

@@ -1,6 +1,7 @@
 // RUN: dpc-opt %s --dpc-lower-to-exec --dpc-compute-in-place --dpc-mark-purposes | FileCheck %s
 
 // What an update reads is gradients, also on its way between ranks; the loss is a number; what the model computes is not marked.
+// CHECK-LABEL: module @marks_gradients_metrics_and_gathers
 // CHECK-LABEL: exec.entry @step
 // CHECK-DAG: %[[H:[0-9]+]] = exec.buffer shared : memref<8xf32>
 // CHECK-DAG: exec.start all_reduce sum over ["model"] %[[H]] to %[[H]] id {{[0-9]+}} :
@@ -8,6 +9,7 @@
 // CHECK-DAG: exec.start all_reduce sum over ["data"] %[[L]] to %[[L]] id {{[0-9]+}} {exec.purpose = #exec.purpose<metrics>}
 // CHECK-DAG: %[[G:[0-9]+]] = exec.buffer shared {exec.purpose = #exec.purpose<gradients>} : memref<8xf32>
 // CHECK-DAG: exec.start all_reduce sum over ["data"] %[[G]] to %[[G]] id {{[0-9]+}} {exec.purpose = #exec.purpose<gradients>}
+module @marks_gradients_metrics_and_gathers {
 dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
 func.func private @forward(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>) {
   %0, %1 = nn.kernel(%x : tensor<8xf32>) {
@@ -56,4 +58,5 @@ func.func @eval(%v: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#n
   %u = dist.unpack %f at [0] : tensor<32xf32> -> tensor<8xf32>
   %y = call @backward(%u) : (tensor<8xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
+}
 }

@@ -7,11 +7,11 @@
 
 // The target says what its device and its links can do; a machine that the
 // program has stays.
-// CPU: module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>}
+// CPU: module @target_describes_machine attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>}
 // SCALAR: dist.machine = #dist.machine<target = "scalar", processor = "x86-64", flopsPerUs =
 // KEPT: dist.machine = #dist.machine<target = "cpu", processor = "x86-64-v4"
 // TARGET: error: unknown target 'tpu'
 // PROCESSOR: error: target 'cpu' knows no processor 'i386'
 // NONE: error: has no machine that it is planned for (dpc-describe-machine)
-module {
+module @target_describes_machine {
 }

@@ -7,6 +7,7 @@
 // CHECK: %[[A:.*]] = exec.buffer shared at 0
 // CHECK: exec.launch @k(%{{.*}}) into(%[[A]])
 // TWO: exec.memory = #exec.memory<arena = 128, shared = 64, peak = 192,
+module @computation_and_collectives_take_turns {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
 exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 exec.entry @step {
@@ -20,10 +21,12 @@ exec.entry @step {
   exec.wait %e
   exec.launch @k(%s) into (%w) : (memref<16xf32>), (memref<16xf32>)
 }
+}
 
 // -----
 // Without a collective there is no shared memory.
 // CHECK: exec.memory = #exec.memory<arena = 128, shared = 0, peak = 128,
+module @no_collective_no_shared_memory {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
 exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 exec.entry @step {
@@ -31,4 +34,5 @@ exec.entry @step {
   %a = exec.buffer arena : memref<16xf32>
   exec.launch @k(%w) into (%a) : (memref<16xf32>), (memref<16xf32>)
   exec.launch @k(%a) into (%w) : (memref<16xf32>), (memref<16xf32>)
+}
 }

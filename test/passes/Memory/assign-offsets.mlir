@@ -2,9 +2,11 @@
 // RUN: not dpc-opt %s --split-input-file --dpc-assign-offsets="capacity-bytes=64" 2>&1 | FileCheck %s --check-prefix=CAP
 // CAP: needs 192 bytes a rank, but 64 bytes are allowed
 
+module @dead_buffers_share_bytes {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 
 // Buffers that are never live together share bytes; persistent buffers keep theirs.
+// CHECK-LABEL: module @dead_buffers_share_bytes
 // CHECK: exec.memory = #exec.memory<arena = 192,
 // CHECK: exec.persistent @state.w #nn.arg<parameter "w"> arena at [[W:[0-9]+]] :
 exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
@@ -22,10 +24,12 @@ exec.entry @step {
   exec.launch @k(%b) into (%c) : (memref<16xf32>), (memref<16xf32>)
   exec.launch @k(%c) into (%w) : (memref<16xf32>), (memref<16xf32>)
 }
+}
 
 // -----
 // A result may replace an operand that dies where the kernel says so.
 // CHECK: exec.memory = #exec.memory<arena = 128,
+module @result_replaces_aliased_operand {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
 exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
 exec.entry @step {
@@ -36,10 +40,12 @@ exec.entry @step {
   exec.launch @k(%a) into (%b) : (memref<16xf32>), (memref<16xf32>)
   exec.launch @k(%b) into (%w) : (memref<16xf32>), (memref<16xf32>)
 }
+}
 
 // -----
 // What a loop reads from outside keeps its bytes until the loop ends.
 // CHECK: exec.memory = #exec.memory<arena = 192,
+module @loop_keeps_outer_buffers {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 exec.entry @step {
   %a = exec.buffer arena : memref<16xf32>
@@ -51,10 +57,12 @@ exec.entry @step {
     exec.launch @k(%b) into (%c) : (memref<16xf32>), (memref<16xf32>)
   }
 }
+}
 
 // -----
 // A collective holds its buffers until it is waited for.
 // CHECK: exec.memory = #exec.memory<arena = 0, shared = 128,
+module @collective_holds_its_buffers {
 exec.entry @step {
   %a = exec.buffer shared : memref<16xf32>
   exec.zero %a : memref<16xf32>
@@ -63,11 +71,13 @@ exec.entry @step {
   exec.zero %b : memref<16xf32>
   exec.wait %e
 }
+}
 
 // -----
 // It may not where another operand reads bytes of it: the kernel says only that
 // the first one dies element by element.
 // CHECK: exec.memory = #exec.memory<arena = 192,
+module @viewed_operand_is_not_replaced {
 func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> { return %a : tensor<16xf32> }
 func.func private @m(%a: tensor<16xf32>, %b: tensor<8xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
 exec.persistent @state.w #nn.arg<parameter "w"> arena : memref<16xf32>
@@ -79,4 +89,5 @@ exec.entry @step {
   %b = exec.buffer arena : memref<16xf32>
   exec.launch @m(%a, %half) into (%b) : (memref<16xf32>, memref<8xf32>), (memref<16xf32>)
   exec.launch @k(%b) into (%w) : (memref<16xf32>), (memref<16xf32>)
+}
 }

@@ -1,8 +1,8 @@
 // RUN: dpc-opt %s --dpc-form-attention --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // Constants may have no location; what is made of them has that of the product.
-// CHECK-LABEL: @mask
-func.func @mask(%q: tensor<2x3xf32>, %m: tensor<2xi1>) -> tensor<2x3xf32> {
+// CHECK-LABEL: @constant_takes_location_of_product
+func.func @constant_takes_location_of_product(%q: tensor<2x3xf32>, %m: tensor<2xi1>) -> tensor<2x3xf32> {
   // CHECK: nn.reshape %{{.*}} : tensor<1x2xi1> -> tensor<2xi1> loc("values")
   // CHECK: nn.select %{{.*}} : tensor<2xi1>, tensor<2xf32> loc("values")
   // CHECK: nn.attention {{.*}} loc(fused["scores", "values"])

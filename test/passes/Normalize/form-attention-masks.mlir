@@ -102,8 +102,8 @@ func.func @hidden_by_number(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v
 }
 
 // Arithmetic on what is repeated is done on less, as for the padding that BERT has.
-// CHECK-LABEL: @padding
-func.func @padding(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @repeats_padding_mask_last
+func.func @repeats_padding_mask_last(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x4xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: nn.sub {{.*}} : tensor<2x4xf32>
   // CHECK: %[[M:.*]] = nn.mul {{.*}} : tensor<2x4xf32>
   // CHECK: nn.attention %arg0, %arg1, %arg2 mask %[[M]] [0, 3] rows 2

@@ -1,8 +1,8 @@
 // RUN: dpc-opt %s --split-input-file --dpc-form-attention --canonicalize --cse | FileCheck %s
 
 // Products around a softmax become one op.
-// CHECK-LABEL: @plain
-func.func @plain(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @forms_plain_attention
+func.func @forms_plain_attention(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 : 
   // CHECK-NOT: nn.softmax
   // CHECK: return %[[Y]]
@@ -13,8 +13,8 @@ func.func @plain(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x
 }
 
 // Heads are read and written where projections have them.
-// CHECK-LABEL: @projections
-func.func @projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+// CHECK-LABEL: @reads_heads_of_projections
+func.func @reads_heads_of_projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
   // CHECK-NOT: nn.transpose
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 1 scale
   // CHECK-NOT: nn.transpose
@@ -30,8 +30,8 @@ func.func @projections(%a: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x8xf32>, %c: ten
 }
 
 // An operand that lies otherwise than the others is transposed.
-// CHECK-LABEL: @mixed
-func.func @mixed(%a: tensor<2x4x3x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @transposes_mixed_operand
+func.func @transposes_mixed_operand(%a: tensor<2x4x3x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Q:.*]] = nn.transpose %arg0 [0, 2, 1, 3]
   // CHECK: nn.attention %[[Q]], %arg1, %arg2 rows 2
   %qa = nn.transpose %a [0, 2, 1, 3] : tensor<2x4x3x8xf32> -> tensor<2x3x4x8xf32>
@@ -43,8 +43,8 @@ func.func @mixed(%a: tensor<2x4x3x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x
 
 // A scale of the scores or of a factor goes into the op, multiplied or divided;
 // also one that has to be computed.
-// CHECK-LABEL: @scales
-func.func @scales(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @takes_constant_scales
+func.func @takes_constant_scales(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.250000e-01 : 
   // CHECK: return %[[Y]]
   %c4 = nn.constant dense<4.0> : tensor<1xf32>
@@ -91,8 +91,8 @@ func.func @flat_keys(%q: tensor<2x3x4x8xf32>, %b: tensor<2x4x3x8xf32>, %v: tenso
 }
 
 // Keys repeated for groups of heads are read as they were repeated.
-// CHECK-LABEL: @groups
-func.func @groups(%q: tensor<2x3x4x8xf32>, %b: tensor<2x1x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @reads_repeated_keys
+func.func @reads_repeated_keys(%q: tensor<2x3x4x8xf32>, %b: tensor<2x1x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[K:.*]] = nn.broadcast
   // CHECK: nn.attention %arg0, %[[K]], %arg2 rows 2
   %k0 = nn.reshape %b : tensor<2x1x4x8xf32> -> tensor<2x4x8xf32>
@@ -115,8 +115,8 @@ func.func @keys_first(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tens
 }
 
 // Exporters put 0 for the NaN of a row without keys.
-// CHECK-LABEL: @guarded
-func.func @guarded(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @takes_zero_guard
+func.func @takes_zero_guard(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>) -> tensor<2x3x4x8xf32> {
   // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 guarded : 
   %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
@@ -164,8 +164,8 @@ func.func @used_scores(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: ten
 }
 
 // Dropout of probabilities is in the way.
-// CHECK-LABEL: @dropout
-func.func @dropout(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x3x4x4xi1>) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @keeps_dropout_of_probabilities
+func.func @keeps_dropout_of_probabilities(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %c: tensor<2x3x4x4xi1>) -> tensor<2x3x4x8xf32> {
   // CHECK-NOT: nn.attention
   // CHECK: nn.softmax
   %z = nn.constant dense<0.0> : tensor<2x3x4x4xf32>
@@ -188,8 +188,8 @@ func.func @other_softmax(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: t
 }
 
 // The op has f32 and f64.
-// CHECK-LABEL: @half
-func.func @half(%q: tensor<2x3x4x8xf16>, %k: tensor<2x3x4x8xf16>, %v: tensor<2x3x4x8xf16>) -> tensor<2x3x4x8xf16> {
+// CHECK-LABEL: @keeps_half_precision
+func.func @keeps_half_precision(%q: tensor<2x3x4x8xf16>, %k: tensor<2x3x4x8xf16>, %v: tensor<2x3x4x8xf16>) -> tensor<2x3x4x8xf16> {
   // CHECK-NOT: nn.attention
   // CHECK: nn.softmax
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf16>, tensor<2x3x4x8xf16> -> tensor<2x3x4x4xf16>
@@ -249,7 +249,8 @@ func.func @more_keys(%q: tensor<2x8xf32>, %k: tensor<3x8xf32>) -> tensor<2x8xf32
 // -----
 
 // A mask that is trained needs a gradient.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_trained_mask
+module @keeps_trained_mask {
 func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<parameter "bias">}) -> tensor<2x3x4x8xf32> {
   // CHECK-NOT: nn.attention
   // CHECK: nn.softmax
@@ -259,11 +260,13 @@ func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3
   %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
   return %y : tensor<2x3x4x8xf32>
 }
+}
 
 // -----
 
 // One that is not does not.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @forms_with_input_mask
+module @forms_with_input_mask {
 func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<input "bias">}) -> tensor<2x3x4x8xf32> {
   // CHECK: nn.attention
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
@@ -272,12 +275,13 @@ func.func @step(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3
   %y = nn.dot %p, %v batch [0, 1] [0, 1] contract [3] [2] : tensor<2x3x4x4xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x8xf32>
   return %y : tensor<2x3x4x8xf32>
 }
+}
 
 // -----
 
 // Nothing is trained where nothing has a gradient.
-// CHECK-LABEL: @infer
-func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<parameter "bias">}) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @forms_with_parameter_outside_training
+func.func @forms_with_parameter_outside_training(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<2x3x4x4xf32> {nn.arg = #nn.arg<parameter "bias">}) -> tensor<2x3x4x8xf32> {
   // CHECK: nn.attention
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
   %t = nn.add %s, %m : tensor<2x3x4x4xf32>
@@ -290,8 +294,8 @@ func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x
 
 // Constants too large for the program are arguments.
 nn.variable @tril = dense<[[0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0]]> : tensor<4x4xf32>
-// CHECK-LABEL: @infer
-func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<4x4xf32> {nn.arg = #nn.arg<constant "tril">}) -> tensor<2x3x4x8xf32> {
+// CHECK-LABEL: @reads_causal_mask_of_variable
+func.func @reads_causal_mask_of_variable(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x3x4x8xf32>, %m: tensor<4x4xf32> {nn.arg = #nn.arg<constant "tril">}) -> tensor<2x3x4x8xf32> {
   // CHECK: nn.attention %arg0, %arg1, %arg2 rows 2 scale 1.000000e+00 causal : 
   %w = nn.broadcast %m [2, 3] : tensor<4x4xf32> -> tensor<2x3x4x4xf32>
   %s = nn.dot %q, %k batch [0, 1] [0, 1] contract [3] [3] : tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32> -> tensor<2x3x4x4xf32>
@@ -305,7 +309,8 @@ func.func @infer(%q: tensor<2x3x4x8xf32>, %k: tensor<2x3x4x8xf32>, %v: tensor<2x
 
 // A guarded softmax that stays one: rows without keys get other scores, so that
 // their gradient is 0 too.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @hides_rows_without_keys
+module @hides_rows_without_keys {
 func.func @step(%q: tensor<3x4x8xf32> {nn.arg = #nn.arg<parameter "q">}, %k: tensor<3x4x8xf32> {nn.arg = #nn.arg<input "k">},
                 %m: tensor<3x4x4xf32> {nn.arg = #nn.arg<input "m">}) -> (tensor<3x4x4xf32> {nn.result = #nn.result<output "y">}) {
   // CHECK-DAG: %[[Z:.*]] = nn.constant dense<0.000000e+00> : tensor<3x4x4xf32>
@@ -326,4 +331,5 @@ func.func @step(%q: tensor<3x4x8xf32> {nn.arg = #nn.arg<parameter "q">}, %k: ten
   %g = nn.select %n, %z, %p : tensor<3x4x4xi1>, tensor<3x4x4xf32>
   %y = nn.mul %g, %g : tensor<3x4x4xf32>
   return %y : tensor<3x4x4xf32>
+}
 }

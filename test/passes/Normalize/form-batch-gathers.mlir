@@ -2,9 +2,9 @@
 // RUN: dpc-opt %s --split-input-file --pass-pipeline='builtin.module(dpc-form-batch-gathers,func.func(dpc-record-bounds))' | FileCheck %s --check-prefix=BOUNDS
 
 // The first component is the sample's own index: as the dynamo exporter writes x[arange(B), i].
-// CHECK-LABEL: @tuples
+// CHECK-LABEL: @own_index_becomes_batch
 // CHECK-SAME: %[[X:.*]]: tensor<4x9x3xf32>, %[[I:.*]]: tensor<4x1xi64>
-func.func @tuples(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>) -> tensor<4x3xf32> {
+func.func @own_index_becomes_batch(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>) -> tensor<4x3xf32> {
   // CHECK-NOT: tensor<4x2xi64>
   // CHECK-DAG: %[[WRAPPED:.*]] = nn.add %[[I]], %{{.*}} : tensor<4x1xi64>
   // CHECK-DAG: %[[NEGATIVE:.*]] = nn.compare lt %[[I]], %{{.*}} : tensor<4x1xi64>
@@ -43,8 +43,8 @@ func.func @never_negative(%x: tensor<4x9x3xf32>, %ids: tensor<4x9xi32>) -> tenso
 }
 
 // Several rows a sample; components behind the own index stay together, and further own indices follow.
-// CHECK-LABEL: @many
-func.func @many(%x: tensor<4x5x6x7xf32>, %i: tensor<4x5x1xi64>, %j: tensor<4x3x2xi64>) -> (tensor<4x5x7xf32>, tensor<4x3x7xf32>) {
+// CHECK-LABEL: @several_rows_and_own_indices
+func.func @several_rows_and_own_indices(%x: tensor<4x5x6x7xf32>, %i: tensor<4x5x1xi64>, %j: tensor<4x3x2xi64>) -> (tensor<4x5x7xf32>, tensor<4x3x7xf32>) {
   // CHECK: nn.gather_nd %arg0, %arg1 {batchDims = 2 : i64} : tensor<4x5x6x7xf32>, tensor<4x5x1xi64> -> tensor<4x5x7xf32>
   // CHECK: nn.gather_nd %arg0, %arg2 {batchDims = 1 : i64} : tensor<4x5x6x7xf32>, tensor<4x3x2xi64> -> tensor<4x3x7xf32>
   %b = nn.iota dim 0 : tensor<4x5x1xi64>
@@ -76,9 +76,9 @@ func.func @another_index(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>) -> (tensor<
 }
 
 // The sample second: nothing is moved but what is taken.
-// CHECK-LABEL: @second
+// CHECK-LABEL: @sample_second_gathers_elements
 // CHECK-SAME: %[[X:.*]]: tensor<9x4x3xf32>, %[[I:.*]]: tensor<4x5x1xi64>
-func.func @second(%x: tensor<9x4x3xf32>, %i: tensor<4x5x1xi64>) -> tensor<4x5x3xf32> {
+func.func @sample_second_gathers_elements(%x: tensor<9x4x3xf32>, %i: tensor<4x5x1xi64>) -> tensor<4x5x3xf32> {
   // CHECK: %[[FLAT:.*]] = nn.reshape %[[I]] : tensor<4x5x1xi64> -> tensor<4x5xi64>
   // CHECK: %[[ROWS:.*]] = nn.transpose %[[FLAT]] [1, 0]
   // CHECK: %[[EACH:.*]] = nn.broadcast %[[ROWS]] [0, 1] : tensor<5x4xi64> -> tensor<5x4x3xi64>
@@ -114,8 +114,8 @@ func.func @not_second(%x: tensor<9x4x4xf32>, %i: tensor<4x1xi64>, %k: tensor<3x1
 }
 
 // Tuples for some samples only, and one sample, are no batch.
-// CHECK-LABEL: @extents
-func.func @extents(%x: tensor<4x9x3xf32>, %i: tensor<3x1xi64>, %one: tensor<1x9x3xf32>, %j: tensor<1x1xi64>) -> (tensor<3x3xf32>, tensor<1x3xf32>) {
+// CHECK-LABEL: @keeps_partial_batches
+func.func @keeps_partial_batches(%x: tensor<4x9x3xf32>, %i: tensor<3x1xi64>, %one: tensor<1x9x3xf32>, %j: tensor<1x1xi64>) -> (tensor<3x3xf32>, tensor<1x3xf32>) {
   // CHECK-NOT: batchDims
   // CHECK: return
   %own = nn.iota dim 0 : tensor<3x1xi64>
@@ -128,8 +128,8 @@ func.func @extents(%x: tensor<4x9x3xf32>, %i: tensor<3x1xi64>, %one: tensor<1x9x
 }
 
 // Writes: x[arange(B), i] = u, whatever the kind.
-// CHECK-LABEL: @scatters
-func.func @scatters(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>, %u: tensor<4x3xf32>) -> tensor<4x9x3xf32> {
+// CHECK-LABEL: @scatters_by_own_index
+func.func @scatters_by_own_index(%x: tensor<4x9x3xf32>, %i: tensor<4x1xi64>, %u: tensor<4x3xf32>) -> tensor<4x9x3xf32> {
   // CHECK: %[[Y:.*]] = nn.scatter_nd none %arg0, %arg1, %arg2 {batchDims = 1 : i64}
   // CHECK: nn.scatter_nd add %[[Y]], %arg1, %arg2 {batchDims = 1 : i64}
   %own = nn.iota dim 0 : tensor<4x1xi64>
@@ -150,9 +150,9 @@ func.func @scatters_elsewhere(%x: tensor<4x9x3xf32>, %i: tensor<4x2xi64>, %u: te
 // -----
 
 // Rows of samples in one dimension: as the TorchScript exporter writes x[arange(B), i].
-// CHECK-LABEL: @rows
+// CHECK-LABEL: @row_of_each_sample
 // CHECK-SAME: %[[X:.*]]: tensor<36x3xf32>, %[[IDS:.*]]: tensor<4x9xi64>
-func.func @rows(%x: tensor<36x3xf32>, %ids: tensor<4x9xi64>) -> tensor<4x3xf32> {
+func.func @row_of_each_sample(%x: tensor<36x3xf32>, %ids: tensor<4x9xi64>) -> tensor<4x3xf32> {
   // CHECK-NEXT: %[[LAST:.*]] = nn.arg_reduce max %[[IDS]] dim 1
   // CHECK-NEXT: %[[SAMPLES:.*]] = nn.reshape %[[X]] : tensor<36x3xf32> -> tensor<4x9x3xf32>
   // CHECK-NEXT: %[[ROW:.*]] = nn.reshape %[[LAST]] : tensor<4xi64> -> tensor<4x1xi64>
@@ -279,9 +279,9 @@ func.func @one_row(%x: tensor<4x3xf32>, %ids: tensor<4x1xi64>) -> tensor<4x3xf32
 // -----
 
 // Tuples that take everything in order repeat it: mask[b, t] for every head and query.
-// CHECK-LABEL: @mask
+// CHECK-LABEL: @tuples_in_order_repeat_mask
 // CHECK-SAME: %[[M:.*]]: tensor<2x3xi1>
-func.func @mask(%m: tensor<2x3xi1>, %w: tensor<2x1x3x5xi1>) -> (tensor<2x1x1x3xi1>, tensor<2x4x3x5xi1>) {
+func.func @tuples_in_order_repeat_mask(%m: tensor<2x3xi1>, %w: tensor<2x1x3x5xi1>) -> (tensor<2x1x1x3xi1>, tensor<2x4x3x5xi1>) {
   // CHECK-DAG: %[[A:.*]] = nn.broadcast %[[M]] [0, 3] : tensor<2x3xi1> -> tensor<2x1x1x3xi1>
   // CHECK-DAG: %[[W:.*]] = nn.reshape %arg1 : tensor<2x1x3x5xi1> -> tensor<2x3x5xi1>
   // CHECK-DAG: %[[B:.*]] = nn.broadcast %[[W]] [0, 2, 3] : tensor<2x3x5xi1> -> tensor<2x4x3x5xi1>
@@ -317,10 +317,10 @@ func.func @other_tuples(%m: tensor<2x3xi1>, %s: tensor<3x3xi1>, %o: tensor<2x1xi
 // -----
 
 // What the program asks of an index that is given stays asked, and is no more that of the widest dimension.
-// BOUNDS-LABEL: @given
+// BOUNDS-LABEL: @given_index_keeps_bounds
 // BOUNDS-SAME: #nn.arg<input "at">, nn.bounds = array<i64: 0, 2>}
 // BOUNDS-SAME: #nn.arg<input "wrapped">, nn.bounds = array<i64: -3, 2>}
-func.func @given(%x: tensor<4x3xf32>, %at: tensor<4x1xi64> {nn.arg = #nn.arg<input "at">}, %w: tensor<4x1xi64> {nn.arg = #nn.arg<input "wrapped">})
+func.func @given_index_keeps_bounds(%x: tensor<4x3xf32>, %at: tensor<4x1xi64> {nn.arg = #nn.arg<input "at">}, %w: tensor<4x1xi64> {nn.arg = #nn.arg<input "wrapped">})
     -> (tensor<4xf32>, tensor<4xf32>) {
   %own = nn.iota dim 0 : tensor<4x1xi64>
   %t = nn.concat %own, %at dim 1 : tensor<4x1xi64>, tensor<4x1xi64> -> tensor<4x2xi64>

@@ -5,10 +5,10 @@
 // TYPE: error: dpc-narrow-floats: unknown type 'f8'; known: bf16, f16
 
 // A product reads narrow factors and gives a narrow result; what is elementwise stays f32.
-// CHECK-LABEL: func.func @product
+// CHECK-LABEL: func.func @narrows_product
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>, %[[W:[a-z0-9]+]]: tensor<8x8xf32>) -> tensor<4x8xf32>
-// F16-LABEL: func.func @product
-func.func @product(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+// F16-LABEL: func.func @narrows_product
+func.func @narrows_product(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   // CHECK-DAG: %[[A:.+]] = nn.convert %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
   // CHECK-DAG: %[[B:.+]] = nn.convert %[[W]] : tensor<8x8xf32> -> tensor<8x8xbf16>
   // CHECK: %[[C:.+]] = nn.dot %[[A]], %[[B]] contract [1] [0] : tensor<4x8xbf16>, tensor<8x8xbf16> -> tensor<4x8xbf16>
@@ -24,10 +24,10 @@ func.func @product(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> 
 // -----
 
 // Wide: norms, softmax, sums and losses have no narrow operands; a sum with what is not a product's stays f32.
-// CHECK-LABEL: func.func @wide
+// CHECK-LABEL: func.func @keeps_other_ops_wide
 // CHECK-NOT: bf16
-// F16-LABEL: func.func @wide
-func.func @wide(%x: tensor<4x8xf32>, %i: tensor<4xi64>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) {
+// F16-LABEL: func.func @keeps_other_ops_wide
+func.func @keeps_other_ops_wide(%x: tensor<4x8xf32>, %i: tensor<4xi64>) -> (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) {
   %n, %m, %v = nn.normalize %x [1] epsilon 1.0e-5 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>
   %s = nn.softmax %n dim 1 : tensor<4x8xf32>
   %t = nn.add %s, %x : tensor<4x8xf32>
@@ -40,9 +40,9 @@ func.func @wide(%x: tensor<4x8xf32>, %i: tensor<4xi64>) -> (tensor<4x8xf32>, ten
 
 // What only moves or selects numbers takes the type of what it reads, if all of that is narrow: constants that are
 // narrow numbers too.
-// CHECK-LABEL: func.func @follow
-// F16-LABEL: func.func @follow
-func.func @follow(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<4x16xf32>, tensor<4x8xf32>) {
+// CHECK-LABEL: func.func @moves_follow_narrow_operands
+// F16-LABEL: func.func @moves_follow_narrow_operands
+func.func @moves_follow_narrow_operands(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<4x16xf32>, tensor<4x8xf32>) {
   %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
   // CHECK: nn.relu %{{.*}} : tensor<4x8xbf16>
   %r = nn.relu %y : tensor<4x8xf32>
@@ -67,10 +67,10 @@ func.func @follow(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<8x4xf32>,
 
 // A weight is narrowed before it is transposed, so that the product can take that in. What another op reads in f32
 // too, or is larger than what is moved out of it, stays f32.
-// CHECK-LABEL: func.func @sink
+// CHECK-LABEL: func.func @narrows_weight_before_transpose
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>, %[[W:[a-z0-9]+]]: tensor<8x8xf32>
-// F16-LABEL: func.func @sink
-func.func @sink(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>, tensor<2x8xf32>) {
+// F16-LABEL: func.func @narrows_weight_before_transpose
+func.func @narrows_weight_before_transpose(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>, tensor<2x8xf32>) {
   // CHECK: %[[N:.+]] = nn.convert %[[W]] : tensor<8x8xf32> -> tensor<8x8xbf16>
   // CHECK: %[[T:.+]] = nn.transpose %[[N]] [1, 0] : tensor<8x8xbf16> -> tensor<8x8xbf16>
   // CHECK: nn.dot %{{.*}}, %[[T]]
@@ -88,10 +88,10 @@ func.func @sink(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, t
 // -----
 
 // Parts of one value that are all read narrow are parts of one narrow value.
-// CHECK-LABEL: func.func @parts
+// CHECK-LABEL: func.func @narrows_all_parts
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>
-// F16-LABEL: func.func @parts
-func.func @parts(%x: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+// F16-LABEL: func.func @narrows_all_parts
+func.func @narrows_all_parts(%x: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
   // CHECK-NOT: nn.slice {{.*}}f32
   // CHECK: nn.slice %{{.*}} starts [0, 0] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
   // CHECK: nn.slice %{{.*}} starts [0, 4] {{.*}} : tensor<4x8xbf16> -> tensor<4x4xbf16>
@@ -105,9 +105,9 @@ func.func @parts(%x: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
 // -----
 
 // Constants are narrow constants, rounded to nearest.
-// CHECK-LABEL: func.func @constants
-// F16-LABEL: func.func @constants
-func.func @constants(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+// CHECK-LABEL: func.func @rounds_constants
+// F16-LABEL: func.func @rounds_constants
+func.func @rounds_constants(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
   // CHECK-DAG: nn.constant dense<{{\[\[}}1.000980e-01, 1.000000e+00], [-2.000000e+00, 3.000000e+00]]> : tensor<2x2xbf16>
   %w = nn.constant dense<[[0.1, 1.0], [-2.0, 3.0]]> : tensor<2x2xf32>
   %y = nn.dot %x, %w contract [1] [0] : tensor<4x2xf32>, tensor<2x2xf32> -> tensor<4x2xf32>
@@ -117,9 +117,9 @@ func.func @constants(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
 // -----
 
 // Attention's q, k and v are narrow; its mask, its result and its sums of exponentials are not.
-// CHECK-LABEL: func.func @attention
-// F16-LABEL: func.func @attention
-func.func @attention(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4xf32>) {
+// CHECK-LABEL: func.func @narrows_attention_operands
+// F16-LABEL: func.func @narrows_attention_operands
+func.func @narrows_attention_operands(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4xf32>) {
   // CHECK: nn.attention {{.*}} : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<4xf32> -> tensor<2x4x8xf32>, tensor<2x4xf32>
   %y, %l = nn.attention %q, %q, %q mask %m [2] rows 1 scale 0.5
       : tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<4xf32> -> tensor<2x4x8xf32>, tensor<2x4xf32>
@@ -129,10 +129,10 @@ func.func @attention(%q: tensor<2x4x8xf32>, %m: tensor<4xf32>) -> (tensor<2x4x8x
 // -----
 
 // Parts of a model that have another type are left alone.
-// CHECK-LABEL: func.func @others
+// CHECK-LABEL: func.func @keeps_other_types
 // CHECK: nn.dot {{.*}} : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
-// F16-LABEL: func.func @others
-func.func @others(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
+// F16-LABEL: func.func @keeps_other_types
+func.func @keeps_other_types(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
   %y = nn.dot %x, %w contract [1] [0] : tensor<4x8xf64>, tensor<8x8xf64> -> tensor<4x8xf64>
   return %y : tensor<4x8xf64>
 }
@@ -141,9 +141,9 @@ func.func @others(%x: tensor<4x8xf64>, %w: tensor<8x8xf64>) -> tensor<4x8xf64> {
 
 // Positions are not rounded: a product stays f32 where one factor is made of integers alone. What is computed with
 // weights in between, or of random numbers, is no position, nor are samples of 8 bits.
-// CHECK-LABEL: func.func @positions
-// F16-LABEL: func.func @positions
-func.func @positions(%ids: tensor<4x2xi64> {nn.arg = #nn.arg<input "positions", batch = 0>},
+// CHECK-LABEL: func.func @keeps_products_of_positions
+// F16-LABEL: func.func @keeps_products_of_positions
+func.func @keeps_products_of_positions(%ids: tensor<4x2xi64> {nn.arg = #nn.arg<input "positions", batch = 0>},
                      %table: tensor<2x8xf32> {nn.arg = #nn.arg<buffer "frequencies">},
                      %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">},
                      %pixels: tensor<4x2xui8> {nn.arg = #nn.arg<input "pixels", batch = 0>},
@@ -175,9 +175,9 @@ func.func @positions(%ids: tensor<4x2xi64> {nn.arg = #nn.arg<input "positions", 
 // -----
 
 // Truth values are exact in any type, moved too; sums of them are numbers.
-// CHECK-LABEL: func.func @flags
-// F16-LABEL: func.func @flags
-func.func @flags(%ids: tensor<4xi64> {nn.arg = #nn.arg<input "ids", batch = 0>},
+// CHECK-LABEL: func.func @narrows_truth_values
+// F16-LABEL: func.func @narrows_truth_values
+func.func @narrows_truth_values(%ids: tensor<4xi64> {nn.arg = #nn.arg<input "ids", batch = 0>},
                  %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
   %n = nn.iota dim 1 : tensor<4x8xi64>
   %b = nn.broadcast %ids [0] : tensor<4xi64> -> tensor<4x8xi64>
@@ -200,11 +200,11 @@ func.func @flags(%ids: tensor<4xi64> {nn.arg = #nn.arg<input "ids", batch = 0>},
 
 // What is no sum stays f32, be it a contraction of extent 1, of none, or a convolution of one weight an element; so does
 // a product of constants.
-// CHECK-LABEL: func.func @outer
+// CHECK-LABEL: func.func @keeps_products_without_sums
 // CHECK-NOT: bf16
-// F16-LABEL: func.func @outer
+// F16-LABEL: func.func @keeps_products_without_sums
 // F16-NOT: xf16
-func.func @outer(%x: tensor<4x1xf32>, %w: tensor<1x8xf32>, %i: tensor<2x3x4x4xf32>, %k: tensor<3x1x1x1xf32>)
+func.func @keeps_products_without_sums(%x: tensor<4x1xf32>, %w: tensor<1x8xf32>, %i: tensor<2x3x4x4xf32>, %k: tensor<3x1x1x1xf32>)
     -> (tensor<4x8xf32>, tensor<4x1x1x8xf32>, tensor<2x3x4x4xf32>, tensor<2x2xf32>) {
   %a = nn.dot %x, %w contract [1] [0] : tensor<4x1xf32>, tensor<1x8xf32> -> tensor<4x8xf32>
   %b = nn.dot %x, %w contract [] [] : tensor<4x1xf32>, tensor<1x8xf32> -> tensor<4x1x1x8xf32>

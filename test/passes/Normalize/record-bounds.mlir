@@ -1,10 +1,10 @@
 // RUN: dpc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(dpc-record-bounds))' | FileCheck %s
 
 // Labels are classes or the ignored value; tokens are rows of the table, under whatever shape they arrive.
-// CHECK-LABEL: @classes
+// CHECK-LABEL: @bounds_of_labels_and_tokens
 // CHECK-SAME: %{{.*}}: tensor<8xi32> {nn.arg = #nn.arg<label "label">, nn.bounds = array<i64: 0, 9, -100>}
 // CHECK-SAME: %{{.*}}: tensor<2x4xi64> {nn.arg = #nn.arg<input "ids">, nn.bounds = array<i64: 0, 6>}
-func.func @classes(%x: tensor<8x10xf32> {nn.arg = #nn.arg<input "x">}, %l: tensor<8xi32> {nn.arg = #nn.arg<label "label">},
+func.func @bounds_of_labels_and_tokens(%x: tensor<8x10xf32> {nn.arg = #nn.arg<input "x">}, %l: tensor<8xi32> {nn.arg = #nn.arg<label "label">},
                    %ids: tensor<2x4xi64> {nn.arg = #nn.arg<input "ids">}, %t: tensor<7x3xf32> {nn.arg = #nn.arg<parameter "t">})
     -> (tensor<8xf32>, tensor<8x3xf32>) {
   %0 = nn.convert %l : tensor<8xi32> -> tensor<8xi64>
@@ -17,10 +17,10 @@ func.func @classes(%x: tensor<8x10xf32> {nn.arg = #nn.arg<input "x">}, %l: tenso
 // -----
 
 // Negative indices count from the end; a replaced value may be anything the rest allows.
-// CHECK-LABEL: @selects
+// CHECK-LABEL: @bounds_of_wrapped_and_masked
 // CHECK-SAME: #nn.arg<input "wrapped">, nn.bounds = array<i64: -7, 6>}
 // CHECK-SAME: #nn.arg<input "masked">, nn.bounds = array<i64: 0, 6, -1>}
-func.func @selects(%w: tensor<8xi64> {nn.arg = #nn.arg<input "wrapped">}, %m: tensor<8xi64> {nn.arg = #nn.arg<input "masked">},
+func.func @bounds_of_wrapped_and_masked(%w: tensor<8xi64> {nn.arg = #nn.arg<input "wrapped">}, %m: tensor<8xi64> {nn.arg = #nn.arg<input "masked">},
                    %t: tensor<7x3xf32> {nn.arg = #nn.arg<parameter "t">}) -> (tensor<8x3xf32>, tensor<8x3xf32>) {
   %zero = nn.constant dense<0> : tensor<8xi64>
   %seven = nn.constant dense<7> : tensor<8xi64>
@@ -38,11 +38,11 @@ func.func @selects(%w: tensor<8xi64> {nn.arg = #nn.arg<input "wrapped">}, %m: te
 // -----
 
 // Two uses ask for what both allow. A use that computes asks nothing, nor does an input chosen by another's value.
-// CHECK-LABEL: @both
+// CHECK-LABEL: @uses_narrow_each_other
 // CHECK-SAME: #nn.arg<input "two">, nn.bounds = array<i64: 0, 4>}
 // CHECK-SAME: #nn.arg<input "computed">}
 // CHECK-SAME: #nn.arg<input "chosen">}
-func.func @both(%i: tensor<2x1xi64> {nn.arg = #nn.arg<input "two">}, %c: tensor<2xi64> {nn.arg = #nn.arg<input "computed">},
+func.func @uses_narrow_each_other(%i: tensor<2x1xi64> {nn.arg = #nn.arg<input "two">}, %c: tensor<2xi64> {nn.arg = #nn.arg<input "computed">},
                 %d: tensor<2xi64> {nn.arg = #nn.arg<input "chosen">}, %t: tensor<7x5xf32> {nn.arg = #nn.arg<parameter "t">})
     -> (tensor<2x1xf32>, tensor<2x1x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>) {
   %u = nn.slice %t starts [0, 0] limits [2, 5] strides [1, 1] : tensor<7x5xf32> -> tensor<2x5xf32>
@@ -60,10 +60,10 @@ func.func @both(%i: tensor<2x1xi64> {nn.arg = #nn.arg<input "two">}, %c: tensor<
 // -----
 
 // Each component of a tuple has the bounds of its own dimension, also where it counts from that one's end.
-// CHECK-LABEL: @tuples
+// CHECK-LABEL: @bounds_of_tuple_components
 // CHECK-SAME: #nn.arg<input "plain">, nn.bounds = [array<i64: 1, 0, 6>, array<i64: 1, 0, 4>, array<i64: 1, 0, 6>, array<i64: 1, 0, 4>, array<i64: 1, 0, 6>, array<i64: 1, 0, 4>]}
 // CHECK-SAME: #nn.arg<input "wrapped", batch = 0>, nn.bounds = [array<i64: 1, -7, 6>, array<i64: 1, -5, 4>]}
-func.func @tuples(%p: tensor<3x2xi64> {nn.arg = #nn.arg<input "plain">}, %w: tensor<3x2xi64> {nn.arg = #nn.arg<input "wrapped", batch = 0>},
+func.func @bounds_of_tuple_components(%p: tensor<3x2xi64> {nn.arg = #nn.arg<input "plain">}, %w: tensor<3x2xi64> {nn.arg = #nn.arg<input "wrapped", batch = 0>},
                   %t: tensor<7x5xf32> {nn.arg = #nn.arg<parameter "t">}) -> (tensor<3xf32>, tensor<3xf32>) {
   %zero = nn.constant dense<0> : tensor<3x2xi64>
   %extents = nn.constant dense<[7, 5]> : tensor<2xi64>
@@ -80,9 +80,9 @@ func.func @tuples(%p: tensor<3x2xi64> {nn.arg = #nn.arg<input "plain">}, %w: ten
 
 // Columns that index different tables have each its own bounds; two uses of a column ask for what both allow; a column that
 // indexes nothing may be anything. What is sliced is taken at known indices, reshaped and converted on the way.
-// CHECK-LABEL: @columns
+// CHECK-LABEL: @bounds_of_columns
 // CHECK-SAME: nn.bounds = [array<i64: 1, 0, 3>, array<i64: 1, 0, 6>, array<i64: 1, -9223372036854775808, 9223372036854775807>, array<i64: 1, 0, 2>]}
-func.func @columns(%ids: tensor<2x4xi32> {nn.arg = #nn.arg<input "ids", batch = 0>}, %a: tensor<7x2xf32> {nn.arg = #nn.arg<parameter "a">},
+func.func @bounds_of_columns(%ids: tensor<2x4xi32> {nn.arg = #nn.arg<input "ids", batch = 0>}, %a: tensor<7x2xf32> {nn.arg = #nn.arg<parameter "a">},
                    %b: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "b">}, %c: tensor<3x2xf32> {nn.arg = #nn.arg<parameter "c">})
     -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
   %wide = nn.convert %ids : tensor<2x4xi32> -> tensor<2x4xi64>
@@ -102,10 +102,10 @@ func.func @columns(%ids: tensor<2x4xi32> {nn.arg = #nn.arg<input "ids", batch = 
 // -----
 
 // Tables that lie end to end: what an offset is added to. Samples that differ have what all of them allow.
-// CHECK-LABEL: @offsets
+// CHECK-LABEL: @offsets_shift_bounds
 // CHECK-SAME: #nn.arg<input "ids", batch = 0>, nn.bounds = [array<i64: 1, 0, 11>, array<i64: 1, -5, 6>]}
 // CHECK-SAME: #nn.arg<input "rows", batch = 0>, nn.bounds = array<i64: 0, 3>}
-func.func @offsets(%ids: tensor<3x2xi64> {nn.arg = #nn.arg<input "ids", batch = 0>}, %rows: tensor<2xi64> {nn.arg = #nn.arg<input "rows", batch = 0>},
+func.func @offsets_shift_bounds(%ids: tensor<3x2xi64> {nn.arg = #nn.arg<input "ids", batch = 0>}, %rows: tensor<2xi64> {nn.arg = #nn.arg<input "rows", batch = 0>},
                    %t: tensor<12x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "u">})
     -> (tensor<3x2x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>) {
   %each = nn.constant dense<[0, 5]> : tensor<2xi64>
@@ -122,10 +122,10 @@ func.func @offsets(%ids: tensor<3x2xi64> {nn.arg = #nn.arg<input "ids", batch = 
 // -----
 
 // Padding brings a value of its own; concatenation gives each part its place.
-// CHECK-LABEL: @parts
+// CHECK-LABEL: @bounds_of_padded_parts
 // CHECK-SAME: #nn.arg<input "x">, nn.bounds = array<i64: 0, 4>}
 // CHECK-SAME: #nn.arg<input "y">, nn.bounds = [array<i64: 1, 0, 4>, array<i64: 1, 0, 1>]}
-func.func @parts(%x: tensor<1xi64> {nn.arg = #nn.arg<input "x">}, %y: tensor<2xi64> {nn.arg = #nn.arg<input "y">},
+func.func @bounds_of_padded_parts(%x: tensor<1xi64> {nn.arg = #nn.arg<input "x">}, %y: tensor<2xi64> {nn.arg = #nn.arg<input "y">},
                  %t: tensor<5x2xf32> {nn.arg = #nn.arg<parameter "t">}, %u: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "u">})
     -> (tensor<2x2xf32>, tensor<3x2xf32>) {
   %zero = nn.constant dense<0> : tensor<i64>

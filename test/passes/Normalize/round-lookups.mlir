@@ -1,14 +1,14 @@
 // RUN: dpc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(dpc-round-lookups))' | FileCheck %s
 
 // Of a parameter that a product reads narrow, rows that are taken are rounded too.
-// CHECK-LABEL: func.func @tied
+// CHECK-LABEL: func.func @rounds_rows_of_narrow_parameter
 // CHECK-SAME: %[[T:.*]]: tensor<9x8xf32>
 // CHECK: %[[R:.*]] = nn.gather %[[T]], %{{.*}} dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
 // CHECK-NEXT: %[[N:.*]] = nn.convert %[[R]] : tensor<4x8xf32> -> tensor<4x8xbf16>
 // CHECK-NEXT: %[[W:.*]] = nn.convert %[[N]] : tensor<4x8xbf16> -> tensor<4x8xf32>
 // CHECK-NEXT: nn.tanh %[[W]]
 // CHECK-NEXT: nn.convert %[[T]]
-func.func @tied(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>)
+func.func @rounds_rows_of_narrow_parameter(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>)
     -> (tensor<4x8xf32>, tensor<9x8xbf16>) {
   %x = nn.gather %table, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
   %h = nn.tanh %x : tensor<4x8xf32>
@@ -19,9 +19,9 @@ func.func @tied(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %
 // -----
 
 // Not of one that nothing reads narrow, and not of what is no parameter.
-// CHECK-LABEL: func.func @others
+// CHECK-LABEL: func.func @keeps_rows_of_wide_tables
 // CHECK-NOT: tensor<4x8xbf16>
-func.func @others(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>, %other: tensor<9x8xf32>)
+func.func @keeps_rows_of_wide_tables(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>, %other: tensor<9x8xf32>)
     -> (tensor<4x8xf32>, tensor<9x8xbf16>) {
   %x = nn.gather %table, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
   %y = nn.gather %other, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
@@ -33,9 +33,9 @@ func.func @others(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">},
 // -----
 
 // Nor of one that products read in two types.
-// CHECK-LABEL: func.func @two
+// CHECK-LABEL: func.func @keeps_rows_of_two_types
 // CHECK-NOT: nn.convert %{{.*}} : tensor<4x8xf32>
-func.func @two(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>)
+func.func @keeps_rows_of_two_types(%table: tensor<9x8xf32> {nn.arg = #nn.arg<parameter "table">}, %ids: tensor<4xi64>)
     -> (tensor<4x8xf32>, tensor<9x8xbf16>, tensor<9x8xf16>) {
   %x = nn.gather %table, %ids dim 0 : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
   %n = nn.convert %table : tensor<9x8xf32> -> tensor<9x8xbf16>

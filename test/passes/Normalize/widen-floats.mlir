@@ -1,9 +1,9 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-widen-floats | FileCheck %s
 
 // Every float type of a function becomes f64, whatever its width; integers and truth values stay.
-// CHECK-LABEL: func.func @types
+// CHECK-LABEL: func.func @widens_every_float_type
 // CHECK-SAME: %[[A:[a-zA-Z0-9]+]]: tensor<4xf64>, %[[B:[a-zA-Z0-9]+]]: tensor<4xf64>, %[[I:[a-zA-Z0-9]+]]: tensor<4xi64>, %[[P:[a-zA-Z0-9]+]]: tensor<4xi1>) -> (tensor<4xf64>, tensor<4xi64>)
-func.func @types(%a: tensor<4xf32>, %b: tensor<4xf16>, %i: tensor<4xi64>, %p: tensor<4xi1>)
+func.func @widens_every_float_type(%a: tensor<4xf32>, %b: tensor<4xf16>, %i: tensor<4xi64>, %p: tensor<4xi1>)
     -> (tensor<4xf32>, tensor<4xi64>) {
   // CHECK: %[[S:[a-zA-Z0-9]+]] = nn.select %[[P]], %[[A]], %[[A]] : tensor<4xi1>, tensor<4xf64>
   %s = nn.select %p, %a, %a : tensor<4xi1>, tensor<4xf32>
@@ -12,8 +12,8 @@ func.func @types(%a: tensor<4xf32>, %b: tensor<4xf16>, %i: tensor<4xi64>, %p: te
 }
 
 // A value is widened, not parsed again: 0.1f stays the f32 number nearest to 0.1.
-// CHECK-LABEL: func.func @values
-func.func @values() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xi32>) {
+// CHECK-LABEL: func.func @widens_rounded_values
+func.func @widens_rounded_values() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xi32>) {
   // CHECK: nn.constant dense<[0.10000000149011612, -2.500000e+00]> : tensor<2xf64>
   %0 = nn.constant dense<[0.1, -2.5]> : tensor<2xf32>
   // Equal elements stay a splat.
@@ -25,16 +25,16 @@ func.func @values() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xi32>) {
 }
 
 // A Cast to float is one to f64 too.
-// CHECK-LABEL: func.func @cast
-func.func @cast(%i: tensor<4xi64>) -> tensor<4xf32> {
+// CHECK-LABEL: func.func @widens_target_of_cast
+func.func @widens_target_of_cast(%i: tensor<4xi64>) -> tensor<4xf32> {
   // CHECK: nn.convert %{{.*}} : tensor<4xi64> -> tensor<4xf64>
   %0 = nn.convert %i : tensor<4xi64> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
 // Regions are widened with their arguments.
-// CHECK-LABEL: func.func @regions
-func.func @regions(%p: tensor<4xf32>, %lr: tensor<f32>) -> tensor<4xf32> {
+// CHECK-LABEL: func.func @widens_region_arguments
+func.func @widens_region_arguments(%p: tensor<4xf32>, %lr: tensor<f32>) -> tensor<4xf32> {
   // CHECK: nn.update(%{{.*}} : tensor<4xf64>) scalars(%{{.*}} : tensor<f64>)
   // CHECK-NEXT: ^bb0(%[[P:[a-zA-Z0-9]+]]: tensor<f64>, %[[L:[a-zA-Z0-9]+]]: tensor<f64>):
   // CHECK-NEXT: nn.mul %[[P]], %[[L]] : tensor<f64>

@@ -1,8 +1,8 @@
 // RUN: dpc-opt %s --split-input-file --dpc-widen-sums | FileCheck %s
 
 // A weight's gradient is an f32 sum of narrow products, through what moves it.
-// CHECK-LABEL: func.func @gradient
-func.func @gradient(%x: tensor<4x8xbf16>, %g: tensor<4x2xbf16>) -> tensor<2x8xf32> {
+// CHECK-LABEL: func.func @widens_weight_gradient
+func.func @widens_weight_gradient(%x: tensor<4x8xbf16>, %g: tensor<4x2xbf16>) -> tensor<2x8xf32> {
   // CHECK: %[[W:.+]] = nn.dot %{{.*}}, %{{.*}} contract [0] [0] : tensor<4x8xbf16>, tensor<4x2xbf16> -> tensor<8x2xf32>
   // CHECK: %[[T:.+]] = nn.transpose %[[W]] [1, 0] : tensor<8x2xf32> -> tensor<2x8xf32>
   // CHECK: return %[[T]]
@@ -15,8 +15,8 @@ func.func @gradient(%x: tensor<4x8xbf16>, %g: tensor<4x2xbf16>) -> tensor<2x8xf3
 // -----
 
 // Convolutions too.
-// CHECK-LABEL: func.func @convolution
-func.func @convolution(%x: tensor<1x1x4x4xf16>, %g: tensor<1x1x2x2xf16>) -> tensor<1x1x3x3xf32> {
+// CHECK-LABEL: func.func @widens_convolution_gradient
+func.func @widens_convolution_gradient(%x: tensor<1x1x4x4xf16>, %g: tensor<1x1x2x2xf16>) -> tensor<1x1x3x3xf32> {
   // CHECK: nn.conv_weight_grad {{.*}} -> tensor<1x1x3x3xf32>
   // CHECK-NOT: nn.convert
   %w = nn.conv_weight_grad %x, %g strides [1, 1] padLow [0, 0] padHigh [0, 0] dilations [1, 1] groups 1

@@ -10,6 +10,7 @@
 // CHECK: "step": 4, "loss": null, "loss_scale": 1, "statistic": 2, "weight": 0.875,
 // CHECK: "step": 5, "loss": -2, "loss_scale": 1, "statistic": 2, "weight": 0.875,
 // CHECK: "step": 6, "loss": 3, "loss_scale": 1, "statistic": 4, "weight": -0.125,
+module @skips_step_of_infinite_loss {
 nn.variable @w = dense<1.0> : tensor<f32>
 nn.variable @mean = dense<1.0> : tensor<f32>
 nn.variable @loss_scale = dense<8.0> : tensor<f32>
@@ -24,4 +25,5 @@ func.func @step(%w: tensor<f32> {nn.arg = #nn.arg<parameter "w">},
   %g = nn.constant dense<1.0> : tensor<f32>
   %l = nn.reshape %x : tensor<1xf32> -> tensor<f32>
   return %n, %g, %l, %w, %m : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
 }

@@ -64,6 +64,7 @@
 // CLIP: %[[BOTH:[a-z0-9]+]] = nn.mul %[[INVERSE]], %[[CLIP]]
 // CLIP: nn.update({{.*}}) scalars(%{{[a-z0-9]+}}, %[[BOTH]], %{{[a-z0-9]+}} : tensor<f32>, tensor<f32>, tensor<i1>)
 // CLIP: return {{.*}}, %[[OWN]] :
+module @unscales_gradients_and_keeps_state {
 nn.variable @w = dense<1.0> : tensor<4xf32>
 nn.variable @mean = dense<1.0> : tensor<2xf32>
 nn.variable @loss_scale = dense<8.0> : tensor<f32>
@@ -76,4 +77,5 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
   %n = nn.add %m, %m : tensor<2xf32>
   %l = nn.constant dense<1.0> : tensor<f32>
   return %n, %x, %l : tensor<2xf32>, tensor<4xf32>, tensor<f32>
+}
 }

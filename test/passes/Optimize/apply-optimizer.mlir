@@ -43,7 +43,7 @@
 //--- one.mlir
 // The gradient makes place for the parameter's new value; other results stay. The learning rate is a control,
 // its schedule an attribute of the module.
-// SGD: module attributes {nn.learning_rate = #nn.learning_rate<base = 1.000000e-01 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.000000e+00 : f64>, nn.optimizer = #nn.optimizer<"sgd", options = {lr = 1.000000e-01 : f64, momentum = 0.000000e+00 : f64, "weight-decay" = 0.000000e+00 : f64}, groups = []>}
+// SGD: module @optimizers_update_one_parameter attributes {nn.learning_rate = #nn.learning_rate<base = 1.000000e-01 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.000000e+00 : f64>, nn.optimizer = #nn.optimizer<"sgd", options = {lr = 1.000000e-01 : f64, momentum = 0.000000e+00 : f64, "weight-decay" = 0.000000e+00 : f64}, groups = []>}
 // SGD-NOT: nn.variable @"{{.*}}|w"
 // SGD: func.func @step([[P:%[a-z0-9]+]]: {{[^,]*}}, [[G:%[a-z0-9]+]]: {{[^,]*}}, {{[^,]*}}, [[LR:%[a-z0-9]+]]: tensor<f64> {nn.arg = #nn.arg<control "learning_rate">}
 // SGD-SAME: -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<state "w">})
@@ -113,12 +113,14 @@
 // LINEAR: decay = linear, warmup = 0, total = 1,
 // SHARE: decay = cosine, warmup = 0, total = 0, minimum = 0.000000e+00 : f64, warmup_ppm = 25000>
 // RUN-END: decay = linear, warmup = 5, total = 0,
+module @optimizers_update_one_parameter {
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %g: tensor<4xf32> {nn.arg = #nn.arg<input "g">},
                 %s: tensor<i64> {nn.arg = #nn.arg<control "step">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<4xf32> {nn.result = #nn.result<gradient "w">}) {
   %0 = nn.constant dense<2.0> : tensor<f32>
   return %0, %g : tensor<f32>, tensor<4xf32>
+}
 }
 
 //--- two.mlir
@@ -169,6 +171,7 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
 // LATER: nn.update({{.*}} : tensor<4x2xf32>, tensor<4x2xf32>)
 // LATER-NOT: nn.constant dense<3.000000e+00>
 // LATER: nn.update({{.*}} : tensor<2xf32>, tensor<2xf32>)
+module @clips_and_groups_two_parameters {
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
                 %b: tensor<2xf32> {nn.arg = #nn.arg<parameter "fc.bias">},
                 %gw: tensor<4x2xf32> {nn.arg = #nn.arg<input "gw">},
@@ -178,8 +181,9 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
         tensor<2xf32> {nn.result = #nn.result<gradient "fc.bias">}) {
   return %gw, %gb : tensor<4x2xf32>, tensor<2xf32>
 }
+}
 
 //--- nothing.mlir
-func.func @forward() {
+func.func @refuses_missing_step() {
   return
 }

@@ -2,8 +2,9 @@
 
 // The term of a norm, and the sum over ranks that it needs, come right behind the gradient; the sum of the terms, a
 // number, and the updates stay. What reads a value of the forward pass (%h) stays too.
+module @norm_terms_follow_gradients {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @norm_terms_follow_gradients
 // CHECK: %[[P:.*]] = nn.dot %{{.*}} contract [0] [0]
 // CHECK-NEXT: %[[G:.*]] = dist.all_reduce sum %[[P]]
 // CHECK-NEXT: %[[Q:.*]] = nn.mul %[[G]], %[[G]]
@@ -51,17 +52,20 @@ func.func @step(%w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layo
   } -> tensor<16x16xf32>
   return %loss, %u, %z : tensor<f32>, tensor<8x16xf32>, tensor<16x16xf32>
 }
+}
 
 // -----
 
 // Without updates there is no backward pass.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @no_update_means_no_backward
 // CHECK: nn.exp
 // CHECK-NEXT: nn.tanh
 // CHECK-NEXT: nn.reduce
+module @no_update_means_no_backward {
 func.func @step(%x: tensor<4xf32>) -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
   %a = nn.exp %x : tensor<4xf32>
   %b = nn.tanh %x : tensor<4xf32>
   %c = nn.reduce sum %a [0] : tensor<4xf32> -> tensor<f32>
   return %c : tensor<f32>
+}
 }

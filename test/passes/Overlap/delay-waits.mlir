@@ -2,7 +2,9 @@
 
 // A wait goes down to the first op that reads what the collective writes; others may
 // read what it reads.
+module @waits_at_first_reader {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @waits_at_first_reader
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[E:.*]] = exec.start all_gather
 // CHECK-NEXT: exec.launch @k(%[[A:[0-9]+]]) into(%[[X:[0-9]+]])
@@ -21,11 +23,14 @@ exec.entry @step {
   exec.launch @k(%x) into (%x) : (memref<4xf32>), (memref<4xf32>)
   exec.copy %b to %y : memref<2x4xf32>
 }
+}
 
 // -----
 // What it reads is not overwritten before it has ended, but other bytes of the same
 // buffer may be. Waits keep the order of their starts.
+module @waits_before_overwriting_operand {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @waits_before_overwriting_operand
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[E:.*]] = exec.start all_gather {{.*}} id 0
 // CHECK-NEXT: exec.zero %{{.*}} : memref<4xf32>
@@ -47,10 +52,12 @@ exec.entry @step {
   exec.wait %f
   exec.zero %a : memref<4xf32>
 }
+}
 
 // -----
 // A collective that reads the result of another one waits for it. Nothing is under
 // way when a loop begins, nor when an iteration ends.
+// CHECK-LABEL: module @waits_before_dependent_collective
 // CHECK-LABEL: exec.entry @step
 // CHECK: %[[E:.*]] = exec.start all_reduce {{.*}} id 0
 // CHECK-NEXT: exec.wait %[[E]]
@@ -61,6 +68,7 @@ exec.entry @step {
 // CHECK-NEXT: exec.zero
 // CHECK-NEXT: exec.wait %[[G]]
 // CHECK-NEXT: }
+module @waits_before_dependent_collective {
 exec.entry @step {
   %a = exec.buffer shared : memref<4xf32>
   %b = exec.buffer shared : memref<4xf32>
@@ -75,4 +83,5 @@ exec.entry @step {
     exec.wait %g
     exec.zero %c : memref<4xf32>
   }
+}
 }

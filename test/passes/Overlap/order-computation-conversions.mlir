@@ -3,7 +3,7 @@
 // Parts of state that are converted before they are gathered are converted when the gather may start: two buckets ahead,
 // the third when what reads the first has run. They do not hold up what is computed in its order.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @infer
+// CHECK-LABEL: @converts_two_buckets_ahead
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<32xbf16> {{.*}}%[[A:[a-z0-9]+]]: tensor<16xf32> {dist.storage {{.*}}%[[B:[a-z0-9]+]]: tensor<16xf32> {dist.storage {{.*}}%[[C:[a-z0-9]+]]: tensor<16xf32> {dist.storage
 // CHECK: nn.kernel(%[[A]] :
 // CHECK: dist.all_gather
@@ -15,7 +15,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK: nn.kernel(
 // CHECK: nn.kernel(
 // CHECK: return
-func.func @infer(%x: tensor<32xbf16> {nn.arg = #nn.arg<input "x">},
+func.func @converts_two_buckets_ahead(%x: tensor<32xbf16> {nn.arg = #nn.arg<input "x">},
                  %a: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#nn.arg<parameter "a">, tensor<32xf32>, <"[32]"> at 0>] over ["data"]>},
                  %b: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" [<#nn.arg<parameter "b">, tensor<32xf32>, <"[32]"> at 0>] over ["data"]>},
                  %c: tensor<16xf32> {dist.storage = #dist.storage<"frozen.2" [<#nn.arg<parameter "c">, tensor<32xf32>, <"[32]"> at 0>] over ["data"]>})

@@ -3,13 +3,13 @@
 // A term of a norm, made of what ranks have summed, does not wait for the rest of the backward pass, behind which it
 // stands: what the sum is of would stay until then.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @norm_term_runs_early
 // CHECK: %[[S:.*]] = dist.reduce_scatter sum
 // CHECK: nn.kernel(%{{.*}} : tensor<512x512xf32>)
 // CHECK: nn.kernel(%[[S]] : tensor<512xf32>)
 // CHECK: nn.kernel(%{{.*}} : tensor<512x512xf32>)
 // CHECK: nn.kernel(%{{.*}}, %{{.*}} : tensor<f32>, tensor<512x512xf32>)
-func.func @step(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
+func.func @norm_term_runs_early(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %g = nn.kernel(%a : tensor<512x512xf32>) {
   ^bb0(%p: tensor<512x512xf32>):
     %0 = nn.reduce sum %p [0] : tensor<512x512xf32> -> tensor<512xf32>
@@ -46,12 +46,12 @@ func.func @step(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
 
 // What is no number keeps its place.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @tensor_keeps_its_place
 // CHECK: %[[S:.*]] = dist.reduce_scatter sum
 // CHECK: nn.kernel(%{{.*}} : tensor<512x512xf32>)
 // CHECK: nn.kernel(%{{.*}} : tensor<512x512xf32>)
 // CHECK: nn.kernel(%[[S]] : tensor<512xf32>)
-func.func @step(%a: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512xf32>) {
+func.func @tensor_keeps_its_place(%a: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512xf32>) {
   %g = nn.kernel(%a : tensor<512x512xf32>) {
   ^bb0(%p: tensor<512x512xf32>):
     %0 = nn.reduce sum %p [0] : tensor<512x512xf32> -> tensor<512xf32>

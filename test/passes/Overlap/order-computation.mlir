@@ -3,12 +3,12 @@
 // Updates come where they wait least: that of the large gradient, which stands
 // first, while its collective is under way the small one's result is used.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @updates_wait_least
 // CHECK: dist.all_reduce max %{{.*}} : tensor<4xf32>
 // CHECK: dist.all_reduce sum %{{.*}} : tensor<1048576xf32>
 // CHECK: nn.update({{.*}} : tensor<4xf32>, tensor<4xf32>)
 // CHECK: nn.update({{.*}} : tensor<1048576xf32>, tensor<1048576xf32>)
-func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
+func.func @updates_wait_least(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<1048576xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<state "b">}) {
   %g = nn.kernel(%b : tensor<4xf32>) {
   ^bb0(%p: tensor<4xf32>):
@@ -39,13 +39,13 @@ func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: t
 // What does not need a sum is computed while it is under way; what other ops use
 // keeps its order.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @computes_during_sum
 // CHECK: %[[G:.*]] = nn.kernel(%{{.*}} : tensor<1048576xf32>)
 // CHECK: dist.all_reduce sum %[[G]]
 // CHECK: nn.kernel(%{{.*}} : tensor<4xf32>)
 // CHECK: nn.kernel(%{{.*}} : tensor<4xf32>)
 // CHECK: nn.update
-func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
+func.func @computes_during_sum(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<1048576xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<output "y">}) {
   %h = nn.kernel(%a : tensor<1048576xf32>) {
   ^bb0(%p: tensor<1048576xf32>):
@@ -75,12 +75,12 @@ func.func @step(%a: tensor<1048576xf32> {nn.arg = #nn.arg<parameter "a">}, %b: t
 // The new value of a state comes after those who read the old one, through a view
 // too: its update waits for the kernel, though that waits for the sum.
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: @update_follows_state_readers
 // CHECK: dist.all_reduce
 // CHECK: nn.kernel(%{{.*}}, %{{.*}} : tensor<2x2xf32>, tensor<2x2xf32>)
 // CHECK: nn.update
 // CHECK: return
-func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %g: tensor<4xf32> {nn.arg = #nn.arg<input "g">})
+func.func @update_follows_state_readers(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %g: tensor<4xf32> {nn.arg = #nn.arg<input "g">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<4xf32> {nn.result = #nn.result<output "s">}, tensor<2x2xf32> {nn.result = #nn.result<output "y">}) {
   %h = nn.kernel(%g : tensor<4xf32>) {
   ^bb0(%p: tensor<4xf32>):
@@ -107,13 +107,13 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">}, %g: tensor<
 // Where nothing is exchanged an update comes right after its gradient, whose
 // memory is free from then on, and after all who read the old value; what the
 // host's rate becomes comes first.
-// CHECK-LABEL: @step
+// CHECK-LABEL: @update_follows_its_gradient
 // CHECK: %[[RATE:.*]] = nn.kernel(%{{.*}} : tensor<f64>)
 // CHECK: %[[G:.*]] = nn.kernel(%arg0
 // CHECK: nn.update(%arg0, %[[G]] : {{.*}}) scalars(%[[RATE]]
 // CHECK: %[[H:.*]] = nn.kernel(%[[G]]
 // CHECK: nn.update(%arg1, %[[H]] : {{.*}}) scalars(%[[RATE]]
-func.func @step(%a: tensor<8xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<8xf32> {nn.arg = #nn.arg<parameter "b">},
+func.func @update_follows_its_gradient(%a: tensor<8xf32> {nn.arg = #nn.arg<parameter "a">}, %b: tensor<8xf32> {nn.arg = #nn.arg<parameter "b">},
     %lr: tensor<f64> {nn.arg = #nn.arg<control "learning_rate">})
     -> (tensor<8xf32> {nn.result = #nn.result<state "a">}, tensor<8xf32> {nn.result = #nn.result<state "b">}) {
   %g = nn.kernel(%a : tensor<8xf32>) {

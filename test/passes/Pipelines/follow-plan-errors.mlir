@@ -4,26 +4,26 @@
 // CHECK: error: no plan chooses the passes of level 'exec'
 
 // expected-error @+1 {{has no plan (dist.plan)}}
-module @no_plan {
+module @refuses_missing_plan {
 }
 
 // -----
 
 // expected-error @+1 {{its plan: is for a mesh of data=2, but the program is laid out for data=4}}
-module @other_mesh attributes {dist.plan = #dist.plan<mesh = ["data" = 2 batch]>} {
+module @refuses_plan_of_other_mesh attributes {dist.plan = #dist.plan<mesh = ["data" = 2 batch]>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 4] sequential ["micro"]
 }
 
 // -----
 
 // expected-error @+1 {{its plan: values are computed again in a backward pass, which the program has not}}
-module @no_backward_pass attributes {dist.plan = #dist.plan<rematBytes = -1>} {
+module @refuses_remat_without_backward attributes {dist.plan = #dist.plan<rematBytes = -1>} {
 }
 
 // -----
 
 // expected-error @+1 {{its plan: products round to tf32, which the target has not}}
-module @no_matrix_units attributes {dist.plan = #dist.plan<tf32 = true>} {
+module @refuses_tf32_without_units attributes {dist.plan = #dist.plan<tf32 = true>} {
   func.func @step() {
     return
   }

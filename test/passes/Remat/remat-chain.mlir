@@ -2,13 +2,14 @@
 
 // Of %k that is made again, what kernels compute of it is computed again too: %q of the second
 // %k, not of the first, which nobody keeps.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @recomputes_values_of_repeated_value
 // CHECK: %[[X:.*]] = nn.dot
 // CHECK: nn.tanh %[[X]]
 // CHECK: %[[AFTER:.*]] = nn.after %[[X]],
 // CHECK-NEXT: %[[K:.*]] = nn.tanh %[[AFTER]]
 // CHECK-NEXT: %[[Q:.*]] = nn.exp %[[K]]
 // CHECK-NEXT: nn.mul %{{.*}}, %[[Q]]
+module @recomputes_values_of_repeated_value {
 func.func @step(%w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [16]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<8x16xf32> {nn.result = #nn.result<state "w">}) {
   %a = nn.constant dense<2.0> : tensor<16x64xf32>
@@ -29,4 +30,5 @@ func.func @step(%w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layo
     nn.yield %1 : tensor<f32>
   } -> tensor<8x16xf32>
   return %loss, %u : tensor<f32>, tensor<8x16xf32>
+}
 }

@@ -4,7 +4,7 @@
 // The derivative of the first layer's tanh is made of the forward pass alone. It is computed for the product that reads
 // it, of what is there then: with the forward pass it would be kept. What the backward pass begins with (%d and the
 // derivative that it is multiplied with) stays as it is.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @moves_derivative_to_its_reader
 // CHECK: %[[H:.*]] = nn.tanh
 // CHECK: %[[I:.*]] = nn.tanh
 // CHECK: %[[D:.*]] = nn.mul %{{.*}}
@@ -20,9 +20,10 @@
 // CHECK-NEXT: nn.mul %[[G]], %[[T]]
 
 // Where nodes are named nothing else changes.
-// NODES-LABEL: @step
+// NODES-LABEL: module @moves_derivative_to_its_reader
 // NODES: %[[H:.*]] = nn.tanh
 // NODES: nn.mul %[[H]], %[[H]]
+module @moves_derivative_to_its_reader {
 func.func @step(%w: tensor<16x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[16], [16]">},
                 %v: tensor<16x16xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[16], [16]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<16x16xf32> {nn.result = #nn.result<state "w">}) {
@@ -50,4 +51,5 @@ func.func @step(%w: tensor<16x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.lay
     nn.yield %1 : tensor<f32>
   } -> tensor<16x16xf32>
   return %loss, %u : tensor<f32>, tensor<16x16xf32>
+}
 }

@@ -2,8 +2,9 @@
 
 // What elementwise ops make for each other stays in registers: the kernels that read %k compute
 // it again of the argument, so there is nothing to repeat.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @registers_need_no_recomputation
 // CHECK-NOT: nn.after
+module @registers_need_no_recomputation {
 func.func @step(%w: tensor<8x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [64]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<8x64xf32> {nn.result = #nn.result<state "w">}) {
   %h = nn.exp %w : tensor<8x64xf32>
@@ -17,12 +18,14 @@ func.func @step(%w: tensor<8x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layo
   } -> tensor<8x64xf32>
   return %loss, %u : tensor<f32>, tensor<8x64xf32>
 }
+}
 
 // -----
 
 // Without an update there is no backward pass.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @no_update_means_no_backward
 // CHECK-NOT: nn.after
+module @no_update_means_no_backward {
 func.func @step(%w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<8xf32> {nn.result = #nn.result<output "y">}) {
   %h = nn.exp %w : tensor<8xf32>
@@ -30,4 +33,5 @@ func.func @step(%w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
   %m = nn.tanh %l : tensor<f32>
   %d = nn.mul %h, %w : tensor<8xf32>
   return %m, %d : tensor<f32>, tensor<8xf32>
+}
 }

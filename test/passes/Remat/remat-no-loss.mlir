@@ -2,11 +2,13 @@
 
 // Without a metric `loss` there is no forward pass, so nothing is made again, and the report
 // has nothing to say.
+// CHECK-LABEL: module @no_loss_means_no_forward
 // CHECK-NOT: keeps
 // CHECK-LABEL: @step
 // CHECK: nn.tanh
 // CHECK-NOT: nn.tanh
 // CHECK: nn.update
+module @no_loss_means_no_forward {
 func.func @step(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "w">},
                 %x: tensor<8x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<4x4xf32> {nn.result = #nn.result<state "w">}) {
@@ -19,4 +21,5 @@ func.func @step(%w: tensor<4x4xf32> {nn.arg = #nn.arg<parameter "w">},
     nn.yield %4 : tensor<f32>
   } -> tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
+}
 }

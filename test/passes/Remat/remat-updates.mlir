@@ -4,6 +4,7 @@
 // Gradients are larger than activations. An update runs when its gradient is there, though it stands at the end, so
 // that the forward pass keeps the most: some of it is computed again.
 // CHECK: remark: keeps {{[0-9]+ bytes.*}} of the forward pass, in {{[0-9]+}} segments, and computes {{[1-9]}} of 14 ops again: {{[1-9][0-9]* bytes.*}} fewer
+module @early_updates_free_gradients {
 func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.layout = #dist.layout<"[64], [64]">}, %w1: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w1">, dist.layout = #dist.layout<"[64], [64]">}, %w2: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w2">, dist.layout = #dist.layout<"[64], [64]">}, %w3: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w3">, dist.layout = #dist.layout<"[64], [64]">}, %w4: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w4">, dist.layout = #dist.layout<"[64], [64]">}, %w5: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w5">, dist.layout = #dist.layout<"[64], [64]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<64x64xf32> {nn.result = #nn.result<state "w0">}, tensor<64x64xf32> {nn.result = #nn.result<state "w1">}, tensor<64x64xf32> {nn.result = #nn.result<state "w2">}, tensor<64x64xf32> {nn.result = #nn.result<state "w3">}, tensor<64x64xf32> {nn.result = #nn.result<state "w4">}, tensor<64x64xf32> {nn.result = #nn.result<state "w5">}) {
   %h0 = nn.constant dense<2.0> : tensor<8x64xf32>
@@ -70,11 +71,13 @@ func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.l
   } -> tensor<64x64xf32>
   return %loss, %u0, %u1, %u2, %u3, %u4, %u5 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
+}
 
 // -----
 
 // A norm of all gradients keeps them all to the end: then the forward pass has nothing that matters.
 // CHECK-NOT: remark
+module @norm_keeps_gradients_to_end {
 func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.layout = #dist.layout<"[64], [64]">}, %w1: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w1">, dist.layout = #dist.layout<"[64], [64]">}, %w2: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w2">, dist.layout = #dist.layout<"[64], [64]">}, %w3: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w3">, dist.layout = #dist.layout<"[64], [64]">}, %w4: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w4">, dist.layout = #dist.layout<"[64], [64]">}, %w5: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w5">, dist.layout = #dist.layout<"[64], [64]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<64x64xf32> {nn.result = #nn.result<state "w0">}, tensor<64x64xf32> {nn.result = #nn.result<state "w1">}, tensor<64x64xf32> {nn.result = #nn.result<state "w2">}, tensor<64x64xf32> {nn.result = #nn.result<state "w3">}, tensor<64x64xf32> {nn.result = #nn.result<state "w4">}, tensor<64x64xf32> {nn.result = #nn.result<state "w5">}) {
   %h0 = nn.constant dense<2.0> : tensor<8x64xf32>
@@ -165,12 +168,14 @@ func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.l
   } -> tensor<64x64xf32>
   return %loss, %u0, %u1, %u2, %u3, %u4, %u5 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
+}
 
 // -----
 
 // The same of gradients that ranks sum: they keep their parts, if they are to be divided.
 // WHOLE-NOT: remark
 // PARTS: remark: keeps {{[0-9]+ bytes.*}} of the forward pass, in {{[0-9]+}} segments, and computes {{[1-9]}} of 14 ops again: {{[1-9][0-9]* bytes.*}} fewer
+module @divided_gradients_keep_parts {
 dist.mesh @mesh axes ["data"] sizes [64]
 func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.layout = #dist.layout<"[64], [64]">}, %w1: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w1">, dist.layout = #dist.layout<"[64], [64]">}, %w2: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w2">, dist.layout = #dist.layout<"[64], [64]">}, %w3: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w3">, dist.layout = #dist.layout<"[64], [64]">}, %w4: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w4">, dist.layout = #dist.layout<"[64], [64]">}, %w5: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w5">, dist.layout = #dist.layout<"[64], [64]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<64x64xf32> {nn.result = #nn.result<state "w0">}, tensor<64x64xf32> {nn.result = #nn.result<state "w1">}, tensor<64x64xf32> {nn.result = #nn.result<state "w2">}, tensor<64x64xf32> {nn.result = #nn.result<state "w3">}, tensor<64x64xf32> {nn.result = #nn.result<state "w4">}, tensor<64x64xf32> {nn.result = #nn.result<state "w5">}) {
@@ -267,4 +272,5 @@ func.func @step(%w0: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w0">, dist.l
     nn.yield %1 : tensor<f32>
   } -> tensor<64x64xf32>
   return %loss, %u0, %u1, %u2, %u3, %u4, %u5 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
 }

@@ -7,6 +7,7 @@
 // The backward pass begins with %h, so %h is there anyway; %x is read later, and made again of
 // the argument when the value of the backward pass is there that is multiplied with it. A
 // constant is no value that is kept.
+// CHECK-LABEL: module @recomputes_from_kept_values
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8x16xf32>
 // CHECK: %[[X:.*]] = nn.dot %[[W]],
@@ -19,7 +20,7 @@
 
 // Of named nodes what they make is made again, also where several nodes became one op (%h), of
 // what is kept (%x). Nobody reads %y in the backward pass.
-// NODES-LABEL: @step
+// NODES-LABEL: module @recomputes_from_kept_values
 // NODES: %[[X:.*]] = nn.dot
 // NODES: nn.exp %[[X]]
 // NODES: %[[E:.*]] = nn.dot %{{.*}} contract [1] [1] : tensor<8x8xf32>
@@ -33,10 +34,11 @@
 // NOTHING: --remat=sec*: nothing is computed again, as the backward pass reads nothing that these nodes compute
 // NOTHING-NOT: --remat=expo*
 
-// NONE-LABEL: @step
+// NONE-LABEL: module @recomputes_from_kept_values
 // NONE-NOT: nn.after
 
 // NAMES: --remat=foo*: no node of the forward pass has such a name
+module @recomputes_from_kept_values {
 func.func @step(%w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [16]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<8x16xf32> {nn.result = #nn.result<state "w">}) {
   %a = nn.constant dense<2.0> : tensor<16x64xf32>
@@ -57,4 +59,5 @@ func.func @step(%w: tensor<8x16xf32> {nn.arg = #nn.arg<parameter "w">, dist.layo
     nn.yield %1 : tensor<f32>
   } -> tensor<8x16xf32>
   return %loss, %u : tensor<f32>, tensor<8x16xf32>
+}
 }

@@ -3,7 +3,9 @@
 
 // What ranks sum is converted to the type of the gradient before it travels, and what all of them have after it was
 // added: the sum is rounded once.
+module @narrows_before_scatter {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @narrows_before_scatter
 // CHECK-LABEL: @step
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: tensor<4x2xf32>{{.*}}, %[[Y:[a-z0-9]*]]: tensor<4x2xf32> {dist.layout
 // CHECK-DAG: %[[P:.*]] = nn.convert %[[X]] : tensor<4x2xf32> -> tensor<4x2xbf16>
@@ -16,7 +18,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK: %[[G:.*]] = nn.convert %[[T]] : tensor<32xf32> -> tensor<32xbf16>
 // CHECK: nn.update(%{{.*}}, %[[G]] : tensor<32xf32>, tensor<32xbf16>)
 // Without axes that are named, a gradient with a term that all have is left alone.
-// AUTO-LABEL: @step
+// AUTO-LABEL: module @narrows_before_scatter
 // AUTO: dist.all_reduce
 // AUTO-NOT: dist.reduce_scatter
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
@@ -34,16 +36,18 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // A sum of fewer bits than the gradient travels as it is, and is converted when it has arrived.
+module @widens_after_scatter {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @widens_after_scatter
 // CHECK: %[[R:.*]] = dist.reduce_scatter sum %{{.*}} : tensor<2x16xbf16> -> tensor<16xbf16>
 // CHECK: %[[G:.*]] = nn.convert %[[R]] : tensor<16xbf16> -> tensor<16xf32>
 // CHECK: nn.update(%{{.*}}, %[[G]] : tensor<16xf32>, tensor<16xf32>)
-// AUTO-LABEL: @step
+// AUTO-LABEL: module @widens_after_scatter
 // AUTO: %[[R:.*]] = dist.reduce_scatter sum %{{.*}} : tensor<2x16xbf16> -> tensor<16xbf16>
 // AUTO: %[[G:.*]] = nn.convert %[[R]]
 // AUTO: nn.update(%{{.*}}, %[[G]] : tensor<16xf32>, tensor<16xf32>)
@@ -59,15 +63,17 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // A conversion that something else reads too needs the whole sum.
+module @other_reader_keeps_all_reduce {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @other_reader_keeps_all_reduce
 // CHECK: dist.all_reduce sum
 // CHECK-NOT: dist.reduce_scatter
-// AUTO-LABEL: @step
+// AUTO-LABEL: module @other_reader_keeps_all_reduce
 // AUTO-NOT: dist.reduce_scatter
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
                 %x: tensor<4x2xbf16> {nn.arg = #nn.arg<input "x">, dist.layout = #dist.layout<"[4], [2]">})
@@ -81,12 +87,14 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %s : tensor<4x2xf32>, tensor<4x2xbf16>
 }
+}
 
 // -----
 
 // In a loop each microbatch's part is converted before it travels, and back before the parts are added up.
+module @narrows_parts_of_microbatches {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @narrows_parts_of_microbatches
 // CHECK: %[[L:.*]] = dist.micro 2 "micro"
 // CHECK: %[[E:.*]] = nn.exp
 // CHECK: %[[N:.*]] = nn.convert %[[E]] : tensor<4xf32> -> tensor<4xbf16>
@@ -98,7 +106,7 @@ dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
 // CHECK: %[[G:.*]] = nn.convert %[[L]] : tensor<32xf32> -> tensor<32xbf16>
 // CHECK: nn.update(%{{.*}}, %[[G]] : tensor<32xf32>, tensor<32xbf16>)
 // Outside of it, what is summed is converted and travels.
-// AUTO-LABEL: @step
+// AUTO-LABEL: module @narrows_parts_of_microbatches
 // AUTO: %[[L:.*]] = dist.micro 2 "micro"
 // AUTO: dist.yield %{{.*}} : tensor<4xf32>
 // AUTO: %[[N:.*]] = nn.convert %[[L]] : tensor<4xf32> -> tensor<4xbf16>
@@ -120,4 +128,5 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
     nn.yield %1 : tensor<f32>
   } -> tensor<4xf32>
   return %u : tensor<4xf32>
+}
 }

@@ -3,7 +3,9 @@
 
 // A parameter that is only read in a narrower type is cut at stage 1 too: its shard is converted, and bf16 is gathered,
 // once. Its gradient has a type of its own.
+module @gathers_narrow_parameter {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @gathers_narrow_parameter
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[P:.*]]: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
 // CHECK: %[[N:.*]] = nn.convert %[[P]] : tensor<32xf32> -> tensor<32xbf16>
@@ -16,7 +18,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK-NOT: dist.all_gather
 
 // At stage 3 it is gathered again for the backward pass: the conversion is made again.
-// THREE-LABEL: @step
+// THREE-LABEL: module @gathers_narrow_parameter
 // THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // THREE: %[[F:.*]] = dist.unpack
 // THREE: nn.dot %[[F]], %[[F]]
@@ -38,12 +40,15 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d : tensor<4x2xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // A parameter that something reads as it is, here in @eval, is kept and gathered in f32. A norm reads the gradient in
 // the type of the norm: each rank sums the squares of its part.
+module @wide_reader_gathers_f32 {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @wide_reader_gathers_f32
 // CHECK-LABEL: @step
 // CHECK-SAME: tensor<64xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>]>}
 // CHECK: %[[G:.*]] = dist.reduce_scatter sum %{{.*}} on @mesh ["data"] : tensor<2x32xbf16> -> tensor<32xbf16>
@@ -52,7 +57,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK: %[[R:.*]] = nn.reduce sum %[[Q]] [0]
 // CHECK: dist.all_reduce sum %[[R]] on @mesh ["data"]
 // CHECK: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
-// THREE-LABEL: @step
+// THREE-LABEL: module @wide_reader_gathers_f32
 // THREE: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">})
     -> (tensor<4x2xf32> {nn.result = #nn.result<state "w">}, tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -76,16 +81,18 @@ func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   %y = nn.mul %w, %w : tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // In a loop over microbatches at stage 1: gathered once, before the loop, which takes bf16.
+module @gathers_narrow_before_loop {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @gathers_narrow_before_loop
 // CHECK: %[[W:.*]] = dist.unpack %{{.*}} at [0] : tensor<32xbf16> -> tensor<4x2xbf16>
 // CHECK: dist.micro 2 "micro"(%{{.*}}, %[[W]] : tensor<2x4x2xbf16>, tensor<4x2xbf16>) operands [sliced, whole]
 // CHECK-NOT: nn.convert {{.*}} : tensor<4x2xf32> -> tensor<4x2xbf16>
-// THREE-LABEL: @step
+// THREE-LABEL: module @gathers_narrow_before_loop
 // THREE: dist.micro
 // THREE: dist.all_gather %{{.*}} : tensor<16xbf16> -> tensor<2x16xbf16>
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
@@ -106,19 +113,21 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %l : tensor<4x2xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // Rows taken of the parameter are taken of what is gathered, where they are converted alike.
+module @gathered_rows_are_narrow {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @gathered_rows_are_narrow
 // CHECK: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // CHECK: %[[T:.*]] = dist.unpack %{{.*}} : tensor<64xbf16> -> tensor<4x2xbf16>
 // CHECK: %[[R:.*]] = nn.gather %[[T]], %{{.*}} dim 0 : tensor<4x2xbf16>, tensor<3xi64> -> tensor<3x2xbf16>
 // CHECK: nn.convert %[[R]] : tensor<3x2xbf16> -> tensor<3x2xf32>
 // CHECK: nn.dot %[[T]], %[[T]]
 // CHECK-NOT: dist.all_gather
-// THREE-LABEL: @step
+// THREE-LABEL: module @gathered_rows_are_narrow
 // THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // THREE: nn.gather
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
@@ -139,15 +148,17 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d, %o : tensor<4x2xf32>, tensor<f32>, tensor<3x2xf32>
 }
+}
 
 // -----
 
 // Rows that something reads as they are need all bits of the parameter.
+module @wide_rows_gather_f32 {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @wide_rows_gather_f32
 // CHECK: nn.gather %{{.*}} : tensor<4x2xf32>, tensor<3xi64> -> tensor<3x2xf32>
 // CHECK: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
-// THREE-LABEL: @step
+// THREE-LABEL: module @wide_rows_gather_f32
 // THREE: dist.all_gather %{{.*}} : tensor<32xf32> -> tensor<2x32xf32>
 func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4], [2]">},
                 %i: tensor<3xi64> {nn.arg = #nn.arg<input "i">, dist.layout = #dist.layout<"[3]">})
@@ -165,18 +176,20 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d, %rows : tensor<4x2xf32>, tensor<f32>, tensor<3x2xf32>
 }
+}
 
 // -----
 
 // What is computed again reads the parameter behind a value of the backward pass: the narrow type is gathered for it too.
+module @recomputation_reads_narrow_type {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @recomputation_reads_narrow_type
 // CHECK: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // CHECK: %[[W:.*]] = dist.unpack
 // CHECK: %[[A:.*]] = nn.after %[[W]], %{{.*}} : tensor<4x2xbf16>, tensor<2x4xbf16>
 // CHECK-NEXT: nn.exp %[[A]] : tensor<4x2xbf16>
 // CHECK-NOT: dist.all_gather
-// THREE-LABEL: @step
+// THREE-LABEL: module @recomputation_reads_narrow_type
 // THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // THREE: dist.all_gather %{{.*}} : tensor<32xbf16> -> tensor<2x32xbf16>
 // THREE: nn.after %{{.*}} : tensor<4x2xbf16>, tensor<2x4xbf16>
@@ -197,12 +210,15 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %d : tensor<4x2xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // Weights that are not trained are cut at stage 3. Those that are only read in a narrower type are gathered so; others in
 // a storage of their own, as they are.
+module @gathers_frozen_weights_by_type {
 dist.mesh @mesh axes ["data"] sizes [2]
+// THREE-LABEL: module @gathers_frozen_weights_by_type
 // THREE-LABEL: @infer
 // THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.0" [<#nn.arg<buffer "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
 // THREE-SAME: tensor<16xf32> {dist.storage = #dist.storage<"frozen.1" [<#nn.arg<buffer "v">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
@@ -216,4 +232,5 @@ func.func @infer(%w: tensor<4x2xf32> {nn.arg = #nn.arg<buffer "w">, dist.layout 
   %d = nn.dot %n, %n contract [0, 1] [0, 1] : tensor<4x2xbf16>, tensor<4x2xbf16> -> tensor<f32>
   %z = nn.mul %v, %v : tensor<4x2xf32>
   return %d, %z : tensor<f32>, tensor<4x2xf32>
+}
 }

@@ -4,8 +4,9 @@
 // An update that goes on in a second one, by a number of its own that is made of a norm of
 // the whole tensor (as LAMB's): both are divided, and the norms of all members are
 // one small sum over ranks.
+module @divides_update_with_own_norm {
 dist.mesh @mesh axes ["replica", "data"] sizes [2, 2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @divides_update_with_own_norm
 // CHECK-DAG: %[[I:.*]] = dist.axis_index "data"
 // CHECK-DAG: %[[U:.*]]:2 = nn.update(%{{.*}} : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
 // CHECK: %[[Q:.*]] = nn.mul %[[U]]#0, %[[U]]#0 : tensor<16xf32>
@@ -23,7 +24,7 @@ dist.mesh @mesh axes ["replica", "data"] sizes [2, 2]
 // CHECK-NEXT: nn.sub %[[W]], %[[Y]]
 // CHECK-NOT: nn.update
 // The number of a rank among those of two axes counts row-major.
-// BOTH-LABEL: @step
+// BOTH-LABEL: module @divides_update_with_own_norm
 // BOTH-DAG: %[[R:.*]] = dist.axis_index "replica"
 // BOTH-DAG: %[[D:.*]] = dist.axis_index "data"
 // BOTH-DAG: %[[M:.*]] = nn.mul %[[R]], %{{.*}} : tensor<i64>
@@ -77,13 +78,15 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
   } -> tensor<3x5xf32>
   return %w1, %d#1, %v1, %f#1 : tensor<4xf32>, tensor<4xf32>, tensor<3x5xf32>, tensor<3x5xf32>
 }
+}
 
 // -----
 
 // Whoever else reads what goes from one update to the other needs it whole: nothing is
 // divided.
+module @other_reader_keeps_updates_whole {
 dist.mesh @mesh axes ["replica", "data"] sizes [2, 2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @other_reader_keeps_updates_whole
 // CHECK-NOT: dist.storage
 // CHECK-NOT: nn.segment_sum
 func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[4]">},
@@ -104,4 +107,5 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
     nn.yield %3 : tensor<f32>
   } -> tensor<4xf32>
   return %seen, %w1 : tensor<4xf32>, tensor<4xf32>
+}
 }

@@ -4,9 +4,11 @@
 
 // At stage 3 parameters are cut like optimizer state. Each function gathers them where
 // it first reads them, and the step returns shards.
-// NONE-LABEL: @step
+// NONE-LABEL: module @stage_three_shards_parameters
 // NONE-NOT: dist.storage
+module @stage_three_shards_parameters {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @stage_three_shards_parameters
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:.*]]: tensor<8xf32> {{.*}}input "x"
 // CHECK-SAME: %[[P:.*]]: tensor<16xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>] over ["data"]>}
@@ -20,7 +22,7 @@ dist.mesh @mesh axes ["data"] sizes [2]
 // CHECK: %[[U:.*]] = nn.update(%[[P]],
 // CHECK-NOT: dist.all_gather
 // CHECK: return %{{.*}}, %[[U]]
-// ONE-LABEL: @step
+// ONE-LABEL: module @stage_three_shards_parameters
 // ONE: dist.reduce_scatter
 // ONE: nn.update
 // ONE: dist.all_gather
@@ -46,12 +48,14 @@ func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   %y = nn.mul %w, %w : tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // A gradient that all ranks have is not exchanged: each takes its part.
+module @replicated_gradient_is_sliced {
 dist.mesh @mesh axes ["data"] sizes [2]
-// ONE-LABEL: @step
+// ONE-LABEL: module @replicated_gradient_is_sliced
 // ONE: %[[B:.*]] = dist.pack
 // ONE-NOT: dist.reduce_scatter
 // ONE: %[[G:.*]] = dist.shard %[[B]] on @mesh ["data"]
@@ -66,13 +70,15 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // Of a sum over more ranks than share the update each shard is summed once more over
 // the others (hybrid sharding).
+module @hybrid_sharding_reduces_shards {
 dist.mesh @mesh axes ["replica", "data"] sizes [2, 2]
-// ONE-LABEL: @step
+// ONE-LABEL: module @hybrid_sharding_reduces_shards
 // ONE: %[[S:.*]] = dist.reduce_scatter sum %{{.*}} on @mesh ["data"]
 // ONE: %[[R:.*]] = dist.all_reduce sum %[[S]] on @mesh ["replica"] : tensor<16xf32>
 // ONE: nn.update(%{{.*}}, %[[R]] :
@@ -88,12 +94,14 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // State that is cut over the axis already stays as it is.
+module @keeps_sharded_state {
 dist.mesh @mesh axes ["data"] sizes [2]
-// ONE-LABEL: @step
+// ONE-LABEL: module @keeps_sharded_state
 // ONE-NOT: dist.storage
 func.func @step(%w: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(4: data)], [2]">})
     -> (tensor<2x2xf32> {nn.result = #nn.result<state "w">}) {
@@ -105,13 +113,15 @@ func.func @step(%w: tensor<2x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<2x2xf32>
   return %u : tensor<2x2xf32>
 }
+}
 
 // -----
 
 // Of a gradient that is a sum over ranks and something that all of them have (a tied
 // weight's), only the first is exchanged, and each takes its part of the second.
+module @scatters_only_reduced_term {
 dist.mesh @mesh axes ["data"] sizes [2]
-// ONE-LABEL: @step
+// ONE-LABEL: module @scatters_only_reduced_term
 // ONE-NOT: dist.all_reduce
 // ONE: %[[S:.*]] = dist.reduce_scatter sum
 // ONE: %[[P:.*]] = dist.shard %{{.*}} on @mesh ["data"]
@@ -130,12 +140,14 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // Not where somebody else reads all of it.
+module @other_reader_keeps_all_reduce {
 dist.mesh @mesh axes ["data"] sizes [2]
-// ONE-LABEL: @step
+// ONE-LABEL: module @other_reader_keeps_all_reduce
 // ONE: %[[S:.*]] = dist.all_reduce sum
 // ONE: nn.exp %[[S]]
 // ONE: dist.shard
@@ -151,13 +163,16 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %y : tensor<4x2xf32>, tensor<4x2xf32>
 }
+}
 
 // -----
 
 // From stage 2 on, gradients that a loop over microbatches sums are divided in its body,
 // so that shards add up; at stage 3 the body gathers what it reads, for the forward pass
 // and again behind it. At stage 1 the sum of the loop is divided.
+module @loop_body_scatters_gradients {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: module @loop_body_scatters_gradients
 // CHECK-LABEL: func.func @step(%{{.*}}: tensor<2x4x2xf32>
 // CHECK-SAME: %[[P:[a-z0-9]*]]: tensor<16xf32> {dist.storage
 // CHECK: %[[L:.*]]:2 = dist.micro 2 "micro"(%{{.*}}, %[[P]] : tensor<2x4x2xf32>, tensor<16xf32>) operands [sliced, whole] {
@@ -176,6 +191,7 @@ dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
 // CHECK-NEXT: dist.yield %[[LOSS]], %[[R]]
 // CHECK-NEXT: } -> (tensor<f32>, tensor<16xf32>) results [summed, summed]
 // CHECK: nn.update(%[[P]], %[[L]]#1
+// ONE-LABEL: module @loop_body_scatters_gradients
 // ONE-LABEL: func.func @step(%{{.*}}: tensor<2x4x2xf32>
 // ONE: dist.micro
 // ONE-NOT: dist.reduce_scatter
@@ -199,12 +215,15 @@ func.func @step(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   } -> tensor<4x2xf32>
   return %u, %l : tensor<4x2xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // A loop that divides one gradient in its body is made anew: what stays outside, as its
 // gradient has a term that no loop makes, reads the sum of the new one.
+module @remade_loop_keeps_outer_gradient {
 dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
+// CHECK-LABEL: module @remade_loop_keeps_outer_gradient
 // CHECK-LABEL: func.func @step(%{{.*}}: tensor<2x4xf32>
 // CHECK: %[[L:.*]]:2 = dist.micro
 // CHECK: %[[R:.*]] = dist.reduce_scatter
@@ -238,4 +257,5 @@ func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout 
     nn.yield %1 : tensor<f32>
   } -> tensor<4xf32>
   return %u, %q : tensor<4xf32>, tensor<4xf32>
+}
 }

@@ -9,10 +9,12 @@
 // A parameter and its slot: the gradient is scattered, the shard updated, the
 // parameter gathered. Optimizer state is a shard; evaluation takes the storage.
 // By itself the pass leaves so little alone.
-// SMALL-LABEL: @step
+// SMALL-LABEL: module @divides_parameter_and_slot
 // SMALL: dist.all_reduce sum
 // SMALL-NOT: dist.storage
+module @divides_parameter_and_slot {
 dist.mesh @mesh axes ["data"] sizes [2]
+// CHECK-LABEL: module @divides_parameter_and_slot
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:.*]]: tensor<8xf32> {{.*}}input "x"
 // CHECK-SAME: %[[P:.*]]: tensor<32xf32> {dist.storage = #dist.storage<"parameter.0.0" [<#nn.arg<parameter "w">, tensor<4x2xf32>, <"[4], [2]"> at 0>]>}
@@ -51,13 +53,15 @@ func.func @eval(%w: tensor<4x2xf32> {nn.arg = #nn.arg<parameter "w">, dist.layou
   %y = nn.mul %w, %w : tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+}
 
 // -----
 
 // Equal updates shard a bucket, in the order in which gradients become ready,
 // each on a cache line; reshapes of gradients do not matter.
+module @equal_updates_share_bucket {
 dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @equal_updates_share_bucket
 // CHECK: dist.pack %[[GB:.*]], %[[GA:.*]] at [0, 16] : tensor<4xf32>, tensor<2x2xf32> -> tensor<32xf32>
 // CHECK: dist.reduce_scatter
 // CHECK: nn.update
@@ -83,12 +87,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Other regions make another bucket.
+module @different_updates_split_buckets {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @different_updates_split_buckets
 // CHECK: dist.storage<"parameter.0.0" [<#nn.arg<parameter "a">
 // CHECK: dist.storage<"parameter.1.0" [<#nn.arg<parameter "b">
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
@@ -110,13 +116,15 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // A norm that clips is summed from the squares of the shards: the first of its
 // last reader's terms is the ranks' sum, the other is zero.
+module @norm_sums_squares_of_shards {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @norm_sums_squares_of_shards
 // CHECK: %[[ZERO:.*]] = nn.constant dense<0.000000e+00>
 // CHECK: %[[GS:.*]] = dist.reduce_scatter
 // CHECK-NOT: dist.reduce_scatter
@@ -154,13 +162,15 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<2x2xf32>
   return %ua, %ub : tensor<4xf32>, tensor<2x2xf32>
 }
+}
 
 // -----
 
 // Terms that are not added to each other are of two norms: two buckets, and a sum
 // over ranks each.
+module @two_norms_split_buckets {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @two_norms_split_buckets
 // CHECK: dist.reduce_scatter
 // CHECK: dist.reduce_scatter
 // CHECK: dist.all_reduce sum
@@ -193,12 +203,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: what is summed are no squares.
+module @keeps_sum_without_squares {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_sum_without_squares
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
                 %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
@@ -226,12 +238,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: the largest square is no sum.
+module @keeps_largest_square {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_largest_square
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
                 %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
@@ -259,12 +273,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: each reader of a term needs it.
+module @keeps_terms_of_two_readers {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_terms_of_two_readers
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
                 %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">, dist.layout = #dist.layout<"[4]">})
@@ -294,12 +310,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %ua, %ub : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: the sum is read elsewhere too.
+module @keeps_sum_read_elsewhere {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_sum_read_elsewhere
 // CHECK: dist.all_reduce
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
@@ -314,12 +332,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %u, %n : tensor<4xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // Left alone: the largest is no sum.
+module @keeps_all_reduce_max {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_all_reduce_max
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
@@ -332,12 +352,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %u : tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: the state is cut over the axis of the sum already.
+module @keeps_state_sharded_over_axis {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_state_sharded_over_axis
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[(8: data)]">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
@@ -350,12 +372,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>
   return %u : tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: something but the end reads the new value.
+module @keeps_new_value_read_elsewhere {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_new_value_read_elsewhere
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}, tensor<f32> {nn.result = #nn.result<metric "norm">}) {
@@ -369,12 +393,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   %n = nn.reduce sum %u [0] : tensor<4xf32> -> tensor<f32>
   return %u, %n : tensor<4xf32>, tensor<f32>
 }
+}
 
 // -----
 
 // Left alone: optimizer state that something else reads is needed whole.
+module @keeps_optimizer_state_read_elsewhere {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_optimizer_state_read_elsewhere
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
                 %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, dist.layout = #dist.layout<"[4]">})
@@ -388,12 +414,14 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
   } -> tensor<4xf32>, tensor<4xf32>
   return %u#0, %u#1 : tensor<4xf32>, tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: so is optimizer state that another function reads.
+module @keeps_optimizer_state_eval_reads {
 dist.mesh @mesh axes ["data"] sizes [2]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_optimizer_state_eval_reads
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">},
                 %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, dist.layout = #dist.layout<"[4]">})
@@ -413,12 +441,14 @@ func.func @eval(%m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|a", of = "a">, 
   %0 = nn.neg %m : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+}
 
 // -----
 
 // Left alone: one rank.
+module @keeps_update_of_one_rank {
 dist.mesh @mesh axes ["data"] sizes [1]
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @keeps_update_of_one_rank
 // CHECK-NOT: dist.reduce_scatter
 func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout = #dist.layout<"[4]">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "a">}) {
@@ -430,4 +460,5 @@ func.func @step(%a: tensor<4xf32> {nn.arg = #nn.arg<parameter "a">, dist.layout 
     nn.yield %1 : tensor<f32>
   } -> tensor<4xf32>
   return %u : tensor<4xf32>
+}
 }

@@ -25,18 +25,23 @@
 
 //--- two.mlir
 // An exact name wins over a glob, whatever stands later; both functions get the layout.
+// CHECK-LABEL: module @exact_name_wins_over_glob
 // CHECK-LABEL: @step
 // CHECK-SAME: tensor<4x6xf32> {dist.request = {{\[\[\]}}, ["model"]], nn.arg = #nn.arg<parameter "fc.weight">}
 // CHECK-SAME: tensor<6xf32> {dist.request = {{\[\[}}"data", "model"]], nn.arg = #nn.arg<parameter "fc.bias">}
 // CHECK-SAME: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}
 // CHECK-LABEL: @eval
 // CHECK-SAME: tensor<4x6xf32> {dist.request = {{\[\[\]}}, ["model"]], nn.arg = #nn.arg<parameter "fc.weight">}
-// An input is asked for like state. INPUT-LABEL: @step
+// An input is asked for like state.
+// INPUT-LABEL: module @exact_name_wins_over_glob
+// INPUT-LABEL: @step
 // INPUT-SAME: tensor<2x4xf32> {dist.request = {{\[\[}}"data"], ["model"]], nn.arg = #nn.arg<input "x", batch = 0>}
 // What the file asks for gives way to options; what names nothing there is no error.
+// SPEC-LABEL: module @exact_name_wins_over_glob
 // SPEC-LABEL: @step
 // SPEC-SAME: tensor<4x6xf32> {dist.request = {{\[\[}}], ["data"]], nn.arg = #nn.arg<parameter "fc.weight">}
 // SPEC-SAME: tensor<2x4xf32> {dist.request = {{\[\[}}], []], nn.arg = #nn.arg<input "x", batch = 0>}
+module @exact_name_wins_over_glob {
 func.func @step(%w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
                 %b: tensor<6xf32> {nn.arg = #nn.arg<parameter "fc.bias">},
                 %x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) {
@@ -45,24 +50,27 @@ func.func @step(%w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "fc.weight">},
 func.func @eval(%w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "fc.weight">}) {
   return
 }
+}
 
 //--- loss.mlir
 // What computes the loss has the name of the last node, and is none of its values.
-// CHECK-LABEL: @step
+// CHECK-LABEL: module @loss_op_takes_no_node_request
 // CHECK: nn.dot {{.*}} {dist.request = {{\[\[}}], ["model"]]}
 // CHECK-NOT: dist.request
 // CHECK-LABEL: @eval
+module @loss_op_takes_no_node_request {
 func.func @forward(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                    %w: tensor<4x6xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<2x6xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<2x4xf32>, tensor<4x6xf32> -> tensor<2x6xf32> loc("/head/Gemm")
   return %0 : tensor<2x6xf32>
 }
+}
 
 //--- nodes.mlir
 // The value of a node is the largest that leaves it: not the mean, nor what it was
-// broadcast to, nor the gradient that has its node's name. CHECK-LABEL: @step
-func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
+// broadcast to, nor the gradient that has its node's name. CHECK-LABEL: @largest_value_takes_node_request
+func.func @largest_value_takes_node_request(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                 %b: tensor<4xf32> {nn.arg = #nn.arg<parameter "b">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">},
         tensor<2x4xf32> {nn.result = #nn.result<gradient "b">}) {
@@ -80,10 +88,10 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
 
 //--- moments.mlir
 // What an optimizer keeps lies like its parameter, unless it is of another rank.
-// CHECK-LABEL: @step
+// CHECK-LABEL: @moments_follow_their_parameter
 // CHECK-SAME: tensor<4xf32> {dist.request = {{\[\[}}"data"]], nn.arg = #nn.arg<optimizer "m|w">}
 // CHECK-SAME: tensor<f32> {nn.arg = #nn.arg<optimizer "t|w">}
-func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|w">},
+func.func @moments_follow_their_parameter(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}, %m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|w">},
                 %t: tensor<f32> {nn.arg = #nn.arg<optimizer "t|w">}) {
   return
 }

@@ -3,10 +3,12 @@
 // Under mixed precision products read conversions of weights.
 
 // Such a weight is divided as if the product read it itself: what is held is f32, what is moved is narrow.
+// CHECK-LABEL: module @shards_converted_weight
 // CHECK-LABEL: @infer
 // CHECK-SAME: tensor<64x64xf32> {dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">}
 // CHECK: nn.convert %arg1 {{.*}}dist.results = [#dist.layout<"[64], [(64: model)]">]
 // CHECK: dist.reshard {{.*}} from <"[8], [(64: model)]"> to <"[8], [64]"> : tensor<8x64xbf16>
+module @shards_converted_weight {
 func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x64xbf16> {nn.result = #nn.result<metric "y">}) {
@@ -14,12 +16,15 @@ func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
   %0 = nn.dot %x, %n contract [1] [0] : tensor<8x64xbf16>, tensor<64x64xbf16> -> tensor<8x64xbf16>
   return %0 : tensor<8x64xbf16>
 }
+}
 
 // -----
 
 // Through any number of conversions.
+// CHECK-LABEL: module @shards_through_several_conversions
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
+module @shards_through_several_conversions {
 func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x64xf16> {nn.result = #nn.result<metric "y">}) {
@@ -29,14 +34,17 @@ func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
   %0 = nn.dot %h, %n contract [1] [0] : tensor<8x64xf16>, tensor<64x64xf16> -> tensor<8x64xf16>
   return %0 : tensor<8x64xf16>
 }
+}
 
 // -----
 
 // A product with the conversion of a weight that is asked for whole is whole; the conversion is, too: nothing is gathered.
+// CHECK-LABEL: module @keeps_converted_weight_whole
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [64]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-NOT: dist.reshard
 // CHECK: nn.dot {{.*}}dist.results = [#dist.layout<"[8], [64]">]
+module @keeps_converted_weight_whole {
 func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], []]},
                  %v: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.request = [["model"], []]})
@@ -46,4 +54,5 @@ func.func @infer(%x: tensor<8x64xbf16> {nn.arg = #nn.arg<input "x">},
   %0 = nn.dot %x, %n contract [1] [0] : tensor<8x64xbf16>, tensor<64x64xbf16> -> tensor<8x64xbf16>
   %1 = nn.dot %0, %m contract [1] [0] : tensor<8x64xbf16>, tensor<64x64xbf16> -> tensor<8x64xbf16>
   return %1 : tensor<8x64xbf16>
+}
 }

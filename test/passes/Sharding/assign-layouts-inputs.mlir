@@ -2,8 +2,10 @@
 
 // An input lies in one place, so all functions take it in the layout that @step
 // chose: here cut like the parameter that it meets, which @eval does not read.
+// CHECK-LABEL: module @eval_input_follows_step
 // CHECK-LABEL: @step
 // CHECK-SAME: tensor<8x6xf32> {dist.layout = #dist.layout<"[8], [(6: model)]">
+module @eval_input_follows_step {
 func.func @step(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                 %w: tensor<6xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[(6: model)]">})
     -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
@@ -19,4 +21,5 @@ func.func @eval(%x: tensor<8x6xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   %0 = nn.tanh %x : tensor<8x6xf32>
   %1 = nn.reduce sum %0 [0, 1] : tensor<8x6xf32> -> tensor<f32>
   return %1 : tensor<f32>
+}
 }

@@ -4,22 +4,27 @@
 // What the search for layouts takes, and what it counts as better.
 
 // A parameter is divided though that takes longer: whole, nothing would have to be sent.
+// CHECK-LABEL: module @shards_parameter_at_any_cost
 // CHECK-LABEL: @infer
 // CHECK-SAME: tensor<64x64xf32> {dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">}
 // CHECK: dist.reshard {{.*}} from <"[8], [(64: model)]"> to <"[8], [64]">
+module @shards_parameter_at_any_cost {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x64xf32> {nn.result = #nn.result<metric "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x64xf32> -> tensor<8x64xf32>
   return %0 : tensor<8x64xf32>
 }
+}
 
 // -----
 
 // Beyond its share a device may hold 5 % of all parameters: three quarters of 256 numbers, of 4352, are less, ...
+// CHECK-LABEL: module @keeps_small_parameter_whole
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [4]">, nn.arg = #nn.arg<parameter "v">
+module @keeps_small_parameter_whole {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">},
                  %v: tensor<64x4xf32> {nn.arg = #nn.arg<parameter "v">})
@@ -28,14 +33,17 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %1 = nn.exp %x : tensor<8x64xf32>
   %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
   return %0, %2 : tensor<8x64xf32>, tensor<8x4xf32>
+}
 }
 
 // -----
 
 // ... and of 512 numbers, of 4608, they are more.
+// CHECK-LABEL: module @shards_parameter_over_five_percent
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(8: model)]">, nn.arg = #nn.arg<parameter "v">
+module @shards_parameter_over_five_percent {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">},
                  %v: tensor<64x8xf32> {nn.arg = #nn.arg<parameter "v">})
@@ -45,13 +53,16 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x8xf32> -> tensor<8x8xf32>
   return %0, %2 : tensor<8x64xf32>, tensor<8x8xf32>
 }
+}
 
 // -----
 
 // A parameter that is asked for counts among all, of which 5 % may stay whole: three quarters of 256 numbers, ...
+// CHECK-LABEL: module @small_parameter_beside_requested_one
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [4]">, nn.arg = #nn.arg<parameter "v">
+module @small_parameter_beside_requested_one {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
                  %v: tensor<64x4xf32> {nn.arg = #nn.arg<parameter "v">})
@@ -61,13 +72,16 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
   return %0, %2 : tensor<8x64xf32>, tensor<8x4xf32>
 }
+}
 
 // -----
 
 // ... not of 512.
+// CHECK-LABEL: module @large_parameter_beside_requested_one
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(8: model)]">, nn.arg = #nn.arg<parameter "v">
+module @large_parameter_beside_requested_one {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.request = [[], ["model"]]},
                  %v: tensor<64x8xf32> {nn.arg = #nn.arg<parameter "v">})
@@ -76,14 +90,17 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %1 = nn.exp %x : tensor<8x64xf32>
   %2 = nn.dot %1, %v contract [1] [0] : tensor<8x64xf32>, tensor<64x8xf32> -> tensor<8x8xf32>
   return %0, %2 : tensor<8x64xf32>, tensor<8x8xf32>
+}
 }
 
 // -----
 
 // What counts is what is read. A product along columns needs all of them, so that columns, if they were cut, would be
 // gathered: rows are, though the sum that this takes is twice the gather of a result cut by columns.
+// CHECK-LABEL: module @product_along_columns_shards_rows
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(64: model)], [64]">, nn.arg = #nn.arg<parameter "w">
+module @product_along_columns_shards_rows {
 func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4096x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
@@ -91,12 +108,15 @@ func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
   %1 = nn.reduce prod %w [1] : tensor<64x64xf32> -> tensor<64xf32>
   return %0, %1 : tensor<4096x64xf32>, tensor<64xf32>
 }
+}
 
 // -----
 
 // A sum along columns takes them cut.
+// CHECK-LABEL: module @sum_along_columns_shards_columns
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(64: model)]">, nn.arg = #nn.arg<parameter "w">
+module @sum_along_columns_shards_columns {
 func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<4096x64xf32> {nn.result = #nn.result<metric "y">}, tensor<64xf32> {nn.result = #nn.result<metric "z">}) {
@@ -104,12 +124,15 @@ func.func @infer(%x: tensor<4096x64xf32> {nn.arg = #nn.arg<input "x">},
   %1 = nn.reduce sum %w [1] : tensor<64x64xf32> -> tensor<64xf32>
   return %0, %1 : tensor<4096x64xf32>, tensor<64xf32>
 }
+}
 
 // -----
 
 // A parameter that only scales asks for no cut, though all there is is more than 5 %.
+// CHECK-LABEL: module @keeps_scaling_parameter_whole
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64]">, nn.arg = #nn.arg<parameter "w">
+module @keeps_scaling_parameter_whole {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x64xf32> {nn.result = #nn.result<output "y">}) {
@@ -117,51 +140,62 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %1 = nn.mul %x, %0 : tensor<8x64xf32>
   return %1 : tensor<8x64xf32>
 }
+}
 
 // -----
 
 // One that is summed over does.
+// CHECK-LABEL: module @shards_summed_parameter
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(64: model)]">, nn.arg = #nn.arg<parameter "w">
+module @shards_summed_parameter {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64xf32> -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+}
 
 // -----
 
 // An atom of four indices is cut over four devices, ...
+// CHECK-LABEL: module @shards_atom_of_axis_size
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(4: model)]">, nn.arg = #nn.arg<parameter "w">
+module @shards_atom_of_axis_size {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x4xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x4xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x4xf32> -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
+}
 
 // -----
 
 // ... one of three is not, and the other one takes a sum.
+// CHECK-LABEL: module @refuses_atom_below_axis_size
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(64: model)], [3]">, nn.arg = #nn.arg<parameter "w">
+module @refuses_atom_below_axis_size {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x3xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x3xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.dot %x, %w contract [1] [0] : tensor<8x64xf32>, tensor<64x3xf32> -> tensor<8x3xf32>
   return %0 : tensor<8x3xf32>
 }
+}
 
 // -----
 
 // On links that cost nothing a sum is faster than a gather, whose parts are put in order. Where that is more than 0.2 % of
 // the step it is taken, ...
+// CHECK-LABEL: module @sum_wins_on_fast_links
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(512: model)], [512]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: sent = 786432>
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @sum_wins_on_fast_links attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
   func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<512x512xf32> {nn.arg = #nn.arg<parameter "w">})
       -> (tensor<256x512xf32> {nn.result = #nn.result<metric "y">}) {
@@ -173,10 +207,11 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // -----
 
 // ... and where it is less the gather, which sends half as much.
+// CHECK-LABEL: module @gather_wins_for_small_gain
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[8192], [(512: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: sent = 393216>
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @gather_wins_for_small_gain attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
   func.func @infer(%x: tensor<256x8192xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<8192x512xf32> {nn.arg = #nn.arg<parameter "w">})
       -> (tensor<256x512xf32> {nn.result = #nn.result<metric "y">}) {
@@ -188,8 +223,10 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // -----
 
 // Rows of %v and of %u are asked for, and %w has both loops: the axis goes to the one that fewer ops run, ...
+// CHECK-LABEL: module @axis_goes_to_outer_loop
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[64], [(128: model)]">, nn.arg = #nn.arg<parameter "w">
+module @axis_goes_to_outer_loop {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %v: tensor<64x16xf32> {nn.arg = #nn.arg<parameter "v">, dist.request = [["model"], []]},
                  %w: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w">},
@@ -201,12 +238,15 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %3 = nn.dot %2, %u contract [1] [0] : tensor<8x128xf32>, tensor<128x32xf32> -> tensor<8x32xf32>
   return %1, %3 : tensor<8x16xf32>, tensor<8x32xf32>
 }
+}
 
 // -----
 
 // ... here the other one.
+// CHECK-LABEL: module @axis_goes_to_summed_loop
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(64: model)], [128]">, nn.arg = #nn.arg<parameter "w">
+module @axis_goes_to_summed_loop {
 func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
                  %v: tensor<64x16xf32> {nn.arg = #nn.arg<parameter "v">, dist.request = [["model"], []]},
                  %w: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w">},
@@ -219,13 +259,15 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
   %4 = nn.dot %3, %u contract [1] [0] : tensor<8x128xf32>, tensor<128x32xf32> -> tensor<8x32xf32>
   return %0, %4 : tensor<8x16xf32>, tensor<8x32xf32>
 }
+}
 
 // -----
 
 // Layers that repeat are one choice: some tens of plans are priced, of this one and of one of any depth, and all layers
 // are cut.
 // PRICED: layouts: {{[0-9]?[0-9]}} plans of {{[0-9]+}} cuts priced, with {{[0-9]+}} placements and {{[0-9]+}} layouts, 128 over model, 128 over model, 128 over model, 128 over model{{$}}
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @repeated_layers_are_one_choice
+module @repeated_layers_are_one_choice {
 func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w0: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w0">}, %v0: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v0">},
                  %w1: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w1">}, %v1: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v1">},
@@ -246,12 +288,14 @@ func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
   %11 = nn.dot %10, %v3 contract [1] [0] : tensor<64x128xf32>, tensor<128x64xf32> -> tensor<64x64xf32>
   return %11 : tensor<64x64xf32>
 }
+}
 
 // -----
 
 // One that is wider is a choice of its own, and tells apart those before it and behind it.
 // PRICED: layouts: {{[0-9][0-9][0-9]}} plans of {{[0-9]+}} cuts priced, with {{[0-9]+}} placements and {{[0-9]+}} layouts, 128 over model, 128 over model, 256 over model, 128 over model{{$}}
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @wider_layer_is_own_choice
+module @wider_layer_is_own_choice {
 func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w0: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w0">}, %v0: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v0">},
                  %w1: tensor<64x128xf32> {nn.arg = #nn.arg<parameter "w1">}, %v1: tensor<128x64xf32> {nn.arg = #nn.arg<parameter "v1">},
@@ -271,4 +315,5 @@ func.func @infer(%x: tensor<64x64xf32> {nn.arg = #nn.arg<input "x">},
   %10 = nn.relu %9 : tensor<64x128xf32>
   %11 = nn.dot %10, %v3 contract [1] [0] : tensor<64x128xf32>, tensor<128x64xf32> -> tensor<64x64xf32>
   return %11 : tensor<64x64xf32>
+}
 }

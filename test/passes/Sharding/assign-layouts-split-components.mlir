@@ -2,10 +2,10 @@
 
 // Idle ops that read each other's values are divided along one loop, the one with which the step gets shortest: here the
 // second op's. Three rows are too few for four devices, and the first op, whose other loop is not that one, stays whole.
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @component_takes_loop_of_last
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @component_takes_loop_of_last attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
   func.func @infer(%x: tensor<3x4096xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<3x65536xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<3x4096xf32>
@@ -19,11 +19,11 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // -----
 
 // Here it is the first op's.
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @component_takes_loop_of_first
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
 // CHECK: nn.reduce sum {{.*}}dist.results = [#dist.layout<"[3] partial sum(model)">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @component_takes_loop_of_first attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
   func.func @infer(%x: tensor<3x65536xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<3x4096xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<3x65536xf32>
@@ -37,10 +37,11 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // -----
 
 // Ops that read the same sum over the axis have one loop, too, though they read nothing of each other's: it is scattered once.
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @readers_of_one_sum_share_loop
 // CHECK: %[[ROWS:.*]] = dist.reshard {{.*}} from <"[256], [64] partial sum(model)"> to <"[(256: model)], [64]">
 // CHECK: nn.cumsum %[[ROWS]]
 // CHECK: nn.reduce max %[[ROWS]] {{.*}}dist.results = [#dist.layout<"[64] partial max(model)">]
+module @readers_of_one_sum_share_loop {
 func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
                  %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">})
@@ -51,13 +52,15 @@ func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
   %3 = nn.reduce max %1 [0] : tensor<256x64xf32> -> tensor<64xf32>
   return %2, %3 : tensor<256x64xf32>, tensor<64xf32>
 }
+}
 
 // -----
 
 // Of two sums each reader has its own loop.
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @readers_of_two_sums_differ
 // CHECK: nn.cumsum {{.*}}dist.results = [#dist.layout<"[(256: model)], [64]">]
 // CHECK: nn.reduce max {{.*}}dist.results = [#dist.layout<"[(64: model)]">]
+module @readers_of_two_sums_differ {
 func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
                  %w: tensor<64x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [(512: model)]">},
                  %v: tensor<512x64xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[(512: model)], [64]">},
@@ -70,14 +73,15 @@ func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
   %4 = nn.reduce max %2 [0] : tensor<256x64xf32> -> tensor<64xf32>
   return %3, %4 : tensor<256x64xf32>, tensor<64xf32>
 }
+}
 
 // -----
 
 // A single number joins nothing: each has a loop of its own.
-// CHECK-LABEL: @infer
+// CHECK-LABEL: module @single_number_joins_no_loops
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [(4096: model)]">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[1], [(65536: model)]">]
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @single_number_joins_no_loops attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
   func.func @infer(%x: tensor<1x4096xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<1x65536xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<1x4096xf32>

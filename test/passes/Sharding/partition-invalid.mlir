@@ -3,20 +3,20 @@
 // Partitioning needs level `placed`: a mesh, and a layout on every value.
 
 // expected-error@+1 {{has no dist.mesh}}
-module {}
+module @refuses_missing_mesh {}
 
 // -----
 
 dist.mesh @mesh axes ["data"] sizes [2]
 // expected-error@+1 {{argument 1 has no layout}}
-func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}, %y: tensor<8xf32>) {
+func.func @refuses_argument_without_layout(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}, %y: tensor<8xf32>) {
   return
 }
 
 // -----
 
 dist.mesh @mesh axes ["data"] sizes [2]
-func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+func.func @refuses_op_without_layouts(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
   // expected-error@+1 {{has no layout for each operand and result}}
   %y = nn.exp %x : tensor<8xf32>
   return
@@ -25,7 +25,7 @@ func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
 // -----
 
 dist.mesh @mesh axes ["data"] sizes [2]
-func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+func.func @refuses_op_without_operand_layouts(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
   // expected-error@+1 {{has no layout for each operand and result}}
   %y = nn.exp %x {dist.results = [#dist.layout<"[8]">]} : tensor<8xf32>
   return
@@ -37,7 +37,7 @@ func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
 // expected-error@+1 {{has no machine that it is planned for}}
 module {
   dist.mesh @mesh axes ["data"] sizes [2]
-  func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+  func.func @refuses_reshard_without_machine(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
     %y = dist.reshard %x from <"[8]"> to <"[(8: data)]"> : tensor<8xf32>
     return
   }
@@ -48,7 +48,7 @@ module {
 // ... and what is whole cannot become partial.
 module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
   dist.mesh @mesh axes ["data"] sizes [2]
-  func.func @infer(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
+  func.func @refuses_whole_to_partial(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
     // expected-error@+1 {{'dist.reshard' op reshard: [8] is to become partial max(data)}}
     %y = dist.reshard %x from <"[8]"> to <"[8] partial max(data)"> : tensor<8xf32>
     return

@@ -3,6 +3,7 @@
 
 // Zeros that samples and tokens share, 8 of each, tie none to the other: what is computed of the parameter alone is
 // whole, and comes before the loop. Equal copies are one constant again.
+// CHECK-LABEL: module @shared_constant_ties_no_dimensions
 // CHECK-LABEL: @step(
 // CHECK-SAME: %[[X:.*]]: tensor<8x8xf32>
 // CHECK-SAME: %[[W:.*]]: tensor<8xf32>
@@ -10,9 +11,10 @@
 // CHECK: dist.micro 2 "micro"
 // CHECK-SAME: %[[BIAS]]
 // CHECK-SAME: operands [{{.*}}whole{{.*}}]
-// PLACED-LABEL: @step(
+// PLACED-LABEL: module @shared_constant_ties_no_dimensions
 // PLACED-COUNT-2: nn.constant
 // PLACED-NOT: nn.constant
+module @shared_constant_ties_no_dimensions {
 func.func @step(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                 %w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x8xf32> {nn.result = #nn.result<output "y">}) {
@@ -27,17 +29,19 @@ func.func @step(%x: tensor<8x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %4 = nn.add %3, %negative : tensor<8x8xf32>
   return %4 : tensor<8x8xf32>
 }
+}
 
 // -----
 
 // So do positions that are computed from a constant.
-// CHECK-LABEL: @step(
+// CHECK-LABEL: module @shared_positions_tie_no_dimensions
 // CHECK: %[[BIAS:.*]] = nn.reduce sum
 // CHECK: dist.micro 2 "micro"
 // CHECK-SAME: %[[BIAS]]
-// PLACED-LABEL: @step(
+// PLACED-LABEL: module @shared_positions_tie_no_dimensions
 // PLACED-COUNT-2: nn.iota
 // PLACED-NOT: nn.iota
+module @shared_positions_tie_no_dimensions {
 func.func @step(%x: tensor<8x8xi64> {nn.arg = #nn.arg<input "x", batch = 0>},
                 %w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8x8xf32> {nn.result = #nn.result<output "y">}) {
@@ -53,4 +57,5 @@ func.func @step(%x: tensor<8x8xi64> {nn.arg = #nn.arg<input "x", batch = 0>},
   %2 = nn.broadcast %bias [1] : tensor<8xf32> -> tensor<8x8xf32>
   %3 = nn.mul %scale, %2 : tensor<8x8xf32>
   return %3 : tensor<8x8xf32>
+}
 }

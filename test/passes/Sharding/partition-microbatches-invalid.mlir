@@ -1,6 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-describe-machine --dpc-assign-layouts='axes=micro=2 sequential-axes=micro batch-axes=micro' --dpc-partition
 
 // A loop of its own before would keep every microbatch's forward pass.
+module @refuses_value_of_all_microbatches {
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<f32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
   %w0 = nn.broadcast %w [] : tensor<f32> -> tensor<8xf32>
@@ -10,4 +11,5 @@ func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: 
   %1 = nn.broadcast %0 [] : tensor<f32> -> tensor<8xf32>
   %2 = nn.div %x, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>
+}
 }

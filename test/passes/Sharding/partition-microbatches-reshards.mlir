@@ -5,7 +5,7 @@
 // Reshards that change nothing about microbatches stand in their loop, and so do
 // the collectives of the rank's program.
 
-// CHECK-LABEL: @step(
+// CHECK-LABEL: module @reshards_stay_inside_loop
 // CHECK: dist.micro 2
 // CHECK: nn.dot
 // CHECK: dist.reduce_scatter sum %{{.*}} on @mesh ["data"] : tensor<2x2x4x6xf32> -> tensor<2x4x6xf32>
@@ -15,12 +15,12 @@
 // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<2x2x4x3xf32>
 // CHECK: dist.yield
 
-// SCHEDULED-LABEL: exec.entry @step
+// SCHEDULED-LABEL: module @reshards_stay_inside_loop
 // SCHEDULED: exec.loop 2 {
 // SCHEDULED: exec.start reduce_scatter sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>,
+module @reshards_stay_inside_loop attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>,
                    dist.plan = #dist.plan<mesh = ["data" = 2 batch], microbatches = 2>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
   nn.variable @w = dense<0.5> : tensor<4x6xf32>

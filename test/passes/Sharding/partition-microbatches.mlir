@@ -2,6 +2,7 @@
 
 // What the batch cuts is sliced and stacked, what it does not is whole, and sums
 // over the batch are summed; the update stands outside. No data moves.
+// CHECK-LABEL: module @loop_slices_stacks_and_sums
 // CHECK-LABEL: @step(
 // CHECK-SAME: %[[X:.*]]: tensor<8x3xf32>
 // CHECK-SAME: %[[W:.*]]: tensor<3xf32>
@@ -13,6 +14,7 @@
 // CHECK: dist.yield %[[Y]], %[[G]]
 // CHECK-NEXT: } -> (tensor<2x4xf32>, tensor<3xf32>) results [stacked, summed]
 // CHECK: nn.sub %[[W]], %[[L]]#1
+module @loop_slices_stacks_and_sums {
 func.func @step(%x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
                 %w: tensor<3xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8xf32> {nn.result = #nn.result<output "y">}, tensor<3xf32> {nn.result = #nn.result<state "w">}) {
@@ -21,15 +23,17 @@ func.func @step(%x: tensor<8x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>},
   %2 = nn.sub %w, %1 : tensor<3xf32>
   return %0, %2 : tensor<8xf32>, tensor<3xf32>
 }
+}
 
 // -----
 
 // A sum over the batch that the loop needs whole gets a loop of its own before.
-// CHECK-LABEL: @step(
+// CHECK-LABEL: module @needed_sum_has_own_loop
 // CHECK: %[[SUM:.*]] = dist.micro 2
 // CHECK: results [summed]
 // CHECK: dist.micro 2 "micro"(%[[SUM]], %{{.*}} : tensor<f32>, tensor<2x4xf32>) operands [whole, sliced]
 // CHECK: results [stacked]
+module @needed_sum_has_own_loop {
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">})
     -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reduce sum %x [0] : tensor<8xf32> -> tensor<f32>
@@ -37,43 +41,51 @@ func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: 
   %2 = nn.div %x, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+}
 
 // -----
 
 // Turns are summed, so the largest is taken outside.
+// CHECK-LABEL: module @maximum_stays_outside_loop
 // CHECK-LABEL: @step(
 // CHECK-SAME: %[[X:.*]]: tensor<8xf32>
 // CHECK-NOT: dist.micro
 // CHECK: nn.reduce max %[[X]] [0]
+module @maximum_stays_outside_loop {
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reduce max %x [0] : tensor<8xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
+}
 
 // -----
 
 // And so is the smallest.
+// CHECK-LABEL: module @minimum_stays_outside_loop
 // CHECK-LABEL: @step(
 // CHECK-SAME: %[[X:.*]]: tensor<8xf32>
 // CHECK-NOT: dist.micro
 // CHECK: nn.reduce min %[[X]] [0]
+module @minimum_stays_outside_loop {
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.reduce min %x [0] : tensor<8xf32> -> tensor<f32>
   return %0 : tensor<f32>
 }
+}
 
 // -----
 
 // A sum that crosses into a later loop as a part of its sum counts once.
-// CHECK-LABEL: @step(
+// CHECK-LABEL: module @whole_part_of_sum_counts_once
 // CHECK: %[[SUM:.*]] = dist.micro 2
 // CHECK: dist.micro 2
 // CHECK: ^bb0({{.*}}):
 // CHECK: %[[TURN:.*]] = dist.axis_index "micro"
 // CHECK: %[[FIRST:.*]] = nn.compare eq %[[TURN]]
 // CHECK: nn.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<3xi1>, tensor<3xf32>
+module @whole_part_of_sum_counts_once {
 func.func @step(%x: tensor<4x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
     -> (tensor<f32> {nn.result = #nn.result<output "s">}, tensor<4x3xf32> {nn.result = #nn.result<output "y">}) {
   %c = nn.constant dense<0.25> : tensor<3xf32>
@@ -84,15 +96,18 @@ func.func @step(%x: tensor<4x3xf32> {nn.arg = #nn.arg<input "x", batch = 0>})
   %4 = nn.reduce sum %1 [0] : tensor<3xf32> -> tensor<f32>
   return %4, %3 : tensor<f32>, tensor<4x3xf32>
 }
+}
 
 // -----
 
 // A turn has one slice: what joins the batch with something else is outside.
-// CHECK-LABEL: @step(
+// CHECK-LABEL: module @concat_with_batch_stays_outside
 // CHECK-NOT: dist.micro
 // CHECK: nn.concat {{.*}} -> tensor<11xf32>
+module @concat_with_batch_stays_outside {
 func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<3xf32> {nn.arg = #nn.arg<constant "w">})
     -> (tensor<11xf32> {nn.result = #nn.result<output "y">}) {
   %0 = nn.concat %x, %w dim 0 : tensor<8xf32>, tensor<3xf32> -> tensor<11xf32>
   return %0 : tensor<11xf32>
+}
 }

@@ -12,9 +12,13 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-scheduled-pipeline
 
 // No pass sees a function without a body.
+module @refuses_forward_without_body {
 // expected-error @+1 {{@forward has no body}}
 func.func private @forward(tensor<2xf32>)
+}
 
 // -----
+module @refuses_step_without_body {
 // expected-error @+1 {{@step has no body}}
 func.func private @step(tensor<2xf32>)
+}

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-verify-scheduled
 
 // A sound program: in place, through a bucket, in a loop with slices.
-module attributes {exec.memory = #exec.memory<arena = 256, shared = 128, peak = 384, lowerBound = 0>} {
+module @accepts_sound_program attributes {exec.memory = #exec.memory<arena = 256, shared = 128, peak = 384, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4xf32>
   exec.entry @step {
@@ -25,13 +25,13 @@ module attributes {exec.memory = #exec.memory<arena = 256, shared = 128, peak = 
 
 // (L1) The plan has sizes ...
 // expected-error@+1 {{level 'scheduled': has no exec.memory}}
-module {
+module @refuses_missing_memory_sizes {
 }
 
 // -----
 
 // ... every buffer a place ...
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_buffer_without_offset attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     // expected-error@+1 {{level 'scheduled': has no offset}}
     %a = exec.buffer arena : memref<4xf32>
@@ -42,7 +42,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // ... inside its space.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_buffer_past_end attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     // expected-error@+1 {{level 'scheduled': ends at byte 144 of arena, which has 128}}
     %a = exec.buffer arena at 128 : memref<4xf32>
@@ -53,7 +53,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // (L2) Nobody reads what nobody wrote ...
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_read_before_write attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
     %x = exec.get @input.x : memref<4xf32>
@@ -66,7 +66,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // ... nor, after one turn, the slices of two ...
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_read_of_missing_slice attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<2x4xf32>
     %b = exec.buffer arena at 64 : memref<2x4xf32>
@@ -82,7 +82,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // ... or what another buffer has overwritten.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_read_after_overwrite attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<20xf32>
     exec.zero %a : memref<20xf32>
@@ -98,7 +98,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // (L3) A result lies on an operand only where the kernel computes in place.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
+module @refuses_in_place_without_alias attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64, lowerBound = 0>} {
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
   exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<4xf32>
   exec.entry @step {
@@ -111,7 +111,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 0, peak = 64
 // -----
 
 // (L3) What a kernel writes it writes once: two results share no bytes ...
-module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
+module @refuses_overlapping_results attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) { return %a, %a : tensor<32xf32>, tensor<32xf32> }
   exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -126,7 +126,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 
 // -----
 
 // ... nor does its scratch memory with a result ...
-module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
+module @refuses_scratch_on_result attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
   exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -141,7 +141,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 
 // -----
 
 // ... or with an operand, which may be read until the end.
-module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
+module @refuses_scratch_on_operand attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 448, lowerBound = 0>} {
   func.func private @k(%a: tensor<32xf32>) -> tensor<32xf32> attributes {exec.scratch_bytes = 16 : i64} { return %a : tensor<32xf32> }
   exec.persistent @input.x #nn.arg<input "x"> arena at 0 : memref<32xf32>
   exec.entry @step {
@@ -156,7 +156,7 @@ module attributes {exec.memory = #exec.memory<arena = 320, shared = 128, peak = 
 // -----
 
 // (L4) Nothing reads what a collective writes ...
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
+module @refuses_read_during_collective attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<4xf32>
     %s = exec.buffer shared at 0 : memref<4xf32>
@@ -171,7 +171,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 1
 // -----
 
 // ... nor writes what it reads.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
+module @refuses_write_during_collective attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     %t = exec.buffer shared at 64 : memref<4xf32>
@@ -186,7 +186,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 
 // -----
 
 // (L4) An all-to-all does not write what it still has to send.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
+module @refuses_in_place_all_to_all attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 192, lowerBound = 0>} {
   exec.entry @step {
     %t = exec.buffer shared at 64 : memref<2x8xf32>
     %u = exec.buffer shared at 0 : memref<2x8xf32>
@@ -202,7 +202,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 128, peak = 
 // -----
 
 // (L4) A loop waits in each turn for what that turn started.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
+module @refuses_wait_across_loop attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     exec.zero %s : memref<4xf32>
@@ -217,7 +217,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 1
 // -----
 
 // (L4) A collective has something to move.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
+module @refuses_collective_of_unwritten attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %s = exec.buffer shared at 0 : memref<4xf32>
     // expected-error@+1 {{level 'scheduled': input (bytes [0, 16) of shared) was never written}}
@@ -230,7 +230,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 1
 
 // (L2) What a bucket brings back is what went into it: not the bytes between
 // its parts.
-module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
+module @refuses_unwritten_part_of_bucket attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 128, lowerBound = 0>} {
   exec.entry @step {
     %a = exec.buffer arena at 0 : memref<4xf32>
     %s = exec.buffer shared at 0 : memref<4xf32>
@@ -246,7 +246,7 @@ module attributes {exec.memory = #exec.memory<arena = 128, shared = 64, peak = 1
 // -----
 
 // Shares of the ranks: sound where each rank touches its own ...
-module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
+module @accepts_own_shares_of_ranks attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>
@@ -263,7 +263,7 @@ module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64,
 
 // ... but not where one finds its operand half overwritten by its share, as
 // the second rank does here.
-module attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
+module @refuses_share_on_operand attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
   dist.mesh @mesh axes ["data"] sizes [2]
   func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<4xf32> }
   exec.persistent @storage.p #dist.storage<"p" [<#nn.arg<parameter "w">, tensor<8xf32>, <"[8]"> at 0>]> shared at 0 : memref<8xf32>

@@ -1,7 +1,7 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-verify-step
 
 // A sound program.
-module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.0 : f64>} {
+module @accepts_sound_program attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.0 : f64>} {
   nn.variable @w = dense<0.5> : tensor<4xf32>
   func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
       -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
@@ -16,7 +16,7 @@ module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay 
 // -----
 
 // (L1) A program that only infers is sound too ...
-module {
+module @accepts_inference_alone {
   func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
     return %x : tensor<4xf32>
@@ -26,16 +26,18 @@ module {
 // -----
 
 // ... but nothing else ...
+module @refuses_other_function {
 // expected-error@+1 {{level 'step': holds the function @forward}}
 func.func @forward() {
   return
+}
 }
 
 // -----
 
 // ... and training comes with evaluation.
 // expected-error@+1 {{level 'step': has @step but no @eval}}
-module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.0 : f64>} {
+module @refuses_step_without_eval attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = constant, warmup = 0, total = 0, minimum = 0.0 : f64>} {
   func.func @step() {
     return
   }
@@ -45,7 +47,7 @@ module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay 
 
 // (L6) and with the schedule of its learning rate.
 // expected-error@+1 {{level 'step': has no schedule of the learning rate}}
-module {
+module @refuses_missing_schedule {
   func.func @step() {
     return
   }
@@ -57,53 +59,63 @@ module {
 // -----
 
 // (L2) Nothing is left that only a gradient would see.
+module @refuses_stop_gradient {
 func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
   // expected-error@+1 {{level 'step': 'nn.stop_gradient' says something of a gradient that is taken already}}
   %0 = nn.stop_gradient %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+}
 
 // -----
 
 // (L2) Ops that training and evaluation treat differently are gone.
+module @refuses_dropout_without_form {
 func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
   // expected-error@+1 {{level 'step': 'nn.dropout' should be in its training or evaluation form}}
   %0, %1 = nn.dropout %x {ordinal = 0 : i64, ratio = 0.5 : f64} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+}
 
 // -----
 
 // (L3) Gradients have become updates.
+module @refuses_gradient_result {
 // expected-error@+1 {{level 'step': result 0 of @infer is still the gradient of 'w'}}
 func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "x">})
     -> (tensor<4xf32> {nn.result = #nn.result<gradient "w">}) {
   return %x : tensor<4xf32>
 }
+}
 
 // -----
 
 // (L4) State has an initial value.
+module @refuses_state_without_variable {
 // expected-error@+1 {{level 'step': 'm|w' of @infer has no nn.variable}}
 func.func @infer(%m: tensor<4xf32> {nn.arg = #nn.arg<optimizer "m|w", batch = -1, of = "w">}) {
   return
+}
 }
 
 // -----
 
 // (L5) A new value belongs to an argument ...
+module @refuses_new_value_of_input {
 // expected-error@+1 {{level 'step': @infer gives a new value of 'w', which is no state of its arguments}}
 func.func @infer(%x: tensor<4xf32> {nn.arg = #nn.arg<input "w">})
     -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
   return %x : tensor<4xf32>
 }
+}
 
 // -----
 
 // ... of the same type ...
-module {
+module @refuses_new_value_of_other_type {
   nn.variable @w = dense<0.5> : tensor<4xf32>
   // expected-error@+1 {{level 'step': 'w' goes into @infer as 'tensor<4xf32>' and comes out as 'tensor<3xf32>'}}
   func.func @infer(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
@@ -116,7 +128,7 @@ module {
 // -----
 
 // ... once ...
-module {
+module @refuses_two_new_values {
   nn.variable @w = dense<0.5> : tensor<4xf32>
   // expected-error@+1 {{level 'step': @infer gives 'w' twice}}
   func.func @infer(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
@@ -129,7 +141,7 @@ module {
 // -----
 
 // ... and only training makes one.
-module {
+module @refuses_state_change_in_inference {
   nn.variable @w = dense<0.5> : tensor<4xf32>
   // expected-error@+1 {{level 'step': @infer changes 'w'}}
   func.func @infer(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
