@@ -1,5 +1,5 @@
-// Lets the target write the code of each kernel, and records the launches of the kernel in one of
-// its attributes.
+// Lets the target generate the code of each kernel, and stores the launches of the kernel in its
+// attribute `exec.launches`.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
@@ -21,6 +21,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
+/// Converts the library call of a launch, as the target returns it, to its attribute.
 static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
   SmallVector<CallBuffer> buffers;
   for (const LibraryCall::Buffer &buffer : call.buffers)

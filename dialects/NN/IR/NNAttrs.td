@@ -161,8 +161,8 @@ def NN_Comparison : I32EnumAttr<"Comparison", "An ordered comparison", [
   I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>,
 ]> { let cppNamespace = "::dpc::nn"; }
 
-// `prod` is the kind that dist::Reduction lacks, because no collective multiplies: an op of that
-// kind is never cut along the elements that it combines.
+// dist::Reduction has all of these kinds except `prod`, because no collective multiplies. Therefore
+// no axis may shard the dimensions that an nn.reduce with kind `prod` reduces.
 def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements", [
   I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
   I32EnumAttrCase<"prod", 3>,

@@ -47,7 +47,7 @@ const llvm::StringSet<> &arithmetic() {
   return names;
 }
 
-/// Undoes the addition of `addend` to a tensor, which gave `value`.
+/// Reconstructs the tensor to which the exporter added `addend` to compute `value`.
 std::optional<Undone> undoAddition(const Tensor &value, double addend) {
   Derivation minus(1), plus(1);
   minus[0].kind = plus[0].kind = DerivationStep::Kind::Add;
@@ -59,8 +59,9 @@ std::optional<Undone> undoAddition(const Tensor &value, double addend) {
   return Undone{{std::move(*parameter), std::move(plus)}, Doubt::None};
 }
 
-/// Undoes the views that came before a repetition. `after` has the tensor before the
-/// repetition, and the steps after the views.
+/// The exporter applied views to the module's tensor and then repeated the result.
+/// `after` has this result (`parameter`) and the steps that repeat it. Undoes the views as
+/// well, so that the returned steps lead from the module's tensor to the initializer.
 Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
               bool isKernel) {
   Undone undone = undoViews(after.parameter, lastOnes, others, isKernel);

@@ -124,7 +124,9 @@ void GridFunction::placeValue(Value value, const Launch &launch) {
     memory.add(value);
 }
 
-/// Gives the buffers of a library call their places. All its values have been placed.
+/// Replaces the values in the buffers of a planned library call by their positions in the
+/// kernel's buffers. All of these values must have positions already. `workspace` is the
+/// scratch memory of the library.
 LibraryCall GridFunction::placeCall(const PlannedCall &call, const ScratchPiece &workspace) {
   LibraryCall placed{call.kind, call.description, {}};
   for (Value value : call.buffers) {
