@@ -15,7 +15,8 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// How many computations of one kind (CallSyntax) libraries and kernels perform.
+/// Counts the computations that library calls of one kind (CallSyntax.h) could
+/// perform: those that libraries do perform, and those that kernels perform.
 struct Makers {
   int64_t libraries = 0, kernels = 0;
 };

@@ -105,8 +105,8 @@ struct ReshardPiece {
 };
 
 /// Returns the pieces of the local shape, in order, for a step from layout `before`. No piece has
-/// both `gathered` and `cut`. The list of extents for the empty one has a single element, the
-/// extent of the piece.
+/// both `gathered` and `cut`. If one of them is empty, its list of extents has a single element,
+/// the extent of the piece.
 std::vector<ReshardPiece> piecesOf(const dist::Layout &before, const ReshardStep &step,
                                    const dist::MeshShape &mesh);
 
