@@ -32,8 +32,9 @@ public:
   }
 
   /// Adds the products for taps [first, end) to the sums at `to`, for one input channel
-  /// and one output channel. `image` is the address of the input channel, and `grads`
-  /// is the address of the gradient of the output channel.
+  /// and one output channel. A tap is an element of the kernel. `image` is the address
+  /// of the input channel, and `grads` is the address of the gradient of the output
+  /// channel.
   void add(Value image, Value grads, Value to, int64_t first, int64_t end) {
     SmallVector<int64_t> offsets;
     Values now;

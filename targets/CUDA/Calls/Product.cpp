@@ -15,9 +15,9 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Numbers of multiplications: from the first one on, a library is worth a launch
-/// even if it may not be the fastest. From the second one on, it is also worth a
-/// second launch, which reads the stored product again.
+/// Numbers of multiplications in a product. From kLargeProduct on, a library is worth
+/// a launch even if it may not be the fastest. From kVeryLargeProduct on, it is also
+/// worth a second launch, which reads the stored product again.
 static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
 
 namespace {
@@ -107,8 +107,8 @@ static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(nn::extentsOf(tensor, dimensions));
 }
 
-/// A dense, row-major tensor as one matrix per batch element. Returns nullopt if it is
-/// not one, whatever its transposition.
+/// A dense, row-major tensor as one matrix per batch element. Returns nullopt if the
+/// tensor is not such a matrix, neither as it is nor transposed.
 static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batch,
                                             ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   std::optional<int64_t> rowStride = nn::strideAlong(tensor, rows),
@@ -158,8 +158,9 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
   return dpc_product_is_valid(&product) ? std::optional(plan) : std::nullopt;
 }
 
-/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
-/// sum over blocks could not use it. kAlignment is for aligning its address.
+/// The workspace that NVIDIA advises for a Hopper, or less if the library could not
+/// use more to split sums over blocks. kAlignment bytes are added, so that the
+/// library can align the address.
 static int64_t workspaceBytes(Value result) {
   const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
   return std::min(kMostBytes, kParts * tensorBytes(result.getType())) + kAlignment;

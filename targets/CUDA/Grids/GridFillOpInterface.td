@@ -41,10 +41,10 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      Writes a launch. If it is the last one and the rule gives final elements, each
-      is given once to `emitter.storeFinal`, with `finish` (may be null), by one
-      thread: what is elementwise over the result is computed there, while the
-      element is in a register.
+      Emits the code of launch `phase`. In the last launch of a rule that gives final
+      elements, the code calls `emitter.storeFinal` exactly once per element, in one
+      thread, with `finish` (may be null). `finish` adds elementwise ops on the
+      result, which then read the element while it is in a register.
     }], "void", "emitTiles",
       (ins "::dpc::GridEmitter &":$emitter, "::dpc::LaunchPhase":$phase,
            "::dpc::FinishTile":$finish)>,
