@@ -10,9 +10,10 @@
 namespace dpc {
 
 /// Measures the algorithms that the library has for each call of one kind in a
-/// program, and makes it use the fastest. Results are kept in a file
-/// (TunedCalls), from which later runs read them. Used on rank 0 before the
-/// first step, when calls may overwrite memory because it holds nothing yet.
+/// program, and lets each call use the fastest one. Results are kept in a file
+/// (TunedCalls), from which later runs read them. Used on rank 0 before the first
+/// step. At that time calls may overwrite the device's memory, because no values are
+/// in it yet.
 class CallTuner {
 public:
   /// `perform` enqueues an entry of the launch table on the device's stream.

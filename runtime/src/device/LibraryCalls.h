@@ -23,7 +23,8 @@ struct WantedCall {
 
 /// The algorithm with which a library computes a call.
 struct CallChoice {
-  /// The library's own description. 64 bytes, as cublasLtMatmulAlgo_t has.
+  /// The library's own description of the algorithm. It has 64 bytes, as
+  /// cublasLtMatmulAlgo_t.
   uint64_t algorithm[8] = {};
   /// 0: the library does not support the call, so the program's kernel runs.
   uint32_t isMade = 0;
@@ -39,8 +40,8 @@ public:
   LibraryCalls(const LibraryCalls &) = delete;
   LibraryCalls &operator=(const LibraryCalls &) = delete;
 
-  /// Opens the library for this thread's device. DPC_INVALID, with a message of
-  /// one line, if it is not installed.
+  /// Opens the library for this thread's device. Returns DPC_INVALID, with a message
+  /// of one line, if the library is not installed.
   virtual dpc_status_t open() = 0;
   /// The version of the opened library; not 0.
   virtual uint64_t getVersion() const = 0;
@@ -56,9 +57,9 @@ public:
   virtual dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers,
                            cuda::Stream stream) = 0;
 
-  /// The call as a field of a line in the file of measured calls (TunedCalls):
-  /// text without tabs that equal calls share, and calls of other kinds do not
-  /// have.
+  /// The text that stands for the call in the file of measured calls (TunedCalls). It
+  /// has no tabs, because tabs separate the fields of a line. Equal calls have the
+  /// same text, and calls of different kinds have different texts.
   virtual std::string getKey(uint32_t number) const = 0;
   /// Describes the call for readers of that file.
   virtual std::string describe(uint32_t number) const = 0;
@@ -66,8 +67,8 @@ public:
   /// Lets the library choose an algorithm for each call. Calls that it does not
   /// support remain with the program's kernels.
   dpc_status_t choose();
-  /// Uses an algorithm for a call from now on. DPC_INVALID if this device's
-  /// library does not support it.
+  /// Uses an algorithm for a call from now on. Returns DPC_INVALID if this device's
+  /// library does not support the algorithm.
   dpc_status_t take(uint32_t number, const CallChoice &choice);
   /// The chosen algorithm of each call, so that other ranks can use the same.
   const std::vector<CallChoice> &getChoices() const { return choices; }
@@ -76,7 +77,7 @@ public:
   bool isMade(uint32_t number) const { return number < choices.size() && choices[number].isMade; }
 
 protected:
-  /// DPC_INVALID if this device's library does not support an algorithm for a
+  /// Returns DPC_INVALID if this device's library does not support an algorithm for a
   /// call.
   virtual dpc_status_t check(uint32_t number, const CallChoice &choice) = 0;
 

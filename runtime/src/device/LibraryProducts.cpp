@@ -61,8 +61,8 @@ protected:
   dpc_status_t check(uint32_t number, const CallChoice &choice) override;
 
 private:
-  /// The library's descriptors of a product; a, b and d as the library names
-  /// the matrices.
+  /// The library's descriptors of a product. `a`, `b` and `d` are the names that the
+  /// library has for the matrices.
   struct Prepared {
     WantedProduct wanted;
     cuda::MatmulDescription description = nullptr;

@@ -17,8 +17,8 @@
 
 namespace dpc {
 
-/// First line of a file, which was for products alone at first; the number is
-/// the version of the format.
+/// The first line of a file. It says "products" because files had only products at
+/// first. The number is the version of the format.
 static const char *const kFirstLine = "dpc products 1";
 
 /// The names of all kinds of calls: "product".

@@ -18,11 +18,11 @@ public:
   /// `device` is the name of the device model, on which speed depends.
   TunedCalls(std::string device, uint64_t libraryVersion);
 
-  /// Reads a file; a missing file counts as empty. DPC_INVALID, with a message
-  /// that names the line, if the file is malformed.
+  /// Reads a file; a missing file counts as empty. Returns DPC_INVALID, with a
+  /// message that names the line, if the file is malformed.
   dpc_status_t read(const std::string &path);
-  /// The algorithm for the call of a key on this device; null if it has not
-  /// been measured.
+  /// The algorithm for the call with the key `key` on this device; null if the call
+  /// has not been measured.
   const CallChoice *find(const std::string &key) const;
   /// `words` describes the call for readers.
   void add(const std::string &key, const std::string &words, const CallChoice &choice,
