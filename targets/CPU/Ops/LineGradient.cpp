@@ -17,8 +17,8 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Multiplies the image of one sample with the gradient of the result of the sample,
-/// and adds the products to one vector of sums per kernel element. Lanes are
+/// Multiplies the image of one sample with the gradient of the sample's result. Adds
+/// the products to vectors of sums, one vector per kernel element. Lanes are
 /// neighbouring patches of a line.
 class TapSums {
 public:

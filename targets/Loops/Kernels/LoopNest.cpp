@@ -107,8 +107,8 @@ static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
   return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
 }
 
-/// As orderedDimension, for the first transposition among the ops that are inlined
-/// into `op`, in the order of operands.
+/// Returns orderedDimension() for the first transposition among the ops that are
+/// inlined into `op`. The ops are searched in the order of operands.
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   SmallVector<Operation *> open = {op};
