@@ -1,6 +1,6 @@
 // Writes the functions of a program for a device as lists of launches. A launch runs a
-// kernel, copies a buffer, or writes the number of the microbatch. It lists the places of
-// its buffers.
+// kernel, copies a buffer, or writes the number of the microbatch. Each launch lists the
+// places of its buffers.
 
 #include "record/LaunchTable.h"
 
