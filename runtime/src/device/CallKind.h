@@ -29,7 +29,8 @@ struct CallKind {
   uint32_t (*countBuffers)(const void *description);
   /// Checks that a buffer is large enough.
   dpc_status_t (*checkBuffer)(const void *description, uint32_t buffer, uint64_t bytes);
-  /// Whether a field of a file of measured calls is a key of this kind.
+  /// Whether `text`, a field in a file of measured calls (TunedCalls), is the key
+  /// of a call of this kind.
   bool (*isKey)(const std::string &text);
   std::unique_ptr<LibraryCalls> (*make)();
 };

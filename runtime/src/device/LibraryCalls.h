@@ -50,8 +50,8 @@ public:
   virtual size_t size() const = 0;
 
   /// Returns at most `most` algorithms for a call, the one that the library
-  /// expects to be fastest first. None if the library does not support the
-  /// call.
+  /// expects to be fastest first. Returns no algorithm if the library does not
+  /// support the call.
   virtual dpc_status_t findChoices(uint32_t number, size_t most, std::vector<CallChoice> *out) = 0;
   /// Enqueues a call, for which isMade is true, on a stream.
   virtual dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers,

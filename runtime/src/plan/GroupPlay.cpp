@@ -206,9 +206,9 @@ private:
                : compareBuffers(channel, sequence, first, second, "output", a.out, b.out);
   }
 
-  /// Checks that the bytes of the input that have been written are the same on two
-  /// members of a reduction. Otherwise the sum would include bytes that one member
-  /// has not written.
+  /// Checks that two members of a reduction have written the same byte ranges of
+  /// their inputs. Otherwise the sum would include bytes that one member has not
+  /// written.
   dpc_status_t compareContents(const Channel &channel, uint64_t sequence, const Said &first,
                                const Said &second) const {
     const uint32_t op = actionOf(first.rank, first.action).op;
