@@ -18,8 +18,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 /// Multiplies the image of one sample with the gradient of the sample's result. Adds
-/// the products to vectors of sums, one vector per kernel element. Lanes are
-/// neighbouring patches of a line.
+/// the products to vectors of sums, one vector per kernel element. The lanes of a
+/// vector are neighbouring patches of a line.
 class TapSums {
 public:
   TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,

@@ -10,7 +10,7 @@
 namespace dpc {
 
 /// A library call (dpc/calls.h) that can compute a group of loops completely, or the
-/// first stage of the group.
+/// first stage of the group (LoopPlan.h).
 struct PlannedCall {
   /// DPC_CALL_*.
   uint32_t kind = 0;
