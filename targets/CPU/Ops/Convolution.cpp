@@ -121,7 +121,7 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
-/// Base of the three rules. All pay under the same condition.
+/// Base of the three rules. All three are used under the same condition (paysForAll).
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };

@@ -61,7 +61,8 @@ void GridFunction::endEntry() {
   e.make<LLVM::ReturnOp>(ValueRange());
 }
 
-/// Removes the arguments of an entry that it does not use, and returns its launch.
+/// Removes the arguments that an entry does not use, and returns the launch of the
+/// entry.
 KernelLaunch GridFunction::finish(Entry &entry) {
   Block &block = entry.function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
