@@ -21,7 +21,7 @@ public:
       : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
   /// Adds the launches of a function. Functions must be added in the order of the
-  /// function table. Adds the group families that the launches need to the mesh.
+  /// function table. Adds to the mesh the group families that the launches need.
   void add(exec::FunctionOp function);
 
   llvm::Constant *emit();

@@ -14,11 +14,11 @@ class CallFields {
 public:
   virtual ~CallFields() = default;
   virtual void number(llvm::StringRef name, uint64_t &value) = 0;
-  /// false or true.
+  /// A flag, written as false or true.
   virtual void flag(llvm::StringRef name, uint32_t &value) = 0;
-  /// DPC_F32, .. as the MLIR type.
+  /// An element type (DPC_F32 etc.), written as the MLIR type.
   virtual void type(llvm::StringRef name, uint32_t &dtype) = 0;
-  /// The index of one of `words`.
+  /// An index into `words`, written as the word at this index.
   virtual void word(llvm::StringRef name, uint32_t &value,
                     llvm::ArrayRef<llvm::StringRef> words) = 0;
   /// A nested struct, whose fields `visit` visits.

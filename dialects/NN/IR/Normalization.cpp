@@ -209,8 +209,8 @@ ShardingRule NormalizeOp::getShardingRule() {
 
 LogicalResult NormalizeOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
-  // The strides that map an index of the operand to the offset of its mean and
-  // variance.
+  // `steps` maps an index of the operand to the offset, in `mean` and in `variance`,
+  // of the row that the index belongs to.
   SmallVector<int64_t> strides = rowMajorStrides(out[1].getShape());
   SmallVector<int64_t> steps(in[0]->getRank(), 0);
   for (int64_t d = 0, next = 0; d < in[0]->getRank(); ++d)

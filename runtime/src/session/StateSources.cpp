@@ -16,7 +16,7 @@ namespace dpc {
 namespace {
 
 /// Part of a message: explains why a state of the program may have another shape
-/// than the parameter of the module.
+/// than the parameter of the PyTorch module.
 constexpr const char *kFoldedByExport =
     ": the export computed with it, and kept a part or another shape of it; "
     "torch.onnx.export(..., optimize=False) keeps all of it";
@@ -117,7 +117,8 @@ bool StateSources::decideNames() const {
       return false;
   }
   // Perhaps the exporter replaced no state by other tensors, and only dropped states that
-  // were zero. Then the file uses the names of the ONNX file if it has all other states.
+  // were zero. Then a file of weights that has all other states uses the names of the ONNX
+  // file.
   return isRestored && (!replaced.empty() || hasOthers);
 }
 
