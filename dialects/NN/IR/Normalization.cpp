@@ -35,8 +35,8 @@ static LogicalResult verifyRow(Operation *op, int64_t dimension, int64_t rank) {
 }
 
 /// The sharding rule of an op on rows along `dimension`. No axis may cut the loop
-/// over the elements of a row. If an axis shall cut it, `dpc-assign-layouts`
-/// decomposes the op.
+/// over the elements of a row. If the chosen layout has such an axis,
+/// `dpc-assign-layouts` decomposes the op.
 static ShardingRule rowShardingRule(Operation *op, int64_t dimension) {
   ShardingRule rule = elementwiseShardingRule(op);
   rule.loops[dimension].kind = LoopKind::whole;
