@@ -68,7 +68,7 @@ static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &a
   return begin + (shape.empty() ? "" : ", or with ") + counts;
 }
 
-/// Advice for an input of the ONNX graph.
+/// Advice for an input of the ONNX graph, which has other rules than an input of labels.
 static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &array) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
