@@ -172,7 +172,7 @@ void StateSources::take(uint32_t index, const StateSource &other) {
 }
 
 /// Whether two shapes are equal except for extents of 1, which do not change the
-/// order of elements: [8, 1, 4] and [8, 4] are.
+/// order of elements. True e.g. for [8, 1, 4] and [8, 4].
 static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, uint32_t bDims) {
   std::vector<int64_t> ofA, ofB;
   std::copy_if(a, a + aDims, std::back_inserter(ofA), [](int64_t extent) { return extent != 1; });
