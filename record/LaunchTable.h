@@ -21,7 +21,7 @@ public:
       : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
   /// Adds the launches of a function. Functions must be added in the order of the
-  /// function table. Adds the group families that the launches need to the mesh.
+  /// function table. Adds to the mesh the group families that the launches need.
   void add(exec::FunctionOp function);
 
   /// Emits all tables, and returns the dpc_device_program_t that points to them.

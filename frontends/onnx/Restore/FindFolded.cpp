@@ -75,8 +75,8 @@ Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View>
 
 } // namespace
 
-/// Reconstructs the module's tensor that `found` was computed from, by the names of
-/// the intermediate values.
+/// Reconstructs the module's tensor from which the operand in `found` was computed. The
+/// names of the intermediate values tell the operators between the two.
 std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
   const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
@@ -180,7 +180,7 @@ static bool scalesOperands(StringRef op, StringRef text) {
 }
 
 /// Reconstructs the tensor if it is an argument of the call itself. The operand of the
-/// ONNX node may be a view of it, e.g. its transpose.
+/// ONNX node may be a view of the tensor, e.g. the transpose.
 std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   const Node &node = graph.nodes[found.at.node];
