@@ -16,19 +16,11 @@ public:
   virtual ~CallFields() = default;
   /// A number, e.g. `rows = 96`.
   virtual void number(llvm::StringRef name, uint64_t &value) = 0;
-<<<<<<< HEAD
   /// 0 or 1, which the text writes as `false` or `true`.
   virtual void flag(llvm::StringRef name, uint32_t &value) = 0;
   /// A number of an element type (DPC_F32, ..). The text has the MLIR type, e.g. `f32`.
   virtual void type(llvm::StringRef name, uint32_t &dtype) = 0;
   /// An index in `words`. The text has the word, e.g. `epilogue = bias`.
-=======
-  /// A flag, written as false or true.
-  virtual void flag(llvm::StringRef name, uint32_t &value) = 0;
-  /// An element type (DPC_F32 etc.), written as the MLIR type.
-  virtual void type(llvm::StringRef name, uint32_t &dtype) = 0;
-  /// An index into `words`, written as the word at this index.
->>>>>>> dd5d9576d2a7fca66b7cc56a01e453ea7488e61b
   virtual void word(llvm::StringRef name, uint32_t &value,
                     llvm::ArrayRef<llvm::StringRef> words) = 0;
   /// A nested struct, in braces. `visit` visits the fields of the nested struct.

@@ -121,11 +121,7 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
-<<<<<<< HEAD
 /// Base of the three rules. All three are used under the same condition (paysForAll).
-=======
-/// Base of the three fill rules of convolutions. All three pay under the same condition.
->>>>>>> dd5d9576d2a7fca66b7cc56a01e453ea7488e61b
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };
