@@ -4,50 +4,12 @@
 
 #include "interpreter/Session.h"
 
+#include "dialects/Interfaces/ElementTypes.h"
 #include "dpc/data.h"
 #include "dpc/safetensors.h"
 
 using namespace mlir;
 using namespace dpc;
-
-/// The MLIR element type for a file's dtype; null if the interpreter does not
-/// support it.
-static Type elementType(uint32_t dtype, MLIRContext *context) {
-  Builder b(context);
-  auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {
-    return IntegerType::get(context, width,
-                            isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
-  };
-  switch (dtype) {
-  case DPC_F64:
-    return b.getF64Type();
-  case DPC_F32:
-    return b.getF32Type();
-  case DPC_F16:
-    return b.getF16Type();
-  case DPC_BF16:
-    return b.getBF16Type();
-  case DPC_I64:
-    return integer(64);
-  case DPC_I32:
-    return integer(32);
-  case DPC_I16:
-    return integer(16);
-  case DPC_I8:
-    return integer(8);
-  case DPC_U64:
-    return integer(64, true);
-  case DPC_U32:
-    return integer(32, true);
-  case DPC_U16:
-    return integer(16, true);
-  case DPC_U8:
-    return integer(8, true);
-  case DPC_BOOL:
-    return integer(1);
-  }
-  return {};
-}
 
 static HostTensor toTensor(const dpc_array_t &array, Type element) {
   SmallVector<int64_t> shape(array.shape, array.shape + array.dim_count);
@@ -69,7 +31,7 @@ std::optional<DataSet> dpc::readNpz(StringRef path, MLIRContext *context, std::s
   DataSet data;
   for (size_t i = 0; i < dpc_array_file_count(file); ++i) {
     const dpc_array_t *array = dpc_array_file_at(file, i);
-    if (Type element = elementType(array->dtype, context))
+    if (Type element = elementTypeOf(array->dtype, context))
       data.arrays.emplace(array->name, toTensor(*array, element));
   }
   dpc_array_file_close(file);
@@ -85,7 +47,7 @@ static uint32_t fileType(Type element) {
   if (isa<FloatType>(element))
     return DPC_F32;
   for (uint32_t dtype = DPC_I64; dtype < DPC_DTYPE_COUNT; ++dtype)
-    if (elementType(dtype, element.getContext()) == element)
+    if (elementTypeOf(dtype, element.getContext()) == element)
       return dtype;
   return DPC_DTYPE_INVALID;
 }
