@@ -1,4 +1,4 @@
-// Finds the smallest tensor of which a value is a broadcast.
+// Finds the smallest tensor whose broadcast is a value.
 
 #include "passes/Normalize/Narrowing.h"
 

@@ -7,7 +7,7 @@
 
 namespace dpc {
 
-/// A small tensor, of which a larger tensor is a broadcast. Dimension i of `value` is dimension
+/// A small tensor whose broadcast is a larger tensor. Dimension i of `value` is dimension
 /// `dimensions[i]` of the larger tensor, which is constant along its other dimensions. For example,
 /// if [8, 12, 4] is a broadcast of [8, 4], `dimensions` is 0 and 2.
 struct Narrow {
@@ -15,13 +15,13 @@ struct Narrow {
   llvm::SmallVector<int64_t> dimensions; // in increasing order
 };
 
-/// Finds, for a value, the smallest tensor of which it is a broadcast. Looks through broadcasts,
+/// Finds, for a value, the smallest tensor whose broadcast it is. Looks through broadcasts,
 /// splat constants, iotas with several dimensions and dimensions of extent 1. Also looks through
 /// the operands of elementwise ops. If these become smaller, clones the op for the smaller
 /// operands, directly after the original op.
 class Narrowing {
 public:
-  /// Returns the smallest tensor of which `value` is a broadcast. New ops have the location `loc`,
+  /// Returns the smallest tensor whose broadcast is `value`. New ops have the location `loc`,
   /// because constants may have no location of their own.
   Narrow narrow(mlir::Location loc, mlir::Value value);
 

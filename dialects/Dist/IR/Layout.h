@@ -62,7 +62,7 @@ struct DimLayout {
 
   DimLayout() = default;
   DimLayout(std::initializer_list<Segment> list) : segments(list) {}
-  /// A dimension of `extent` indices, all of which every device has.
+  /// A dimension of `extent` indices. Every device has all of them.
   static DimLayout replicated(int64_t extent) { return {Segment{Factor(extent)}}; }
 
   int64_t extent() const;
