@@ -1,6 +1,6 @@
-// Evaluates a block op by op. A map holds the tensor of each value. It also
-// counts the uses of the value that are still to come, so that the tensor is
-// freed after the last one.
+// Evaluates a block op by op. A map holds the tensor of each value. The map also
+// counts the uses of each value that are still to come, so that its tensor is freed
+// after the last use.
 
 #include "interpreter/Evaluator.h"
 

@@ -209,7 +209,8 @@ FailureOr<Session::RankTensors> Session::evaluateOnRanks(func::FuncOp function,
   return results;
 }
 
-/// The logical tensor of result `index`, whose shards `results` has by rank.
+/// Returns the logical tensor of result `index`, joined from its shards on all ranks.
+/// `results` has, for each rank, the results of the function on that rank.
 static HostTensor gatherResult(func::FuncOp function, unsigned index,
                                const std::vector<std::vector<HostTensor>> &results,
                                const dist::MeshShape &mesh) {

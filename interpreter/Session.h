@@ -20,9 +20,9 @@ struct DataSet {
   TensorMap arrays;
 };
 
-/// Runs the functions of a module in the reference interpreter. Holds the state
-/// as logical tensors. Finds the tensor of a function argument by the name in
-/// its `#nn.arg`. All calls report errors through the module's diagnostics.
+/// Runs the functions of a module in the reference interpreter. The session holds the
+/// state as logical tensors. It finds the tensor of a function argument by the name in
+/// the argument's `#nn.arg`. All functions report errors as diagnostics of the module.
 class Session {
 public:
   /// Reads the initial state from the module's `nn.variable` ops.
@@ -31,9 +31,9 @@ public:
   /// The state: parameters, buffers, constants and optimizer state.
   TensorMap state;
 
-  /// Returns B, the number of samples per step. B is the extent of the batch
-  /// dimension of the first input that has a batch dimension; 1 if no input has
-  /// one.
+  /// Returns B, the number of samples per step: the extent of the batch dimension of
+  /// the first input that has a batch dimension. Returns 1 if no input has a batch
+  /// dimension.
   int64_t getBatchSize(llvm::StringRef function);
 
   /// The number of devices of the mesh; 1 without a mesh.
@@ -54,14 +54,15 @@ public:
 
 private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
-  /// By rank: the shards of a function's arguments or results.
+  /// For each rank: its shards of all arguments or all results of a function.
   using RankTensors = std::vector<std::vector<HostTensor>>;
-  /// Returns the arguments of `function` on every rank.
+  /// Returns the arguments of `function` on every rank: the shards that its layouts give the rank.
   mlir::FailureOr<RankTensors> getArguments(mlir::func::FuncOp function, const DataSet &data,
                                             int64_t firstRow,
                                             const std::map<std::string, double> &control,
                                             const dist::MeshShape &mesh);
-  /// Evaluates `function` on every rank, one thread per rank, and returns the results.
+  /// Evaluates `function` on every rank, with one thread per rank, and returns the results of
+  /// every rank.
   static mlir::FailureOr<RankTensors>
   evaluateOnRanks(mlir::func::FuncOp function, RankTensors arguments, const dist::MeshShape &mesh);
   /// Returns the logical tensor of an argument. It comes from the state, the

@@ -31,7 +31,8 @@ std::vector<Interval> unite(std::vector<Interval> intervals) {
   return united;
 }
 
-/// Returns the length of the parts of `interval` outside of `busy`, a result of unite().
+/// Returns how much of the time in `interval` is outside of all intervals of `busy`,
+/// which is a result of unite().
 int64_t timeOutside(Interval interval, llvm::ArrayRef<Interval> busy) {
   int64_t outside = interval.second - interval.first;
   auto first = llvm::partition_point(busy, [&](Interval b) { return b.second <= interval.first; });

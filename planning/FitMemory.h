@@ -70,9 +70,9 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 /// allow:
 /// - the plan as asked;
 /// - state and gradients divided among ranks, and smaller buckets, which send no more bytes;
-/// - the same, with values of the forward pass computed again that save the missing bytes;
+/// - the same, with as many values of the forward pass computed again as save the missing bytes;
 /// - parameters divided too, first without and then with values computed again;
-/// - parameters divided too, and all values computed again that save memory.
+/// - parameters divided too, and all values computed again whose recomputation saves memory.
 ///
 /// Fails if `needOf` fails.
 llvm::Expected<FitAnswer> fitMemory(const FitProblem &problem, NeedOf needOf);

@@ -54,7 +54,8 @@ struct RematChoice {
   /// The number of bytes that recomputation should save. The compiler chooses the values that
   /// take the least time to compute again.
   int64_t savedBytes = 0;
-  /// As `savedBytes`: compute all values again that save memory.
+  /// The value of `savedBytes` that asks to compute again all values whose
+  /// recomputation saves memory.
   static constexpr int64_t all = -1;
   /// Patterns of ONNX node names. If there are any, `savedBytes` is 0, and the values of the
   /// matching nodes are computed again.

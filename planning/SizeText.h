@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The size in the largest unit in which it is at least 1. From 1 KiB on, the text has at least
-/// three digits: "12 bytes", "1.50 MiB", "2048 TiB".
+/// The size as text, in the largest unit in which the number is at least 1. From 1 KiB on, the
+/// text has at least three digits: "12 bytes", "1.50 MiB", "2048 TiB".
 std::string bytesText(int64_t bytes);
 /// The exact size in bytes, for messages that compare two sizes: "12 bytes", "1572864 bytes
 /// (1.50 MiB)".

@@ -10,9 +10,9 @@ namespace dpc {
 
 /// Starts the program at the path `argv[0]` and returns its process id, or -1
 /// if it cannot be started. The program gets the memory limit with which this
-/// process was started, because MemoryLimit::set lowers the limit only for this
-/// process. The program blocks no signals and leads its own process group. It
-/// is killed when the calling thread ends. Its standard input is empty. Its
+/// process was started: the limit of MemoryLimit::set is lifted for it. The
+/// program blocks no signals and leads its own process group. It is killed
+/// when the calling thread ends. Its standard input is empty. Its
 /// standard output and standard error go to the file `output`, or to those of
 /// this process if `output` is null. If the program cannot be executed, the
 /// child process exits with 127. The call allocates no memory.

@@ -1,4 +1,4 @@
-// The numbers by which a program record names the enums of the IR.
+// Converts enums of the IR to the numbers that a program record has for them (runtime/include/dpc).
 
 #ifndef DPC_RECORD_ABINUMBERS_H
 #define DPC_RECORD_ABINUMBERS_H
@@ -9,18 +9,18 @@
 
 namespace dpc {
 
-/// DPC_SUM, DPC_MAX or DPC_MIN.
+/// Returns DPC_SUM, DPC_MAX or DPC_MIN.
 constexpr uint32_t abiNumberOf(dist::Reduction reduction) {
   return static_cast<uint32_t>(reduction);
 }
 
-/// DPC_OP_ALL_REDUCE, ...
+/// Returns the number of a collective, e.g. DPC_OP_ALL_REDUCE.
 constexpr uint32_t abiNumberOf(dist::Collective collective) {
   return static_cast<uint32_t>(collective);
 }
 
-// The casts are correct because the numbers are equal. The first assertion fails if a reduction is
-// added to only one of the two sides.
+// The casts are correct because each enum has the same numbers as the runtime, which the following
+// assertions check. The first one fails if a reduction is added to only one of the two enums.
 static_assert(dist::getMaxEnumValForReduction() + 1 == DPC_REDUCTION_COUNT);
 static_assert(abiNumberOf(dist::Reduction::sum) == DPC_SUM);
 static_assert(abiNumberOf(dist::Reduction::max) == DPC_MAX);

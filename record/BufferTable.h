@@ -26,8 +26,8 @@ public:
   dpc_buffer_t getBuffer(mlir::Value buffer) const;
 
   /// Emits the accesses of a function, and returns the table and its length. The
-  /// table is null if the function has no accesses. Adds the group families that the
-  /// accesses need to the mesh.
+  /// table is null if the function has no accesses. Adds to the mesh the group
+  /// families that the accesses need.
   std::pair<llvm::Constant *, uint64_t> emitAccesses(exec::FunctionOp function);
 
   uint64_t size() const { return buffers.size() / sizeof(dpc_logical_buffer_t); }

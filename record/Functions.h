@@ -11,8 +11,8 @@ namespace dpc {
 /// Declares the code of a kernel, the function `void name(char *const *buffers)`.
 llvm::Function *declareKernel(llvm::Module &module, llvm::StringRef name);
 
-/// Emits `function` as host code, the function `int32_t name(dpc_call_t *)`. Adds the
-/// group families that the function needs to `mesh`.
+/// Emits `function` as host code, the function `int32_t name(dpc_call_t *)`. Adds to
+/// `mesh` the group families that the function needs.
 llvm::Function *emitFunction(exec::FunctionOp function, mlir::SymbolTableCollection &symbols,
                              llvm::Module &module, ProgramMesh &mesh);
 

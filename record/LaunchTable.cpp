@@ -1,6 +1,6 @@
 // Writes the functions of a program for a device as lists of launches. A launch runs a
-// kernel, copies a buffer, or writes the number of the microbatch. It lists the places of
-// its buffers.
+// kernel, makes a library call, copies a buffer, or writes the number of the microbatch.
+// Each launch lists the spaces and offsets of its buffers.
 
 #include "record/LaunchTable.h"
 
@@ -74,8 +74,9 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
     addParam(buffer);
 }
 
-/// Adds a parameter to the param table. It begins `behind` bytes after the start of
-/// `buffer` and has at most `most` bytes.
+/// Adds a parameter to the param table: the part of `buffer` that begins `behind` bytes
+/// after its start. The part ends with the buffer, or after `most` bytes if this is
+/// earlier.
 void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};
@@ -89,7 +90,8 @@ void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   ++paramCount;
 }
 
-/// Returns the index of a library call in the table of calls.
+/// Returns the index of a library call in the table of calls. Adds the call to the table
+/// if the table does not have it yet.
 uint64_t LaunchTable::getCall(CallAttr call) {
   const StringRef description = call.getDescription();
   auto [known, isNew] =
@@ -105,7 +107,8 @@ uint64_t LaunchTable::getCall(CallAttr call) {
   return known->second;
 }
 
-/// Makes `launch` a launch of a library call, and adds the call's parameters.
+/// Turns `launch`, which runs a kernel, into a launch that may make a library call
+/// instead. Adds the buffers of the call to the param table.
 void LaunchTable::addCall(dpc_launch_t &launch, CallAttr call, ValueRange buffers) {
   launch.kind = DPC_LAUNCH_CALL;
   launch.call = getCall(call);

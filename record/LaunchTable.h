@@ -9,11 +9,11 @@
 
 namespace dpc {
 
-/// The functions of a program for a device, as lists of launches
-/// (runtime/include/dpc/device.h). This class does not emit the code of kernels: the
-/// LLVM module only declares it. For kernels of host code it declares functions. For CUDA
-/// it declares placeholders for images and for the names of functions in them, which
-/// `defineGrids` later defines.
+/// Writes the functions of a program for a device as lists of launches
+/// (runtime/include/dpc/device.h). This class does not emit the code of kernels. It only
+/// adds declarations to the LLVM module `target`. For a kernel of host code it declares
+/// the function. For a CUDA kernel it declares placeholders for the images and for the
+/// names of the functions in the images. `defineGrids` later replaces the placeholders.
 class LaunchTable {
 public:
   LaunchTable(mlir::SymbolTableCollection &symbols, llvm::Module &target, ConstantPool &pool,
@@ -21,9 +21,10 @@ public:
       : symbols(symbols), target(target), pool(pool), mesh(mesh), form(form) {}
 
   /// Adds the launches of a function. Functions must be added in the order of the
-  /// function table. Adds the group families that the launches need to the mesh.
+  /// function table. Adds to the mesh the group families that the launches need.
   void add(exec::FunctionOp function);
 
+  /// Emits all tables, and returns the dpc_device_program_t that points to them.
   llvm::Constant *emit();
 
 private:
@@ -41,15 +42,15 @@ private:
   FunctionForm form;
   RecordImage kernels, launches, params, functions, calls;
   llvm::StringMap<uint32_t> kernelIndex;
-  /// Indices of library calls, keyed by kind and description, so that equal
-  /// calls share an entry.
+  /// The index of each library call in `calls`. The key consists of the kind and the
+  /// description, so that equal calls share an entry of `calls`.
   llvm::StringMap<uint64_t> callIndex;
   uint64_t launchCount = 0, paramCount = 0;
 };
 
-/// Defines the code of CUDA kernels: replaces the placeholders that LaunchTable has
-/// declared in `module`. Equal code is stored once. The PTX is for `processor` (e.g.
-/// sm_80) and later processors.
+/// Adds the code of CUDA kernels to `module`: replaces the placeholders that LaunchTable
+/// has declared there. Kernels with equal code share one copy. The PTX is for `processor`
+/// (e.g. sm_80) and later processors.
 void defineGrids(llvm::Module &module, llvm::ArrayRef<KernelObject> objects,
                  llvm::StringRef processor);
 

@@ -23,7 +23,8 @@ ProgramMesh::ProgramMesh(mlir::ModuleOp module) : shape(dist::getMeshShape(modul
 uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
   Family family;
   family.name = llvm::join(axes, "+");
-  // Family 0 is that of all ranks. An axis may have its name, "world", too.
+  // The search leaves out family 0 (all ranks), whose name is "world", because a mesh
+  // axis may have the same name.
   for (size_t index = 1; index < families.size(); ++index)
     if (families[index].name == family.name)
       return index;

@@ -17,9 +17,9 @@
 
 namespace dpc {
 
-/// Where the initial values of state are. They are embedded in the record, or in a file
-/// next to the program. With `none` the program has no initial values, so the user must
-/// provide them.
+/// Where the initial values of state are stored: they are embedded in the record, or in
+/// a file next to the program. With `none` the program has no initial values, so the
+/// user must provide them.
 enum class InitialValues { embedded, file, none };
 
 /// A tensor that the host accesses: an entire persistent buffer, or a member of flat

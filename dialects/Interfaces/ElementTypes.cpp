@@ -45,7 +45,7 @@ Type dpc::elementTypeOf(uint32_t dtype, MLIRContext *context) {
 
 uint32_t dpc::dtypeOf(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
-  // Signed integers have the number of signless ones.
+  // A signed integer type has the same number as the signless type of its width.
   if (integer && integer.isSigned())
     element = IntegerType::get(element.getContext(), integer.getWidth());
   for (uint32_t dtype = DPC_DTYPE_INVALID + 1; dtype < DPC_DTYPE_COUNT; ++dtype)

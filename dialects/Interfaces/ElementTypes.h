@@ -5,12 +5,12 @@
 
 namespace dpc {
 
-/// The number of an element type in the runtime: DPC_F64, ...; DPC_DTYPE_INVALID for
-/// a type that the runtime does not have.
+/// Returns the number of an element type in the runtime, e.g. DPC_F32 for f32. Returns
+/// DPC_DTYPE_INVALID if the runtime does not have the type.
 uint32_t dtypeOf(mlir::Type element);
 
-/// The element type with this number in the runtime; null for DPC_DTYPE_INVALID and
-/// unknown numbers.
+/// Returns the element type with the number `dtype` in the runtime, e.g. f32 for DPC_F32.
+/// Returns null for DPC_DTYPE_INVALID and for unknown numbers.
 mlir::Type elementTypeOf(uint32_t dtype, mlir::MLIRContext *context);
 
 } // namespace dpc

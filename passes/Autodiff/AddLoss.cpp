@@ -256,8 +256,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
     return dim;
   }
 
-  /// Emits a remark that dimension 0 of the labels is only a guess. Its extent is the number of
-  /// samples, but its indices might be the time steps of a recurrent layer instead.
+  /// Emits a remark that dimension 0 of the labels was only guessed to be their batch
+  /// dimension. The extent of this dimension is the number of samples, but the dimension might
+  /// also count the time steps of a recurrent layer.
   static void noteLostSamples(func::FuncOp function, Value output, StringRef outputName) {
     ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
     InFlightDiagnostic remark = emitRemark(output.getLoc());

@@ -20,14 +20,14 @@ struct FunctionResults {
 
 /// Replaces every op whose meaning differs between training and evaluation
 /// (TrainingModeOpInterface), such as dropout. `build` returns the values that replace the results
-/// of an op, one per result. The value of a result without uses may be null. If `build` returns
-/// another number of values, it has emitted an error, and this function fails.
+/// of an op, one per result. The value of a result without uses may be null. If `build` fails, it
+/// emits an error and returns a wrong number of values. This function then fails too.
 mlir::LogicalResult replaceModeOps(
     mlir::func::FuncOp function,
     llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
         build);
 
-/// Removes every op whose result equals its operand and that differs from it only in the gradient,
+/// Removes every op that passes its operand on unchanged and differs from it only in the gradient,
 /// such as `nn.stop_gradient`. The operand replaces the result. Needs: `function` is already
 /// differentiated, or will never be.
 void replaceGradientForms(mlir::func::FuncOp function);

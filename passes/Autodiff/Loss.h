@@ -17,16 +17,17 @@ namespace dpc {
 struct LossValue {
   /// Rank-0, of the model's float type: the mean loss.
   mlir::Value loss;
-  /// Rank-0 float: the number of labels or elements in the mean. Null for a loss in the graph.
+  /// Rank-0 float: the number of labels or elements in the mean. Null if the loss is an output of
+  /// the ONNX model.
   mlir::Value count;
-  /// The labels, converted to the type in which the loss compares them with the output. Null for a
-  /// loss in the graph.
+  /// The labels, converted to the type in which the loss compares them with the output. Null if
+  /// the loss is an output of the ONNX model.
   mlir::Value label;
   /// An i1 tensor of the labels' shape: true for each label that counts. Null if all labels count.
   mlir::Value counts;
 };
 
-/// Builds the sum of all elements of `x`, a rank-0 tensor.
+/// Builds a rank-0 tensor: the sum of all elements of `x`.
 mlir::Value sumAll(nn::Expressions e, mlir::Value x);
 
 /// Builds an i1 tensor of shape `shape` that is true for the first `validRows` samples. `dim` is
@@ -34,8 +35,8 @@ mlir::Value sumAll(nn::Expressions e, mlir::Value x);
 mlir::Value rowIsValid(nn::Expressions e, llvm::ArrayRef<int64_t> shape, mlir::Value validRows,
                        int64_t dim);
 
-/// One kind of loss that dpc builds itself, e.g. cross-entropy. The other kind is a loss in the
-/// graph: an output of the ONNX model that already is the loss.
+/// A loss that dpc builds itself, e.g. cross-entropy; one subclass per loss. A model can instead
+/// have its loss as an output of the ONNX graph; then no LossFunction is used.
 class LossFunction {
 public:
   struct Options {

@@ -21,8 +21,8 @@ struct EvaluatedLoss {
   int64_t classAxis = -1;
   LossValue value;
   LossFunction::Options options;
-  /// A rank-0 i64: only the first `validRows` samples of the batch count. Null in @step, and for a
-  /// loss in the graph.
+  /// A rank-0 i64: only the first `validRows` samples of the batch count. Null in @step, and if
+  /// the loss is an output of the ONNX model (output:NAME).
   mlir::Value validRows;
 };
 

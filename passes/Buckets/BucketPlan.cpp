@@ -1,7 +1,8 @@
 // Chooses the tensors that share one collective.
 //
-// Buckets are filled greedily in ready order. Each key goes through the list of limits on its own,
-// as in PyTorch's reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
+// Fills buckets greedily, in the order in which the tensors become ready. The first bucket of each
+// key (BucketKey) closes at the first limit, the second bucket at the second limit, and so on, as
+// in PyTorch's reducer.cpp (Li et al., "PyTorch Distributed", VLDB 2020).
 
 #include "passes/Buckets/BucketPlan.h"
 #include "planning/PlanError.h"

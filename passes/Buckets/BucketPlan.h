@@ -40,7 +40,8 @@ struct BucketTensor {
   int64_t elements = 0;
   int64_t elementBytes = 4;
   BucketKey key;
-  /// A sparse gradient is the only member of its bucket. That bucket has limit 0.
+  /// Whether the tensor is a sparse gradient. A sparse gradient is the only member of
+  /// its bucket, and this bucket has limit 0.
   bool sparse = false;
 
   int64_t bytes() const { return elements * elementBytes; }

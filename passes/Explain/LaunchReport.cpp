@@ -15,13 +15,14 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// How many computations of one kind (CallSyntax) libraries and kernels perform.
+/// The computations of one kind of library calls, e.g. the products of matrices: the number that a
+/// library makes, and the number that kernels make.
 struct Makers {
   int64_t libraries = 0, kernels = 0;
 };
 
-/// The launches of one execution of a kernel, and who performs the computations that
-/// libraries could perform. `makers` has one entry per kind of library calls.
+/// The launches that one execution of a kernel needs. `makers` has one entry per kind of library
+/// calls, in the order of callSyntaxes(). `isLone` says that a launch runs on a single thread.
 struct Grids {
   int64_t launches = 0;
   SmallVector<Makers> makers;

@@ -8,8 +8,9 @@
 namespace dpc {
 
 /// Adds a section about the launches on a device, if kernels run as grids of threads. The section
-/// has the number of launches, the number of matrix products that a library computes, and a table
-/// of the kernels that run on a single thread. These kernels are slow.
+/// has the number of launches. For each kind of library calls, e.g. products of matrices, it has
+/// the number of computations that a library makes and the number that kernels make. A table lists
+/// the kernels that run on a single thread, because these kernels are slow.
 void addLaunches(ExplainReport &report, mlir::ModuleOp module);
 
 } // namespace dpc

@@ -52,7 +52,8 @@ std::string ReshardCauses::request(Value value, const Layout &layout) const {
     const AxisNames axes = shardedAxes(dim);
     // A request (`--shard=NAME=AXES`) only names axes, which then shard the dimension into
     // contiguous blocks of indices. Therefore no other sharding can be requested. Axes that shard
-    // the batch need no check, because samples keep their order.
+    // the batch need no check: samples are sharded over them in the same way with and without a
+    // request (LayoutBoundary::cutBatch).
     const bool isSamples =
         llvm::all_of(axes, [&](StringRef axis) { return parts.cutsBatch(axis); });
     if (!isSamples && !sameIndices(DimLayout{Segment{Factor(dim.extent(), axes)}}, dim, mesh))
@@ -91,7 +92,8 @@ std::string ReshardCauses::requestWhole(Value value, StringRef axis) const {
 }
 
 /// Whether an op with the rule `rule` sums over a dimension of operand `o`. If so, a request that
-/// keeps the operand whole also keeps the op unsharded over this axis (ProgramLoops::keepWhole).
+/// keeps the operand whole over a mesh axis also keeps the op unsharded over that mesh axis
+/// (ProgramLoops::keepWhole).
 static bool sumsOver(const ShardingRule &rule, unsigned o) {
   for (unsigned d = 0; d < rule.operands[o].size(); ++d)
     if (llvm::is_contained(kindsOf(rule, o, d), LoopKind::sum))
@@ -171,8 +173,8 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
   for (auto [o, layout] : llvm::enumerate(layouts)) {
     const std::optional<unsigned> dim = dimCutBy(layout, axis);
     const bool isSummed = dim && llvm::any_of(kindsOf(rule, o, *dim), isReduced);
-    // An op with i64 indices that are not sharded over the reduced dimension is a lookup in a
-    // sharded table.
+    // If the op also reads i64 values, and `axis` does not shard a reduced dimension of them, they
+    // are indices, and the op is a lookup in a sharded table.
     selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
     // Prefer an operand that is state, because users usually request the layouts of state.
     auto isState = [&](unsigned number) {

@@ -1,4 +1,4 @@
-// Finds the ops of a backward pass that can run earlier than the program lists them.
+// Finds the ops of a backward pass that can run earlier than at their position in the program.
 
 #include "passes/Forward/EarlyOps.h"
 

@@ -19,8 +19,8 @@ namespace dpc {
 
 using namespace dpc;
 
-/// Whether every kernel that reads `value` computes it again. This holds for results of `repeated`
-/// ops that are not in `members`, in any block.
+/// Whether every kernel that reads `value` computes it again. This holds if a `repeated` op
+/// computes `value` and this op is not in `members`. The op may be in another block.
 static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   return op && !members.contains(op) && getFusionKind(op) == FusionKind::repeated;
@@ -126,8 +126,8 @@ struct FormKernelsPass : dpc::impl::FormKernelsBase<FormKernelsPass> {
     target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    // Inner regions come first, because their ops read values of outer blocks. The ops that compute
-    // these values move into kernels afterwards.
+    // Inner regions come first. Their kernels may copy ops of outer blocks, which is possible only
+    // before these ops move into kernels of the outer block.
     SmallVector<Block *> blocks;
     getOperation()->walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (getFusionKind(op) != FusionKind::outside ||

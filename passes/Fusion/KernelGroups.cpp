@@ -39,8 +39,8 @@ static bool isRowReduction(Operation *op) {
          cast<FusableOpInterface>(op).getReducedDims().front() == int64_t(kept.size());
 }
 
-/// Returns the shape over which the loops of a unit run if the unit begins with `op`. `shape` is
-/// the shape of the result of `op`.
+/// Returns the shape over which the loops of a unit (a group of ops, KernelGroups.h) run if the
+/// unit begins with `op`. `shape` is the shape of the result of `op`.
 static ArrayRef<int64_t> wholeShape(Operation *op, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> whole = shape;
   if (isa<DecomposableOpInterface>(op))

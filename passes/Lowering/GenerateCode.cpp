@@ -1,5 +1,5 @@
-// Lets the target write the code of each kernel, and records the launches of the kernel in one of
-// its attributes.
+// Lets the target generate the code of each kernel, and stores the launches of the kernel in its
+// attribute `exec.launches`.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
@@ -21,6 +21,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
+/// Converts the library call of a launch, as the target returns it, to its attribute.
 static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
   SmallVector<CallBuffer> buffers;
   for (const LibraryCall::Buffer &buffer : call.buffers)
@@ -28,9 +29,9 @@ static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
   return CallAttr::get(context, call.kind, call.description, buffers);
 }
 
-/// Returns the names of the ops of a kernel for the symbol of its code, e.g. "dot_add". Ops that
-/// have their own loops come before elementwise ops. Each name appears once, and the result has at
-/// most four names.
+/// Returns the names of a kernel's ops, with which the symbol of the kernel's code begins, e.g.
+/// "dot_add". Ops that have their own loops come before elementwise ops. Each name appears once,
+/// and the result has at most four names.
 static std::string opsOf(Operation *kernel) {
   constexpr size_t most = 4;
   llvm::SetVector<StringRef> loops, elementwise;

@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// Returns how the target should generate code: for the processor of the machine of `module`, and
-/// by the options of a pass (kernelOptions in Passes.td).
+/// Returns the options of code generation: the processor of the machine in `module`, and the
+/// options that a pass got from its user (kernelOptions in Passes.td).
 CodeOptions codeOptionsOf(mlir::ModuleOp module, bool recompute, bool orderedSums, bool tf32,
                           ProductMaker products);
 

@@ -79,9 +79,9 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
                                     [](nn::ArgAttr arg) { return nn::isState(arg.getKind()); });
 }
 
-/// Whether `start` gathers sharded state. Its input is then the state itself, or a part of its
-/// output. In the second case, each rank has copied its shard of the state into this part, or has
-/// converted the shard into it.
+/// Whether `start` gathers sharded state. The input of the gather is then the state itself, or a
+/// part of the gather's output. In the second case, each rank has copied its shard of the state
+/// into this part, or has converted the shard into it.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
   if (start.getKind() != dist::Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))

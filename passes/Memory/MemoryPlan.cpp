@@ -1,9 +1,9 @@
 // Chooses the byte offsets of all buffers.
 //
-// Handles one region after another. Builds blocks from the buffers, in which in-place pairs are
-// joined if that gives a smaller peak. Computes the lower bound of the peak, and runs first fit and
-// the exact repair. FirstFit.cpp, MemorySearch.cpp and WeightedSearch.cpp name the sources of the
-// algorithms.
+// Handles one region after another. Builds blocks from the buffers. A buffer and the buffer that is
+// computed in its place (an in-place pair) form one block if that gives a smaller peak. Computes
+// the lower bound of the peak, and runs first fit and the exact repair. FirstFit.cpp,
+// MemorySearch.cpp and WeightedSearch.cpp name the sources of the algorithms.
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"

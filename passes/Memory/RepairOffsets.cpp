@@ -54,7 +54,8 @@ bool repairWindow(ArrayRef<MemoryBlock> blocks, Window window, int64_t target, i
       continue;
     bool held = block.fixedOffset || !touches(block, window);
     // A held block keeps its offset. If this offset is at or above the target, the block belongs to
-    // another window. The searched blocks end at or below the target, so they cannot overlap it.
+    // another window. The searched blocks end at or below the target, so they cannot overlap the
+    // held block.
     if (held && offsets[i] >= target && !block.fixedOffset)
       continue;
     indices.push_back(i);

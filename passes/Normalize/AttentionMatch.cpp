@@ -203,9 +203,9 @@ bool AttentionMatcher::matchScores(Value value) {
   return false;
 }
 
-/// Whether the constant `mask` has the effect of `causal`. For each query and key, `agrees` is
-/// called with the element of the mask and with whether the query sees the key, and must return
-/// true.
+/// Whether the constant `mask` has the effect of `causal`. Calls `agrees` for each query and
+/// key. The arguments of a call are the element of the mask, and whether the query sees the key
+/// under a causal mask. All calls must return true.
 bool AttentionMatcher::isCausal(const Narrow &mask, function_ref<bool(double, bool)> agrees) {
   auto extent = [&](int64_t d) { return typeOf(found.scores).getDimSize(d); };
   int64_t queries = extent(found.queryDim), keys = extent(found.keyDim);

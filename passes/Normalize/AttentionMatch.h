@@ -22,8 +22,8 @@ struct AttentionMatch {
 
   /// The dimension of the queries and the dimension of the keys in the program's scores.
   int64_t queryDim, keyDim;
-  /// Whether the queries are the first operand of `scores`. Whether the probabilities are the first
-  /// operand of `result`.
+  /// Whether the queries are the first operand of `scores` (`queryFirst`), and whether the
+  /// probabilities are the first operand of `result` (`probabilityFirst`).
   bool queryFirst, probabilityFirst;
 };
 

@@ -91,7 +91,8 @@ private:
     return makeOperand(value, roles, /*isScaled=*/false);
   }
 
-  /// Returns the roles of the dimensions of an nn.attention operand whose rows are dimension `at`.
+  /// Returns the role of each dimension of an nn.attention operand that has its rows in dimension
+  /// `at`.
   SmallVector<int64_t> layout(int64_t at) const {
     auto roles = llvm::to_vector(llvm::seq<int64_t>(0, row));
     roles.insert(roles.begin() + at, row);

@@ -1,5 +1,5 @@
-// Finds gathers and scatters whose index tuples contain the number of their own sample, and makes
-// the sample a batch dimension of these ops.
+// Finds gathers and scatters whose index tuples contain the number of their own sample, e.g. the
+// tuple (b, i) of sample b. Makes the sample a batch dimension of these ops.
 
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"

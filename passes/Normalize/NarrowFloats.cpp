@@ -48,7 +48,8 @@ public:
 
 private:
   /// Finds the products whose operands are not rounded: products of positions, and products that
-  /// sum nothing. The latter are cheap, and often compute phases or scales.
+  /// sum nothing because the contracted dimension has extent 1. The latter are cheap, and often
+  /// compute phases or scales.
   void findExact(func::FuncOp function) {
     const Positions positions(function);
     for (auto op : function.front().getOps<PrecisionOpInterface>()) {
@@ -106,8 +107,9 @@ private:
     return rounded.toAttr();
   }
 
-  /// Whether all floats that `op` reads are numbers of the narrow type, and at least one of them is
-  /// not a constant.
+  /// Whether `op` reads only floats that the narrow type can represent: results of conversions from
+  /// this type, and constants that rounding does not change. At least one of them must be the
+  /// result of a conversion.
   bool readsWidened(Operation *op) const {
     auto fits = [&](Value value) {
       return isWidened(value) || narrowedConstant(value, /*exactly=*/true);

@@ -21,8 +21,8 @@ static SmallVector<int64_t> dimsBut1(ArrayRef<int64_t> shape) {
   return dims;
 }
 
-/// Returns `value` without its dimensions of extent 1. This is the result if no smaller tensor is
-/// found.
+/// Returns `value` without its dimensions of extent 1. The search returns this tensor if it finds
+/// no smaller one.
 static Narrow whole(Expressions e, Value value) {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
   SmallVector<int64_t> dims = dimsBut1(shape), extents;

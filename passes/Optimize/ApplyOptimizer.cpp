@@ -226,9 +226,10 @@ private:
     step.setAllResultAttrs(attrs);
   }
 
-  /// Returns the inputs of the update of a parameter, without its slots. `scale` is the factor of
-  /// all gradients, or null. The groups that contain the parameter change its weight decay and its
-  /// learning rate, and count it as their member.
+  /// Returns the inputs of the update of the parameter `item`, except its slots of optimizer state.
+  /// `scale` is the factor by which all gradients are multiplied; null if there is none. The groups
+  /// that contain the parameter change its weight decay and its learning rate. Each of these groups
+  /// counts the parameter as a member.
   UpdateInputs makeInputs(Expressions e, const Trained &item, Value count, Value rate, Value scale,
                           const VariableNames &variables) {
     UpdateInputs inputs;

@@ -301,8 +301,8 @@ private:
     };
     while (true) {
       // Tasks are numbered in the order of the block, so one sweep finds nearly all end times. A
-      // further sweep may be necessary, because a few added dependencies lead from a task to a
-      // later task of the block.
+      // further sweep may be necessary, because a few added dependencies make a task wait for a
+      // task that comes later in the block.
       for (bool changed = true; changed;) {
         changed = false;
         for (size_t task = 0; task < ops.size(); ++task)

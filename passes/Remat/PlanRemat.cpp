@@ -1,6 +1,6 @@
-// Chooses the ops to repeat. Starts with an answer for each segment that takes no time. Then takes
-// steps, each of which repeats more ops of one segment, until enough bytes are saved. The steps
-// with the least time per saved byte come first (the greedy answer in Sinha & Zoltners, "The
+// Chooses the ops to repeat. Starts, for each segment, with the answer that takes no time. Then
+// takes steps, each of which repeats more ops of one segment, until enough bytes are saved. The
+// steps with the least time per saved byte come first (the greedy answer in Sinha & Zoltners, "The
 // multiple-choice knapsack problem", 1979).
 
 #include "passes/Remat/RematChoices.h"

@@ -288,11 +288,11 @@ private:
     return builder.create<nn::AfterOp>(operand.getLoc(), operand.getType(), operand, trigger);
   }
 
-  /// Finds the derived ops. They are ops of the backward pass that compute element by element from
-  /// values of the forward pass alone, and whose readers also read values of the backward pass. The
-  /// derivative of an activation function is an example. A derived op is repeated for each reader,
-  /// from the values that exist at that time. A single copy could be computed during the forward
-  /// pass, and its result would be kept.
+  /// Finds the derived ops. A derived op is an op of the backward pass that computes element by
+  /// element from values of the forward pass alone. Its readers also read values of the backward
+  /// pass. The derivative of an activation function is an example. A derived op is repeated for
+  /// each reader, from the values that exist at that time. A single copy could be computed during
+  /// the forward pass, and its result would be kept.
   void findDerived() {
     for (Operation *op : moments->getOps()) {
       const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {

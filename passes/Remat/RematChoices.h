@@ -13,8 +13,9 @@ struct SegmentChoice {
   int64_t bytes = 0, ticks = 0;
 };
 
-/// The answers for each segment of a problem, each of which is optimal at some price of time in
-/// bytes. They range from the answer that takes no time to the answer that keeps the fewest bytes.
+/// The answers for each segment of a problem. Each answer is optimal for some price, in bytes, of
+/// a tick of time. The answers range from the one that takes no time to the one that keeps the
+/// fewest bytes.
 class SegmentChoices {
 public:
   /// `stays[value]`: whether the value is never rematerialized.

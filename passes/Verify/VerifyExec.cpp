@@ -40,7 +40,7 @@ private:
     if (failed(checkNumbers()))
       return failure();
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
-    if (!code) // printed modules have none: the tools remove the code before they print
+    if (!code) // printed modules have no code, because the tools remove it before they print
       return success();
     const SymbolTable kernels(module), codes(code);
     for (auto function : module.getOps<FunctionOp>())
@@ -57,8 +57,8 @@ private:
     return text;
   }
 
-  /// Checks that all `exec.buffer` ops with the same number, which stand in different functions,
-  /// have the same place and type.
+  /// Checks `exec.buffer` ops of different functions that have the same number, because they mean
+  /// the same buffer. All of them must have the same space, offset and type.
   LogicalResult checkNumbers() {
     llvm::DenseMap<int64_t, BufferOp> first;
     WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {
@@ -75,6 +75,8 @@ private:
     return failure(walked.wasInterrupted());
   }
 
+  /// Checks that the code of a launched kernel has a function for each grid, and that grids and
+  /// their library calls use only buffers that the launch has.
   LogicalResult checkCode(LaunchOp launch, const SymbolTable &kernels, const SymbolTable &codes) {
     Operation *own = codes.lookup(launch.getKernel());
     if (!own)

@@ -109,8 +109,8 @@ public:
   virtual mlir::Value read(mlir::Value tensor, const ElementIndex &index) = 0;
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> positions);
   Index readIndex(mlir::Value tensor, const ElementIndex &index, int64_t extent) override;
-  /// As readIndex, and whether the element was in [0, extent) before it was
-  /// clamped.
+  /// Returns the same index as readIndex, and whether the element was in [0,
+  /// extent) before it was clamped.
   std::pair<Index, mlir::Value> readCheckedIndex(mlir::Value tensor, const ElementIndex &index,
                                                  int64_t extent);
   /// Stores element `number` of a result of the op whose fill rule is running.

@@ -1,6 +1,6 @@
-// What only a CudaQueue does, on the emulated device: it performs nothing beside
-// the launch tables, takes the code that the device runs, and has a library make
-// products. QueueConformanceTest has what every queue does.
+// Tests the behaviour that only a CudaQueue has, on the emulated device. It does no work
+// other than that of the launch tables, chooses an image that the device can run, and lets a
+// library compute products. QueueConformanceTest tests the contract of all queues.
 #include "dpc/product.h"
 #include "test/runtime/EveryQueue.h"
 
@@ -19,8 +19,8 @@ protected:
   }
   CudaQueueTest() { tiny.program.device = &tables.device; }
 
-  /// Computes function 0 for microbatch 1, of which the numbers are 10 and 20; what
-  /// lies at `at` then.
+  /// Runs function 0 for microbatch 1, whose input is the numbers 10 and 20. Returns the
+  /// `count` numbers that are then at the address `at`.
   std::vector<double> compute(DeviceAddress at, uint64_t count = 2) {
     OneRank rank(tiny.program);
     std::vector<double> back(count);
@@ -35,7 +35,7 @@ protected:
     EXPECT_EQ(rank.queue->download(back.data(), at, 8 * count), DPC_OK);
     return back;
   }
-  /// Why there is no queue.
+  /// The message with which makeQueue fails; "" if it succeeds.
   std::string refusal() {
     WorldOptions world(0, 1, "", RankMemory::sharedBytes(tiny.program, 0, /*isStaged=*/false));
     dpc_comm_t *comm = nullptr;
@@ -66,14 +66,15 @@ TEST_F(CudaQueueTest, RefusesCommunicationOfOneRank) {
   EXPECT_STREQ(dpc_last_error(), "event 1 is waited for before its start");
 }
 
-// Nothing of a run is anywhere but in its tables.
+// A queue takes all facts about its work from the tables, so each change of a table changes
+// the results.
 TEST_F(CudaQueueTest, AnEditedTableChangesTheRun) {
   tables.launches[1].threads = 1;
   EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}), Numbers({11, 0}));
   tables.launches[1].threads = 2;
   tables.params[3].offset = 1032;
   EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 11, 21}));
-  tables.params[0].micro_stride = 0; // microbatch 1 lies where microbatch 0 does
+  tables.params[0].micro_stride = 0; // microbatch 1 has the place of microbatch 0
   EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 1, 1}));
   tables.launches[1].kind = DPC_LAUNCH_COPY;
   EXPECT_EQ(compute({DPC_SPACE_ARENA, 1024}, 3), Numbers({0, 0, 0}));
@@ -102,7 +103,8 @@ TEST_F(CudaQueueTest, TakesAnImageThatTheDeviceRuns) {
   EXPECT_NE(refusal().find("CUDA: loading kernel add_one: "), std::string::npos);
 }
 
-/// Function 0 multiplies two matrices of 2 x 2; its kernel would do something else.
+/// A program whose function 0 multiplies two matrices of 2 x 2 by a library call. The kernel
+/// of this launch computes something else, so the results show whether the library ran.
 class CudaProductTest : public CudaQueueTest {
 protected:
   CudaProductTest() {
@@ -110,7 +112,7 @@ protected:
     const uint64_t bytes[] = {32, 32, 32, 1024, 32};
     for (uint64_t i = 0; i < 5; ++i)
       params[5 + i] = {DPC_SPACE_ARENA, DPC_NONE, 4096 + 2048 * i, 0, 0, bytes[i]};
-    params[5].offset = 0; // what is given
+    params[5].offset = 0; // the input
     params[6].offset = 0;
     product.dtype = DPC_F64;
     product.batches = 1;
@@ -142,8 +144,8 @@ TEST_F(CudaProductTest, TheLibraryMakesIt) {
   EXPECT_EQ(compute(result, 4), Numbers({100, 200, 200, 400}));
 }
 
-// The sum of a product and what lies at the result already, which the warm-up has
-// left as it was.
+// The epilogue adds a matrix, here the input. The calls before the first step must not have
+// changed it.
 TEST_F(CudaProductTest, AddsToTheResult) {
   product.epilogue = DPC_EPILOGUE_ADD;
   tables.launches[1].call_param_count = 5;
@@ -151,7 +153,8 @@ TEST_F(CudaProductTest, AddsToTheResult) {
   EXPECT_EQ(compute(result, 4), Numbers({0, 0, 10, 520}));
 }
 
-// Matrices that are aligned to no more than their elements are.
+// The matrices are aligned to 8 bytes only, the size of an element. The library must learn
+// this, because it would otherwise choose an algorithm that needs a larger alignment.
 TEST_F(CudaProductTest, KnowsHowBuffersAreAligned) {
   params[7].offset += 8;
   params[8].offset += 8;

@@ -1,4 +1,4 @@
-// A damaged launch table is refused, with a line that names what is wrong.
+// Tests that the runtime refuses damaged launch tables, with one line that names the defect.
 #include "dpc/product.h"
 #include "runtime/src/program/ProgramCheck.h"
 #include "test/runtime/TinyProgram.h"
@@ -12,7 +12,7 @@ const dpc_image_t kImage[] = {{DPC_IMAGE_PTX, 80, "ptx", 4}, {DPC_IMAGE_CUBIN, 9
 
 struct Damaged {
   Damaged() { tiny.program.device = &device.device; }
-  /// The same table for a CUDA device.
+  /// Changes the tables to those of a CUDA device.
   void makeCuda(const dpc_image_t *image) {
     device.device.kind = DPC_DEVICE_CUDA;
     device.kernels[0].images = image;
@@ -20,8 +20,8 @@ struct Damaged {
     device.launches[1].blocks = 4;
     device.launches[1].threads = 32;
   }
-  /// The second launch as a product for a library: of two matrices of 3 x 4 and
-  /// two of 4 x 2, which are transposed, with a vector added to the columns.
+  /// Changes the second launch to a library call. It computes two products, each of a
+  /// matrix of 3 x 4 and a transposed matrix of 4 x 2, and adds a bias to the columns.
   void makeProduct() {
     makeCuda(kImage);
     std::copy(std::begin(device.params), std::end(device.params), params);
@@ -109,7 +109,7 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
        [](Damaged &d) { d.params[9].bytes = 15; }},
       {"matrix 4 of a product, 3 x 2 with strides of 2 and 6, has a buffer of 16 bytes",
        [](Damaged &d) { d.product.epilogue = DPC_EPILOGUE_ADD; }},
-      // Rows that lie in each other, and strides that no memory has.
+      // Rows that overlap, and strides that are larger than any memory.
       {"strides of 3 and 12", [](Damaged &d) { d.product.a.stride = 3; }},
       {"strides of 3 and 8", [](Damaged &d) { d.product.b.stride = 3; }},
       {"matrix 0 of a product", [](Damaged &d) { d.product.a.stride = 1ull << 63; }},
@@ -199,7 +199,8 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
        [](Damaged &d) { d.device.params[2].offset = 241; }},
       {"is outside its space", [](Damaged &d) { d.device.params[3].bytes = kArenaBytes; }},
       {"is outside its space", [](Damaged &d) { d.device.params[3].offset = UINT64_MAX - 8; }},
-      // Microbatch 3 is the last: 3 x 1398096 + 16 bytes fit, and no more.
+      // Microbatch 3 is the last. A stride of 1398096 is the largest that fits: the buffer
+      // of microbatch 3 then ends at byte 3 x 1398096 + 16.
       {"moved 3 x 1398097", [](Damaged &d) { d.device.params[0].micro_stride = 1398097; }},
       {"moved 3 x 9223372036854775808",
        [](Damaged &d) { d.device.params[0].micro_stride = 1ull << 63; }},
@@ -224,7 +225,8 @@ TEST(DeviceCheck, RefusesEveryBrokenEntry) {
   }
 }
 
-// The last byte of a space belongs to it, whatever moves a buffer there.
+// A buffer may end with the last byte of its space. This holds for its offset and for both
+// strides.
 TEST(DeviceCheck, AcceptsWhatEndsWithItsSpace) {
   Damaged sound;
   sound.device.params[0].micro_stride = 1398096;

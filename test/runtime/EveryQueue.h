@@ -1,5 +1,5 @@
-// The queues of this runtime as parameters of tests: what holds for one holds for
-// all.
+// The kinds of queues as parameters of tests, and a program that all of them can run. A
+// test that has these parameters runs once for each kind of queue.
 #ifndef DPC_TEST_RUNTIME_EVERYQUEUE_H
 #define DPC_TEST_RUNTIME_EVERYQUEUE_H
 
@@ -11,13 +11,14 @@
 
 namespace dpc::test {
 
-/// A queue, and how it is used.
+/// A kind of queue, with the options under which a test uses it.
 struct QueueKind {
   std::string name;
   enum { host, shadow, cuda } type;
   bool keepsEntries = true; ///< QueueOptions::keepsEntries
   bool isStaged = false;    ///< QueueOptions::isStaged
-  const char *streams = ""; ///< cuda: DPC_EMU_STREAM, when the emulated device does its work
+  const char *streams = ""; ///< cuda: DPC_EMU_STREAM, which decides when the emulated device
+                            ///< does the work of its streams
 };
 
 inline void PrintTo(const QueueKind &kind, std::ostream *os) { *os << kind.name; }
@@ -33,7 +34,7 @@ inline std::vector<QueueKind> queueKinds() {
           {"CudaStagedWithoutGraphs", QueueKind::cuda, false, true}};
 }
 
-/// Adds 1 to a double in each thread.
+/// PTX of a kernel in which thread i adds 1 to double i of `from` and stores it to `to`.
 constexpr char kAddOne[] = R"(.version 7.5
 .target sm_80
 .address_size 64
@@ -57,7 +58,7 @@ constexpr char kAddOne[] = R"(.version 7.5
 }
 )";
 
-/// The tables of TinyDevice for a CUDA device.
+/// The tables of TinyDevice, changed for a CUDA device: the kernel is PTX.
 struct CudaTables : TinyDevice {
   CudaTables() {
     device.kind = DPC_DEVICE_CUDA;
@@ -69,15 +70,16 @@ struct CudaTables : TinyDevice {
   dpc_image_t images[3] = {{DPC_IMAGE_PTX, 80, kAddOne, sizeof kAddOne}, {}, {}};
 };
 
-/// A program of several ranks with four functions, for each kind of queue. The
-/// functions of a rank, whose index in its group is i, do for microbatch m:
+/// A program of several ranks with four functions, for any kind of queue. Let i be the
+/// index of a rank in its group. For microbatch m, the functions of this rank do the
+/// following:
 ///
 /// 0: copies two doubles from kGiven + 16 m to kOwn + 16 i, adds 1 to the two
 ///    doubles at kOwn, writes the sums to kSums, and writes 100 + 10 m to kNumber
 /// 1: adds 1 to the doubles at kSums, and writes the sums to kSent
 /// 2: adds 1 to the doubles at kOwn, and writes the sums to kSums
-/// 3: fails on the host; on a device the same as 2, because a launch cannot say
-///    that it failed
+/// 3: fails on the host. On a device it does the same as function 2, because a launch
+///    cannot return a failure
 struct QueueProgram : TinyProgram {
   static constexpr DeviceAddress kGiven = {DPC_SPACE_ARENA, 0}, kSums = {DPC_SPACE_ARENA, 1024},
                                  kNumber = {DPC_SPACE_ARENA, 2048}, kOwn = {DPC_SPACE_SHARED, 64},
@@ -145,7 +147,8 @@ private:
   dpc_launches_t launchesOf[4] = {{0, 3}, {3, 1}, {1, 1}, {1, 1}};
 };
 
-/// One rank of a QueueProgram, and its queue. Null if there was an error.
+/// One rank of a QueueProgram, and its queue. If an error occurs, the test fails and
+/// `queue` is null.
 struct QueueRank {
   QueueRank(const QueueKind &kind, uint32_t index, uint32_t rankCount, const std::string &directory,
             double timeoutSeconds)

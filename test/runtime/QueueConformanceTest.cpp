@@ -1,5 +1,5 @@
-// What every queue must do: the contract in Queue.h and Launches.h. Each case runs
-// on two ranks, because queues communicate in different ways.
+// Tests the contract that every queue must keep (Queue.h, Launches.h). Each test runs on
+// two ranks, because the kinds of queues communicate in different ways.
 #include "runtime/src/device/CudaQueue.h"
 #include "runtime/src/device/HostQueue.h"
 #include "runtime/src/device/ShadowQueue.h"
@@ -18,7 +18,8 @@ constexpr DeviceAddress kGiven = QueueProgram::kGiven, kSums = QueueProgram::kSu
 
 using Numbers = std::vector<double>;
 
-/// A collective of two doubles. Its addresses must not be used.
+/// A collective of two doubles. Its addresses are invalid, because a queue must use the
+/// addresses that `start` gets instead.
 dpc_comm_op_t operation(uint32_t op, uint32_t reduction = DPC_SUM) {
   void *nowhere = reinterpret_cast<void *>(16);
   return {op, 0, 0, DPC_F64, reduction, DPC_NONE, 2, 7, nowhere, nowhere};
@@ -26,7 +27,8 @@ dpc_comm_op_t operation(uint32_t op, uint32_t reduction = DPC_SUM) {
 
 class QueueConformance : public testing::TestWithParam<QueueKind> {
 protected:
-  /// Runs `body` on two ranks, and expects that none of its expectations fails.
+  /// Runs `body` on two ranks, each in a process of its own. The test fails if an
+  /// expectation fails in one of them.
   void onRanks(const std::function<void(QueueRank &)> &body, double timeoutSeconds = 20) {
     TemporaryDirectory directory;
     const std::vector<RankResult> results = forkRanks(2, [&](uint32_t index, RankReport &) {
@@ -102,8 +104,8 @@ TEST_P(QueueConformance, CarriesBytesThereAndBack) {
   });
 }
 
-// The memory of the host has other contents as soon as `upload` returns. The
-// uploads are larger in all than a device's memory for staging.
+// The test changes the host memory as soon as `upload` returns, so the queue must have
+// copied it. The uploads together are larger than the staging memory of a CudaQueue.
 TEST_P(QueueConformance, TakesUploadsBeforeItReturns) {
   onRanks([](QueueRank &rank) {
     constexpr uint64_t kCount = 20, kStep = kArenaBytes / kCount / 8 * 8;
@@ -120,8 +122,8 @@ TEST_P(QueueConformance, TakesUploadsBeforeItReturns) {
   });
 }
 
-// Buffers lie where microbatch and index in the group say, and the number of a
-// microbatch is written.
+// The offsets of buffers depend on the microbatch and on the rank's index in its group. A
+// launch of kind FILL writes the number of the microbatch.
 TEST_P(QueueConformance, ComputesAFunctionForAMicrobatch) {
   onRanks([](QueueRank &rank) {
     Queue &queue = *rank.queue;
@@ -187,8 +189,8 @@ TEST_P(QueueConformance, Communicates) {
   });
 }
 
-// A communication reads what work before its start wrote, and work after its wait
-// reads what it wrote.
+// A communication reads the results of the work before its start. The work after its wait
+// reads the results of the communication.
 TEST_P(QueueConformance, OrdersCommunicationAndWork) {
   onRanks([](QueueRank &rank) {
     Queue &queue = *rank.queue;
@@ -199,7 +201,7 @@ TEST_P(QueueConformance, OrdersCommunicationAndWork) {
       compute(queue, 2); // kSums = kOwn + 1
       compute(queue, 1); // kSent = kOwn + 2
       exchange(queue, operation(DPC_OP_ALL_REDUCE), kSent, kOwn, i % 2);
-      // The ranks begin with different numbers, and have the same after the first sum.
+      // The ranks begin with different numbers. After the first sum they have equal numbers.
       for (double &number : expected)
         number = (i ? 2 * number : number) + 4;
     }
@@ -209,7 +211,8 @@ TEST_P(QueueConformance, OrdersCommunicationAndWork) {
   });
 }
 
-// Work between start and wait goes on, and waits may come in another order.
+// Work between a start and its wait does not change the communication. The order of the
+// waits may differ from the order of the starts.
 TEST_P(QueueConformance, CommunicatesWhileItWorks) {
   onRanks([](QueueRank &rank) {
     Queue &queue = *rank.queue;
@@ -251,8 +254,8 @@ TEST_P(QueueConformance, RefusesEventsOutOfOrder) {
   });
 }
 
-// Entries are kept and repeated as the options permit, each with its own actions,
-// and compute from the contents that buffers have at that time.
+// If the options permit it, a queue keeps the work of each entry and repeats it. The
+// repeated work reads the contents that buffers have at that time.
 TEST_P(QueueConformance, RepeatsEntries) {
   onRanks([](QueueRank &rank) {
     Queue &queue = *rank.queue;
@@ -277,7 +280,7 @@ TEST_P(QueueConformance, RepeatsEntries) {
   });
 }
 
-// A queue reports that work failed when `finish` returns, if not before.
+// If work fails, the queue reports the failure at the latest when `finish` returns.
 TEST_P(QueueConformance, ReportsFailuresOfWork) {
   if (GetParam().type == QueueKind::shadow)
     GTEST_SKIP() << "kernels of a ShadowQueue cannot fail";
@@ -285,7 +288,7 @@ TEST_P(QueueConformance, ReportsFailuresOfWork) {
   onRanks([](QueueRank &rank) {
     begin(*rank.queue);
     if (rank.index == 0) {
-      rank.queue->finish(); // may notice that rank 1 failed
+      rank.queue->finish(); // fails or not, depending on when rank 1 fails
       return;
     }
     dpc_status_t status = rank.queue->compute(3, 0, nullptr);
@@ -296,7 +299,7 @@ TEST_P(QueueConformance, ReportsFailuresOfWork) {
   unsetenv("DPC_EMU_KERNEL_FAIL");
 }
 
-// A rank that dies fails the others, which name it.
+// If a rank dies, the queues of the other ranks fail with a message that names it.
 TEST_P(QueueConformance, TellsOfAPeerThatDies) {
   onRanks([](QueueRank &rank) {
     dpc_status_t status = DPC_OK;
@@ -316,7 +319,8 @@ TEST_P(QueueConformance, TellsOfAPeerThatDies) {
   });
 }
 
-// So does a rank that does not come, after the time that the options give.
+// If a rank does not start the collective, the queues of the other ranks fail after
+// `timeoutSeconds`.
 TEST_P(QueueConformance, WaitsForPeersForALimitedTime) {
   auto *isOver = static_cast<std::atomic<bool> *>(mmap(nullptr, sizeof(std::atomic<bool>),
                                                        PROT_READ | PROT_WRITE,

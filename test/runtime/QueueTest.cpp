@@ -1,5 +1,5 @@
-// How a HostQueue calls host code, and that the memory of a ShadowQueue can be
-// reached through the queue alone. QueueConformanceTest has what every queue does.
+// Tests how a HostQueue calls host code, and that the memory of a ShadowQueue is accessible
+// only through the queue. QueueConformanceTest tests the contract of all queues.
 #include "test/runtime/TinyProgram.h"
 
 #include <cstring>
@@ -25,9 +25,9 @@ TEST(HostQueue, CallsHostCode) {
   EXPECT_EQ(rank.queue->compute(1, 2, &given), DPC_NUMERIC);
 }
 
-// The host may exchange votes while no one can reach the spaces; a rank that
-// reads or writes one outside of a queue call is gone. Only SHARED is open
-// while a transport may be at work there.
+// Between calls of the queue, the host may access the vote, but not the spaces: if a rank
+// reads or writes a space, its process ends. One exception: while a communication is
+// outstanding, SHARED is accessible, because the transport may use it.
 TEST(ShadowQueue, StrayTouchesEndTheProcess) {
   enum Touch {
     vote,

@@ -1,5 +1,6 @@
-// The file of measured library calls: entries come back as they were, apart for each
-// device, and a damaged file is refused by its line.
+// Tests the file of measured library calls. Entries that are written can be read again, each
+// only for its device and library version. A damaged file is refused with the number of the
+// damaged line.
 
 #include "runtime/src/device/TunedCalls.h"
 
@@ -36,7 +37,7 @@ protected:
     add();
   }
 
-  /// Makes `key` that of the product.
+  /// Sets `key` and `words` to the key and the description of `wanted`.
   void add() {
     const uint32_t number = products->add(wanted);
     key = products->getKey(number);
@@ -50,7 +51,7 @@ protected:
     return text.str();
   }
   void write(const std::string &text) const { std::ofstream(path) << text; }
-  /// The message with which the file is refused; "" if it is not.
+  /// The message with which `read` refuses the file; "" if it accepts the file.
   std::string refusal() const {
     TunedCalls tuned("H200", 130000);
     return tuned.read(path) ? dpc_last_error() : "";
@@ -67,7 +68,7 @@ protected:
 
 TEST_F(TunedCallsTest, ComesBackAsItWas) {
   TunedCalls tuned("H200", 130000);
-  ASSERT_EQ(tuned.read(path), DPC_OK); // is not there
+  ASSERT_EQ(tuned.read(path), DPC_OK); // the file does not exist yet
   EXPECT_EQ(tuned.find(key), nullptr);
   tuned.add(key, words, choice, 12.34);
   ASSERT_EQ(tuned.write(path), DPC_OK);
@@ -79,7 +80,7 @@ TEST_F(TunedCallsTest, ComesBackAsItWas) {
   const CallChoice *found = again.find(key);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(std::memcmp(found, &choice, sizeof choice), 0);
-  // A product that differs only in the alignment of a buffer.
+  // A product that differs only in the alignment of a buffer has another key.
   wanted.buffers[0].alignment = 16;
   add();
   EXPECT_EQ(again.find(key), nullptr);
@@ -94,7 +95,7 @@ TEST_F(TunedCallsTest, DevicesAndVersionsAreApart) {
   EXPECT_EQ(newer.find(key), nullptr);
   ASSERT_EQ(other.read(path), DPC_OK);
   EXPECT_EQ(other.find(key), nullptr);
-  // What others have measured stays.
+  // The entries of other devices remain in the file.
   other.add(key, words, choice, 2);
   ASSERT_EQ(other.write(path), DPC_OK);
   TunedCalls again("H200", 130000);
@@ -102,8 +103,9 @@ TEST_F(TunedCallsTest, DevicesAndVersionsAreApart) {
   EXPECT_NE(again.find(key), nullptr);
 }
 
-// The first versions of dpc wrote this line: the fields of dpc_product_t, the alignments
-// of its buffers (0 for the workspace) and the bytes of the workspace.
+// The line is one that the first versions of dpc wrote. Its key has the fields of
+// dpc_product_t, the alignments of the buffers (0 for the workspace) and the bytes of the
+// workspace.
 TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
   product.a = {64, 0, 0, 0};
   product.b = {64, 0, 1, 0};
@@ -130,7 +132,7 @@ TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
   EXPECT_EQ(words, "96x64 64x32t f32");
 }
 
-// Each field of a line, one after the other.
+// Damages each field of a line, one after the other.
 TEST_F(TunedCallsTest, DamagedFiles) {
   TunedCalls tuned("H200", 130000);
   tuned.add(key, words, choice, 1);
@@ -141,7 +143,7 @@ TEST_F(TunedCallsTest, DamagedFiles) {
   EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
   write("PK\x03\x04");
   EXPECT_EQ(refusal(), path + ": line 1 is not \"dpc products 1\"");
-  // The names of other kinds may follow.
+  // The message may go on with the names of other kinds, so compare only its beginning.
   const std::string wrong = path + ": line 3 is no product ";
   auto refusedLine = [&] { return refusal().substr(0, wrong.size()); };
   for (size_t tab = line.find('\t'); tab != std::string::npos; tab = line.find('\t', tab + 1)) {

@@ -57,8 +57,9 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan
   return llvm::Error::success();
 }
 
-/// If `dim` is a dimension of state and one product, returns its factors. Otherwise returns
-/// one factor of the dimension's extent, with all axes that cut the dimension.
+/// If `dim` is a dimension of state and has a single segment (one product of factors),
+/// returns these factors. Otherwise returns one factor of the dimension's extent, with all
+/// axes that cut the dimension.
 static std::vector<onnx::SpecFactor> factorsOf(DimLayout dim, bool isState) {
   std::vector<onnx::SpecFactor> factors;
   if (isState && dim.segments.size() == 1)

@@ -68,7 +68,8 @@ int dpc::linkProgram(ArrayRef<std::string> objects, StringRef archive, Emission 
                      StringRef output, StringRef place, const WorkFolder &temporaries,
                      const char *argv0) {
   std::vector<std::string> arguments(objects.begin(), objects.end());
-  // The linker would compute a build id as a hash over the file, including all parameters.
+  // No build id is requested, because the linker would compute it as a hash over the
+  // entire file, including all parameters.
   arguments.insert(arguments.end(), {"-Wl,--whole-archive", archive.str(), "-Wl,--no-whole-archive",
                                      "-Wl,--build-id=none", "-o", output.str()});
   std::string libraries = runtimeDirectory(argv0);

@@ -187,8 +187,8 @@ static void parseSums(const InputArgList &args, KernelChoices &kernels) {
   kernels.orderedSums = sums == "ordered";
 }
 
-/// Parses --precision=tf32: products round their f32 operands to tf32. Refuses it if the target
-/// has no such products.
+/// Parses --precision=tf32: products round their f32 operands to tf32. Refuses the option if
+/// the target has no such products.
 static void parseTf32(const InputArgList &args, StringRef target, KernelChoices &kernels) {
   kernels.tf32 = args.getLastArgValue(OPT_precision) == "tf32";
   if (!kernels.tf32)
@@ -199,8 +199,8 @@ static void parseTf32(const InputArgList &args, StringRef target, KernelChoices 
     usageError("--precision=tf32 and --sums=ordered contradict each other: give one");
 }
 
-/// Parses --products: whether a library or generated kernels multiply matrices. Refuses it if
-/// the target has no such library.
+/// Parses --products: whether a library or generated kernels multiply matrices. Refuses the
+/// option if the target has no such library.
 static void parseProducts(const InputArgList &args, StringRef target, KernelChoices &kernels) {
   const Arg *arg = args.getLastArg(OPT_products);
   if (!arg)

@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// Reads the options that choose the plan into `options.plan`. Also records which choices they
-/// leave open, so that --device-memory may change them. The target must be known. If a value is
-/// not valid in any plan, exits with 2 after one line.
+/// Reads the options that choose the plan into `options.plan`. Also records the choices that
+/// these options leave open, because --device-memory may change those. The target must be
+/// known. If a value is not valid in any plan, exits with 2 after one line.
 void parsePlan(const llvm::opt::InputArgList &args, CompileOptions &options);
 
 /// Returns the plan as options for a shell. A compile of the same model for the same target and

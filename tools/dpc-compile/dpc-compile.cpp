@@ -138,8 +138,9 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
           << "; --save-onnx rounds to the file's type, --as-exported keeps it\n";
 }
 
-/// Prints a note about the loss if the compile succeeded, because the compiler may have chosen
-/// its output, its axis of classes or its labels. Returns `code`.
+/// Prints a note about the loss if the compilation succeeded. The user should check it, because the
+/// compiler may have chosen the output, the axis of classes or the labels of the loss. Returns
+/// `code`.
 static int finish(int code, const std::optional<std::string> &loss) {
   if (code == exitDone && loss)
     llvm::errs() << "dpc-compile: note: " << *loss << "\n";
@@ -163,16 +164,19 @@ static void adoptPlan(ModuleOp module, ProgramPlan &plan) {
   plan.deviceBytes = deviceBytes;
 }
 
-/// Facts about levels that later levels do not have.
+/// Facts that runPipelines collects at one level, because the module of a later level does not
+/// contain them any more.
 struct EarlierLevels {
-  std::optional<std::string> loss;      ///< describeLoss
-  std::optional<ReshardTable> reshards; ///< for --explain
-  onnx::SpecPlan plan;                  ///< collectPlan, for the saved model
+  std::optional<std::string> loss;      ///< the sentence of describeLoss, for a note
+  std::optional<ReshardTable> reshards; ///< for --explain and --fail-on-reshard
+  onnx::SpecPlan plan;                  ///< the layouts that the saved ONNX model lists
 };
 
-/// Makes all levels up to that of `options.stopAfter`. Returns false after an error.
+/// Turns `module` into each level in order, up to the level `options.stopAfter`. Collects `facts`
+/// on the way. Returns false after an error.
 static bool runPipelines(CompileOptions &options, ModuleOp module, EarlierLevels &facts) {
-  // Each pipeline makes its level from the previous one, and checks the contract of its level.
+  // Each pipeline turns the previous level into its own level, and checks the contract of this
+  // level.
   const std::pair<Level, std::function<void(OpPassManager &)>> pipelines[] = {
       {Level::import, [](OpPassManager &manager) { addContractCheck(manager, Level::import); }},
       {Level::step, [&](auto &manager) { buildStepPipeline(manager, options.step); }},

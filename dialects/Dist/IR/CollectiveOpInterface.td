@@ -6,13 +6,13 @@ include "mlir/IR/OpBase.td"
 def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::dpc::dist";
   let description = [{
-    An op that exchanges data with the other devices of its group. Devices that agree
-    on every axis outside of `axes` form a group.
+    An op by which the devices of a group exchange data. Devices that have the same
+    coordinate on every mesh axis except those in `axes` form a group.
   }];
   let methods = [
-    InterfaceMethod<"How the group exchanges its values.",
+    InterfaceMethod<"The kind of the exchange, e.g. `all_reduce`.",
                     "::dpc::dist::Collective", "getCollective">,
-    InterfaceMethod<"How the group combines its values. `sum` if it only moves them.",
+    InterfaceMethod<"How the op reduces the values of the devices; `sum` if it only moves them.",
                     "::dpc::dist::Reduction", "getReduction", (ins), /*methodBody=*/"",
                     /*defaultImplementation=*/"return ::dpc::dist::Reduction::sum;">,
     InterfaceMethod<"The mesh whose devices form the groups.",

@@ -12,10 +12,9 @@
 
 namespace dpc::dist {
 
-/// Looks up the mesh that `mesh` names in the scope of `op`, and returns the
-/// number of devices in each group along `axes`. Fails with an error on `op` if
-/// there is no mesh of this name, or if `axes` are not distinct parallel axes of
-/// the mesh.
+/// Looks up the mesh with the name `mesh` in the symbol table around `op`. Returns
+/// the number of devices in each group along `axes`. Fails with an error on `op` if
+/// no mesh has this name, or if `axes` are not distinct parallel axes of the mesh.
 mlir::FailureOr<int64_t> verifyGroup(mlir::Operation *op, mlir::SymbolTableCollection &tables,
                                      mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
@@ -33,8 +32,9 @@ bool isCollective(mlir::Operation *op);
 /// in memory that the other ranks can read.
 bool feedsCollective(mlir::Value value);
 
-/// The axes of a collective op, and the number of members of each of its groups.
+/// The names of the axes along which the devices of a collective op form groups.
 llvm::SmallVector<llvm::StringRef> axesOf(CollectiveOpInterface collective);
+/// The number of devices in each group of a collective op.
 int64_t membersOf(CollectiveOpInterface collective);
 
 } // namespace dpc::dist

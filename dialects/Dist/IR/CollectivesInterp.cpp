@@ -1,7 +1,7 @@
 // Interpreter rules of the dist ops. A collective calls
 // InterpreterContext::exchange once, and computes its result from the tensors of
-// all members. Every member adds them in the order of their numbers in the group,
-// so that all members get the same bits.
+// all members. Every member combines these tensors in the order of the members in
+// the group, so that all members get the same bits.
 
 #include "dialects/Dist/IR/Collectives.h"
 

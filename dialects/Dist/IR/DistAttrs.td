@@ -5,8 +5,8 @@ include "dialects/Dist/IR/DistDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
-// An enum of plain C++, because the layout algebra uses it without IR. An op stores it as an
-// integer attribute.
+// An enum that is usable without MLIR, because the layout algebra works without IR. An op stores a
+// value of the enum as an integer attribute.
 class Dist_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::dpc::dist";
@@ -16,8 +16,8 @@ class Dist_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let constBuilderCall = "$_builder.getI32IntegerAttr(static_cast<int32_t>($0))";
 }
 
-// The values of Reduction and Collective are the numbers of the runtime (DPC_SUM, DPC_OP_*):
-// record/AbiNumbers.h asserts it.
+// The values of Reduction and Collective are equal to the numbers of the runtime, e.g. DPC_SUM and
+// DPC_OP_ALL_REDUCE. Assertions in record/AbiNumbers.h check this when the compiler is built.
 def Dist_Reduction : Dist_Enum<"Reduction", "How a group of devices combines its values", [
   I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
 ]>;
@@ -35,11 +35,11 @@ def Dist_LayoutAttr : AttrDef<Dist_Dialect, "Layout"> {
     The text has one pair of brackets per dimension, with its factors and the mesh axes that cut
     them. `[16]` is a replicated dimension. `[(8: data)]` has 8 indices, which `data` cuts. `[(4:
     model)(8)]` has 4 heads of 8 elements, and `model` cuts the heads. `+` separates the segments
-    that a concatenation joined. The values of the devices still have to be summed over the axes
-    after `partial sum`.
+    that a concatenation joined. `partial sum(pipeline)` says that the values of the devices
+    along the axis `pipeline` still have to be summed.
 
-    The attribute holds a `dist::Layout` in normal form. Its syntax is the text of
-    the layout. Layout.h describes the algebra of layouts.
+    The attribute holds a `dist::Layout` in normal form, and prints it as this text. Layout.h
+    describes the algebra of layouts.
 
     ```mlir
     #layout = #dist.layout<"[(8: micro,data)], [(4: model)(8)] partial sum(pipeline)">
@@ -143,7 +143,7 @@ def Dist_PlanAttr : AttrDef<Dist_Dialect, "Plan"> {
   let summary = "The choices that select one program among all that compute a step (dpc::ProgramPlan)";
   let description = [{
     An attribute of the module up to level `scheduled`. `dpc-compile` sets it from its options,
-    and `dpc-follow-plan` makes the levels `placed` and `scheduled` by its choices. `mesh` lists
+    and `dpc-follow-plan` uses it to make the levels `placed`, `ordered` and `scheduled`. `mesh` lists
     the axes with their numbers of devices; `batch` marks an axis that shards the samples.
     planning/Plan.h documents the other choices. A choice that is left out has the value that
     `dpc-compile` gives it without options.

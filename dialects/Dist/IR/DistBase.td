@@ -14,16 +14,17 @@ def Dist_Interpretable : DeclareOpInterfaceMethods<InterpretableOpInterface>;
 class Dist_Op<string mnemonic, list<Trait> traits = []>
     : Op<Dist_Dialect, mnemonic, traits>;
 
-// An op that each device of a group performs. Devices with the same coordinates on
-// all axes except `axes` form a group. The members of a group are numbered by their
-// coordinates along `axes`, with the first axis varying slowest.
+// An op that the devices of a group perform together. Devices that have the same
+// coordinate on every mesh axis except those in `axes` form a group. The members of a
+// group are numbered by their coordinates along `axes`, with the first axis varying
+// slowest.
 class Dist_GroupOp<string mnemonic, list<Trait> traits = []>
     : Dist_Op<mnemonic, !listconcat([
         Pure, Dist_Interpretable,
         DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
 
-// An op by which the devices of a group exchange data. The mnemonic is the name of
-// its Collective.
+// An op by which the devices of a group exchange data. The mnemonic must be the name of
+// a case of the enum Collective, because getCollective returns this case.
 class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Dist_GroupOp<mnemonic, !listconcat([CollectiveOpInterface], traits)> {
   let extraClassDeclaration = [{

@@ -1,4 +1,4 @@
-// The enums of the dialect `dist`.
+// The text of the enums of the dialect `dist`, and the reductions of loops.
 
 #include "dialects/Dist/IR/DistEnums.h"
 

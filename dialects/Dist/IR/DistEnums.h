@@ -1,4 +1,5 @@
-// The enums of the dialect `dist`. They are plain C++, so the layout algebra uses them too.
+// The enums of the dialect `dist`. This header does not need MLIR, so that the layout algebra,
+// which works without IR, can use the enums too.
 
 #ifndef DPC_DIALECTS_DIST_IR_DISTENUMS_H
 #define DPC_DIALECTS_DIST_IR_DISTENUMS_H
@@ -16,8 +17,10 @@ enum class LoopKind; // dialects/Interfaces/ShardingRule.h
 
 namespace dist {
 
-/// The reduction that combines the values of the devices after a loop of kind `kind` is cut over
-/// them. None if cutting the loop leaves nothing to combine, or if the loop must not be cut.
+/// If the devices of a group divide a loop of kind `kind` among them, each device gets a partial
+/// result. Returns the reduction that combines the partial results, e.g. Reduction::sum for
+/// LoopKind::sum. Returns nullopt if there are no partial results, because the loop is parallel, or
+/// if devices cannot divide the loop.
 std::optional<Reduction> reductionOf(LoopKind kind);
 
 } // namespace dist

@@ -8,13 +8,16 @@
 
 namespace dpc::exec {
 
-/// A buffer of a library call: a part of one of the kernel's buffers.
+/// A buffer of a library call: a part of one of the kernel's buffers. In IR, e.g.
+/// `3 at 6400 for 4096`.
 struct CallBuffer {
-  /// The number of the kernel's buffer.
+  /// The number of the kernel's buffer. Operands are numbered first, then results, then
+  /// scratch memory.
   int64_t buffer = 0;
-  /// Distance in bytes from its start.
+  /// Distance in bytes from the start of the kernel's buffer to the start of this part.
   int64_t offset = 0;
-  /// Most bytes that the library may use. If absent, all bytes after `offset`.
+  /// The number of bytes that the library may use. If absent, it may use all bytes after
+  /// `offset`.
   std::optional<int64_t> bytes = std::nullopt;
 
   bool operator==(const CallBuffer &other) const {

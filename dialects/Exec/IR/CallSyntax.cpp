@@ -1,4 +1,5 @@
-// Prints, parses and verifies library calls of all kinds, and lists the kinds.
+// Prints, parses and verifies the attribute `#exec.call` for all kinds of library calls,
+// and lists the kinds.
 
 #include "dialects/Exec/IR/CallSyntax.h"
 
@@ -66,7 +67,7 @@ private:
   bool isFirst = true;
 };
 
-/// After the first error all fields are left as they are.
+/// Parses fields and sets them. After the first error it changes no further field.
 class CallParser : public CallFields {
 public:
   explicit CallParser(AsmParser &parser) : parser(parser) {}

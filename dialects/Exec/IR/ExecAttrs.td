@@ -71,22 +71,24 @@ def Exec_LiveBytesAttr : Exec_Attr<"LiveBytes", "live_bytes"> {
 def Exec_CallAttr : Exec_Attr<"Call", "call"> {
   let summary = "A library call that may compute the results of a launch";
   let description = [{
-    The keyword is the kind of the call. The fields in braces are those of the C
-    struct that the kind has in a header of `runtime/include/dpc`; the attribute
-    holds the bytes of this struct. `buffers` has the buffers of the call in the
-    order that the kind defines. Each is one of the kernel's buffers, from byte `at`
-    on (0 if absent). The library may use as many of its bytes as `for` says, or all
-    of them if `for` is absent.
+    The first word, e.g. `product`, is the kind of the call. A header in
+    `runtime/include/dpc` defines one C struct for each kind. The fields in braces are
+    the fields of this struct, and the attribute holds the bytes of the struct.
+    `buffers` lists the buffers of the call in the order that the kind defines. Each
+    buffer is a part of one of the kernel's buffers. For example, `3 at 6400 for 4096`
+    is the part of buffer 3 that begins at byte 6400 and has 4096 bytes. Without `at`,
+    the part begins at byte 0. Without `for`, the part ends where the kernel's buffer
+    ends.
 
-    For example, a `product` (`dpc_product_t`) is `d = a b` for each of `batches`
-    batch elements, where `d` has `rows` rows and `columns` columns and `a` has
-    `depth` columns. The elements of a row (of a column if `transposed`) are
-    contiguous. Neighbouring rows (columns) are `stride` elements apart, and the
-    matrices of neighbouring batch elements `batchStride` elements. The `epilogue` is
-    applied to the sums before they are stored: `add` adds the element of a matrix;
-    `bias` adds the element of a vector with one element per column. The buffers are
-    `a`, `b`, `d`, scratch memory of the library, and the matrix or vector that the
-    epilogue adds, if it adds one.
+    A `product` (`dpc_product_t`) computes `d = a b` for each of `batches` batch
+    elements. `d` has `rows` rows and `columns` columns, and `a` has `depth` columns.
+    The elements of each row are contiguous, and neighbouring rows are `stride` elements
+    apart. If a matrix is `transposed`, the same holds for its columns. The matrices of
+    neighbouring batch elements are `batchStride` elements apart. The `epilogue` changes
+    each element before it is stored: `add` adds the element of a matrix at the same
+    position, and `bias` adds the element of a vector that belongs to the same column.
+    The buffers are `a`, `b`, `d` and scratch memory of the library, in this order. With
+    an epilogue, the matrix or vector that it adds is the fifth buffer.
 
     ```mlir
     #sums = #exec.call<product {type = f32, tf32 = false, epilogue = none,
@@ -111,8 +113,9 @@ def Exec_GridAttr : Exec_Attr<"Grid", "grid"> {
     `threads` threads. The name of the function is the kernel's name followed by `entry`, e.g.
     `kernel.0_0`. The arguments of the function are the kernel's buffers with the numbers in
     `buffers`. The numbers count the operands of the kernel first, then its results, then its
-    scratch memory. If there is a `call`, a library may compute the results in place of the
-    launch. `lone` marks a launch in which one thread does all the work; only reports use it.
+    scratch memory. If there is a `call`, a library may compute the results of the launch in place
+    of the function. `lone` marks a launch in which one thread does all the work; only reports use
+    it.
 
     ```mlir
     func.func private @kernel.0(%a: tensor<1000xf32>) -> tensor<1000xf32>

@@ -1,4 +1,5 @@
-// Products of matrices as library calls: their fields in IR and their verification.
+// Products of matrices, a kind of library call: the fields of `#exec.call<product ..>`,
+// and their verification.
 
 #include "dialects/Exec/IR/CallSyntax.h"
 #include "dialects/Interfaces/ElementTypes.h"

@@ -58,9 +58,9 @@ static std::vector<int64_t> constantElements(Value value) {
   return to.ints;
 }
 
-/// traceElements does not trace tensors with more elements one by one. It then
-/// requires the bounds of all elements of the result from every element of the
-/// operand.
+/// The largest number of elements that traceElements traces one by one. In a larger
+/// tensor, every element of the operand must satisfy the bounds of all elements of the
+/// result.
 constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 
 /// Handles an op that moves elements of its first `dataOperands` operands to its

@@ -1,5 +1,5 @@
-// Bounds of integers, element by element: intersects and shifts them, and writes
-// them as runs.
+// Intersects and shifts the bounds of the elements of an integer tensor, and divides the
+// elements into runs of equal bounds.
 
 #include "dialects/NN/Bounds/ElementBounds.h"
 

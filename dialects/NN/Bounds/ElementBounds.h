@@ -32,7 +32,7 @@ public:
   void narrow(int64_t element, const IntegerBounds &bounds);
   /// The bounds that satisfy both this object and `other`, element by element.
   ElementBounds intersect(const ElementBounds &other) const;
-  /// The bounds that satisfy the bounds of every element: their intersection.
+  /// The intersection of the bounds of all elements.
   IntegerBounds everywhere() const;
   /// The bounds that x must satisfy if x + amount must satisfy these bounds.
   /// `amounts` has one number for all elements, or one per element.

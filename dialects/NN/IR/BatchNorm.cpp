@@ -30,7 +30,7 @@ LogicalResult BatchNormOp::verify() {
 int64_t BatchNormOp::getFlops() { return 9 * typeOf(getInput()).getNumElements(); }
 
 /// The factor that turns a population variance over `count` values into the variance
-/// with which the running variance is updated: 1, or N / (N - 1) if `unbiased`.
+/// with which the running variance is updated: count / (count - 1) if `unbiased`, else 1.
 static double runningVarianceFactor(bool unbiased, int64_t count) {
   return unbiased ? double(count) / std::max<int64_t>(count - 1, 1) : 1.0;
 }

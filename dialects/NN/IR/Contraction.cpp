@@ -208,8 +208,9 @@ LogicalResult DotOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *
 }
 
 /// For each entry of `contract`, its position if the entries are sorted, e.g. {2,
-/// 0, 1} for {7, 3, 5}. The product with a gradient has the contracted dimensions
-/// last and in increasing order, so these are their positions there.
+/// 0, 1} for {7, 3, 5}. In buildVjp, the product that gives an operand's gradient has
+/// the operand's contracted dimensions next to each other, in the increasing order of
+/// the other operand's dimensions. This function gives their positions among each other.
 static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   SmallVector<int64_t> sorted(contract);
   llvm::sort(sorted);
@@ -304,8 +305,9 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
 };
 
 /// Replaces a transpose of a product by a product whose result has the transposed
-/// dimensions. Needs: the transpose only reorders batch dimensions among
-/// themselves, and may move all dimensions of `rhs` before those of `lhs`.
+/// dimensions. Needs: the transpose keeps the batch dimensions first, in any order.
+/// After them it either keeps the order of the other dimensions, or exchanges those of
+/// `lhs` as a group with those of `rhs`.
 struct ProduceTransposed : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -201,9 +201,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
     NN_Differentiable, PrecisionOpInterface, AllTypesMatch<["onTrue", "onFalse", "result"]>], "{{1, 2}}"> {
   let summary = "condition ? x : y";
   let description = [{
-    Selects element by element. Gradients: g goes to `onTrue` if the condition
-    holds, otherwise to `onFalse`; the other operand gets zero. The gradient is
-    selected and not multiplied by the condition, because 0 times a NaN is a NaN.
+    Selects element by element. The gradient of the result goes to `onTrue` if the
+    condition holds, otherwise to `onFalse`; the other operand gets zero. A select, and
+    not a product with the condition, computes it, because 0 times a NaN is a NaN.
 
     ```mlir
     func.func @example(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {
@@ -220,9 +220,9 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
 def NN_ClampOp : NN_ElementwiseOp<"clamp", [SameOperandsAndResultType, NN_Differentiable]> {
   let summary = "min(max(x, low), high)";
   let description = [{
-    Gradient: g goes to `input` if low < x < high. The gradient is 0 at both bounds,
-    as in PyTorch 2.15 for clamp, relu6, hardtanh and hardswish. The operands `low`
-    and `high` get no gradient.
+    The gradient of the result goes to `input` if low < x < high. The gradient is 0 at
+    both bounds, as in PyTorch 2.15 for clamp, relu6, hardtanh and hardswish. The
+    operands `low` and `high` get no gradient.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>, %low: tensor<4xf32>, %high: tensor<4xf32>) {
@@ -242,8 +242,8 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [NN_Differentiable],
   let description = [{
     A conversion between floats rounds to nearest even. A conversion from floats to
     integers truncates towards zero. A conversion between integers wraps around. A
-    conversion to i1 gives true for numbers that are not zero. Gradient: g,
-    converted back, if both types are floats.
+    conversion to i1 gives true for numbers that are not zero. If both types are
+    floats, the gradient of the operand is that of the result, converted back.
 
     ```mlir
     func.func @example(%x: tensor<4xf32>) {

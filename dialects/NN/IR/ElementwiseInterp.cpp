@@ -307,7 +307,7 @@ LogicalResult ConvertOp::interpret(InterpreterContext &, Operands in, Results ou
         out[0].floats[i] = x;
       else if (toBool)
         out[0].ints[i] = x != 0;
-      else // if an int64_t cannot hold x, INT64_MIN, as x86's cvttsd2si
+      else // if int64_t cannot represent x, gives INT64_MIN, as x86's cvttsd2si
         out[0].ints[i] = std::abs(x) < 0x1p63 ? static_cast<int64_t>(x) : INT64_MIN;
       continue;
     }

@@ -16,10 +16,10 @@
 namespace dpc::nn {
 
 /// A second name of a variable, which users may use in options and in files of
-/// parameters. There are two kinds. If import restored a parameter that the
-/// exporter had changed, it is the name of the tensor of the ONNX file from which
-/// the parameter was restored. If the PyTorch module has several names for one
-/// tied parameter, it is one of these names.
+/// parameters. There are two kinds of second names. If import restored a parameter
+/// that the exporter had changed, the second name is that of the ONNX file's tensor
+/// from which the parameter was restored. If the PyTorch module has several names for
+/// one tied parameter, the second name is one of these.
 struct FileTensor {
   enum class Holds {
     /// The tensor has all elements of the variable.

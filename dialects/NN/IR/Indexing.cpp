@@ -154,9 +154,10 @@ static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef 
   return success();
 }
 
-/// Adds the loops of `input` and of `indices` to `rule`. Along each dimension
-/// except `dimension`, `indices` belongs to the first indices of `input`. No axis
-/// may cut `dimension` of either tensor.
+/// Adds the loops of `input` and of `indices` to `rule`. Along each dimension except
+/// `dimension`, `indices` may be shorter than `input`. Its extent is then a loop that
+/// both tensors share, and the rest of `input` is a loop of its own. No axis may cut
+/// `dimension` of either tensor.
 static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                             int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {

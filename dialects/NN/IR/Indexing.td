@@ -196,7 +196,7 @@ def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<I
     The results are the k best values and their indices along `dimension`, best first.
     Among equal values the lower index is first. NaN counts as larger than every number.
     If `sorted` is false, the program does not need this order, but the results still have
-    it. Gradient: g, scattered to the positions of the values.
+    it. Gradient: that of the values, scattered to their positions in the operand.
 
     Frontends (TopK) and accuracy metrics create the op. It becomes one kernel.
 

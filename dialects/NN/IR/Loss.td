@@ -9,11 +9,13 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [
   let summary = "Negative log-likelihood of the labels under a softmax";
   let description = [{
     Let the logits x have C classes along `dimension`, p = softmax(x), and s =
-    `labelSmoothing`. A loss is (1 - s) (-ln p_label) + s/C sum_c (-ln p_c), or 0
-    if the label is `ignoreIndex`. `logSumExp` is ln sum_c e^(x_c); the gradient
-    needs it. The gradient of the logits is g (p - (1 - s) onehot(label) - s/C), or
-    0 for ignored labels. If `logSumExp` has a gradient h, p h is added. The op
-    returns one loss per label; other ops compute their mean.
+    `labelSmoothing`. The loss of one label is (1 - s) (-ln p_label) + s/C sum_c
+    (-ln p_c), or 0 if the label is `ignoreIndex`. The op returns one loss per label;
+    other ops compute the mean of these losses.
+
+    `logSumExp` is ln sum_c e^(x_c); the gradient needs it. Let g be the gradient of a
+    loss. The gradient of the logits is g (p - (1 - s) onehot(label) - s/C), or 0 for
+    ignored labels. If `logSumExp` has a gradient h, p h is added.
 
     If a label is outside of [0, C) and not `ignoreIndex`, the interpreter fails
     with an error. In compiled programs, the runtime checks labels when it reads

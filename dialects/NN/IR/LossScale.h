@@ -6,11 +6,11 @@
 namespace dpc::nn {
 
 /// Names of the state of loss scaling. With loss scaling, a step multiplies the
-/// loss by a scale, so that small gradients do not underflow in f16. The state
-/// consists of three numbers: the scale, the number of steps with finite gradients
-/// since the scale changed, and the number of skipped steps. A step is skipped if
-/// its gradients are not finite. It is of the kind `optimizer`, but belongs to no
-/// parameter.
+/// training loss by a scale, so that small gradients do not underflow in f16. The
+/// state consists of three numbers: the scale, the number of steps with finite
+/// gradients since the scale changed, and the number of skipped steps. A step is
+/// skipped if its gradients are not finite. The three numbers are state of the kind
+/// `optimizer`, but belong to no parameter.
 constexpr llvm::StringLiteral kLossScaleName = "loss_scale",
                               kGoodStepsName = "loss_scale|good_steps",
                               kStepsSkippedName = "loss_scale|steps_skipped";

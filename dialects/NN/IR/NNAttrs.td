@@ -37,14 +37,15 @@ def NN_ArgAttr : NN_Attr<"Arg", "arg"> {
   let description = [{
     `kind` is one of
 
-    * `parameter`: trained;
+    * `parameter`: a parameter that is trained;
     * `buffer`: state that a step updates without a gradient, such as running
       statistics;
     * `constant`: a constant that is too large for the text of the program;
     * `optimizer`: a moment that the optimizer keeps for the parameter `of`, or state
       that belongs to no parameter;
-    * `input`: an input of the graph;
-    * `label`: the label of a loss that is not in the graph;
+    * `input`: an input of the ONNX graph;
+    * `label`: the labels of a loss that dpc adds (`--loss`), because the ONNX graph
+      has no loss;
     * `control`: a scalar that the host passes: `step`, `seed`, `learning_rate`
       or `valid_rows`.
 
@@ -72,7 +73,7 @@ def NN_ResultAttr : NN_Attr<"Result", "result"> {
   let description = [{
     `kind` is one of
 
-    * `output`: an output of the graph;
+    * `output`: an output of the ONNX graph;
     * `state`: the new value of the state argument of the same name;
     * `metric`: a scalar that the log shows, such as the loss;
     * `gradient`: the gradient of the parameter of the same name. Level `step` has no
@@ -124,11 +125,11 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
 def NN_LossAttr : NN_Attr<"Loss", "loss"> {
   let summary = "The loss of a training program";
   let description = [{
-    `kind` is the kind of the loss, or `in graph` if the graph computes it. `output`
-    is the graph output from which the loss is computed, and `type` is the type of
-    this output. `classAxis` is the dimension of the output that has the classes of a
-    cross-entropy. `dpc-add-loss` sets the attribute. From it, the host derives the
-    labels that are allowed; reports use it too.
+    `kind` is the kind of the loss, e.g. `cross-entropy`, or `in graph` if the ONNX
+    graph itself computes the loss. `output` is the graph output from which the loss is
+    computed, and `type` is the type of this output. `classAxis` is the dimension of the
+    output that has the classes of a cross-entropy. `dpc-add-loss` sets the attribute.
+    The host derives the allowed labels from the attribute; reports use it too.
 
     ```mlir
     module attributes {nn.loss = #nn.loss<"cross-entropy" of "logits" : tensor<8x6x5xf32>, classAxis = 2>} {}
@@ -161,8 +162,8 @@ def NN_Comparison : I32EnumAttr<"Comparison", "An ordered comparison", [
   I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>,
 ]> { let cppNamespace = "::dpc::nn"; }
 
-// `prod` is the kind that dist::Reduction lacks, because no collective multiplies: an op of that
-// kind is never cut along the elements that it combines.
+// dist::Reduction has all of these kinds except `prod`, because no collective multiplies. Therefore
+// no axis may shard the dimensions that an nn.reduce with kind `prod` reduces.
 def NN_ReduceKind : I32EnumAttr<"ReduceKind", "How a reduction combines elements", [
   I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>,
   I32EnumAttrCase<"prod", 3>,

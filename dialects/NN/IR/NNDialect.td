@@ -13,8 +13,8 @@ def NN_Dialect : Dialect {
     an elementwise op have one shape. A scalar is a tensor of rank 0. A constant
     whose elements are all equal is an `nn.constant` with a splat of the full shape.
 
-    A module has functions, and one `nn.variable` op with the initial value of each
-    state. Function arguments have the attribute `#nn.arg` and results have
+    A module has functions, and for each state one `nn.variable` op, which holds the
+    initial value. Function arguments have the attribute `#nn.arg` and results have
     `#nn.result`, which say their kind and their ONNX name.
   }];
   let useDefaultAttributePrinterParser = 1;

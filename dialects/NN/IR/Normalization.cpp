@@ -35,8 +35,8 @@ static LogicalResult verifyRow(Operation *op, int64_t dimension, int64_t rank) {
 }
 
 /// The sharding rule of an op on rows along `dimension`. No axis may cut the loop
-/// over the elements of a row. If an axis shall cut it, `dpc-assign-layouts`
-/// decomposes the op.
+/// over the elements of a row. If the chosen layout has such an axis,
+/// `dpc-assign-layouts` decomposes the op.
 static ShardingRule rowShardingRule(Operation *op, int64_t dimension) {
   ShardingRule rule = elementwiseShardingRule(op);
   rule.loops[dimension].kind = LoopKind::whole;
@@ -209,8 +209,8 @@ ShardingRule NormalizeOp::getShardingRule() {
 
 LogicalResult NormalizeOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
                                      MutableArrayRef<HostTensor> out) {
-  // The strides that map an index of the operand to the offset of its mean and
-  // variance.
+  // `steps` maps an index of the operand to the offset, in `mean` and in `variance`,
+  // of the row that the index belongs to.
   SmallVector<int64_t> strides = rowMajorStrides(out[1].getShape());
   SmallVector<int64_t> steps(in[0]->getRank(), 0);
   for (int64_t d = 0, next = 0; d < in[0]->getRank(); ++d)

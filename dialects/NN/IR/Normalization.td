@@ -16,7 +16,8 @@ def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> {
   let summary = "Exponentials along one dimension, divided by their sum";
   let description = [{
     y = e^(x - m) / sum e^(x - m), where m is the largest x along `dimension`.
-    Subtracting m prevents overflow. Gradient: y (g - sum(g y)).
+    Subtracting m prevents overflow. If g is the gradient of y, the gradient of x is
+    y (g - sum(g y)).
 
     Frontends create the op. It is one op because one kernel can keep a row in
     registers. `dpc-assign-layouts` decomposes it if an axis cuts the rows.
@@ -35,7 +36,7 @@ def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> {
   let summary = "Logarithm of softmax, without the quotient";
   let description = [{
     y = (x - m) - ln sum e^(x - m), where m is the largest x along `dimension`.
-    Gradient: g - e^y sum(g).
+    If g is the gradient of y, the gradient of x is g - e^y sum(g).
 
     Frontends create the op. `dpc-assign-layouts` decomposes it if an axis cuts the
     rows.
@@ -62,8 +63,9 @@ def NN_NormalizeOp : NN_Op<"normalize", [
     norm); the result `mean` is still the mean. The op has no scale and bias: layer,
     RMS, instance, group and batch normalisation have separate ops for them.
 
-    Let r = 1 / sqrt(variance + epsilon), and let y be the result. The gradient is
-    r (g - mean(g) - y mean(g y)), without mean(g) if uncentered. A gradient h of `mean`
+    Let r = 1 / sqrt(variance + epsilon), let y be the result, and let g be the gradient
+    of y. The gradient of x is r (g - mean(g) - y mean(g y)), without mean(g) if the op is
+    `uncentered`. A gradient h of `mean`
     adds h / N to the gradient of every element. A gradient h of `variance` adds
     2 h (x - mean) / N.
 
@@ -109,8 +111,8 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [
     The samples may be divided into G groups, which are equal, consecutive runs of
     samples. Then each group has its own batch statistics, and the running statistics
     are updated G times, in the order of the groups. If an op reads the running
-    statistics that another op returns, both are uses of one module. Each group then
-    updates the statistics once per use, in the order of the uses.
+    statistics that another op returns, both are uses of one PyTorch module. Each group
+    then updates the statistics once per use, in the order of the uses.
 
     In evaluation, x is normalised by the running statistics, which do not change.
 

@@ -87,7 +87,7 @@ LogicalResult SumPoolGradOp::verify() { return verifyGradient(*this); }
 // Cost and sharding
 //===----------------------------------------------------------------------===//
 
-/// Pooling does one operation per element of every window.
+/// The number of operations of a pooling: one per element of every window.
 static int64_t poolingFlops(Value pooled, const Window &window) {
   return typeOf(pooled).getNumElements() * window.getTaps();
 }

@@ -60,10 +60,10 @@ def NN_MaxPoolGradOp : NN_PoolingOp<"max_pool_grad", ["input", "grad"], [AllType
   let summary = "Gradient of max pooling's input";
   let description = [{
     Each element of `grad` belongs to one window of `input`. The op adds the element
-    at the position of the largest element of the window. If several are the
-    largest, it takes the first in row-major order, as PyTorch does; if there is a
-    NaN, it takes the first NaN. The VJP of `nn.max_pool` creates the op, which has
-    no gradient itself.
+    at the position of the largest element of the window. If several elements are the
+    largest, this is the first of them in row-major order, as in PyTorch. If the window
+    has a NaN, the first NaN counts as the largest element. The VJP of `nn.max_pool`
+    creates the op, which has no gradient itself.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32xf32>, %g: tensor<8x16x16xf32>) {

@@ -12,12 +12,12 @@
 
 namespace dpc::nn {
 
-/// Finds the variables of a module by the names of their tensors. Variables that are added
-/// to the module later are not found.
+/// Finds the variables of an MLIR module by the names of their tensors. Does not find
+/// variables that are added to the MLIR module later.
 class Variables {
 public:
   explicit Variables(mlir::ModuleOp module);
-  /// The variable that holds the tensor `name`; null if the module has none.
+  /// The variable that holds the tensor `name`; null if no variable does.
   VariableOp find(llvm::StringRef name) const { return byName.lookup(name); }
 
 private:

@@ -9,11 +9,11 @@ def NN_VariableOp : NN_Op<"variable"> {
   let description = [{
     `tensor_name` is the name that arguments (`#nn.arg`) and files use for the state.
     It is the name of the ONNX initializer, or `SLOT|PARAMETER` for optimizer state.
-    It is not a symbol, because a model may have a tensor named `step`, which is also
-    the name of a function. The op only has the initial value; functions take the
+    The name is not a symbol, because a model may have a tensor named `step`, which is
+    also the name of a function. The op only has the initial value; functions take the
     current value as an argument.
 
-    Frontends and `dpc-apply-optimizer` create the op. It stays in the module to the
+    Frontends and `dpc-apply-optimizer` create the op. It stays in the MLIR module to the
     last level; the folder `record` writes the initial values of the program from it.
 
     ```mlir
@@ -65,7 +65,7 @@ def NN_UpdateOp : NN_Op<"update", [
     updates with equal regions can be joined into one.
 
     `dpc-apply-optimizer` creates the op. `dpc-divide-updates` joins the updates of
-    the tensors in one flat storage. It becomes one loop.
+    the tensors in one flat storage. Each update becomes one loop.
 
     ```mlir
     func.func @example(%p: tensor<4xf32>, %g: tensor<4xf32>, %lr: tensor<f32>) {
@@ -108,9 +108,8 @@ def NN_KernelOp : NN_Op<"kernel", [
   let summary = "A group of ops that becomes one function of generated code";
   let description = [{
     The region computes the results from its arguments, which represent the operands.
-    Operands and results are in memory. Values inside the region are in registers.
-    They are in scratch memory if they are read in another order than they are
-    computed.
+    Operands and results are in memory. Values inside the region are in registers, or
+    in scratch memory if they are read in another order than they are computed.
 
     `dpc-form-kernels` creates the op. It becomes one function of generated code. All
     kernels with equal regions share one function.

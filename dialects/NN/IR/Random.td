@@ -18,7 +18,7 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
     layout, and computing them again gives the same numbers.
 
     * words 0 and 1 of the counter are the low and high half of the index; words 2
-      and 3 are those of the step;
+      and 3 are the low and high half of the step;
     * words 0 and 1 of the key are the low and high half of output number `ordinal`
       (from 0) of SplitMix64 with the initial state `seed`: with z = seed +
       (ordinal + 1) 0x9E3779B97F4A7C15, z = (z ^ z >> 30) 0xBF58476D1CE4E5B9, z =

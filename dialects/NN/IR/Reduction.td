@@ -13,11 +13,11 @@ def NN_ReduceOp : NN_Op<"reduce", [
     empty, the result is the neutral element: 0 for `sum`, -inf for `max`, +inf for
     `min`, 1 for `prod`. `max` and `min` give NaN if an element is NaN.
 
-    Gradients: with `sum`, every element gets g. With `max` and `min`, g is divided
-    evenly among the elements that equal the result, as for amax of PyTorch. With
-    `first`, the first of these elements in row-major order gets all of g, as for
-    max along a dimension in PyTorch. With `prod`, an element gets g times the
-    product of the other elements.
+    Let g be the gradient of the result. With `sum`, every element of the operand gets
+    g as its gradient. With `max` and `min`, g is divided evenly among the elements
+    that equal the result, as for amax of PyTorch. With `first`, the first of these
+    elements in row-major order gets all of g, as for max along a dimension in PyTorch.
+    With `prod`, an element gets g times the product of the other elements.
 
     ```mlir
     func.func @example(%x: tensor<4x5x6xf32>) {
@@ -65,8 +65,8 @@ def NN_CumSumOp : NN_Op<"cumsum", [
   let summary = "Running sum along one dimension";
   let description = [{
     Element i of the result is the sum of the elements 0 to i, or 0 to i - 1 with
-    `exclusive`. With `reverse`, the sums start at the end. Gradient: the running
-    sum of g in the other direction.
+    `exclusive`. With `reverse`, the sums start at the end. The gradient of the operand
+    is the running sum, in the other direction, of the gradient of the result.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {

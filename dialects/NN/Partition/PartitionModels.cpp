@@ -51,8 +51,8 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
   }
 };
 
-/// The local extent of the first `size` indices of `dim`. -1 if the indices end
-/// inside a part of a segment that an axis cuts.
+/// The local extent of the first `size` indices of `dim`. -1 if these indices have no
+/// layout, because they end in the middle of a segment that an axis shards.
 static int64_t localPrefix(const DimLayout &dim, int64_t size, const MeshShape &mesh) {
   if (size == 0)
     return 0;
@@ -165,9 +165,9 @@ struct ScatterAddModel : ModelOf<ScatterAddModel, ScatterAddOp> {
   }
 };
 
-/// Models an op whose operand `Indices` has indices or labels along unsharded
-/// dimensions. Each device runs the same op, with indices that are valid in padding
-/// too.
+/// Models an op whose operand number `Indices` has indices or labels. The dimensions
+/// that they index are not sharded. Each device runs the same op, with indices that
+/// are valid in padding too.
 template <typename Op, unsigned Indices>
 struct IndexedModel : ModelOf<IndexedModel<Op, Indices>, Op> {
   Values partition(Operation *op, PartitionContext &context, ValueRange operands,

@@ -26,8 +26,8 @@ using namespace mlir;
 namespace dpc::onnx {
 namespace {
 
-/// True for a constant and for a broadcast of one: the forms that emitConstant
-/// makes.
+/// Whether `value` is a constant or a broadcast of a constant: the forms that
+/// emitConstant makes.
 bool isConstantLike(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op))
@@ -35,8 +35,8 @@ bool isConstantLike(Value value) {
   return isa_and_nonnull<nn::ConstantOp>(op);
 }
 
-/// `op` computes the same numbers in every float type, because it only moves its
-/// operands, selects from them or rounds them to integers.
+/// Whether `op` computes the same numbers in every float type, because it only moves
+/// its operands, selects from them or rounds them to integers.
 bool isExact(Operation *op) {
   if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
     return true;
@@ -72,7 +72,7 @@ bool isShapeArithmetic(Operation *op) {
   return true;
 }
 
-/// Every element is an integer that f32 holds exactly.
+/// Whether every element is an integer that f32 represents exactly.
 bool isSmallIntegers(const HostTensor &tensor) {
   return llvm::all_of(tensor.floats, [](double value) {
     return value == std::rint(value) && std::abs(value) <= double(1 << 24);
@@ -113,7 +113,7 @@ bool isConstantAlong(ArrayRef<Element> values, ArrayRef<int64_t> shape, int64_t 
   });
 }
 
-/// The elements are the same at every index of `dimension`.
+/// Whether the elements are the same at every index of `dimension`.
 bool isConstantAlong(const HostTensor &tensor, int64_t dimension) {
   return tensor.isFloat() ? isConstantAlong(ArrayRef(tensor.floats), tensor.getShape(), dimension)
                           : isConstantAlong(ArrayRef(tensor.ints), tensor.getShape(), dimension);

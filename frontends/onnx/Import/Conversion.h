@@ -38,7 +38,7 @@ public:
   /// The graph that is imported. Converters read from it the metadata of nodes, the uses
   /// of values, and initializers.
   virtual const Graph &getGraph() const = 0;
-  /// The element type that the module has for ONNX type `type`. With
+  /// The element type in the MLIR module for ONNX type `type`. With
   /// ImportOptions::widensHalves it is F32 for a 16-bit float.
   virtual ElementType computedType(ElementType type) const = 0;
   /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
@@ -47,7 +47,7 @@ public:
   /// Declares `value` to be the next value of the buffer that initializer `id`
   /// holds. A later call for the same buffer replaces an earlier one.
   virtual void setNextState(ValueId id, mlir::Value value) = 0;
-  /// The next value that nodes converted so far gave the buffer; null if none did.
+  /// The next value of the buffer, if a node converted so far has set it; else null.
   virtual mlir::Value getNextState(ValueId id) const = 0;
   /// The stream number of the next random operator. Streams are numbered in the order of
   /// conversion, so the numbers do not depend on how many nodes for shapes the exporter
@@ -202,7 +202,7 @@ public:
   void setNextState(ValueId buffer, mlir::Value value) { state.setNextState(buffer, value); }
   mlir::Value getNextState(ValueId buffer) const { return state.getNextState(buffer); }
   const Graph &graph() const { return state.getGraph(); }
-  /// The type in the module for elements of ONNX type `type`.
+  /// The type in the MLIR module for elements of ONNX type `type`.
   mlir::Type elementType(ElementType type) const {
     return convertElementType(builder.getContext(), state.computedType(type));
   }
@@ -237,7 +237,7 @@ public:
 
   llvm::SmallVector<mlir::Value> results;
   std::map<unsigned, llvm::SmallVector<mlir::Value>> sequenceResults;
-  /// A getter has reported an error.
+  /// Whether a getter has reported an error.
   bool failed = false;
 
 private:

@@ -1,5 +1,5 @@
-// Imports an ONNX file: loads, classifies, restores and converts it to a module
-// of the `nn` dialect.
+// Imports an ONNX file: loads it, restores and classifies its tensors, and converts it to
+// an MLIR module of the `nn` dialect.
 
 #include "frontends/onnx/Import/Import.h"
 
@@ -83,7 +83,7 @@ llvm::Error resolveShapes(Graph &graph, const ImportOptions &options) {
 }
 
 /// The restored tensors, and for each of them the tensors of the file that contain it.
-/// All names are those of the module.
+/// A restored tensor has the name that the PyTorch module gives it.
 struct Restored {
   std::vector<std::array<std::string, 4>> rows;
   std::map<std::string, std::vector<nn::FileTensor>> fileTensors;
@@ -104,8 +104,8 @@ struct Prepared {
   std::vector<ReplacedShape> replaced;
 };
 
-/// Tables of sinusoids are parameters that their modules never train
-/// (requires_grad=False, which no export records).
+/// Excludes tables of sinusoids from training. PyTorch modules have them as parameters,
+/// but never train them (requires_grad=False, which no export records).
 void fixSinusoids(Graph &graph, llvm::raw_ostream &notes) {
   for (Initializer &initializer : graph.initializers) {
     if (recordedKind(initializer) != "PARAMETER" || initializer.tensor.isMissing ||
@@ -177,8 +177,8 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
   return llvm::Error::success();
 }
 
-/// Undoes the exporter's changes to the module's parameters, so that `model` and
-/// `graph` have the parameters of the module.
+/// Undoes the exporter's changes to the parameters of the PyTorch module, so that
+/// `model` and `graph` have the parameters of that module.
 llvm::Error restore(OnnxModel &model, Graph &graph, Restored &restored,
                     const ImportOptions &options, llvm::raw_ostream &notes) {
   RestorationPlan plan = planRestoration(graph);

@@ -1,4 +1,4 @@
-// From an ONNX file to a module of the `nn` dialect.
+// Imports an ONNX file as an MLIR module of the `nn` dialect.
 
 #ifndef DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H
 #define DPC_FRONTENDS_ONNX_IMPORT_IMPORT_H
@@ -37,11 +37,11 @@ struct ImportOptions {
   /// Import the graph as the file has it. If false, the importer first restores
   /// parameters that the exporter merged, moved or folded into others.
   bool asExported = false;
-  /// The graph will be trained. It is then an error if the export lost a property of the
-  /// module that the importer cannot restore.
+  /// Whether the graph will be trained. It is then an error if the export lost a property
+  /// of the PyTorch module that the importer cannot restore.
   bool trains = false;
-  /// Do not read the initial values of parameters; they are zeros in the module, and the
-  /// program loads them when it starts. The file of their external data may be absent.
+  /// Do not read the initial values of parameters: they are zeros in the MLIR module, and
+  /// the program loads them when it starts. The file of their external data may be absent.
   bool skipsValues = false;
   /// Import 16-bit floats of the file as f32, in tensors and in casts. A cast to a 16-bit
   /// type then becomes a cast to f32, which rounds nothing.
@@ -65,18 +65,18 @@ struct ImportSummary {
   Halves halves;
 };
 
-/// Imports the ONNX model at `path` into a module at level `import`: one
+/// Imports the ONNX model at `path` into an MLIR module at level `import`: one
 /// `nn.variable` per initializer that is an argument, and `func.func @forward`,
 /// whose arguments and results carry `#nn.arg` and `#nn.result`. All types are
-/// static, shape arithmetic is evaluated, and locations name the ONNX node and its
-/// module path.
+/// static, and shape arithmetic is evaluated. Locations name the ONNX node and the
+/// PyTorch module that the node belongs to.
 ///
-/// Weights are not copied: the module views them in the parsed model or a mapped
-/// file, which the module's context keeps alive. Errors are diagnostics of one line each
+/// Weights are not copied: the MLIR module views them in the parsed model or a mapped
+/// file, which the MLIR context keeps alive. Errors are diagnostics of one line each
 /// that name the file, node or tensor; the result is then null. `notes` gets the restored
-/// tensors; with `asExported` it gets one line for each property of the module that the
-/// export lost. Unless they are null, `outSource` gets the parsed (and restored) model,
-/// and `outSummary` gets its statistics.
+/// tensors; with `asExported` it gets one line for each property of the PyTorch module
+/// that the export lost. Unless they are null, `outSource` gets the parsed (and restored)
+/// model, and `outSummary` gets its statistics.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
                                              const ImportOptions &options, llvm::raw_ostream &notes,
                                              std::unique_ptr<OnnxModel> *outSource = nullptr,

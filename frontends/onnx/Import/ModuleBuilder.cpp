@@ -82,7 +82,7 @@ private:
   LogicalResult convert(const Node &node);
   void dropUnusedArguments();
   LogicalResult checkElements();
-  /// The element type that the module has for the output, as ONNX's number; 0 if the
+  /// The element type of the output in the MLIR module, as ONNX's number; 0 if the
   /// file declares none.
   int32_t declaredType(const GraphOutput &output) const {
     return int32_t(computedType(ElementType(output.declaredType)));
@@ -106,7 +106,7 @@ private:
   int64_t converted = 0;
 };
 
-/// The path of the module that made the node, e.g. "m.h.0"; empty if it is not known. The
+/// The path of the PyTorch module that made the node, e.g. "m.h.0"; empty if unknown. The
 /// default exporter records "['', 'm', 'm.h.0', 'linear']": the modules from the
 /// outermost to the innermost, then the call itself.
 std::string modulePath(const Node &node) {
@@ -131,8 +131,8 @@ Location ModuleBuilder::locationOf(const Node &node) {
 }
 
 /// A small constant (see kMaxInlineElements) stays in the function. All other
-/// initializers become arguments. A tensor of the module's state_dict becomes an argument
-/// even if no node reads it, because files of the module's parameters contain it.
+/// initializers become arguments. A tensor of the PyTorch module's state_dict becomes an
+/// argument even if no node reads it, because files of the module's parameters contain it.
 void ModuleBuilder::addInitializer(const Initializer &initializer, const Classified &classified) {
   const Role role = classified.role;
   bool used = !graph.values[initializer.value].uses.empty() ||
@@ -268,7 +268,7 @@ LogicalResult ModuleBuilder::convert(const Node &node) {
       return conversion.error("output '" + graph.values[output].name +
                               "' is used but not supported");
   Block::iterator begin = before == body->end() ? body->begin() : std::next(before);
-  // foldConstants must also replace elements of sequences that fold to constants.
+  // If an element of a sequence folds to a constant, foldConstants must replace it too.
   SmallVector<Value> made(conversion.results);
   for (auto &[i, elements] : conversion.sequenceResults)
     llvm::append_range(made, elements);

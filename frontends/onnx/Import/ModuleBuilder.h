@@ -11,7 +11,7 @@
 
 namespace dpc::onnx {
 
-/// Builds the module that Import.h describes. The inputs of `graph` must have static
+/// Builds the MLIR module that Import.h describes. The inputs of `graph` must have static
 /// shapes, and the registry must have all operators of `graph`. `roles` has the role of
 /// each initializer. Returns null after a diagnostic.
 mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Graph &graph, llvm::ArrayRef<Classified> roles,

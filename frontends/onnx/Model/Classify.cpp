@@ -25,7 +25,7 @@ public:
       : graph(graph), signature(graphSignature(graph)), exporter(exporterOf(graph)),
         reaches(differentiablyReachesOutput(graph)) {}
 
-  /// The role of each initializer without requests of the command line.
+  /// The role of each initializer, before the requests of the command line are applied.
   std::vector<Classified> run();
 
 private:
@@ -46,7 +46,8 @@ private:
   GraphSignature signature;
   Exporter exporter;
   std::vector<bool> reaches;
-  /// Targets of PARAMETERs that an initializer represents.
+  /// The PARAMETERs of the graph signature that some initializer represents. Each is
+  /// listed by its target (its name in the PyTorch module).
   std::set<std::string> accounted;
 };
 
@@ -137,8 +138,8 @@ bool isElementwise(StringRef op) {
       .Default(false);
 }
 
-/// True for last path components that modules use for tensors that are not
-/// parameters.
+/// Whether `name` ends in a component, such as `mask`, that PyTorch modules give to
+/// tensors which are not parameters.
 bool isBufferName(StringRef name) {
   StringRef last = name.rsplit('.').second;
   if (last.empty())

@@ -17,14 +17,14 @@ namespace dpc::onnx {
 
 /// The role of an initializer in a training run.
 enum class Role {
-  /// Trained.
+  /// A tensor that is trained.
   Parameter,
   /// A parameter that is excluded from training. It is state, like a trained parameter,
   /// so the importer does not fold its values.
   Frozen,
   /// State that is not trained, such as running statistics.
   Buffer,
-  /// Never changes.
+  /// A tensor that never changes.
   Constant,
 };
 llvm::StringRef roleName(Role role);
@@ -34,11 +34,11 @@ struct Classified {
   Role role = Role::Constant;
   /// Short enough for a table row: "marked PARAMETER".
   std::string reason;
-  /// The module's names of the parameters that the initializer represents under another
-  /// name, as far as metadata tells.
+  /// The names, in the PyTorch module, of the parameters that the initializer represents
+  /// under another name, as far as metadata tells.
   std::vector<std::string> sources;
-  /// Whether the module's state_dict has the initializer, as far as the file tells. If
-  /// so, files with the saved state of the module have it too.
+  /// Whether the state_dict of the PyTorch module has the initializer, as far as the file
+  /// tells. If so, files with the saved state of that module have the initializer too.
   bool isOfModule = true;
 
   Classified() = default;
@@ -47,9 +47,11 @@ struct Classified {
 };
 
 /// Decides the role of every initializer of `graph`. The result is in the order of the
-/// initializers. The first rule that applies decides:
+/// initializers. The graph signature below is PyTorch's list of the parameters, buffers
+/// and results of the exported module (GraphSignature). The first rule that applies
+/// decides:
 ///
-///  0. A tensor that forward() updates is a buffer.
+///  0. A tensor that the PyTorch module's forward() updates is a buffer.
 ///  1. A tensor of integers or booleans is a constant.
 ///  2. A tensor that only BatchNormalization reads, as its mean or variance, is a buffer.
 ///  3. If the exporter recorded a kind: a PARAMETER is a parameter, a BUFFER is a buffer,
@@ -59,7 +61,7 @@ struct Classified {
 ///     one of them is a PARAMETER of the graph signature, the tensor is a parameter, unless
 ///     it has rank 0, is a mask or has no gradient path. If none is, it is a constant.
 ///  5. If the tensor has the name of a PARAMETER or BUFFER of the graph signature, it has
-///     that role. The exporter has lost its mark.
+///     that role. The exporter has then lost the kind of rule 3.
 ///  6. Masks, position tables, scalars, statistics of inputs, and scales of 1 and biases of
 ///     0 of a normalisation are constants.
 ///  7. If the graph has a signature: a node that reads the tensor may name in its fx text
@@ -78,7 +80,7 @@ llvm::Expected<std::vector<Classified>> classify(const Graph &graph,
 void printClassification(const Graph &graph, llvm::ArrayRef<Classified> roles,
                          llvm::raw_ostream &os);
 
-/// One line for each property of the module that the export lost, with the export
+/// One line for each property of the PyTorch module that the export lost, with the export
 /// call that keeps it: BatchNorm folded into a convolution, BatchNorm exported for
 /// inference although the module trains, equal parameters merged, tied weights
 /// split, parameters transposed or computed under another name, parameters missing.

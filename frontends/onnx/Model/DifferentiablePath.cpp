@@ -52,9 +52,9 @@ bool isDataOperand(StringRef op, int operand) {
   return operand < data;
 }
 
-/// Whether an exponent or the bound of a clamp may be a parameter or be computed
-/// from one. An initializer may be one if it has a name of the module: TorchScript
-/// generates names for constants.
+/// Whether `value`, an exponent or the bound of a clamp, may be a parameter or be
+/// computed from a parameter. An initializer may be a parameter if its name comes from
+/// the PyTorch module. The names that TorchScript generates belong to constants.
 bool mayTrain(const Graph &graph, ValueId value) {
   const GraphValue &given = graph.values[value];
   return given.kind == GraphValue::Kind::Result ||

@@ -1,5 +1,5 @@
-// Describes the properties of the module that an export lost, and names the export call
-// that keeps them.
+// Describes the properties of the PyTorch module that an export lost, and names the export
+// call that keeps them.
 
 #include "frontends/onnx/Model/Classify.h"
 #include "frontends/onnx/Model/ExporterMetadata.h"
@@ -41,7 +41,8 @@ int64_t intAttribute(const Node &node, const char *name) {
   return found == node.attributes.end() ? 0 : found->second->i();
 }
 
-/// Collects the lines; the methods run in the order of their declaration.
+/// Collects the lines of describeExportLosses. The methods that add lines run in the order
+/// of their declaration.
 class Losses {
 public:
   Losses(const Graph &graph, llvm::ArrayRef<Classified> roles)
@@ -73,7 +74,7 @@ private:
   /// into A.
   void merged();
   void splitAndRenamed();
-  /// Parameters that no line above explains.
+  /// Emits a line for the missing parameters that no earlier line explains.
   void gone();
   std::vector<std::string> parametersIn(const Node &node, llvm::ArrayRef<std::string> taken) const;
 
@@ -115,8 +116,9 @@ void Losses::foldedBatchNorm() {
                                   remedy()));
 }
 
-/// aten's batch norm takes `training` as the argument after the two running
-/// statistics.
+/// Emits a line for BatchNorms that the module ran in training mode and that the file has
+/// for inference. In the fx text of aten's batch norm, `training` is the argument `True`
+/// after the two running statistics.
 void Losses::trainingBatchNorm() {
   std::vector<std::string> nodes;
   for (const Node &node : graph.nodes) {

@@ -20,7 +20,7 @@ struct SignatureEntry {
   std::string placeholder;
   std::string kind;
   std::string target;
-  /// False for a buffer that the module's state_dict leaves out.
+  /// False for a buffer that the state_dict of the PyTorch module leaves out.
   bool isPersistent = true;
 };
 
@@ -36,7 +36,7 @@ struct GraphSignature {
 };
 
 GraphSignature parseGraphSignature(llvm::StringRef text);
-/// The signature of `graph`, empty when its exporter wrote none.
+/// The signature of `graph`; empty if the exporter of the graph wrote none.
 GraphSignature graphSignature(const Graph &graph);
 
 /// The names of the values that an fx node takes as arguments, from its text: e.g. "p_w"
@@ -49,8 +49,8 @@ std::vector<std::string> parsePythonList(llvm::StringRef text);
 enum class Exporter { Dynamo, TorchScript, Other };
 Exporter exporterOf(const Graph &graph);
 /// True if TorchScript generated `name` ("onnx::MatMul_291",
-/// "/a/Constant_output_0", "57"), so that it is not the name of an attribute of the
-/// module.
+/// "/a/Constant_output_0", "57"). Any other name of an initializer in its files is the name
+/// of an attribute of the PyTorch module.
 bool isGeneratedName(llvm::StringRef name);
 
 /// The InputSpec kind recorded on an initializer: PARAMETER, BUFFER,

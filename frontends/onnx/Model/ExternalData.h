@@ -58,7 +58,7 @@ public:
   struct Range {
     std::shared_ptr<const MappedFile> file;
     llvm::ArrayRef<char> bytes;
-    /// The file does not exist; `bytes` are zeros.
+    /// True if the file does not exist; `bytes` are then zeros.
     bool isMissing = false;
   };
   /// After this call, reading a file that does not exist gives zeros instead of an error.

@@ -66,7 +66,7 @@ struct Node {
   llvm::SmallVector<ValueId, 2> outputs;
   /// Attributes by name; references to function attributes are resolved.
   std::map<std::string, const onnxpb::AttributeProto *> attributes;
-  /// The node is an Identity that the exporter wrote for a call of aten's detach.
+  /// Whether the node is an Identity that the exporter wrote for a call of aten's detach.
   bool stopsGradient = false;
   /// The chain of call nodes this node was inlined from, innermost first.
   llvm::SmallVector<const onnxpb::NodeProto *, 1> callers;
@@ -125,9 +125,9 @@ struct GraphOutput {
   int32_t declaredType = 0;
 };
 
-/// A buffer of the module whose next value the graph computes.
+/// A buffer of the PyTorch module whose next value the graph computes.
 struct BufferUpdate {
-  /// The buffer is an initializer; its next value may be any value.
+  /// `buffer` is an initializer; the next value may be any value of the graph.
   ValueId buffer;
   ValueId value;
 };

@@ -144,8 +144,8 @@ llvm::SmallVector<FieldUse> usedFields(const onnxpb::TensorProto &proto) {
   return used;
 }
 
-// These use bit arithmetic, because APFloat would be too slow for the millions of
-// elements of a file.
+// The conversions of 16-bit floats use bit arithmetic, because APFloat would be too slow
+// for the millions of elements of a file.
 float bf16ToFloat(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
 
 float f16ToFloat(uint16_t bits) {

@@ -55,7 +55,7 @@ struct Tensor {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::ArrayRef<char> bytes;
   std::shared_ptr<const void> owner;
-  /// The file with the elements does not exist; `bytes` are zeros.
+  /// True if the file with the elements does not exist; `bytes` are then zeros.
   bool isMissing = false;
 
   int64_t numElements() const { return bytes.size() / elementBytes(type); }

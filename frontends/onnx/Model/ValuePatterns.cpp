@@ -16,8 +16,9 @@ namespace {
 /// elements would cost time.
 constexpr int64_t kMaxTableElements = int64_t(1) << 24;
 
-/// One axis of a row-major tensor, which is viewed as `outer` x `extent` x `inner`
-/// elements: `extent` is along the axis, and the lines are numbered by the other two.
+/// One axis of a row-major tensor. The tensor is viewed as `outer` x `extent` x `inner`
+/// elements, where `extent` is the extent of the axis. A line is the elements that
+/// differ only in their index along the axis; `outer` and `inner` number the lines.
 struct Axis {
   int64_t outer, extent, inner;
   int64_t at(int64_t o, int64_t i, int64_t k) const { return (o * extent + i) * inner + k; }
@@ -43,7 +44,7 @@ Verdict testSinusoid(const std::vector<double> &v, const Axis &axis, double scal
           pivot = i;
       double middle = v[axis.at(o, pivot, k)];
       if (middle == 0)
-        continue; // a line of zeros, or nothing to divide by: no evidence
+        continue; // the line is all zeros, or zero except at its ends: it says nothing about c
       double c = (v[axis.at(o, pivot + 1, k)] + v[axis.at(o, pivot - 1, k)]) / middle;
       if (std::abs(c) > 2.01) {
         verdict.holds = false;
@@ -63,7 +64,8 @@ Verdict testSinusoid(const std::vector<double> &v, const Axis &axis, double scal
   return verdict;
 }
 
-/// Tests that v[i+1] / v[i] is the same number for all lines.
+/// Tests that v[i+1] / v[i] is the same number for all i of a line. Each line may have
+/// another number.
 Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
   Verdict verdict;
   for (int64_t o = 0; o < axis.outer && verdict.holds; ++o)
@@ -85,8 +87,9 @@ Verdict testProgression(const std::vector<double> &v, const Axis &axis) {
   return verdict;
 }
 
-/// Reads the elements into `values`. Returns the largest magnitude, or 0 if the
-/// tensor is no table: too small, too large, or not finite.
+/// Reads the elements into `values`. Returns the largest magnitude. Returns 0 if the
+/// tensor cannot be a table, because it has too few or too many elements, or elements
+/// that are not finite.
 double readValues(const Tensor &tensor, std::vector<double> &values) {
   int64_t n = tensor.numElements();
   if (n < 4 || n > kMaxTableElements)
@@ -161,8 +164,9 @@ static bool hasSinusoids(const Tensor &tensor, const std::vector<double> &values
 /// Largest magnitude of a table of sinusoids.
 static constexpr double kLargestScale = 1.0001;
 
-/// Whether the first entries of some axis of `tensor` are sinusoids. All weights of
-/// a model are tested, and this cheap test rejects nearly all of them.
+/// Whether the first 8 entries of `tensor` along dimension 0 have sinusoids along some
+/// axis. True for a tensor that is too small for this test. All weights of a model are
+/// tested, and this cheap test rejects nearly all of them.
 static bool beginsLikeSinusoids(Tensor tensor) {
   constexpr int64_t kEntries = 8;
   if (tensor.shape.size() < 2 || tensor.shape[0] <= kEntries)

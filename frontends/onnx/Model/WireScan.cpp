@@ -188,7 +188,7 @@ public:
   llvm::Error scan(const MessageSchema &schema, size_t end, int depth) {
     if (depth > kMaxNesting)
       return error(llvm::formatv("messages are nested more than {0} deep", kMaxNesting));
-    uint32_t seen = 0; // one bit an entry of schema.fields
+    uint32_t seen = 0; // one bit per entry of schema.fields
     while (position < end) {
       size_t start = position;
       uint64_t tag, length;

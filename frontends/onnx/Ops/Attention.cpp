@@ -189,8 +189,8 @@ LogicalResult convertAttention(Conversion &c) {
   return c.done(result);
 }
 
-/// Operand `i` is a table of cosines or sines; gives its row for each position, as [B, T,
-/// half].
+/// The rows of operand `i`, a table of cosines or sines: one row for each position, as
+/// [B, T, half].
 Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int64_t half) {
   Value table = c.operand(i);
   if (c.has(3)) {

@@ -136,8 +136,8 @@ nn::NormalizeOp normalizeBatch(Conversion &c, const BatchNorm &norm) {
   return c.e.make<nn::NormalizeOp>(norm.x, dimensions, llvm::APFloat(norm.epsilon), false);
 }
 
-/// Normalizes by the statistics of the batch. Results 1 and 2 are the operands'
-/// statistics, updated by those of the batch. No state is kept.
+/// Normalizes by the statistics of the batch. Results 1 and 2 are the statistics that the
+/// node reads (operands 3 and 4), updated by those of the batch. No state is kept.
 LogicalResult normalizeByBatch(Conversion &c, const BatchNorm &norm, bool unbiased) {
   nn::NormalizeOp normal = normalizeBatch(c, norm);
   auto moved = [&](Value statistic, Value of, double factor) {

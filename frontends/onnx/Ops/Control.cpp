@@ -1,6 +1,6 @@
 // Imports ONNX If, Loop and Scan.
 //
-// The modules that the importer makes have no control flow. Once all shapes are known,
+// The MLIR modules that the importer makes have no control flow. Once shapes are known,
 // most conditions and trip counts are constants. So the importer converts only the branch
 // that is taken, and unrolls loops. A condition or trip count that depends on data is an
 // error.

@@ -277,8 +277,8 @@ private:
   bool coupled = false, linearBeforeReset = false;
   /// Null if every sequence lasts until the last step.
   Value lengths;
-  /// `outputs` has for every step one tensor [B, H] per direction. The other two have the
-  /// last state and the last cell state of each direction.
+  /// `outputs` has for every step one tensor [B, H] per direction. `lastStates` has the
+  /// last state of each direction, and `lastMemories` the last cell state.
   SmallVector<SmallVector<Value>> outputs;
   SmallVector<Value> lastStates, lastMemories;
 };

@@ -12,7 +12,7 @@ namespace dpc::onnx {
 /// powers would be NaN. PyTorch's norms have gradient 0 at 0 too.
 mlir::Value rootOfPowers(Conversion &c, mlir::Value sum,
                          llvm::function_ref<mlir::Value(mlir::Value)> root);
-/// The same for a square root.
+/// rootOfPowers with the square root as `root`.
 mlir::Value rootOfSquares(Conversion &c, mlir::Value sum);
 
 } // namespace dpc::onnx

@@ -30,7 +30,7 @@ struct Places {
   Value belongs;
 };
 
-/// `count` elements of `tensor` from `offset`, a view of rank 1.
+/// A view of rank 1: `count` elements of `tensor`, from element `offset` on.
 struct View {
   Value tensor;
   int64_t offset;
@@ -158,7 +158,8 @@ std::optional<int64_t> knownElement(View view, int64_t i) {
   return known ? std::optional((*known)[origin.offset]) : std::nullopt;
 }
 
-/// The ends of segments, without a select that replaces only the end of the last segment.
+/// The ends of segments before a select that replaces only the end of the last segment.
+/// Without such a select, `end` itself. All ends except the last one are equal in both.
 Value exceptLast(Value end) {
   auto select = end.getDefiningOp<nn::SelectOp>();
   std::optional<std::vector<int64_t>> isLast =

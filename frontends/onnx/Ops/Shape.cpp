@@ -214,8 +214,8 @@ LogicalResult convertSlice(Conversion &c) {
       stride[axis] = step;
       continue;
     }
-    // A negative step reads from `first` down to above `last`: slice the same
-    // elements forwards, then reverse them.
+    // A negative step reads from `first` down to `last`, without `last` itself. The
+    // same elements are sliced forwards, then reversed.
     int64_t first = std::clamp<int64_t>(fromEnd(start), -1, extent - 1);
     int64_t last = std::clamp<int64_t>(fromEnd(end), -1, extent - 1);
     int64_t count = first > last ? (first - last + (-step) - 1) / (-step) : 0;

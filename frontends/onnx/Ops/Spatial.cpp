@@ -180,8 +180,8 @@ LogicalResult convertConvTranspose(Conversion &c) {
       c, c.e.make<nn::ConvInputGradOp>(type, x, w, strides, low, high, dilations, groups));
 }
 
-/// Applies ceil_mode, which adds one window if it starts inside the input or its low
-/// padding. More padding at the end makes room for that window.
+/// Applies ceil_mode, which adds one window if this window starts inside the input or the
+/// input's low padding. More padding at the end makes room for the window.
 void applyCeilMode(Geometry &g, Value x) {
   for (size_t i = 0; i < g.kernel.size(); ++i) {
     int64_t in = shapeOf(x)[i + 2], reach = (g.kernel[i] - 1) * g.dilations[i] + 1;

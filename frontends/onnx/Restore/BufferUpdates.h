@@ -1,4 +1,4 @@
-// Finds the buffers that forward() updates.
+// Finds the buffers that the forward() of the PyTorch module updates.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_BUFFERUPDATES_H
 #define DPC_FRONTENDS_ONNX_RESTORE_BUFFERUPDATES_H

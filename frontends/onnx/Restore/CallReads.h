@@ -24,7 +24,7 @@ struct OperandAt {
 /// One argument of a call: its name, and the operands of the call's nodes that read the
 /// argument.
 struct CallArgument {
-  /// "detach_1".
+  /// The name, e.g. "detach_1".
   std::string name;
   /// kNoValue if no operand could be identified with the argument.
   ValueId value = kNoValue;
@@ -38,7 +38,7 @@ struct CallArgument {
 /// The nodes of one call, with the call's arguments in their order.
 struct CallReads {
   FxCall call;
-  /// "add_3".
+  /// The name of the call's result, e.g. "add_3".
   std::string result;
   std::vector<int32_t> nodes;
   std::vector<CallArgument> arguments;

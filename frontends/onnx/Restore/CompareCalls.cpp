@@ -143,9 +143,8 @@ void Comparer::lose(const CallReads &reader, const CallArgument &argument, const
       describe(graph.nodes[reader.nodes.front()]), argument.name, kept.result));
 }
 
-/// Finds equal calls that the exporter merged into one. If the module detaches values, it
-/// may pass the gradient of only one of the merged calls, and the file does not say of
-/// which.
+/// Finds equal calls that the exporter merged into one. If the module detaches values, the
+/// gradient may pass only one of the merged calls, and the file does not say which one.
 void Comparer::findMergedTwins() {
   for (const CallReads &call : calls.getCalls())
     for (const CallArgument &argument : call.arguments) {

@@ -1,5 +1,6 @@
-// Finds dropped additions (of numbers up to 1e-8) and dropped factors (within 1e-5 of 1)
-// without which a reader's value or gradient may be infinite.
+// Finds additions (of numbers up to 1e-8) and factors (within 1e-5 of 1) that the exporter
+// dropped, if without them the op that reads the result may have an infinite value or
+// gradient.
 
 #include "frontends/onnx/Restore/DroppedArithmetic.h"
 

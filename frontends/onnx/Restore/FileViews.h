@@ -1,4 +1,4 @@
-// Finds the tensors of the file that contain the restored tensors.
+// Finds the tensors of the ONNX file that contain the restored tensors.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_FILEVIEWS_H
@@ -8,10 +8,10 @@
 
 namespace dpc::onnx {
 
-/// Describes how to read a tensor of shape `shape` from the file's tensor `inFile`. The
-/// exporter made `inFile` from the tensor by `steps`. If the steps only move elements or
-/// add a number to all of them, the view has strides. Otherwise the view says that the
-/// file has only a part of the tensor.
+/// Describes how to read a restored tensor of shape `shape` from the file's tensor
+/// `inFile`, which the exporter computed from the restored tensor by `steps`. If the steps
+/// only move elements or add a number to all of them, the view has strides. Otherwise the
+/// view says that the file has only a part of the restored tensor.
 nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationStep> steps,
                       const Initializer &inFile);
 

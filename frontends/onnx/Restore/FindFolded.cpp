@@ -47,7 +47,7 @@ const llvm::StringSet<> &arithmetic() {
   return names;
 }
 
-/// Undoes the addition of `addend` to a tensor, which gave `value`.
+/// Reconstructs the tensor to which the exporter added `addend` to compute `value`.
 std::optional<Undone> undoAddition(const Tensor &value, double addend) {
   Derivation minus(1), plus(1);
   minus[0].kind = plus[0].kind = DerivationStep::Kind::Add;
@@ -59,8 +59,9 @@ std::optional<Undone> undoAddition(const Tensor &value, double addend) {
   return Undone{{std::move(*parameter), std::move(plus)}, Doubt::None};
 }
 
-/// Undoes the views that came before a repetition. `after` has the tensor before the
-/// repetition, and the steps after the views.
+/// The exporter applied views to the module's tensor and then repeated the result.
+/// `after` has this result (`parameter`) and the steps that repeat it. Undoes the views as
+/// well, so that the returned steps lead from the module's tensor to the initializer.
 Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,
               bool isKernel) {
   Undone undone = undoViews(after.parameter, lastOnes, others, isKernel);
@@ -74,8 +75,8 @@ Undone behind(Derived after, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View>
 
 } // namespace
 
-/// Reconstructs the module's tensor that `found` was computed from, by the names of
-/// the intermediate values.
+/// Reconstructs the module's tensor from which the operand in `found` was computed. The
+/// names of the intermediate values tell the operators between the two.
 std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) const {
   const Initializer &initializer = *found.at.initializer;
   const Tensor &value = initializer.tensor;
@@ -179,7 +180,7 @@ static bool scalesOperands(StringRef op, StringRef text) {
 }
 
 /// Reconstructs the tensor if it is an argument of the call itself. The operand of the
-/// ONNX node may be a view of it, e.g. its transpose.
+/// ONNX node may be a view of the tensor, e.g. the transpose.
 std::optional<Undone> MetadataFinder::invertArgument(const Identified &found) const {
   const Tensor &value = found.at.initializer->tensor;
   const Node &node = graph.nodes[found.at.node];

@@ -11,8 +11,8 @@
 
 namespace dpc::onnx {
 
-/// `%linear : [..] = call_function[target=torch.ops.aten.linear.default](args =
-/// (%x, %p_w, None), kwargs = {})`.
+/// A call as the metadata of a node quotes it (its fx text), e.g. `%linear : [..] =
+/// call_function[target=torch.ops.aten.linear.default](args = (%x, %p_w, None), kwargs = {})`.
 struct FxCall {
   /// "linear": the operator without namespace and overload.
   std::string op;
@@ -20,7 +20,7 @@ struct FxCall {
   std::vector<std::string> arguments;
 };
 
-/// nullopt if `text` is no call.
+/// Parses `text`; nullopt if it is no call.
 std::optional<FxCall> parseFxCall(llvm::StringRef text);
 
 /// The name of the call's result: "linear" of "%linear : [..] = call_function[..".
@@ -40,7 +40,7 @@ std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t oper
 /// take these weights joined and in another order.
 bool isRecurrent(const FxCall &call);
 
-/// The path of the module whose forward made the call ("m.h.0.mlp"), from the
+/// The path of the PyTorch module whose forward() made the call ("m.h.0.mlp"), from the
 /// node's name scopes.
 std::string callingModule(const Node &node);
 

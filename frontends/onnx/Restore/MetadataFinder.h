@@ -1,5 +1,5 @@
-// Plans the restoration of a module's tensors. Uses the metadata that PyTorch's default
-// exporter writes.
+// Plans the restoration of a PyTorch module's tensors. Uses the metadata that PyTorch's
+// default exporter writes.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H
 #define DPC_FRONTENDS_ONNX_RESTORE_METADATAFINDER_H

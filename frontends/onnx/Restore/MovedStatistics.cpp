@@ -1,8 +1,8 @@
 // Tracks running statistics from call to call.
 //
-// A call has five results, which the exporter numbers consecutively: `getitem_5` is
-// the normalised value, `getitem_8` and `getitem_9` are the updated mean and
-// variance. The next call of the same module takes these two.
+// A call of batch norm has five results, which the exporter numbers consecutively. E.g.
+// `getitem_5` is the normalised value, and `getitem_8` and `getitem_9` are the updated
+// mean and variance. The next call of the same PyTorch module takes these two.
 
 #include "frontends/onnx/Restore/MovedStatistics.h"
 

@@ -1,4 +1,4 @@
-// Tracks running statistics of modules that are called several times.
+// Tracks running statistics of PyTorch modules that are called several times.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_MOVEDSTATISTICS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_MOVEDSTATISTICS_H
@@ -30,9 +30,9 @@ public:
   /// The buffer whose value `name` denotes, before or after an update by a tracked call;
   /// nullptr for any other name.
   const SignatureEntry *find(llvm::StringRef name) const;
-  /// Messages about two kinds of loss: updates of a buffer by a call that is not in the
-  /// file, because the exporter merged it with an equal call, and calls other than batch
-  /// norm that read the updated value of a buffer.
+  /// Messages about two things that the ONNX file lost. (1) An update of a buffer: the
+  /// exporter merged its call with an equal call. (2) The updated value of a buffer,
+  /// which a call other than batch norm reads.
   const std::vector<std::string> &getLost() const { return lost; }
 
 private:

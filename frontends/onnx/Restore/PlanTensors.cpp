@@ -19,9 +19,10 @@ void MetadataFinder::lose(StringRef target, const Initializer &initializer) {
                     target, initializer.name));
 }
 
-/// The steps from a restored tensor to an operand. The names of calls tell the steps in
-/// some cases. Otherwise the operand is compared with `value`, the value of the restored
-/// tensor, and with each operand in `known`, whose steps are known.
+/// The steps from a restored tensor to an operand. In some cases the exporter's metadata
+/// about the call that reads the operand gives the steps (`isMovedView`, `invert`).
+/// Otherwise the operand is compared with `value`, the value of the restored tensor, and
+/// with each operand in `known`, whose steps are known.
 std::optional<Derivation>
 MetadataFinder::stepsTo(const Identified &found, const Tensor &value,
                         const std::map<const Initializer *, Derivation> &known) const {
@@ -73,8 +74,8 @@ void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> fou
         tensor.value = makeTensor(each.type, {each.extent},
                                   std::vector<char>(each.extent * elementBytes(each.type), 0));
   } else {
-    // Prefer the use that leaves the least doubt. A use that names the tensor tells
-    // more than a use of a value computed from it.
+    // Prefer the use that leaves the least doubt about the tensor's elements. A use of the
+    // tensor itself tells more than a use of a value computed from the tensor.
     std::optional<Undone> best;
     const Identified *first = nullptr;
     for (bool isArgument : {true, false})
@@ -121,8 +122,8 @@ void MetadataFinder::planTensor(StringRef target, llvm::ArrayRef<Identified> fou
   plan.uses.insert(plan.uses.end(), uses.begin(), uses.end());
 }
 
-/// Operands that only have the same value as a parameter get a copy, which is not
-/// trained.
+/// Plans a constant for each operand that has the same value as a parameter but is not
+/// this parameter. The constant is a copy of the value, and is not trained.
 void MetadataFinder::planConstants() {
   std::map<const Initializer *, size_t> copies;
   for (const Operand &at : constants) {

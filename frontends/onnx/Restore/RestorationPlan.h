@@ -1,4 +1,4 @@
-// The plan that restores the parameters of the module.
+// The plan that restores the parameters of the PyTorch module.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
 #define DPC_FRONTENDS_ONNX_RESTORE_RESTORATIONPLAN_H
@@ -21,7 +21,7 @@ struct RestoredTensor {
   std::string name;
   TensorKind kind = TensorKind::Parameter;
   Tensor value;
-  /// The file already has the tensor under this name and with this value.
+  /// Whether the file already has the tensor under this name and with this value.
   bool isInFile = false;
   /// The names in the file of tensors that become this tensor.
   std::vector<std::string> aliases;
@@ -113,7 +113,8 @@ struct RestorationPlan {
   std::vector<FlaggedLookup> flaggedLookups;
   std::vector<DetachedUse> detachedUses;
   std::vector<DetachedOutput> detachedOutputs;
-  /// One message for each loss that only a new export can repair.
+  /// One message for each property of the module that the file has lost, and that only a
+  /// new export can bring back.
   std::vector<std::string> lost;
   /// Calls of clone that the exporter dropped. If the module has a detach before such a
   /// clone, the exporter dropped the detach too.

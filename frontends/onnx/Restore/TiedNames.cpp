@@ -115,7 +115,7 @@ private:
 
   const Graph &graph;
   const GraphSignature signature;
-  /// Maps each other name to the name of its tensor.
+  /// Maps each other name of a parameter to the name that the graph has for it.
   std::map<std::string, std::string> holder;
   std::map<std::string, std::vector<std::string>> others;
 };

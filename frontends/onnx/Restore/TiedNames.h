@@ -1,4 +1,4 @@
-// Finds other names that the module has for one parameter.
+// Finds other names that the PyTorch module has for one parameter.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H
 #define DPC_FRONTENDS_ONNX_RESTORE_TIEDNAMES_H

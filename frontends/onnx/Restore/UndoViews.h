@@ -1,4 +1,4 @@
-// Reconstructs tensors of the module from views of them.
+// Reconstructs tensors of the PyTorch module from views of these tensors.
 
 #ifndef DPC_FRONTENDS_ONNX_RESTORE_UNDOVIEWS_H
 #define DPC_FRONTENDS_ONNX_RESTORE_UNDOVIEWS_H
@@ -60,9 +60,9 @@ struct Undone {
 };
 
 /// Reconstructs the parameter from which views made `value`. `lastOnes` has the last
-/// views, starting with the very last; the views in `others` came before them, in unknown
-/// order. The names of calls tell the operation but not the dimensions, so the function
-/// undoes the views for every possible choice of dimensions. If the choices give
+/// views, starting with the very last; the views in `others` came before these, in unknown
+/// order. The name of a call (`permute_3`) tells the operation but not the dimensions, so
+/// the function undoes the views for every possible choice of dimensions. If the choices give
 /// different tensors, the result is the likeliest tensor, with a doubt. `isKernel` says
 /// that `value` is the kernel of a convolution.
 Undone undoViews(const Tensor &value, llvm::ArrayRef<View> lastOnes, llvm::ArrayRef<View> others,

@@ -10,12 +10,12 @@ namespace dpc {
 /// For example, the inner dimensions of all layers of a transformer form one class, and their heads
 /// another one. Each class lists its atoms in ascending order.
 ///
-/// Two atoms are in one class if the ops that have them are alike. This means that the ops have the
-/// same forms (OpLoops::form), that the atoms are in the same loops of these ops, and that the
-/// other atoms of the ops are alike in the same way, to a fixed depth (colour refinement of
-/// Weisfeiler and Leman). Float types, and conversions between them, do not count, because under
-/// mixed precision they differ in the first and the last layer. The classes decide only which cuts
-/// the layout search tries together.
+/// Two atoms are in one class if the ops that have them are alike. This means three things. The ops
+/// have the same forms (OpLoops::form). The atoms are in the same loops of these ops. The other
+/// atoms of the ops are alike in the same sense, to a fixed depth (colour refinement of Weisfeiler
+/// and Leman). Float types, and conversions between them, do not count, because under mixed
+/// precision they differ in the first and the last layer. The classes decide only which cuts the
+/// layout search tries together.
 std::vector<llvm::SmallVector<unsigned>> findAtomClasses(const ProgramLoops &program);
 
 } // namespace dpc

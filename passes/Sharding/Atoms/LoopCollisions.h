@@ -17,7 +17,8 @@ namespace dpc {
 /// collide.
 class LoopCollisions {
 public:
-  /// The time is proportional to the square of the number of loops of each value.
+  /// For each value, takes time proportional to the square of the number of loops
+  /// that the value has.
   explicit LoopCollisions(const ShardingRule &rule);
 
   bool collide(unsigned a, unsigned b) const { return colliding[a].test(b); }

@@ -31,7 +31,8 @@ static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops, unsigned valu
                           : loops.rule.results[value - operands][dim];
 }
 
-/// A factor of a node; with `isUncut`, all factors of a loop that must not be cut.
+/// A factor of a node, which is a dimension of a value or a loop of an op. With
+/// `isUncut`, all factors of a loop that must not be cut.
 struct FactorRef {
   unsigned node, segment = 0, factor = 0;
   bool isUncut = false;
@@ -137,8 +138,8 @@ private:
     return changed;
   }
 
-  /// Marks a loop as uncut if it is a sum of segments inside a product, because such a product
-  /// has no structure.
+  /// Marks a loop as uncut if it is a sum of segments inside a product, e.g. the loop 5 + 1 in
+  /// samples x (5 + 1). A structure is a sum of products, so it cannot express this product.
   void findUncut(const ShardingRule::DimLoops &segments, unsigned loopBase, OpLoops &op) {
     for (const auto &segment : segments) {
       int64_t outer = 1;

@@ -128,8 +128,9 @@ private:
 
   /// Checks that every index that a device has after the step comes from some device. In a
   /// slice, it must come from the device itself. In a reduction, every member must have it. In
-  /// a gather or all-to-all, one of the members whose cuts of this dimension differ must have
-  /// it, whatever the coordinates along the other axes of the step are.
+  /// a gather or all-to-all, consider members that differ only along those axes of the step
+  /// that cut this dimension. Together these members must have the index, for any coordinates
+  /// along the other axes of the step.
   llvm::Error checkDim(unsigned d) const {
     const DimLayout &from = before.dims[d], &to = step.after.dims[d];
     if (step.kind == ReshardKind::allReduce && !sameIndices(from, to, mesh))

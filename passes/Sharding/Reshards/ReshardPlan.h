@@ -35,7 +35,7 @@ struct ReshardStep {
   ReshardKind kind;
   /// The axes of the groups that exchange data, the slowest first. For a slice, the axes that cut.
   dist::AxisNames axes;
-  /// Only for all_reduce and reduce_scatter.
+  /// Used only by all_reduce and reduce_scatter.
   dist::Reduction reduction = dist::Reduction::sum;
   dist::Layout after;
 };
@@ -93,9 +93,10 @@ struct ReshardPiece {
   /// up. A dimension of several segments has two extents only: without the axes, and under all of
   /// them.
   std::vector<int64_t> gatheredExtents, cutExtents;
-  /// Only for a dimension of several segments. Lay the shards of all members end to end:
-  /// `gatherOrder` gives, for each index of the uncut dimension, its position there. `cutOrder` is
-  /// the inverse: for each position it gives the index, or any index if the position is padding.
+  /// Set only for a dimension of several segments. If the shards of all members are laid end to
+  /// end, `gatherOrder` gives, for each index of the uncut dimension, its position in this
+  /// sequence. `cutOrder` is the inverse: for each position it gives the index, or any index if
+  /// the position is padding.
   std::vector<int64_t> gatherOrder, cutOrder;
 
   /// The local extent before the step.
@@ -105,8 +106,8 @@ struct ReshardPiece {
 };
 
 /// Returns the pieces of the local shape, in order, for a step from layout `before`. No piece has
-/// both `gathered` and `cut`. The list of extents for the empty one has a single element, the
-/// extent of the piece.
+/// both `gathered` and `cut`. If one of them is empty, its list of extents has a single element,
+/// the extent of the piece.
 std::vector<ReshardPiece> piecesOf(const dist::Layout &before, const ReshardStep &step,
                                    const dist::MeshShape &mesh);
 

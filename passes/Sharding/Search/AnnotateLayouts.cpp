@@ -36,8 +36,8 @@ struct Request {
 };
 
 /// The values that nodes of the ONNX file compute, by the names of the nodes. Ops of the
-/// backward pass carry the names of nodes too. Therefore only values that the loss or an output
-/// depends on count.
+/// backward pass carry the names of nodes too. Therefore a value is included only if the loss or
+/// an output depends on it.
 class NodeValues {
 public:
   explicit NodeValues(func::FuncOp function) {
@@ -102,8 +102,8 @@ struct AnnotateLayoutsPass : dpc::impl::AnnotateLayoutsBase<AnnotateLayoutsPass>
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         if (failed(annotate(function, i, variables)))
           return signalPassFailure();
-    // A glob that matches a tensor known to the host is not matched against nodes, because the
-    // names of nodes are often similar to those of tensors.
+    // A glob that matches an argument of a function (state or an input) is not matched against
+    // nodes, because the names of nodes are often similar to those of tensors.
     SmallVector<Request *> left;
     for (Request &request : requests)
       if (!request.used)

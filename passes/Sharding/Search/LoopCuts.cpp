@@ -1,4 +1,5 @@
-// Cuts the loops of one op like their atoms, as far as its loops and the layouts of values allow.
+// Decides which mesh axes cut the loops of one op. Each loop is cut like its atoms, unless this
+// collides with the cut of another loop of the op or with the layout of a value.
 
 #include "passes/Sharding/Search/LoopCuts.h"
 
@@ -64,7 +65,7 @@ DimLayout dpc::composeDim(const ShardingRule::DimLoops &segments, ArrayRef<DimLa
   return dim;
 }
 
-/// By loop: whether it must not be cut in `op`.
+/// Returns, for each loop of `op`, whether no axis may cut the loop.
 static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   const ShardingRule &rule = op.rule;
   SmallVector<bool> uncut;

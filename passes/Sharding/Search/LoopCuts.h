@@ -7,14 +7,15 @@
 
 namespace dpc {
 
-/// Returns the layout of a dimension that is given in atoms. `cutsOf` returns the axes that cut an
-/// atom.
+/// Returns the layout of a dimension that consists of the atoms in `dim`. `sizeOf` returns the size
+/// of an atom, and `cutsOf` returns the axes that cut an atom.
 dist::DimLayout layOut(const AtomDim &dim, llvm::function_ref<int64_t(unsigned)> sizeOf,
                        llvm::function_ref<const dist::AxisNames *(unsigned)> cutsOf,
                        const dist::MeshShape &mesh);
 
-/// Returns the layout of a dimension from the layouts of its loops. `segments` names the loops
-/// of each segment of the dimension, as the sharding rule has them.
+/// Returns the layout of a dimension from the layouts of the loops that run along it. `segments`
+/// lists the loops of each segment of the dimension, as in the sharding rule. `loops` has the
+/// layout of each loop of the op.
 dist::DimLayout composeDim(const ShardingRule::DimLoops &segments,
                            llvm::ArrayRef<dist::DimLayout> loops);
 
@@ -24,7 +25,7 @@ void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);
 /// Restrictions on the cuts of an op's loops. Without restrictions, every loop is cut like its
 /// atoms.
 struct CutRestrictions {
-  /// By axis: the loop that the axis cuts before any other loop.
+  /// For each axis: the loop that gets the axis before any other loop of the op.
   std::map<std::string, unsigned> first;
   /// The axes that may cut no reduction loop (`gathered`), and the axes that may cut no loop at
   /// all (`passed`).
@@ -37,18 +38,19 @@ public:
   /// Keeps references to `situation` and `mesh`.
   LoopCutter(const OpSituation &situation, const dist::MeshShape &mesh);
 
-  /// Cuts the op's loops one after the other, and returns the layout of each loop. A loop does not
-  /// get an axis if the axis already cuts a loop that collides with it (LoopCollisions.h). The
-  /// same holds if the loop collides with the loop that `restrictions` put first for the axis.
+  /// Cuts the op's loops one after the other, and returns the layout of each loop. Two loops
+  /// collide if one axis cannot cut both (LoopCollisions.h). A loop does not get an axis that
+  /// already cuts a colliding loop. It also does not get an axis if it collides with the loop that
+  /// `restrictions.first` has for this axis.
   std::vector<dist::DimLayout> cut(const CutRestrictions &restrictions) const;
 
-  /// Returns the loops that `axis` could cut, in the order in which loops are cut, if some of
-  /// them collide. Returns no loops if the axis can cut all of them together.
+  /// Returns the loops that `axis` could cut if some of them collide, in the order in which `cut`
+  /// cuts loops. Returns no loops if none of them collide, because `axis` can then cut all of them.
   llvm::SmallVector<unsigned> findRivals(llvm::StringRef axis) const;
 
 private:
-  /// The cuts of loop `l`, without regard to other loops. cutAsAtoms applies no restrictions,
-  /// and cutLoop applies `restrictions`.
+  /// Both functions return the layout of loop `l` without regard to other loops. cutAsAtoms applies
+  /// no restrictions, and cutLoop applies `restrictions`.
   dist::DimLayout cutAsAtoms(unsigned l) const;
   dist::DimLayout cutLoop(unsigned l, const CutRestrictions &restrictions) const;
   /// Removes sequential axes from dimensions of several segments, because an iteration has only
@@ -58,13 +60,13 @@ private:
   const OpSituation &situation;
   const OpLoops &op;
   const dist::MeshShape &mesh;
-  /// By loop: whether it must not be cut in `op`.
+  /// For each loop of `op`: whether no axis may cut the loop.
   llvm::SmallVector<bool> uncut;
   llvm::SmallVector<std::string> sequentialAxes;
-  /// By atom: its index in `op.atoms`.
+  /// For each atom: its index in `op.atoms`.
   llvm::DenseMap<unsigned, unsigned> placeOf;
-  /// By loop: the result of `cutAsAtoms`. It is stored because dimensions of many segments are
-  /// long.
+  /// For each loop: the result of cutAsAtoms. It is stored because computing it is slow for
+  /// dimensions of many segments.
   llvm::SmallVector<dist::DimLayout> asAtoms;
 };
 

@@ -81,7 +81,8 @@ OpPlacement OpPlacer::run() {
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential)
       continue;
-    // The first rival has the axis in `placement` already, so only the others are tried.
+    // The rivals are loops that compete for the axis. The first one has the axis in
+    // `placement` already, so only the others are tried.
     const SmallVector<unsigned> rivals = cutter.findRivals(axis.name);
     for (size_t next = 1; next < rivals.size(); ++next) {
       CutRestrictions trial = best;

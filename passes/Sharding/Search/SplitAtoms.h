@@ -18,9 +18,9 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 
 /// Divides ops that an axis leaves idle. Such ops exist because an atom is cut in all ops or in
 /// none. If the heads and the inner dimensions of a transformer are cut, the norms and sums between
-/// them have neither atom, so all devices along the axis compute the same. The remedy by hand is
-/// sequence parallelism (Korthikanti et al., "Reducing Activation Recomputation in Large
-/// Transformer Models", 2022).
+/// them have neither atom. All devices along the axis then compute the same norms and sums. The
+/// remedy by hand is sequence parallelism (Korthikanti et al., "Reducing Activation Recomputation
+/// in Large Transformer Models", 2022).
 ///
 /// An op is idle if the axis cuts none of its loops. Idle ops that values connect form a component.
 /// In all ops of a component, a new atom replaces an atom along which most of them run in parallel,

@@ -1,8 +1,9 @@
 /* Library calls: a library may compute the results of a launch instead of the
- * launch's kernel. Each kind of call has a struct in a header of its own, such
- * as product.h, which describes the call without pointers, and functions that
- * compute the number and sizes of its buffers from the struct. The compiler
- * and the runtime use the same struct and the same functions. */
+ * launch's kernel. Each kind of library call has a header of its own, e.g.
+ * product.h. The header defines a struct without pointers that describes one
+ * call, and functions that compute the number and sizes of the call's buffers
+ * from the struct. The compiler and the runtime use the same struct and the same
+ * functions, so that they cannot disagree. */
 #ifndef DPC_CALLS_H
 #define DPC_CALLS_H
 
@@ -18,12 +19,12 @@ enum {
   DPC_CALL_KIND_COUNT = 2
 };
 
-/** A library call. Its buffers are parameters of the launch; the kind defines
- * their order. */
+/** A library call. The launch that makes the call lists the call's buffers as
+ * entries of the param table. The kind of the call defines their order. */
 typedef struct dpc_library_call_t {
   uint32_t kind;           /**< DPC_CALL_* */
-  uint32_t bytes;          /**< size of the kind's struct */
-  const void *description; /**< the kind's struct, aligned to 8 bytes */
+  uint32_t bytes;          /**< size of the struct that the kind defines */
+  const void *description; /**< the struct that the kind defines, aligned to 8 bytes */
 } dpc_library_call_t;
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* Tables of a program for a device. The functions of this program are data, not
- * host code: each function is a list of launches, which the rank's queue
- * performs in order. Because launches are data, the runtime can check all work
- * of the device before the first step. */
+/* Tables of a program whose kernels run on a device. The functions of the
+ * program are data instead of host code: each function is a list of launches,
+ * which the rank's queue performs in order. Because launches are data, the
+ * runtime can check all work of the device before the first step. */
 #ifndef DPC_DEVICE_H
 #define DPC_DEVICE_H
 
@@ -68,8 +68,8 @@ enum {
                               overlap */
   DPC_LAUNCH_FILL = 3,   /**< writes an i64 to parameter 0: value + microbatch *
                            micro_step */
-  DPC_LAUNCH_CALL = 4,   /**< performs library call `call` if the runtime has a library for it,
-                              otherwise runs `kernel` */
+  DPC_LAUNCH_CALL = 4,   /**< makes the library call `call` if the runtime has a library that
+                              supports it; otherwise runs `kernel` with its parameters */
   DPC_LAUNCH_KIND_COUNT = 5
 };
 
@@ -85,8 +85,8 @@ typedef struct dpc_launch_t {
   uint32_t blocks;           /**< CUDA, KERNEL, CALL: number of blocks in the grid */
   uint32_t threads;          /**< CUDA, KERNEL, CALL: threads per block */
   uint64_t call;             /**< CALL: call table index */
-  uint64_t first_call_param; /**< CALL: the first param table entry of the call's buffers */
-  uint64_t call_param_count; /**< CALL: number of the call's buffers */
+  uint64_t first_call_param; /**< CALL: param table index of the call's first buffer */
+  uint64_t call_param_count; /**< CALL: number of the call's buffers, in consecutive entries */
 } dpc_launch_t;
 
 /** The launches of a function: entries [first, first + count) of the launch

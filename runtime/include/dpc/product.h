@@ -1,4 +1,4 @@
-/* A product of matrices as a library call (calls.h). */
+/* Products of matrices, a kind of library call (calls.h). */
 #ifndef DPC_PRODUCT_H
 #define DPC_PRODUCT_H
 
@@ -8,38 +8,43 @@
 extern "C" {
 #endif
 
-/** Layout in memory of the matrices of a product. */
+/** Layout in memory of one operand or result of a product: a matrix per batch
+ * element. */
 typedef struct dpc_matrix_t {
-  uint64_t stride;       /**< elements from one row to the next (if transposed, from one column to
-                              the next); the elements of a row (column) are contiguous */
-  uint64_t batch_stride; /**< elements from one batch's matrix to the next */
-  uint32_t transposed;   /**< 0 or 1 */
+  uint64_t stride;       /**< elements from the start of a row to the start of the next, if the
+                              elements of each row are contiguous; if `transposed`, the same for
+                              columns */
+  uint64_t batch_stride; /**< elements from the matrix of one batch element to the next */
+  uint32_t transposed;   /**< 0: rows are contiguous; 1: columns are contiguous */
   uint32_t reserved;
 } dpc_matrix_t;
 
-/** The term that a product adds to its sums before it stores them. */
+/** The epilogue: the term that the library adds to each element of the product
+ * before it stores the element. */
 enum {
   DPC_EPILOGUE_NONE = 0,
-  DPC_EPILOGUE_ADD = 1,  /**< an element of a matrix, which may be the result's own buffer */
-  DPC_EPILOGUE_BIAS = 2, /**< an element of a vector with one element per column */
+  DPC_EPILOGUE_ADD = 1,  /**< the element of a matrix at the same position; the matrix may lie in
+                              the buffer of the result */
+  DPC_EPILOGUE_BIAS = 2, /**< the element of a vector that belongs to the same column */
   DPC_EPILOGUE_COUNT = 3
 };
 
-/** The buffers of a product, in their order. */
+/** The buffers of a product, in the order of the call's buffers. */
 enum {
   DPC_PRODUCT_A = 0,
   DPC_PRODUCT_B = 1,
   DPC_PRODUCT_D = 2,
   DPC_PRODUCT_WORKSPACE = 3, /**< scratch memory of the library, of any size */
-  DPC_PRODUCT_ADDEND = 4,    /**< the term of the epilogue; absent if there is no epilogue */
+  DPC_PRODUCT_ADDEND = 4, /**< the matrix or vector of the epilogue; absent without an epilogue */
   DPC_PRODUCT_MOST_BUFFERS = 5
 };
 
-/** A product of matrices, d = a b for each batch, as cuBLASLt computes it. */
+/** A product of matrices: d = a b, plus the epilogue, for each batch element.
+ * cuBLASLt can compute it. */
 typedef struct dpc_product_t {
-  uint32_t dtype;    /**< DPC_F64, DPC_F32, DPC_F16 or DPC_BF16, of all matrices; products of 16-bit
-                          floats are accumulated in f32 */
-  uint32_t tf32;     /**< 1: factors of f32 may be rounded to tf32 */
+  uint32_t dtype;    /**< type of the elements of all matrices: DPC_F64, DPC_F32, DPC_F16 or
+                          DPC_BF16; sums of 16-bit floats are accumulated in f32 */
+  uint32_t tf32;     /**< 1: the elements of a and b, of type f32, may be rounded to tf32; else 0 */
   uint32_t epilogue; /**< DPC_EPILOGUE_* */
   uint32_t reserved;
   uint64_t batches;
@@ -49,19 +54,20 @@ typedef struct dpc_product_t {
   dpc_matrix_t a, b, d;
 } dpc_product_t;
 
-/** A buffer of a product as one matrix per batch. A bias is a matrix of one
- * row; the workspace has no rows. */
+/** The matrices that one buffer of a product holds, one per batch element. A
+ * bias counts as a matrix of one row, and the workspace as a matrix without
+ * rows. */
 typedef struct dpc_product_part_t {
   dpc_matrix_t matrix;
   uint64_t rows, columns;
 } dpc_product_part_t;
 
-/** Number of buffers of a product. */
+/** Number of buffers of a product: 4, or 5 if the epilogue reads an addend. */
 static inline uint32_t dpc_product_buffer_count(const dpc_product_t *product) {
   return product->epilogue == DPC_EPILOGUE_NONE ? 4 : 5;
 }
 
-/** Bytes of an element; 0 if no library multiplies matrices of the type. */
+/** Bytes of an element; 0 if no library multiplies matrices of this element type. */
 static inline uint64_t dpc_product_element_bytes(const dpc_product_t *product) {
   switch (product->dtype) {
   case DPC_F64:
@@ -76,14 +82,15 @@ static inline uint64_t dpc_product_element_bytes(const dpc_product_t *product) {
   }
 }
 
-/** Whether a library multiplies matrices of the type. */
+/** Whether a library multiplies matrices of this element type, with the rounding
+ * that `tf32` requests. */
 static inline int dpc_product_has_type(const dpc_product_t *product) {
   return dpc_product_element_bytes(product) != 0 &&
          (product->tf32 == 0 || (product->tf32 == 1 && product->dtype == DPC_F32));
 }
 
-/** Whether the numbers of batches, rows, columns and terms are in the range
- * that libraries support. */
+/** Whether `batches`, `rows`, `columns` and `depth` are in the range that
+ * libraries support, 1 to INT32_MAX. */
 static inline int dpc_product_has_extents(const dpc_product_t *product) {
   const uint64_t extents[4] = {product->batches, product->rows, product->columns, product->depth};
   for (int i = 0; i < 4; ++i)
@@ -92,14 +99,14 @@ static inline int dpc_product_has_extents(const dpc_product_t *product) {
   return 1;
 }
 
-/** Whether all fields are valid, apart from the layouts of the matrices: these
- * are valid if dpc_product_buffer_bytes is less than UINT64_MAX. */
+/** Whether all fields except a, b and d are valid. To check the layout of a
+ * matrix, test that dpc_product_buffer_bytes of its buffer is not UINT64_MAX. */
 static inline int dpc_product_is_valid(const dpc_product_t *product) {
   return dpc_product_has_type(product) && dpc_product_has_extents(product) &&
          product->epilogue < DPC_EPILOGUE_COUNT;
 }
 
-/** The matrix in buffer DPC_PRODUCT_*. */
+/** The matrices in the buffer with the number `buffer` (DPC_PRODUCT_*). */
 static inline dpc_product_part_t dpc_product_part(const dpc_product_t *product, uint32_t buffer) {
   dpc_product_part_t part = {{0, 0, 0, 0}, 0, product->columns};
   if (buffer == DPC_PRODUCT_WORKSPACE)
@@ -117,15 +124,16 @@ static inline dpc_product_part_t dpc_product_part(const dpc_product_t *product, 
   return part;
 }
 
-/** Fewest bytes that buffer DPC_PRODUCT_* must have. UINT64_MAX if the rows of
- * its matrix overlap or no memory holds it. The product must be valid. */
+/** The least size in bytes of the buffer with the number `buffer`
+ * (DPC_PRODUCT_*). UINT64_MAX if the rows of its matrix overlap, or if its matrix
+ * is larger than any memory. dpc_product_is_valid must hold. */
 static inline uint64_t dpc_product_buffer_bytes(const dpc_product_t *product, uint32_t buffer) {
   const dpc_product_part_t part = dpc_product_part(product, buffer);
   const dpc_matrix_t matrix = part.matrix;
   const uint64_t lines = matrix.transposed ? part.columns : part.rows;
   const uint64_t length = matrix.transposed ? part.rows : part.columns;
-  /* Each of the three terms of the sum is at most 2^58, so that the sum times
-   * 8 bytes does not overflow. */
+  /* The checks below limit each of the three terms of the sum to 2^58. The sum
+   * times 8 bytes, the largest element, is then less than 2^64. */
   const uint64_t most = UINT64_MAX >> 6;
   if (part.rows == 0)
     return 0;

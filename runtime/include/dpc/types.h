@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-/** Version of every struct in types.h, action.h, calls.h and the headers of its
- * kinds, device.h, records.h and program.h. The runtime refuses a program that was
- * built for another version. The files that programs write (checkpoints,
- * parameters) do not depend on this version. */
+/** Version of the structs in types.h, action.h, device.h, records.h and program.h,
+ * in calls.h, and in the headers of the kinds of library calls (product.h). The
+ * runtime refuses a program that was built for another version. The files that
+ * programs write (checkpoints, parameters) do not depend on this version. */
 #define DPC_ABI_VERSION 8u
 /** Stands for "no index" where a field has no group, metric, location, .. */
 #define DPC_NONE 0xffffffffu

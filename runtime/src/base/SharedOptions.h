@@ -10,8 +10,8 @@
 namespace dpc {
 
 /// Options that a compiled program and dpc-run must spell alike. dpc-run passes
-/// some of them to the program. It looks for others on the program's command line,
-/// and it has some of them itself.
+/// some of them to the program, looks for others on the program's command line, and
+/// has some of them itself.
 constexpr char kHelpOption[] = "--help";
 constexpr char kVersionOption[] = "--version";
 constexpr char kPrintRanksOption[] = "--print-ranks";

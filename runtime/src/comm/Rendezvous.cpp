@@ -328,8 +328,9 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, M
     Hello hello{};
     if (dpc_status_t status = randomDigest(&hello.nonce))
       return status;
-    // If the listener closes the connection, it may belong to an earlier run with
-    // the same address, which is ending. Then this rank retries until the deadline.
+    // If the listener closes the connection, the listener may belong to an earlier
+    // run with the same address, which is ending. Then this rank retries until the
+    // deadline.
     bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge,
                             std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
     if (spoke && challenge.magic != kMagic)

@@ -15,9 +15,9 @@ inline double timeoutOf(const dpc_comm_options_t &options) {
 
 /// Seconds after which a rank whose heartbeat does not advance counts as frozen.
 /// Some waits cannot tell which rank is late, for example the wait for a
-/// collective of devices. By default this time is therefore not longer than the
-/// timeout of waits (but at least 2 seconds), so that the failure of the run can
-/// name the frozen rank.
+/// collective of devices. Therefore this time is by default not longer than the
+/// timeout of waits, but at least 2 seconds. The failure of the run can then name
+/// the frozen rank.
 inline double frozenAfter(const dpc_comm_options_t &options) {
   return options.frozen_seconds > 0 ? options.frozen_seconds
                                     : std::clamp(timeoutOf(options), 2.0, 10.0);

@@ -39,8 +39,8 @@ static std::string placeText(const dpc_input_t &input, uint64_t element) {
   return " at " + shapeText(place.data(), static_cast<uint32_t>(place.size()));
 }
 
-/// Names the value with which a label does not count in the loss. Empty if the
-/// bounds have no such value.
+/// Part of a message: names the ignored value. A label with this value does not count
+/// in the training loss. Empty if the bounds have no ignored value.
 static std::string ignoreText(const dpc_bounds_t &bounds) {
   return bounds.has_ignore ? " (" + std::to_string(bounds.ignore) +
                                  ", the ignore-index that the program was compiled with, leaves a "

@@ -1,5 +1,6 @@
-// Copies the elements of a batch that a rank holds from the data files to the rank's
-// buffer, by the runs of the input's placement. Checks and converts each value.
+// Copies elements of a batch from the data files to a rank's buffer. Only the elements
+// that the rank holds are copied; the input's placement lists them. Checks and converts
+// each value.
 
 #include "runtime/src/data/InputLoader.h"
 
@@ -21,8 +22,9 @@ namespace {
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
-/// Whether an array has the input's shape, except that the extent of batch_dim may
-/// differ, because it is the number of samples.
+/// Whether the samples of an array lie along batch_dim, as in the input, and all other
+/// extents are equal. False if batch_dim is the first dimension, or if the input has no
+/// batch dimension.
 bool isLaidOutAs(const dpc_input_t &input, const dpc_array_t &array) {
   if (input.batch_dim <= 0 || array.dim_count != input.dim_count)
     return false;

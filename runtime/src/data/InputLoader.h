@@ -27,9 +27,9 @@ struct Binding {
   uint64_t firstRow = 0; ///< number of samples in the files before this one
   uint64_t rowStride = 0;
   uint64_t rowOffset = 0;
-  /// If samples lie along a later dimension than the first, a sample consists of
-  /// several contiguous pieces. Then this is the number of elements from one piece to
-  /// the next. 0: the elements of a sample are contiguous.
+  /// The number of elements from one contiguous piece of a sample to the next. A
+  /// sample has several pieces if samples lie along a later dimension than the first.
+  /// 0: the elements of a sample are contiguous.
   uint64_t outerStride = 0;
   Layout layout = Layout::fixed;
   bool scaled = false; ///< whether an element x of the file gives the value x * scale + shift
@@ -50,8 +50,8 @@ public:
   InputLoader(const dpc_program_t &program, uint32_t rank);
 
   /// Binds an array to an input and removes earlier bindings of the input. The first
-  /// dimension of the array counts samples. If the shape then does not fit, the
-  /// dimension batch_dim may count samples, for example in [steps, samples, ..]. For
+  /// dimension of the array counts samples. If the shape then does not fit the input,
+  /// dimension batch_dim counts samples, for example in [steps, samples, ..]. For
   /// an input without a batch dimension, the complete array is the value. Returns
   /// DPC_INVALID, with a message that names the source, the input and both shapes, if
   /// the array does not fit.

@@ -101,7 +101,7 @@ dpc_status_t Archive::readMember(uint64_t *at, Member *out) const {
     if (extraEnd - field < length)
       return damaged();
     const char *fieldEnd = field + length;
-    if (id == 1) // zip64: has, in this order, the fields that need more than 32 bits
+    if (id == 1) // the zip64 record has, in this order, the fields that need more than 32 bits
       for (uint64_t *value : {&out->size, &out->packed, &out->localAt})
         if (*value == 0xffffffff) {
           if (fieldEnd - field < 8)

@@ -1,6 +1,6 @@
-// Decides which dimension of an array counts samples if its shape does not tell,
-// because for example it has as many samples as time steps. The other arrays of the
-// run decide.
+// Decides which dimension of an array counts samples if the shape of the array does
+// not tell this, e.g. because the array has as many samples as time steps. The other
+// arrays of the run decide.
 
 #include "runtime/src/data/SettleLayouts.h"
 
@@ -10,7 +10,7 @@ namespace dpc {
 
 namespace {
 
-/// Says which layouts occur among those arrays whose shape decides their layout.
+/// The layouts that occur among the arrays whose shape decides their layout.
 struct Seen {
   bool samplesFirst = false, asInput = false;
 

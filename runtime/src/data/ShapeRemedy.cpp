@@ -1,5 +1,5 @@
-// Finds out why the shape of an array does not fit an input. Probably samples lie
-// along another dimension of the input or of the array. For labels, the classes of
+// Finds out why the shape of an array does not fit an input. Often the samples lie
+// along different dimensions of the input and of the array. For labels, the classes of
 // the logits may lie along another dimension.
 
 #include "runtime/src/data/ShapeRemedy.h"
@@ -68,7 +68,7 @@ static std::string otherDimension(const dpc_input_t &input, const dpc_array_t &a
   return begin + (shape.empty() ? "" : ", or with ") + counts;
 }
 
-/// Advice for an input of the ONNX graph.
+/// Advice for an input of the ONNX graph, which has other rules than an input of labels.
 static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &array) {
   const std::vector<int64_t> need(input.shape, input.shape + input.dim_count),
       have(array.shape, array.shape + array.dim_count);
@@ -77,8 +77,8 @@ static std::string batchRemedy(const dpc_input_t &input, const dpc_array_t &arra
   for (size_t d = 0; d < need.size(); ++d) {
     const bool isSamples = input.batch_dim == static_cast<int32_t>(d);
     // The samples of the array may lie along its first dimension or along dimension
-    // `d`. For `d`, an input with a batch of 1 proves nothing, because then arrays
-    // of one sample fit by chance.
+    // `d`. `fitsAsInput` is the second case. It is not considered if the input has a
+    // batch of 1, because then an array of one sample can fit by chance.
     const bool fitsAsInput = without(have, d) == without(need, d) &&
                              (input.batch_dim < 0 || need[size_t(input.batch_dim)] != 1);
     if (!isSamples && (without(have, 0) == without(need, d) || fitsAsInput))

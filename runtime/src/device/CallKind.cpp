@@ -1,4 +1,4 @@
-// The list of the kinds of library calls.
+// Lists the kinds of library calls that the runtime supports. A new kind is added here.
 
 #include "runtime/src/device/CallKind.h"
 

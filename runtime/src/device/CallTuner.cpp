@@ -1,5 +1,5 @@
-// Measures the algorithms of each product on the device, one after the other, and
-// keeps the fastest.
+// Measures the algorithms of each library call on the device, one after the other,
+// and keeps the fastest.
 
 #include "runtime/src/device/CallTuner.h"
 
@@ -10,7 +10,7 @@
 
 namespace dpc {
 
-/// The tuner tries at most kMostChoices algorithms per product, and runs each one
+/// The tuner tries at most kMostChoices algorithms per call, and runs each one
 /// kRuns times. The first run does not count, because it loads the code. Of the
 /// other runs, the shortest time counts.
 static constexpr size_t kMostChoices = 16;

@@ -9,13 +9,15 @@
 
 namespace dpc {
 
-/// Measures the algorithms that the library has for each call of one kind in a
-/// program, and makes it use the fastest. Results are kept in a file
-/// (TunedCalls), from which later runs read them. Used on rank 0 before the
-/// first step, when calls may overwrite memory because it holds nothing yet.
+/// For each call of one kind in a program: measures the algorithms that the library
+/// has, and makes the library use the fastest. Stores the results in a file
+/// (TunedCalls), so that later runs need not measure again. Rank 0 uses this class
+/// before the first step. At that time the memory holds no data yet, so the measured
+/// calls may overwrite it.
 class CallTuner {
 public:
-  /// `perform` enqueues an entry of the launch table on the device's stream.
+  /// `own` are the calls to measure, and `path` names the file. `perform` enqueues the
+  /// launch with the index `launch` on the device's stream.
   CallTuner(CudaDevice &device, const ProgramCalls::OfKind &own, std::string path,
             std::function<dpc_status_t(uint64_t launch)> perform)
       : device(device), own(own), library(*own.calls), path(std::move(path)),
@@ -26,7 +28,9 @@ public:
   dpc_status_t run();
 
 private:
+  /// Measures the algorithms of call `number`, and returns the fastest and its time.
   dpc_status_t tune(uint32_t number, CallChoice *fastest, double *microseconds);
+  /// Measures the time of a launch with the algorithm that its call has now.
   dpc_status_t measure(uint64_t launch, double *microseconds);
 
   CudaDevice &device;
@@ -35,7 +39,9 @@ private:
   const std::string path;
   const std::function<dpc_status_t(uint64_t)> perform;
   cuda::Event begin = nullptr, end = nullptr;
-  double first = 0, best = 0; ///< sums over all measured calls, in microseconds
+  /// Sums over all measured calls, in microseconds: the time of the algorithm that the
+  /// library lists first, and the time of the fastest algorithm.
+  double first = 0, best = 0;
 };
 
 } // namespace dpc

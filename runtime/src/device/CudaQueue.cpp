@@ -67,9 +67,9 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
 }
 
 /// Lets the libraries choose their algorithms, and makes each library call once before
-/// the first step. A library loads its kernels in these runs, because it could not load
-/// them while the first step is captured as a graph. All memory is still zero, so the
-/// calls write zeros and change nothing.
+/// the first step. A library loads its kernels during its first call, and it cannot load
+/// them while the first step is captured as a graph. All memory is still zero, so these
+/// calls write only zeros and change nothing.
 dpc_status_t CudaQueue::openLibraries(RankMemory &memory) {
   ProgramCalls::Refine tune;
   if (!options.tuneFile.empty())
@@ -156,7 +156,8 @@ void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro) {
     pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex)));
 }
 
-/// Enqueues the work of entry `number` of the launch table.
+/// Enqueues the work of entry `number` of the launch table. If the launch is a library
+/// call that the library supports, the library enqueues the work.
 dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
   const dpc_device_program_t &tables = *program.device;
   const dpc_launch_t &launch = tables.launches[number];

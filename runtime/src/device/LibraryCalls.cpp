@@ -1,4 +1,4 @@
-// Chooses the algorithms of library calls.
+// Chooses the algorithms of library calls, in the way that is the same for all kinds.
 
 #include "runtime/src/device/LibraryCalls.h"
 

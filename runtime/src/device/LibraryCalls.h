@@ -9,29 +9,32 @@
 
 namespace dpc {
 
-/// A library call of a program, with the properties of its buffers that matter
-/// to a library.
+/// A library call of a program, with the properties of its buffers on which the
+/// library's choice of an algorithm depends.
 struct WantedCall {
   struct Buffer {
-    /// A power of two that divides the address.
+    /// A power of two that divides the address of the buffer.
     uint64_t alignment = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0; ///< size of the buffer
   };
-  const void *description = nullptr; ///< the kind's struct
+  const void *description = nullptr; ///< the C struct of the kind, e.g. a dpc_product_t
   std::vector<Buffer> buffers;
 };
 
 /// The algorithm with which a library computes a call.
 struct CallChoice {
-  /// The library's own description. 64 bytes, as cublasLtMatmulAlgo_t has.
+  /// The library's own description of the algorithm. Its size is that of
+  /// cublasLtMatmulAlgo_t, 64 bytes.
   uint64_t algorithm[8] = {};
-  /// 0: the library does not support the call, so the program's kernel runs.
+  /// 1: the library computes the call. 0: the library does not support the call, so
+  /// the kernel of the launch runs instead.
   uint32_t isMade = 0;
   uint32_t reserved = 0;
 };
 
-/// All library calls of one kind that a program makes on a device. Calls have
-/// numbers.
+/// All library calls of one kind that a program makes on a device, and the library
+/// that computes them. The calls are numbered 0, 1, .. in the order of `add`. A derived
+/// class implements one kind.
 class LibraryCalls {
 public:
   LibraryCalls() = default;
@@ -39,45 +42,49 @@ public:
   LibraryCalls(const LibraryCalls &) = delete;
   LibraryCalls &operator=(const LibraryCalls &) = delete;
 
-  /// Opens the library for this thread's device. DPC_INVALID, with a message of
-  /// one line, if it is not installed.
+  /// Opens the library for this thread's device. Returns DPC_INVALID, with a message
+  /// of one line, if the library is not installed.
   virtual dpc_status_t open() = 0;
   /// The version of the opened library; not 0.
   virtual uint64_t getVersion() const = 0;
-  /// Adds a call and returns its number. Equal calls share a number.
+  /// Adds a call and returns its number. If an equal call was added before, returns
+  /// the number of that call.
   virtual uint32_t add(const WantedCall &wanted) = 0;
+  /// The number of distinct calls.
   virtual size_t size() const = 0;
 
-  /// Returns at most `most` algorithms for a call, the one that the library
-  /// expects to be fastest first. None if the library does not support the
-  /// call.
+  /// Sets `out` to at most `most` algorithms for call `number`. The first one is the
+  /// algorithm that the library expects to be fastest. `out` is empty if the library
+  /// does not support the call.
   virtual dpc_status_t findChoices(uint32_t number, size_t most, std::vector<CallChoice> *out) = 0;
-  /// Enqueues a call, for which isMade is true, on a stream.
+  /// Enqueues call `number` on a stream, with its chosen algorithm. isMade(number) must
+  /// be true. `buffers` has the addresses of the call's buffers.
   virtual dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers,
                            cuda::Stream stream) = 0;
 
-  /// The call as a field of a line in the file of measured calls (TunedCalls):
-  /// text without tabs that equal calls share, and calls of other kinds do not
-  /// have.
+  /// Returns the text that identifies call `number` in a file of measured calls
+  /// (TunedCalls). Equal calls have equal keys in all programs. Calls of different
+  /// kinds have different keys. A key contains no tabs.
   virtual std::string getKey(uint32_t number) const = 0;
-  /// Describes the call for readers of that file.
+  /// Describes call `number` in words, for people who read a file of measured calls.
   virtual std::string describe(uint32_t number) const = 0;
 
-  /// Lets the library choose an algorithm for each call. Calls that it does not
-  /// support remain with the program's kernels.
+  /// Lets the library choose an algorithm for each call. The kernels of the program
+  /// still compute the calls that the library does not support.
   dpc_status_t choose();
-  /// Uses an algorithm for a call from now on. DPC_INVALID if this device's
-  /// library does not support it.
+  /// Uses the algorithm `choice` for call `number` from now on. Returns DPC_INVALID if
+  /// the library does not support this algorithm on this device.
   dpc_status_t take(uint32_t number, const CallChoice &choice);
-  /// The chosen algorithm of each call, so that other ranks can use the same.
+  /// The chosen algorithm of each call. Rank 0 sends these to the other ranks.
   const std::vector<CallChoice> &getChoices() const { return choices; }
-  /// Uses the choices of another rank; one per call.
+  /// Uses the algorithms that another rank chose. `all` has one entry per call.
   dpc_status_t adopt(const CallChoice *all);
+  /// Whether the library computes call `number`. If not, a kernel computes it.
   bool isMade(uint32_t number) const { return number < choices.size() && choices[number].isMade; }
 
 protected:
-  /// DPC_INVALID if this device's library does not support an algorithm for a
-  /// call.
+  /// Returns DPC_INVALID if the library does not support the algorithm `choice` for call
+  /// `number` on this device.
   virtual dpc_status_t check(uint32_t number, const CallChoice &choice) = 0;
 
 private:

@@ -1,6 +1,7 @@
-// Products of matrices as library calls, computed by cuBLASLt. Reference:
+// Computes products of matrices, a kind of library call, by cuBLASLt. Reference:
 // NVIDIA, "cuBLAS", part "Using the cuBLASLt API". The library's matrices are
-// column-major, so a row-major D = A B is passed to it as D' = B' A'.
+// column-major. A row-major matrix in memory is the transpose of a column-major one,
+// so the row-major product D = A B is passed to the library as D' = B' A'.
 
 #include "dpc/product.h"
 #include "runtime/src/base/Hex.h"
@@ -25,9 +26,10 @@ constexpr uint64_t kWorkspaceAlignment = 256;
 /// The library does not distinguish alignments above this number of bytes.
 constexpr uint64_t kMostAlignment = 256;
 
-/// A product with the properties of its buffers that matter to the library. Its
-/// bytes are the key of a product in files of measured calls, so they must not
-/// change.
+/// A product, with the properties of its buffers on which the library's choice of an
+/// algorithm depends. The bytes of this struct are the key of the product in files of
+/// measured calls. Therefore the members must not change: files of earlier versions
+/// would become unreadable.
 struct WantedProduct {
   dpc_product_t product = {};
   /// A power of two that divides the address of each buffer; 0 for the
@@ -61,8 +63,9 @@ protected:
   dpc_status_t check(uint32_t number, const CallChoice &choice) override;
 
 private:
-  /// The library's descriptors of a product; a, b and d as the library names
-  /// the matrices.
+  /// The library's descriptors of a product. The matrices have the names that the
+  /// library gives them: `a` describes the factor b of dpc_product_t, and `b` describes
+  /// its factor a.
   struct Prepared {
     WantedProduct wanted;
     cuda::MatmulDescription description = nullptr;
@@ -95,7 +98,7 @@ cuda::ComputeType computeType(const dpc_product_t &product) {
                                   : cuda::ComputeType::f32;
 }
 
-/// The library's form of an algorithm.
+/// Converts an algorithm to the struct that the library expects.
 cuda::MatmulAlgorithm algorithmOf(const CallChoice &choice) {
   cuda::MatmulAlgorithm algorithm;
   static_assert(sizeof algorithm.data == sizeof choice.algorithm, "an algorithm fits a choice");

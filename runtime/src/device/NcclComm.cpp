@@ -16,7 +16,7 @@ namespace dpc {
 
 namespace {
 
-/// NCCL's type for the elements of a reduction. Nothing if NCCL has no such type.
+/// NCCL's type for the elements of a reduction. nullopt if NCCL has no such type.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
   switch (dtype) {
   case DPC_F64:

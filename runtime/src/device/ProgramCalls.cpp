@@ -1,5 +1,5 @@
-// Finds the library calls among a program's launches, and agrees with the other
-// ranks on whether libraries compute them and with which algorithms.
+// Finds the library calls among a program's launches. The ranks agree whether
+// libraries compute these calls, and with which algorithms.
 
 #include "runtime/src/device/ProgramCalls.h"
 
@@ -12,13 +12,15 @@
 
 namespace dpc {
 
-/// The largest power of two that divides the address of a parameter for all
-/// microbatches and ranks, at most 256: spaces begin at multiples of 256.
+/// The largest power of two, at most 256, that divides the address of a parameter for
+/// all microbatches and ranks. The limit is 256 because the address of a space is known
+/// only to be a multiple of 256.
 static uint64_t alignmentOf(const dpc_param_t &param) {
   const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
   return all & -all;
 }
 
+/// The library call of `launch`, with the alignments and sizes of its buffers.
 static WantedCall wantedBy(const dpc_device_program_t &device, const dpc_launch_t &launch) {
   WantedCall wanted;
   wanted.description = device.calls[launch.call].description;
@@ -29,12 +31,14 @@ static WantedCall wantedBy(const dpc_device_program_t &device, const dpc_launch_
   return wanted;
 }
 
-/// Uses the library only if all ranks have the same version of it.
+/// Opens the library of `kind` on all ranks. Sets `isUsed` if all ranks have it, in the
+/// same version. Otherwise rank 0 tells the user the reason.
 static dpc_status_t agreeOnLibrary(const CallKind &kind, LibraryCalls &calls, dpc_comm_t &control,
                                    char *window, bool *isUsed) {
   const bool isHere = calls.open() == DPC_OK;
   const std::string reason = isHere ? "" : dpc_last_error();
-  // An algorithm is meaningful only to the library version that it comes from.
+  // Only the version of the library that made the description of an algorithm can
+  // read it, and rank 0 sends these descriptions to the other ranks.
   std::vector<uint64_t> versions(control.world_size);
   const uint64_t mine = isHere ? calls.getVersion() : 0;
   if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, versions.data()))
@@ -56,6 +60,7 @@ static dpc_status_t agreeOnLibrary(const CallKind &kind, LibraryCalls &calls, dp
   return DPC_OK;
 }
 
+/// Rank 0 chooses the algorithms of the calls of one kind. The other ranks adopt them.
 static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, dpc_comm_t &control,
                                    char *window, uint64_t windowBytes,
                                    const ProgramCalls::Refine &refine) {

@@ -12,43 +12,47 @@
 
 namespace dpc {
 
-/// Decides which library calls among a program's launches the libraries
-/// compute. All ranks decide alike: either the library of a kind is used on all
-/// ranks or on none, and each call has rank 0's algorithm on all. So a value
-/// that several ranks compute redundantly has the same bits on all of them.
+/// Decides for each library call among a program's launches whether the library or a
+/// kernel computes it. All ranks decide alike: either all of them use the library of a
+/// kind or none of them does, and each call has the algorithm that rank 0 chose. So if
+/// several ranks compute the same value redundantly, they get the same bits.
 class ProgramCalls {
 public:
-  /// The calls of one kind, whose library all ranks use.
+  /// The calls of one kind. All ranks use the library of this kind.
   struct OfKind {
     const CallKind *kind;
     std::unique_ptr<LibraryCalls> calls;
-    /// For each call by its number: a launch that makes it.
+    /// For each call, by its number: the index of one launch that makes the call.
     std::vector<uint64_t> examples;
   };
-  /// Changes the choices of a kind's calls.
+  /// A function that changes the algorithms that were chosen for the calls of a kind.
   using Refine = std::function<dpc_status_t(const OfKind &)>;
 
-  /// Opens the library of each kind of calls that the program has, and lets
-  /// rank 0 choose their algorithms. If `refine` is not empty, rank 0 calls it
-  /// after the library's own choice. `window` is memory of `control` for
-  /// messages of at most `windowBytes` bytes. Collective. If a library is not
-  /// installed, rank 0 tells the user that kernels compute the calls.
+  /// Opens the library of each kind of calls that the program has, and lets rank 0
+  /// choose the algorithms of the calls. If `refine` is not empty, rank 0 calls it after
+  /// the library has chosen. `window` is memory of `control` for messages of at most
+  /// `windowBytes` bytes. All ranks must call this function together. If a library is
+  /// not installed on all ranks in one version, kernels compute the calls of its kind,
+  /// and rank 0 tells the user.
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &control, char *window,
                     uint64_t windowBytes, const Refine &refine);
 
-  /// Whether a library computes an entry of the launch table.
+  /// Whether a library computes the launch with the index `launch`.
   bool makes(uint64_t launch) const {
     return launch < places.size() && places[launch].calls &&
            places[launch].calls->isMade(places[launch].number);
   }
+  /// Enqueues the library call of a launch for which `makes` is true.
   dpc_status_t run(uint64_t launch, const cuda::DevicePointer *buffers, cuda::Stream stream) {
     return places[launch].calls->run(places[launch].number, buffers, stream);
   }
-  /// One launch for each call that a library computes.
+  /// Returns, for each call that a library computes, the index of one launch that makes
+  /// the call.
   std::vector<uint64_t> getExamples() const;
 
 private:
-  /// The call that a launch makes.
+  /// The call that a launch makes: call `number` of `calls`. `calls` is null if no
+  /// library can compute the launch.
   struct Place {
     LibraryCalls *calls = nullptr;
     uint32_t number = 0;

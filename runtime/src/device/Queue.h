@@ -18,29 +18,32 @@ struct DeviceAddress {
   uint64_t offset = 0; ///< bytes from the start of the space
 };
 
-/// Does the work of a rank's device, in the order of the calls. A call may return
-/// before its work is done. Only `download` and `finish` wait until work is done.
-/// The caller must have checked all addresses (see checkProgram), and must make all
-/// calls from one thread. A failure with DPC_PEER means that another rank failed;
-/// any other failure is one of this rank's work.
+/// Does the work of a rank's device, in the order in which the host calls the functions
+/// of this class. A function may return before its work is done. Only `download` and
+/// `finish` wait until work is done. The caller must have checked all addresses (see
+/// checkProgram), and must call all functions from one thread. The status DPC_PEER means
+/// that another rank failed. Any other failure means that this rank's work failed.
 class Queue {
 public:
   virtual ~Queue() = default;
 
   /// Begins an entry. The caller then performs the entry's actions and calls
-  /// `finish`. If the queue has kept the work of an earlier run, it repeats this
-  /// work itself and sets `*isDone`; the caller then only calls `finish`.
+  /// `finish`. If the queue has kept the work of an earlier run of this entry (a CUDA
+  /// graph), it repeats the work itself and sets `*isDone`. The caller then skips the
+  /// actions and only calls `finish`.
   virtual dpc_status_t begin(uint32_t entry, bool *isDone);
 
   /// Runs an entry of the function table for a microbatch. `args` are the `args` of
   /// the action.
   virtual dpc_status_t compute(uint32_t function, uint32_t micro, const void *args) = 0;
-  /// Starts a communication after all earlier work. `event` identifies it until the
-  /// call of `wait`. The two addresses replace `in` and `out` of `op`.
+  /// Starts a communication, which reads the results of all earlier work. `event`
+  /// identifies the communication until `wait` is called for it. The queue ignores
+  /// `op.in` and `op.out` and uses the two addresses `in` and `out` instead.
   virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                              uint32_t event) = 0;
-  /// Makes all later work wait for a started communication.
+  /// Makes all later work wait for a started communication. The host does not wait.
   virtual dpc_status_t wait(uint32_t event) = 0;
+  /// Sets `bytes` bytes to 0.
   virtual dpc_status_t zero(DeviceAddress to, uint64_t bytes) = 0;
 
   /// Copies from host memory. The caller may reuse this host memory as soon as the
@@ -60,9 +63,9 @@ struct QueueOptions {
   /// by NCCL. RankMemory must have been opened with the same value.
   bool isStaged = false;
   double timeoutSeconds = 300; ///< longest time that a device waits for peers
-  /// Path of the file with the fastest algorithms of products (TunedProducts). The
-  /// queue first measures the products that the file lacks. Empty: the library
-  /// chooses the algorithms.
+  /// Path of the file with the fastest algorithms of library calls (TunedCalls). The
+  /// queue measures the calls that the file lacks before the first step. Empty: the
+  /// libraries choose the algorithms, without measurements.
   std::string tuneFile;
 };
 

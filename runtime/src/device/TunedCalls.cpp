@@ -17,11 +17,11 @@
 
 namespace dpc {
 
-/// First line of a file, which was for products alone at first; the number is
-/// the version of the format.
+/// The first line of every file. It says "products" because the first versions of dpc
+/// had no other kind of library call. The number is the version of the format.
 static const char *const kFirstLine = "dpc products 1";
 
-/// The names of all kinds of calls: "product".
+/// The names of all kinds of calls, joined by "or". With one kind: "product".
 static std::string namesOfKinds() {
   std::string names;
   for (const CallKind *kind : callKinds())
@@ -29,6 +29,7 @@ static std::string namesOfKinds() {
   return names;
 }
 
+/// Whether `text` can be the key of a call of any kind.
 static bool isKey(const std::string &text) {
   const std::vector<const CallKind *> &kinds = callKinds();
   return std::any_of(kinds.begin(), kinds.end(),

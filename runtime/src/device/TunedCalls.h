@@ -8,26 +8,29 @@
 
 namespace dpc {
 
-/// The measured fastest algorithms of library calls, in a file that runs share.
-/// The file is text and has a line for each call, device and library version.
-/// The fields of a line are separated by tabs: the device's name, the library's
-/// version, a description for readers, the call (LibraryCalls::getKey), its
-/// algorithm as hexadecimal bytes, and microseconds.
+/// A file with the algorithms of library calls that were measured to be fastest. Many
+/// runs can share the file. It is text, with one line per call, device model and library
+/// version. Tabs separate the fields of a line: the name of the device model, the version
+/// of the library, a description of the call for people, the key of the call
+/// (LibraryCalls::getKey), its fastest algorithm as hexadecimal bytes, and the measured
+/// time in microseconds.
 class TunedCalls {
 public:
-  /// `device` is the name of the device model, on which speed depends.
+  /// `find` and `add` use the entries of the device model `device` and of the version
+  /// `libraryVersion` of the library, because the fastest algorithm depends on both.
   TunedCalls(std::string device, uint64_t libraryVersion);
 
-  /// Reads a file; a missing file counts as empty. DPC_INVALID, with a message
-  /// that names the line, if the file is malformed.
+  /// Reads a file. A missing file counts as empty. Returns DPC_INVALID if the file is
+  /// malformed, with a message that names the line.
   dpc_status_t read(const std::string &path);
-  /// The algorithm for the call of a key on this device; null if it has not
-  /// been measured.
+  /// Returns the fastest algorithm for the call with the key `key` on this device; null
+  /// if the call has not been measured.
   const CallChoice *find(const std::string &key) const;
-  /// `words` describes the call for readers.
+  /// Adds or replaces the entry of the call with the key `key`. `words` describes the
+  /// call for people who read the file.
   void add(const std::string &key, const std::string &words, const CallChoice &choice,
            double microseconds);
-  /// Writes all entries, including those that were read for other devices.
+  /// Writes all entries, including those of other devices that `read` found in the file.
   dpc_status_t write(const std::string &path) const;
 
 private:
@@ -36,8 +39,10 @@ private:
     CallChoice choice;
   };
 
-  const std::string prefix; ///< first fields of this device's keys
-  /// Keyed by device, version and call, in the notation of the file.
+  /// The device, the version, and a tab after each: the beginning of the keys of `entries`
+  /// that belong to this device and version.
+  const std::string prefix;
+  /// The key consists of device, version and call, separated by tabs as in the file.
   std::map<std::string, Entry> entries;
 };
 

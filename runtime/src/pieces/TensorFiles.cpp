@@ -32,8 +32,8 @@ bool isFolder(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// Compares a piece in the manifest with the array that its file has under the
-/// tensor's name; null if the file has none.
+/// Compares a piece in the manifest with `array`, the array that the piece's file has
+/// under the tensor's name. `array` is null if the file has none.
 dpc_status_t checkPiece(const ManifestTensor &tensor, const ManifestPiece &piece,
                         const dpc_array_t *array) {
   if (!array)

@@ -206,8 +206,9 @@ private:
                : compareBuffers(channel, sequence, first, second, "output", a.out, b.out);
   }
 
-  /// Checks that two members of a reduction have written the same bytes of the input.
-  /// Otherwise the sum would include bytes that one member has not written.
+  /// Checks that two members of a reduction have written the same byte ranges of
+  /// their inputs. Otherwise the sum would include bytes that one member has not
+  /// written.
   dpc_status_t compareContents(const Channel &channel, uint64_t sequence, const Said &first,
                                const Said &second) const {
     const uint32_t op = actionOf(first.rank, first.action).op;

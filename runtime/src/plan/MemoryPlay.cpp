@@ -301,9 +301,10 @@ private:
       return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
                   describe(out).c_str());
     // If input and output have the same size, the output has written bytes where the
-    // input has them. The output of a reduce-scatter is this rank's part of that. In
-    // other operations, e.g. a gather, all bytes of the output count as written. For
-    // reductions, GroupPlay checks that all ranks have written the same bytes.
+    // input has them. In a reduce-scatter, the output has them where this rank's part
+    // of the input has them. In other operations, e.g. a gather, all bytes of the
+    // output count as written. For reductions, GroupPlay checks that all ranks have
+    // written the same bytes.
     const uint64_t bytes = out.end - out.begin,
                    skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
     if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {

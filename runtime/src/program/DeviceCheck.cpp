@@ -45,6 +45,8 @@ dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &ta
   return DPC_OK;
 }
 
+/// Checks that the buffer of `param` lies inside its space for every microbatch up to
+/// `mostMicro` and for every member of a group of the parameter's family.
 dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
                         const Spaces &spaces, uint64_t mostMicro) {
   if (param.family != DPC_NONE && param.family >= program.family_count)
@@ -66,7 +68,8 @@ dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
                      Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
-/// Checks that the kernel of `launch` exists and has code for the device.
+/// Checks that the kernel of `launch` exists, has code for the kind of device, and runs on a
+/// valid grid.
 dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t &launch) {
   if (launch.kernel >= device.kernel_count)
     return fail(DPC_INVALID, "kernel %u of %u", launch.kernel, device.kernel_count);
@@ -89,7 +92,7 @@ dpc_status_t checkKernel(const dpc_device_program_t &device, const dpc_launch_t 
   return DPC_OK;
 }
 
-/// Checks that the parameters [first, first + count) exist.
+/// Checks that the param table has the entries [first, first + count).
 dpc_status_t checkRange(const dpc_device_program_t &device, uint64_t first, uint64_t count) {
   if (first <= device.param_count && count <= device.param_count - first)
     return DPC_OK;
@@ -97,8 +100,8 @@ dpc_status_t checkRange(const dpc_device_program_t &device, uint64_t first, uint
               Number(count), Number(device.param_count));
 }
 
-/// Checks that the launch's library call is valid and that its buffers are
-/// large enough.
+/// Checks that the library call of `launch` is valid. Its buffers must lie inside their
+/// spaces and must be large enough for the call.
 dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
                        const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;
@@ -130,6 +133,7 @@ dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
   return DPC_OK;
 }
 
+/// Checks one launch: its kind, its kernel or library call, and all of its buffers.
 dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launch,
                          const Spaces &spaces, uint64_t mostMicro) {
   const dpc_device_program_t &device = *program.device;

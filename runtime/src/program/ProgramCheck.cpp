@@ -18,8 +18,8 @@ namespace {
 
 const char *const kEntryNames[DPC_ENTRY_COUNT] = {"step", "eval", "infer"};
 
-/// Checks the file tensors of a state: no element that the strides reach may lie
-/// past the end of the file's tensor.
+/// Checks the tensors that a file may have in place of a state (`file_tensors`): no
+/// element that the strides reach may lie past the end of the file's tensor.
 dpc_status_t checkFileTensors(const dpc_state_t &state) {
   for (uint64_t i = 0; i < state.file_tensor_count; ++i) {
     const dpc_file_tensor_t &tensor = state.file_tensors[i];

@@ -21,14 +21,14 @@ struct CheckpointRun {
   /// Order of the run's samples (kShuffled or kAsStored); null: a program that
   /// embeds the model chooses the order.
   const char *order = nullptr;
-  /// The run only reads the checkpoint and makes no step. Then the checkpoint may
-  /// have another seed, batch and order of samples than this run.
+  /// Whether the run only reads the checkpoint and makes no step. Then the checkpoint
+  /// may have another seed, batch and order of samples than this run.
   bool isOnlyRead = false;
   /// Last step that the user planned when the resumed checkpoint was written.
   /// Only known if the learning rates depend on this step; 0: not known.
   uint64_t scheduleTotal = 0;
-  /// Files of checkpoints whose checksum was correct. They are read again only if
-  /// they have changed.
+  /// The versions of checkpoint files whose checksum was correct. The checksum of such
+  /// a file is computed again only if the file has changed.
   std::set<FileState> sound;
 };
 

@@ -77,8 +77,8 @@ dpc_status_t findToken(std::string *out) {
   return DPC_OK;
 }
 
-/// Text that differs between runs of the same user. It is empty if the environment
-/// has none of these variables.
+/// Text that differs between runs of the same user: the variables by which a launcher
+/// identifies the run. Empty if the environment has none of these variables.
 std::string runKey() {
   std::string key;
   for (const char *name :

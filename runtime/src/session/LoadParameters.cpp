@@ -28,7 +28,7 @@ bool isCallCount(const std::string &name) { return endsWith(name, "num_batches_t
 
 /// Whether a file must contain the state. A buffer that training does not change
 /// may be missing, because the exporter may have created it. Unsaved state is in
-/// no file, because the module does not save it.
+/// no file, because the PyTorch module does not save it.
 bool mustBeGiven(const dpc_state_t &state) {
   return state.kind == DPC_STATE_PARAMETER ||
          (state.kind == DPC_STATE_BUFFER && state.changes && !state.unsaved);
@@ -76,7 +76,7 @@ private:
            (files.isCheckpoint() && isOfLossScale(name));
   }
 
-  /// Finds, for every state, the tensor of the file to read it from.
+  /// Finds, for every state, the tensor of the file from which the state is read.
   dpc_status_t match() {
     Renaming renaming(source);
     for (const FileTensor &tensor : files.all()) {

@@ -31,8 +31,8 @@ struct ParameterSpec {
 /// is given twice with different values. The message names the wrong part.
 dpc_status_t parseParameterSpec(const char *option, const std::string &text, ParameterSpec *out);
 
-/// Whether a glob matches a name of a state: its name in the program, or a name
-/// that the state has only in the module or in the ONNX file.
+/// Whether a glob matches a name of a state: its name in the program, or a name that
+/// the state has only in the PyTorch module or in the ONNX file.
 bool matchesState(const dpc_program_t &program, const std::string &glob, const dpc_state_t &state);
 
 /// Converts names: removes one prefix from a name and adds another prefix.

@@ -11,13 +11,13 @@ namespace dpc {
 
 /// One tensor of a file of parameters.
 struct SavedTensor {
-  uint32_t state; ///< index
+  uint32_t state; ///< index in the program's list of states
   std::string name;
 };
 
 /// Lists the tensors to write to the file of `spec`: each parameter, and each
-/// buffer that the module's own state dict has. A tied parameter is listed under
-/// each of its names. Returns DPC_INVALID if a glob or prefix matches no name, if
+/// buffer that the state_dict of the PyTorch module has. A tied parameter is listed
+/// under each of its names. Returns DPC_INVALID if a glob or prefix matches no name, if
 /// two tensors get the same name, or if the list is empty. The message names the
 /// option.
 dpc_status_t listSavedTensors(const dpc_program_t &program, const ParameterSpec &spec,

@@ -73,7 +73,7 @@ struct dpc_session {
   std::vector<double> metricValues; ///< value of each metric after the latest entry; equal on all
                                     ///< ranks
   bool published = false;           ///< whether this rank has published a failure
-  bool firstFailure = true;         ///< if so: no other rank published a failure earlier
+  bool firstFailure = true;         ///< if `published`: no other rank did so earlier
   dpc::CheckpointRun checkpointRun;
   /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop. After
   /// each entry, `stopAgreed` says whether any rank asked to stop.

@@ -16,7 +16,7 @@ namespace dpc {
 namespace {
 
 /// Part of a message: explains why a state of the program may have another shape
-/// than the parameter of the module.
+/// than the parameter of the PyTorch module.
 constexpr const char *kFoldedByExport =
     ": the export computed with it, and kept a part or another shape of it; "
     "torch.onnx.export(..., optimize=False) keeps all of it";
@@ -117,7 +117,8 @@ bool StateSources::decideNames() const {
       return false;
   }
   // Perhaps the exporter replaced no state by other tensors, and only dropped states that
-  // were zero. Then the file uses the names of the ONNX file if it has all other states.
+  // were zero. Then a file of weights that has all other states uses the names of the ONNX
+  // file.
   return isRestored && (!replaced.empty() || hasOthers);
 }
 
@@ -171,7 +172,7 @@ void StateSources::take(uint32_t index, const StateSource &other) {
 }
 
 /// Whether two shapes are equal except for extents of 1, which do not change the
-/// order of elements: [8, 1, 4] and [8, 4] are.
+/// order of elements. True e.g. for [8, 1, 4] and [8, 4].
 static bool haveEqualOrder(const int64_t *a, uint32_t aDims, const int64_t *b, uint32_t bDims) {
   std::vector<int64_t> ofA, ofB;
   std::copy_if(a, a + aDims, std::back_inserter(ofA), [](int64_t extent) { return extent != 1; });

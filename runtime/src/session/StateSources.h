@@ -13,27 +13,28 @@ namespace dpc {
 /// Whether a state belongs to the model: whether it is a parameter or a buffer.
 bool isOfModel(const dpc_state_t &state);
 
-/// The name of a state in files of parameters. If the rows of the state are in
-/// another order than in the module, the state has a special name in files. Then
-/// no program and no module loads rows in the wrong order by mistake.
+/// The name of a state in files of parameters. If the program has the rows of the
+/// state in another order than the PyTorch module, the name ends in "/rows". Then no
+/// program and no module loads rows in the wrong order by mistake.
 std::string nameInFiles(const dpc_state_t &state);
 
-/// The tensors of a file, keyed by the names that they have for the program.
+/// The tensors of a file of weights, keyed by the names under which states are looked up:
+/// those in the file, after the changes of names that a ParameterSpec asks for.
 using TensorsByName = std::map<std::string, const FileTensor *>;
 
 /// The tensor from which a state is read.
 struct StateSource {
   const FileTensor *tensor = nullptr; ///< null: the file does not have the state
-  /// Strides with which the state's elements lie in the tensor; null: the tensor
+  /// The strides that place the state's elements in the tensor; null: the tensor
   /// has the elements in the order of the state.
   const dpc_file_tensor_t *view = nullptr;
 };
 
 /// Finds, for each state of a program, the tensor of a file from which the state
 /// is read. A file uses either the names of the program or the names of its ONNX
-/// file; programs compiled with --as-exported write the names of the ONNX file. Such
-/// a file has every tensor that import replaced, and no name that only the program
-/// has. A tied parameter may have any of its names in a file.
+/// file; programs compiled with --as-exported write the names of the ONNX file. A file
+/// with the names of the ONNX file has every tensor that import replaced, and no name
+/// that only the program has. A tied parameter may have any of its names in a file.
 class StateSources {
 public:
   StateSources(const dpc_program_t &program, const TensorsByName &tensors);

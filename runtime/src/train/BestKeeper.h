@@ -10,8 +10,9 @@ namespace dpc {
 
 /// Implements --best: keeps the parameters of the best evaluation of a run, instead of
 /// those after the last step. The best loss or perplexity is the lowest one. The best
-/// output is the lowest one, or with `,max` the highest. For other means the highest is
-/// the best. If two evaluations are equal, the earlier one is kept.
+/// value of an output is the lowest one, or with `,max` the highest. For all other
+/// metrics the highest value is the best. If two evaluations are equal, the earlier one
+/// is kept.
 ///
 /// With --checkpoint, DIR/best is a second folder of checkpoints. The file best.json in
 /// this folder records the value of its newest checkpoint. So a resumed run does not

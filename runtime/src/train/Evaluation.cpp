@@ -18,7 +18,8 @@ dpc_status_t Evaluation::open(const std::vector<std::string> &specs, MemoryMaker
   const dpc_program_t &program = session.program;
   if (dpc_status_t status = data.open(program, session.options.rank, specs, memory))
     return failWithin(status, "--eval-data");
-  // If the graph computes a metric from a complete batch, rows cannot be left out of it.
+  // If the graph computes a metric from a complete batch, no rows of the batch can be
+  // left out.
   std::vector<std::string> needWhole;
   if (!session.masksRows())
     needWhole.emplace_back("the loss in the graph");

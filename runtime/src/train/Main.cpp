@@ -43,7 +43,7 @@ void catchSignals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN); // at the limit of a file's size, write() then fails instead
+  std::signal(SIGXFSZ, SIG_IGN); // at the limit of a file size, write() then only fails
 }
 
 /// Reports a failure to the launcher, which prints one cause for all ranks. Without a

@@ -44,8 +44,8 @@ public:
     dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      // Both copies are multiplied by a factor; the product of the factors is the
-      // scale of the scores.
+      // The copies of q and of k are each multiplied by a factor; the product of the
+      // two factors is the scale of the scores.
       t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
       t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
@@ -179,9 +179,9 @@ private:
     }
   }
 
-  /// Divides by the sum of a row of probabilities. Each product has a probability
-  /// and another factor. This function divides the other factors, because their
-  /// rows are shorter.
+  /// Divides the probabilities of a row, which are still exponentials, by their sum.
+  /// The probabilities occur only in products with other factors. This function
+  /// divides the other factors instead, because their rows are shorter.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
         e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),

@@ -17,7 +17,8 @@ struct AttentionSizes {
   const nn::AttentionShape &shape;
   /// Vectors of the type in which the kernel computes.
   VectorFormat format;
-  /// The number of keys in a panel, and the number of panels.
+  /// The number of keys in a panel, and the number of panels. A panel is a group of
+  /// keys whose elements are packed so that keys are the lanes of vectors.
   int64_t width, panels;
   /// The number of keys or queries that one step of a sum adds. It divides `width` and
   /// `blockRows`.

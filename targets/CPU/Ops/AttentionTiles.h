@@ -8,8 +8,8 @@ namespace dpc {
 
 /// Code that the kernels of attention and of its gradient share. It copies the
 /// operands of one batch element into a form that register tiles can read fast. It
-/// computes scores of blocks of queries and panels of keys. If operands are 16-bit
-/// floats, copies and computed values are f32.
+/// computes the scores of a block of queries for a panel (a group of neighbouring
+/// keys). If operands are 16-bit floats, copies and computed values are f32.
 class AttentionTiles : public AttentionSizes {
 public:
   using Index = LoopEmitter::Index;

@@ -94,8 +94,8 @@ static PatchGrid gridOf(const Convolution &c) {
   return grid;
 }
 
-/// One dimension of the grid of patches of y's gradient from which the elements
-/// phase, phase + stride, .. of dimension `d` of x's gradient are computed.
+/// Dimension `d` of one grid of patches of y's gradient. Along this dimension, the grid
+/// computes the elements phase, phase + stride, .. of x's gradient.
 static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
   int64_t stride = c.window.strides[d], dilation = c.window.dilations[d];
   PatchDimension dimension{};
@@ -121,13 +121,13 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
-/// Base of the three rules. All pay under the same condition.
+/// Base of the three rules. All three are used under the same condition (paysForAll).
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
 };
 
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
-  /// Describes the product without addresses. The result refers to `grid`.
+  /// Describes the product without addresses. The description keeps a reference to `grid`.
   static ConvolutionProduct productOf(ConvOp op, const Convolution &c, const PatchGrid &grid) {
     return {op.getInput(), c.groups,     inputsOf(c),
             outputsOf(c),  spatial(c.w), spatial(c.y),
@@ -178,7 +178,7 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
     return grids;
   }
 
-  /// Describes the product without addresses. The result refers to `grids`.
+  /// Describes the product without addresses. The description keeps a reference to `grids`.
   static ConvolutionProduct productOf(ConvInputGradOp op, const Convolution &c,
                                       ArrayRef<PatchGrid> grids) {
     return {op.getGrad(), c.groups,     outputsOf(c),

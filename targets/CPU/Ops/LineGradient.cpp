@@ -17,9 +17,9 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 namespace {
-/// Multiplies the image of one sample with the gradient of the result of the sample,
-/// and adds the products to one vector of sums per kernel element. Lanes are
-/// neighbouring patches of a line.
+/// Multiplies the image of one sample with the gradient of the sample's result. Adds
+/// the products to vectors of sums, one vector per kernel element. The lanes of a
+/// vector are neighbouring patches of a line.
 class TapSums {
 public:
   TapSums(VectorEmitter &emitter, VectorCode &code, const LineGradient &gradient,
@@ -32,8 +32,9 @@ public:
   }
 
   /// Adds the products for taps [first, end) to the sums at `to`, for one input channel
-  /// and one output channel. `image` is the address of the input channel, and `grads`
-  /// is the address of the gradient of the output channel.
+  /// and one output channel. A tap is an element of the kernel. `image` is the address
+  /// of the input channel, and `grads` is the address of the gradient of the output
+  /// channel.
   void add(Value image, Value grads, Value to, int64_t first, int64_t end) {
     SmallVector<int64_t> offsets;
     Values now;

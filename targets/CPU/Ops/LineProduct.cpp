@@ -38,8 +38,8 @@ struct LineSizes {
     stagedPitches = rowMajorStrides(stagedPitches);
   }
 
-  /// The number of elements of the memory in which the phases of the result are
-  /// separate.
+  /// The number of elements of the staging memory. In each line there, the points of a
+  /// grid (phase) are contiguous.
   int64_t countOfStaging() const { return staged ? channels * stagedPlane : VectorFormat::kNone; }
 
   VectorFormat format;
@@ -156,7 +156,8 @@ private:
       loops.push_back({grid[d].taps, grid[d].kernelStep * kernelPitches[d],
                        grid[d].tapStep * planes.pitches[d]});
     Values sums(part.count * lines * vectors, code.zero());
-    // Taps that read consecutive elements of the copy form one loop.
+    // Taps (kernel elements) that read consecutive elements of the copy form one
+    // loop.
     const PatchDimension &line = grid[last];
     int64_t stride = planes.step / std::gcd(planes.step, line.tapStep);
     for (int64_t tap = 0; tap < std::min(stride, line.taps); ++tap) {

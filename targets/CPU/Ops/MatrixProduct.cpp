@@ -59,9 +59,9 @@ public:
   }
 
 private:
-  /// `rows` rows of C from `row` on, and `depth` points from point `k` on. `isLast`
-  /// says that this is the last block of the depth, after which these rows are
-  /// final.
+  /// `rows` rows of C from `row` on, and `depth` points from point `k` on. A point is
+  /// an element along the depth, or a pair of them. `isLast` says that this is the
+  /// last block of the depth, after which these rows are final.
   struct Part {
     Index row, k;
     int64_t rows, depth;

@@ -7,11 +7,11 @@
 namespace dpc {
 
 /// The product C = A B with sums in f32 or f64, as a blocked loop nest. Panels of B
-/// and tiles of A are packed into scratch memory, and each tile of C is computed in
-/// vector registers. Source: Goto and van de Geijn, "Anatomy of high-performance
-/// matrix multiplication", TOMS 2008. A factor that is in memory is read in place,
-/// without packing, if few tiles read it: B if C has only one row of tiles, A if C
-/// has at most two columns of tiles.
+/// (groups of columns) and tiles of A (groups of rows) are packed into scratch
+/// memory, and each tile of C is computed in vector registers. Source: Goto and van
+/// de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008. A
+/// factor that is in memory is read in place, without packing, if few tiles read
+/// it: B if C has only one row of tiles, A if C has at most two columns of tiles.
 ///
 /// Factors of a 16-bit type are always packed. They are packed in pairs if they are
 /// bf16 and the processor multiplies pairs (VectorUnit::multipliesBf16),

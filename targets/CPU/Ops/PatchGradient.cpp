@@ -116,7 +116,7 @@ private:
     });
   }
 
-  /// Returns the input channel and the tap of row `r` of a tile.
+  /// Returns the input channel and the tap (kernel element) of row `r` of a tile.
   using RowAt = function_ref<SmallVector<Index>(int64_t r)>;
 
   /// Calls `body` for each tile of rows. The rows of a tile are input channels with

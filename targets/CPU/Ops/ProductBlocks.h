@@ -36,8 +36,8 @@ struct ProductBlocks {
   /// The numbers of elements of a packed block of A and of B.
   int64_t countOfA() const;
   int64_t countOfB() const;
-  /// Whether sums of C are kept in scratch memory. If so, sumsAreWhole() says whether for
-  /// all of C or for one tile.
+  /// Whether sums of C are kept in scratch memory. If so, sumsAreWhole() says whether
+  /// this memory has the sums of all of C, or only of one tile.
   bool keepsSums() const { return !(isStored && (!isNarrowed || !sumsAreWhole())); }
   bool sumsAreWhole() const { return points > depth; }
   int64_t columnsOfSums() const { return sumsAreWhole() ? columns : panels.width; }

@@ -56,8 +56,8 @@ Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index poin
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
-/// Loads points of one lane from element `number` on: those of `depth` elements,
-/// at most a vector.
+/// Loads the points that `depth` elements of one lane form, from element `number` on.
+/// Loads at most a vector.
 Value MatrixPacker::loadAlong(const StridedMatrix &from, Index number, int64_t depth) {
   if (!inPairs)
     return loadElements(from, number, depth);
@@ -141,9 +141,9 @@ void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
 void MatrixPacker::transpose(Value packed, const TileRun &run, int64_t depth,
                              const StridedMatrix &from, ReadElement read) {
   int64_t lanes = code.lanes, points = getPoints(depth), each = inPairs ? 2 : 1;
-  // If a tile is at most as wide as a vector, stores overlap. A store may then
-  // write elements after the width of the tile, which the next store overwrites
-  // with their values.
+  // If a tile is at most as wide as a vector, stores overlap. A store may then write
+  // wrong elements after the width of the tile, which the next store overwrites with
+  // the right values.
   bool overlap = run.width <= lanes;
   Value zero = code.zero();
   int64_t squares = depth / (lanes * each), whole = squares * lanes;

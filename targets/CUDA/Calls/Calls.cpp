@@ -1,4 +1,4 @@
-// The list of the kinds of library calls.
+// Lists the kinds of library calls that the target `cuda` plans. A new kind is added here.
 
 #include "targets/CUDA/Calls/Calls.h"
 

@@ -9,39 +9,42 @@
 
 namespace dpc {
 
-/// A library call (dpc/calls.h) that can compute a group of loops completely, or the
-/// first stage of the group.
+/// A library call (dpc/calls.h) that computes a group of loops, either completely or only
+/// its first stage (LoopGroup::stages). The buffers are still values of the kernel. The
+/// generation of code replaces them by positions in memory (LibraryCall).
 struct PlannedCall {
-  /// DPC_CALL_*.
+  /// The kind of the call, DPC_CALL_*.
   uint32_t kind = 0;
-  /// The bytes of the kind's C struct.
+  /// The bytes of the C struct that the kind defines, e.g. of a dpc_product_t.
   std::string description;
-  /// The values in the buffers of the call, in the order that the kind defines. They
-  /// are in memory. Null: scratch memory of the library.
+  /// The values in the buffers of the call, in the order that the kind defines. All
+  /// values are in memory. A null value stands for the scratch memory of the library.
   llvm::SmallVector<mlir::Value> buffers;
-  /// Bytes of that scratch memory.
+  /// The size in bytes of the library's scratch memory.
   int64_t workspaceBytes = 0;
   /// The value that the library writes.
   mlir::Value result;
-  /// Whether the library computes the complete group. If not, another launch computes
-  /// all stages but the first.
+  /// Whether the library computes the complete group. If not, it computes only the first
+  /// stage, and another launch computes the other stages.
   bool isComplete = true;
 };
 
-/// The options that decide which calls are planned.
+/// The options that decide which groups of loops become library calls.
 struct CallOptions {
-  /// The choice of products that a library computes.
+  /// Which matrix products a library computes: none, large ones or all.
   ProductMaker products = ProductMaker::generated;
   /// Whether products of f32 may round their factors to tf32.
   bool tf32 = false;
 };
 
-/// Plans a call that computes `group`, which has a fill rule of tiles. Returns nullopt
-/// if no library is worth it.
+/// Plans a library call that computes `group`, a group whose fill rule computes tiles.
+/// Returns nullopt if no library supports the group, or if generated code is expected to
+/// be as fast.
 std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &group,
                                     const CallOptions &options);
 
-/// The same for one kind of calls. Each kind is in a file of its own.
+/// The type of a function that does the same as planCall for one kind of calls. Each kind
+/// has such a function, in a file of its own.
 using CallPlanner = std::optional<PlannedCall>(const KernelGraph &graph, const LoopGroup &group,
                                                const CallOptions &options);
 CallPlanner planProduct; // Product.cpp

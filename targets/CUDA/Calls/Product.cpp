@@ -1,6 +1,6 @@
-// Finds products of matrices that a library can compute, and the epilogue that it
-// can apply before it stores them. The library's ReLU is not used: it turns NaN
-// into 0, and so hides it.
+// Finds the products of matrices that a library can compute. Also finds the addition
+// that the library can make before it stores the product (the epilogue). The library's
+// ReLU is not used, because it turns NaN into 0 and so hides errors.
 
 #include "dpc/product.h"
 #include "dialects/Interfaces/ElementTypes.h"
@@ -15,27 +15,29 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Numbers of multiplications: from the first one on, a library is worth a launch
-/// even if it may not be the fastest. From the second one on, it is also worth a
-/// second launch, which reads the stored product again.
+/// Limits of ProductMaker::bySize, in multiplications. A library computes a product of at
+/// least kLargeProduct multiplications if it computes the complete group of loops. If the
+/// library computes only the product, a second launch must read the stored product again.
+/// This is worth its cost from kVeryLargeProduct multiplications on.
 static const int64_t kLargeProduct = 1 << 24, kVeryLargeProduct = 1 << 27;
 
 namespace {
-/// A product and the values in its buffers. `addend` is null if there is no epilogue.
+/// A product, and the values of the kernel in its buffers. `addend` is the matrix or
+/// vector of the epilogue; null without an epilogue.
 struct ProductPlan {
   dpc_product_t product = {};
   Value a, b, result, addend;
 };
 
-/// Matches the second stage of a group with an epilogue for the product in its
-/// first stage.
+/// Decides whether the second stage of a group of loops can be the epilogue of the
+/// product in the first stage. This holds if the second stage adds a bias or a matrix.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, ProductPlan &plan)
       : graph(graph), group(group), plan(plan), made(group.stages[0].roots[0]->getResult(0)) {}
 
-  /// Whether an epilogue of the library computes the complete stage. If so, records
-  /// it in `plan`.
+  /// Whether an epilogue of the library computes the complete second stage. If so, sets
+  /// the epilogue, the addend and the result of `plan`.
   bool find() {
     ArrayRef<Operation *> roots = group.stages[1].roots;
     if (roots.size() != 1 || llvm::is_contained(graph.getYielded(), made) || isReadLater())
@@ -53,7 +55,8 @@ public:
   }
 
 private:
-  /// Whether a root other than that of the second stage reads the product.
+  /// Whether another root than the root of the second stage reads the product. The
+  /// product must then be stored, so it cannot be replaced by the sum.
   bool isReadLater() const {
     for (Operation *root : graph.getRoots())
       if (root != group.stages[1].roots[0] && graph.getReads(root).contains(made))
@@ -61,13 +64,14 @@ private:
     return false;
   }
 
-  /// `value` without the inlined reshapes on top of it.
+  /// Follows inlined reshapes backwards from `value`, and returns the operand of the first
+  /// of them. Returns `value` if no inlined reshape computes it.
   Value inside(Value value) const {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
   }
 
-  /// Matches a vector with one element per column.
+  /// Takes `value` as the addend if it broadcasts a vector with one element per column.
   bool takeBias(Value value) {
     auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
     if (!broadcast || graph.isMaterialised(value) || plan.product.dtype == DPC_F64)
@@ -83,10 +87,11 @@ private:
     return take(vector, DPC_EPILOGUE_BIAS);
   }
 
+  /// Takes `value` as the addend, a matrix with the shape of the product.
   bool takeMatrix(Value value) { return take(value, DPC_EPILOGUE_ADD); }
 
-  /// Takes `value` as addend if it is in memory, in one of the kernel's buffers, and
-  /// has the element type of the product.
+  /// Takes `value` as the addend of the kind `epilogue` (DPC_EPILOGUE_*), if it is in
+  /// memory and has the element type of the product. Returns whether it has done so.
   bool take(Value value, uint32_t epilogue) {
     if (dtypeOf(nn::typeOf(value).getElementType()) != plan.product.dtype ||
         (!isa<BlockArgument>(value) && !graph.isMaterialised(value)))
@@ -103,12 +108,14 @@ private:
 };
 } // namespace
 
+/// The number of positions along `dimensions` of a tensor, e.g. of its rows.
 static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(nn::extentsOf(tensor, dimensions));
 }
 
-/// A dense, row-major tensor as one matrix per batch element. Returns nullopt if it is
-/// not one, whatever its transposition.
+/// Describes a dense, row-major tensor as one matrix per batch element. `batch`, `rows`
+/// and `columns` are the dimensions of the tensor that count these. Returns nullopt if
+/// neither the rows nor the columns of the matrices are contiguous.
 static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batch,
                                             ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   std::optional<int64_t> rowStride = nn::strideAlong(tensor, rows),
@@ -130,8 +137,9 @@ static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batc
   return std::nullopt;
 }
 
-/// The product of a contraction without an epilogue. Returns nullopt if a factor is no
-/// matrix or if the library does not support the product.
+/// Describes the product that an nn.dot computes, without an epilogue. Returns nullopt if
+/// an operand cannot be described as matrices, or if the library does not support the
+/// product.
 static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
   const SmallVector<int64_t> rows = dot.getLhsFree(), columns = dot.getRhsFree();
   std::optional<dpc_matrix_t> a = matrixOf(dot.getLhs(), dot.getLhsBatch(), rows,
@@ -158,19 +166,20 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
   return dpc_product_is_valid(&product) ? std::optional(plan) : std::nullopt;
 }
 
-/// The workspace that NVIDIA advises for a Hopper. It is smaller if splitting a
-/// sum over blocks could not use it. kAlignment is for aligning its address.
+/// The size in bytes of the library's workspace for a product with the result `result`.
+/// It is at most kMostBytes, which NVIDIA recommends for Hopper. It is smaller for small
+/// results: the library stores up to kParts partial sums per element there, and could not
+/// use more. kAlignment bytes are added, because the library aligns the address.
 static int64_t workspaceBytes(Value result) {
   const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
   return std::min(kMostBytes, kParts * tensorBytes(result.getType())) + kAlignment;
 }
 
-/// Plans how a library computes the product in the first stage of `group`. Returns
-/// nullopt if a factor is not a matrix in memory, or if `options.products` leaves a
-/// product of this size to generated code. If the ops after the product are not an
-/// epilogue that the library has, the library computes only the product, and a second
-/// launch computes these ops. ProductMaker::bySize allows this second launch only for
-/// very large products.
+/// Plans a library call for the product in the first stage of `group`. Returns nullopt if
+/// a factor is not a matrix in memory, or if `options.products` wants generated code for a
+/// product of this size. If the library has no epilogue for the ops after the product, it
+/// computes only the product, and a second launch computes these ops.
+/// ProductMaker::bySize allows this second launch only for very large products.
 std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const LoopGroup &group,
                                             const CallOptions &options) {
   auto dot = dyn_cast<nn::DotOp>(group.stages[0].roots[0]);

@@ -41,10 +41,11 @@ def GridFillOpInterface : OpInterface<"GridFillOpInterface"> {
     }], "bool", "readsOperands", (ins "::dpc::LaunchPhase":$phase),
       /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
     InterfaceMethod<[{
-      Writes a launch. If it is the last one and the rule gives final elements, each
-      is given once to `emitter.storeFinal`, with `finish` (may be null), by one
-      thread: what is elementwise over the result is computed there, while the
-      element is in a register.
+      Emits the code of launch `phase`. In the last launch, a rule whose
+      `givesFinalElements` is true passes each element of the result to
+      `emitter.storeFinal`, together with `finish`. Exactly one thread does this for
+      each element. If `finish` is not null, `storeFinal` also computes the elementwise
+      ops on the result, while the element is in a register.
     }], "void", "emitTiles",
       (ins "::dpc::GridEmitter &":$emitter, "::dpc::LaunchPhase":$phase,
            "::dpc::FinishTile":$finish)>,

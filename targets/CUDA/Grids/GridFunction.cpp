@@ -61,7 +61,8 @@ void GridFunction::endEntry() {
   e.make<LLVM::ReturnOp>(ValueRange());
 }
 
-/// Removes the arguments of an entry that it does not use, and returns its launch.
+/// Removes the arguments that an entry does not use, and returns the launch of the
+/// entry.
 KernelLaunch GridFunction::finish(Entry &entry) {
   Block &block = entry.function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -124,7 +125,9 @@ void GridFunction::placeValue(Value value, const Launch &launch) {
     memory.add(value);
 }
 
-/// Gives the buffers of a library call their places. All its values have been placed.
+/// Replaces the values in the buffers of a planned library call by their positions in the
+/// kernel's buffers. All of these values must have positions already. `workspace` is the
+/// scratch memory of the library.
 LibraryCall GridFunction::placeCall(const PlannedCall &call, const ScratchPiece &workspace) {
   LibraryCall placed{call.kind, call.description, {}};
   for (Value value : call.buffers) {

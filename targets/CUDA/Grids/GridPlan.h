@@ -18,7 +18,7 @@ struct GridPlan {
     /// The scratch memory through which a launch of a fill rule passes values to later
     /// launches.
     ScratchPiece handedOn;
-    /// The scratch memory for the library that may compute the product of the launch.
+    /// The scratch memory of the library, if the launch may be a library call.
     ScratchPiece workspace;
   };
 

@@ -89,7 +89,7 @@ struct LaunchPlan {
 
 /// The options on which the launches of a kernel depend.
 struct LaunchPlanOptions {
-  /// The groups that libraries compute.
+  /// The options that decide which groups become library calls.
   CallOptions calls;
   /// Whether every sum adds its terms in order.
   bool keepsOrder = false;

@@ -40,9 +40,10 @@ public:
   void forEachBlock(int64_t rows, int64_t columnTiles,
                     llvm::function_ref<void(Index rowTile, Index columnTile, Index thread)> body);
 
-  /// endOfKeys: the end of the tiles of keys that a tile of queries sees; `first`
-  /// is its first query. firstOfQueries: the first tile of queries that see a key
-  /// of a tile of keys; `first` is its first key.
+  /// `endOfKeys` returns the end of the tiles of keys that a tile of queries sees,
+  /// where `first` is the first query of this tile. `firstOfQueries` returns the
+  /// first tile of queries that see any key of a tile of keys, where `first` is the
+  /// first key of this tile.
   mlir::Value endOfKeys(Index first);
   mlir::Value firstOfQueries(Index first);
 
@@ -61,8 +62,8 @@ public:
   /// depth.
   TileProduct::Factor rowsOf(mlir::Value operand, Index first, int64_t rows);
   TileProduct::Factor columnsOf(mlir::Value operand, Index first, int64_t elements);
-  /// The products of the rows of `left` with the rows of `right`, which have
-  /// `depth` elements: one tile.
+  /// One tile of products, each of a row of `left` and a row of `right`. All rows
+  /// have `depth` elements.
   LoopEmitter::Values multiply(Index thread, const TileProduct::Factor &left,
                                const TileProduct::Factor &right, int64_t depth) {
     return products.add(thread, left, right, e.constant(0), depth, depth, products.getZeros());

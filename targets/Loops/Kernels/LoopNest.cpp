@@ -42,9 +42,9 @@ static Operation *producerInPlace(const KernelGraph &graph, Value value) {
   return !op || graph.isMaterialised(value) || isa<nn::ConstantOp>(op) ? nullptr : op;
 }
 
-/// `op` and all inlined ops whose element n is needed for element n of `op`.
-/// Between these ops, only ops that keep element numbers are passed. Each op is
-/// listed once, even if it has several readers.
+/// `op` and all inlined ops whose element n is needed for element n of `op`. The
+/// chain of operands is followed only through ops that keep element numbers
+/// (keepsNumbers). Each op is listed once, even if it has several readers.
 static llvm::SetVector<Operation *> computedWith(const KernelGraph &graph, Operation *op) {
   llvm::SetVector<Operation *> ops;
   ops.insert(op);
@@ -107,8 +107,8 @@ static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
   return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
 }
 
-/// As orderedDimension, for the first transposition among the ops that are inlined
-/// into `op`, in the order of operands.
+/// Returns orderedDimension() for the first transposition among the ops that are
+/// inlined into `op`. The ops are searched in the order of operands.
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   SmallVector<Operation *> open = {op};

@@ -178,9 +178,9 @@ ARITH_EMIT(AddOp, AddFOp, AddIOp)
 ARITH_EMIT(SubOp, SubFOp, SubIOp)
 ARITH_EMIT(MulOp, MulFOp, MulIOp)
 
-/// Replaces a divisor that may trap by 1. The divisor 0 occurs only in padding.
-/// The divisor -1 traps for the least integer; callers handle it apart, and the
-/// remainder by -1 is 0 as that by 1.
+/// Replaces a divisor that may trap by 1. The divisor 0 occurs only in padding. The
+/// divisor -1 traps for the least integer. A division by -1 must be emitted separately
+/// (as a negation); a remainder need not, because x mod -1 and x mod 1 are both 0.
 static Value divisorOf(Emitter e, Value y, bool isUnsigned) {
   auto is = [&](double value) {
     return e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, e.like(y, value));

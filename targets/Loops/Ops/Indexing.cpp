@@ -159,7 +159,8 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
     return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
   }
 
-  // Only the index: updates are read in a branch.
+  // Only the index is read outside of loops and branches; updates are read in a
+  // branch.
   bool readsInOpen(Operation *self, unsigned operand) const {
     return operand == 1 && sizes(cast<ScatterAddOp>(self)).first == 1;
   }
@@ -211,7 +212,8 @@ struct ScatterElementsRule : FillRule<ScatterElementsRule, ScatterElementsOp> {
     return {type.getNumElements() / std::max<int64_t>(1, extent), extent, wanted};
   }
 
-  // Only the input and the index: updates are read in a branch.
+  // Only the input and the index are read outside of branches; updates are read in a
+  // branch.
   bool readsInOpen(Operation *, unsigned operand) const { return operand < 2; }
 
   FillParts parts(ScatterElementsOp op, int64_t wanted) const {

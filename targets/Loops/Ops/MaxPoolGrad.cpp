@@ -251,7 +251,8 @@ private:
             combiner.narrow(combiner.combine(old, combiner.widen(shareOfLine(y, k)))), number);
   }
 
-  /// As shareOf, with the largest tap that `findLargest` stored for `y`.
+  /// Returns shareOf() for the tap that `findLargest` stored as the largest one of
+  /// `y`.
   Value shareOfLine(ArrayRef<Index> y, ArrayRef<Index> k) {
     return shareOf(e.loadAt(line, tapType, y.back()), y, k);
   }

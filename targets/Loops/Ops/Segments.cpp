@@ -62,7 +62,8 @@ struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
                    wanted);
   }
 
-  // Only the bounds: if there is one segment, they have one element.
+  // Only the bounds are read outside of loops and branches. If there is one segment,
+  // each of them has one element.
   bool readsInOpen(Operation *, unsigned operand) const { return operand > 0; }
 
   /// The bytes of scratch memory for the sums of the pieces of a segment.

@@ -1,4 +1,4 @@
-// Streams, events, host functions.
+// The driver's functions for streams, events and host functions.
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/driver/Calls.h"
 #include "test/cuda_emulator/driver/Capture.h"
@@ -8,8 +8,8 @@
 using namespace dpc::cuda;
 using namespace dpc::emulator;
 
-/// A function of the host, or of a library, and what it works on; `release` runs
-/// when neither a stream nor a graph holds it.
+/// Returns work for a stream: a function of the host or of a library, called with `data`.
+/// `release` is called for `data` when no stream and no graph holds the work any more.
 static std::function<void()> hostWork(HostFunction run, HostFunction release, void *data) {
   auto owner = std::shared_ptr<void>(data, [release](void *held) {
     if (release)
@@ -51,7 +51,8 @@ Result cuStreamQuery(Stream stream) {
   if (result != Result::success)
     return result;
   StreamState *state = stateOf(stream);
-  // Who asks waits, a piece at a time: else a lazy device would never go on.
+  // A lazy device works only while a caller waits. A caller that polls counts as waiting, so
+  // each query does one piece of work. Otherwise polling would never end.
   Streams::get().poll(state);
   return state->completed >= state->issued ? enter() : Result::notReady;
 }

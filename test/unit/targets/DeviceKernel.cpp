@@ -31,8 +31,8 @@ void dpc::test::registerTargets(DialectRegistry &registry) {
 
 namespace {
 
-/// The device of this process. A call that fails ends it: nothing could be
-/// said of what follows.
+/// The device of this process. If a call of the driver fails, the process exits, because
+/// the results of later calls would mean nothing.
 struct TestedDevice {
   cuda::Driver driver;
   cuda::Stream stream = nullptr;
@@ -68,10 +68,10 @@ struct TestedDevice {
 
 } // namespace
 
-/// The file that runs are recorded in, or null.
+/// The path of the file to which runs are appended; null if runs are not recorded.
 static const char *recordFile() { return std::getenv("DPC_RECORD_KERNELS"); }
 
-/// The type that recorded elements are compared as.
+/// The element type in which a replay compares the recorded elements of a tensor.
 static uint32_t comparedType(RankedTensorType type) {
   const Type element = type.getElementType();
   return element.isF64()    ? DPC_F64
@@ -138,7 +138,7 @@ DeviceKernel::Call DeviceKernel::addCall(const LibraryCall &call) {
       ADD_FAILURE() << dpc_last_error();
   }
   WantedCall wanted{call.description.data(), {}};
-  // All buffers, and places in scratch memory, are aligned so.
+  // All buffers, and all offsets in scratch memory, have this alignment.
   for (const LibraryCall::Buffer &buffer : call.buffers)
     wanted.buffers.push_back({DPC_ALIGNMENT, static_cast<uint64_t>(buffer.bytes.value_or(0))});
   return {calls.get(), calls->add(wanted)};
@@ -155,7 +155,7 @@ void DeviceKernel::runCall(const LibraryCall &call, const Call &known,
 }
 
 DeviceKernel::~DeviceKernel() {
-  // A replay has no library.
+  // Kernels with library calls are not recorded, because a replay has no library.
   if (recordFile() && !recorded.runs.empty() && countCalls() == 0) {
     const testing::TestInfo &test = *testing::UnitTest::GetInstance()->current_test_info();
     recorded.name = std::string(test.test_suite_name()) + "." + test.name();
@@ -217,8 +217,8 @@ void DeviceKernel::call(ArrayRef<TensorBuffer *> buffers) {
   device.must(device.driver.cuStreamSynchronize(device.stream));
   for (auto [buffer, copy] : copies)
     device.must(device.driver.cuMemFree_v2(copy));
-  // Other places of the results, and other types than f32, are worth a run where
-  // they cost little.
+  // Record only the first run of a large kernel: further runs differ only in the places of
+  // the results. Do not record very large kernels of other types than f32.
   const size_t most = 100'000, mostOfOtherTypes = 1'000'000;
   size_t size = 0;
   bool isF32 = false;

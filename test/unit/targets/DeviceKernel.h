@@ -12,15 +12,16 @@
 
 namespace dpc::test {
 
-/// An `nn.kernel` or `nn.update` as PTX, loaded into the device of this process:
-/// the emulated one, unless DPC_CUDA_LIBRARIES says where another driver is. The
-/// library makes the calls that launches leave to it. Runs without such are
-/// appended to the file that DPC_RECORD_KERNELS names, where it is set.
+/// An `nn.kernel` or `nn.update`, compiled to PTX and loaded into the device of this
+/// process. This is the emulated device, unless DPC_CUDA_LIBRARIES names a folder with
+/// another driver. If a launch has a library call, the library computes it. If
+/// DPC_RECORD_KERNELS names a file, runs of kernels without library calls are appended to
+/// this file.
 class DeviceKernel : public RunnableKernel {
 public:
-  /// Null, after a failed expectation, when it does not compile.
+  /// Compiles and loads `op`. If this fails, the test fails and the result is null.
   static std::unique_ptr<DeviceKernel> create(mlir::Operation *op, const CodeOptions &options = {});
-  /// How many launches are library calls.
+  /// The number of launches that have a library call.
   size_t countCalls() const;
   ~DeviceKernel() override;
 
@@ -30,7 +31,7 @@ private:
   explicit DeviceKernel(mlir::TypeRange results) : RunnableKernel(results) {}
   void call(llvm::ArrayRef<TensorBuffer *> buffers) override;
 
-  /// A call that a library knows by its number.
+  /// A library call: call `number` of `calls`. `calls` is null for launches without one.
   struct Call {
     LibraryCalls *calls = nullptr;
     uint32_t number = 0;
@@ -43,8 +44,8 @@ private:
   std::map<uint32_t, std::unique_ptr<LibraryCalls>> libraries; // by DPC_CALL_*
   std::vector<Call> calls;                                     // one per launch
   cuda::Module module = nullptr;
-  std::vector<cuda::Function> functions; // one a launch
-  std::string symbol;                    // what their names begin with
+  std::vector<cuda::Function> functions; // one per launch
+  std::string symbol;                    // the prefix of the names of `functions`
   RecordedKernel recorded;
 };
 

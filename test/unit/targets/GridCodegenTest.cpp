@@ -66,7 +66,7 @@ CodeOptions withLibrary() {
   return options;
 }
 
-/// The library makes all products that it can, in every type that it has.
+/// A library computes all products that it supports, in every element type that it has.
 TEST_P(GridCodegenCase, Library) {
   if (isLaterRun() || !StringRef(GetParam().text).contains("nn.dot"))
     GTEST_SKIP() << "no product, or in the long run";
@@ -180,8 +180,8 @@ TEST_F(GridPtx, MatrixUnitsWhereTheyMay) {
   EXPECT_FALSE(has(ptxOf(product, "bf16", withTf32()), "mma"));
 }
 
-/// What is done with a product %p of 40 x 30, and how the library makes that: its
-/// epilogue, or none where another launch does it.
+/// An op on a product %p of 40 x 30, and the epilogue by which the library computes it. If
+/// the library has no epilogue for the op (`DPC_EPILOGUE_NONE`), another launch computes it.
 struct LibraryCase {
   const char *text;
   std::vector<Arg> more; // %c, ..
@@ -200,7 +200,7 @@ TEST_F(GridCodegen, RandomRowsOfManyDimensions) {
   }
 }
 
-// Which op behind the product is an epilogue.
+// Tests which ops on a product become an epilogue of the library.
 TEST_F(GridCodegen, LibraryEpilogues) {
   const LibraryCase cases[] = {
       {"nn.add %p, %c : tensor<40x30xf64>", {{"40x30xf64"}}, DPC_EPILOGUE_ADD},
@@ -209,7 +209,7 @@ TEST_F(GridCodegen, LibraryEpilogues) {
        "nn.add %p, %v : tensor<40x30xf64>",
        {{"30xf64"}},
        DPC_EPILOGUE_BIAS},
-      // A vector for the rows is none for the columns.
+      // A vector with one element per row is no bias, which has one element per column.
       {"%v = nn.broadcast %c [0] : tensor<40xf64> -> tensor<40x30xf64> "
        "nn.add %p, %v : tensor<40x30xf64>",
        {{"40xf64"}},
@@ -229,7 +229,7 @@ TEST_F(GridCodegen, LibraryEpilogues) {
     OpCase opCase{text.c_str(), {{"40x24xf64"}, {"24x30xf64"}}};
     opCase.args.insert(opCase.args.end(), one.more.begin(), one.more.end());
     for (auto [type, tolerance] : types) {
-      // No library has epilogues for f64 but that which adds a matrix.
+      // For f64, the library has only the epilogue that adds a matrix.
       const bool isLacking = one.epilogue == DPC_EPILOGUE_BIAS && type == "f64";
       const uint32_t wanted = isLacking ? DPC_EPILOGUE_NONE : one.epilogue;
       check(opCase, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
@@ -245,7 +245,7 @@ TEST_F(GridCodegen, LibraryEpilogues) {
   }
 }
 
-// A product that is small, or keeps the order of its sums, is a kernel's own.
+// Kernels compute small products, and products whose sums must keep their order.
 TEST_F(GridCodegen, LibraryWhereItPays) {
   auto countOf = [&](const std::string &rows, const CodeOptions &options) {
     const std::string a = rows + "x256xf64", tensor = "tensor<" + a + ">",

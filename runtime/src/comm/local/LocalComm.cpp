@@ -29,9 +29,9 @@ namespace {
 
 /// How often a rank polls before it goes to sleep. A rank with a core of its own
 /// does not call sched_yield, because an unrelated process could then keep the core
-/// for milliseconds. It may sleep, because it then runs as soon as its doorbell
-/// rings. If ranks share cores (oversubscribed), a rank yields and sleeps early,
-/// because the rank that it waits for may need the core.
+/// for milliseconds. Such a rank may sleep, because it runs again as soon as its
+/// doorbell rings. If ranks share cores (oversubscribed), a rank yields and sleeps
+/// early, because the rank that it waits for may need the core.
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
 constexpr int64_t kLongestSleepNs = 50'000'000;
@@ -100,7 +100,7 @@ dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channe
 
 /// Waits until `ready()` returns true. Meanwhile works on all other operations that
 /// can advance, because a peer may need this rank's share of another operation
-/// before it can start the operation for which this rank waits.
+/// first. Only then can that peer start the operation for which this rank waits.
 template <typename Ready>
 dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;

@@ -6,7 +6,8 @@
 namespace dpc {
 
 /// Creates a communicator of the transport `local`. Its ranks are processes of one
-/// host. They meet over a socket and communicate through memory that all map.
+/// host. They meet over a socket, and communicate through memory that all of them
+/// map.
 dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
 
 } // namespace dpc

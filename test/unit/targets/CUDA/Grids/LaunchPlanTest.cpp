@@ -1,4 +1,5 @@
-// Who runs which loops of a kernel, and each way to break a plan of launches.
+// Tests which threads run which loops of a kernel, and that `verify` refuses each broken
+// plan of launches.
 
 #include "targets/CUDA/Grids/LaunchPlan.h"
 
@@ -174,7 +175,8 @@ TEST_F(LaunchPlanTest, SumsInParts) {
   EXPECT_EQ(plan.launches[0].blocks, 2);
 }
 
-// What a library makes, and what is left of the group for a launch of its own.
+// A library computes a product. If it has no epilogue for the rest of the group, a second
+// launch computes the rest.
 TEST_F(LaunchPlanTest, AProductOfALibrary) {
   const std::string dot = "%p = nn.dot %a, %a contract [1] [0] : tensor<300x300xf32>, "
                           "tensor<300x300xf32> -> tensor<300x300xf32> ";
@@ -188,7 +190,7 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
   ASSERT_TRUE(plan.launches[0].call);
   EXPECT_EQ(plan.launches[0].group.stages.size(), 1u);
   EXPECT_EQ(plan.launches[1].kind, Kind::elements);
-  // Too little to store the product for, unless asked to.
+  // The product is too small to be stored for a second launch, unless `library` is asked for.
   readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::bySize);
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_FALSE(plan.launches[0].call);
