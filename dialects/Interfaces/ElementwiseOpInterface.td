@@ -10,15 +10,6 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
     operand. All operands and results have the same shape. All elementwise ops have
     one sharding rule. They fuse with each other, and they may run on flat storage.
   }];
-  let methods = [
-    InterfaceMethod<[{
-      Builds ops of the arith and math dialects that compute one element of the
-      result. `operands` are the elements of the op's operands: either scalars, or
-      vectors of one length.
-    }], "::mlir::Value", "emitElement",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::ValueRange":$operands)>,
-  ];
 }
 
 #endif // DPC_DIALECTS_INTERFACES_ELEMENTWISEOPINTERFACE_TD

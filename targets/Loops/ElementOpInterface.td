@@ -8,7 +8,7 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
   let description = [{
     The element rule of an op: the formula of one element of a result. With it,
     the loops of readers can compute the element. Elementwise ops
-    (ElementwiseOpInterface) need no element rule. targets/Loops/Ops attaches the
+    have a formula (FormulaOpInterface) in place of an element rule. targets/Loops/Ops attaches the
     interface to ops (external models).
   }];
   let methods = [

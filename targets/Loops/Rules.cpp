@@ -7,6 +7,7 @@ using namespace dpc;
 
 #include "targets/Loops/ElementOpInterface.cpp.inc"
 #include "targets/Loops/FillOpInterface.cpp.inc"
+#include "targets/Loops/FormulaOpInterface.cpp.inc"
 
 int64_t dpc::resultElementsPer(Operation *op, unsigned operand) {
   auto count = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };

@@ -28,6 +28,7 @@ int64_t resultElementsPer(mlir::Operation *op, unsigned operand);
 
 #include "targets/Loops/ElementOpInterface.h.inc"
 #include "targets/Loops/FillOpInterface.h.inc"
+#include "targets/Loops/FormulaOpInterface.h.inc"
 
 namespace dpc {
 

@@ -10,7 +10,7 @@ include "dialects/NN/IR/NNBase.td"
 class NN_ElementwiseOp<string mnemonic, list<Trait> traits = [], string additive = "{}", bit monotone = 0>
     : NN_Op<mnemonic, !listconcat([
         Pure, SameOperandsAndResultShape, NN_Interpretable, ShardableOpInterface,
-        DeclareOpInterfaceMethods<ElementwiseOpInterface>, CostOpInterface], traits)> {
+        ElementwiseOpInterface, CostOpInterface], traits)> {
   let extraClassDeclaration = [{
     ::dpc::ShardingRule getShardingRule() {
       ::dpc::ShardingRule rule = ::dpc::elementwiseShardingRule(*this);

@@ -141,11 +141,11 @@ Value KernelEmitter::compute(Value tensor, const ElementIndex &index) {
       return make<arith::ConstantOp>(builder.getFloatAttr(type, dense.getSplatValue<APFloat>()));
     return constantInt(type, dense.getSplatValue<APInt>());
   }
-  if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
+  if (auto elementwise = dyn_cast<FormulaOpInterface>(op)) {
     Values operands;
     for (Value operand : op->getOperands())
       operands.push_back(read(operand, index));
-    return elementwise.emitElement(builder, loc, operands);
+    return elementwise.emitFormula(builder, loc, operands);
   }
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   llvm::SaveAndRestore ordered(orderedSums, keepsOrder || !graph.isComputedOnce(tensor));

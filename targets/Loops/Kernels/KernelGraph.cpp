@@ -161,13 +161,13 @@ static double total(const Accesses &accesses) {
 
 /// The cost of one element of an elementwise op, in simple instructions
 /// (ElementCosts).
-static double elementCost(ElementwiseOpInterface op, const ElementCosts &costs) {
+static double elementCost(FormulaOpInterface op, const ElementCosts &costs) {
   OpBuilder builder(op->getContext());
   Block scratch;
   builder.setInsertionPointToEnd(&scratch);
   for (Type type : op->getOperandTypes())
     scratch.addArgument(registerType(getElementTypeOrSelf(type)), op->getLoc());
-  op.emitElement(builder, op->getLoc(), scratch.getArguments());
+  op.emitFormula(builder, op->getLoc(), scratch.getArguments());
   double cost = 0;
   for (Operation &made : scratch) {
     bool isMath = isa_and_nonnull<math::MathDialect>(made.getDialect());
@@ -221,7 +221,7 @@ void KernelGraph::placeOnce(bool recompute) {
       if (!materialised.contains(operand))
         operands += costs.lookup(operand);
     double cost = operands;
-    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
+    if (auto elementwise = dyn_cast<FormulaOpInterface>(op)) {
       cost += elementCost(elementwise, prices);
     } else if (auto loops = dyn_cast<ElementOpInterface>(op)) {
       double rounds = loops.getElementCost();

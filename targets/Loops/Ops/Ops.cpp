@@ -10,6 +10,7 @@ void dpc::registerLoopRules(DialectRegistry &registry) {
     attachContractionRules(*context);
     attachConvolutionRules(*context);
     attachCumSumRule(*context);
+    attachElementwiseRules(*context);
     attachIndexingRules(*context);
     attachMaxPoolGradRule(*context);
     attachPoolingRules(*context);

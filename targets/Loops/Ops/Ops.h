@@ -7,7 +7,7 @@
 namespace dpc {
 
 /// Attaches to nn ops their element rule or, if they have none, their fill rule.
-/// Elementwise ops need no rule, and composites are decomposed. All targets that
+/// Elementwise ops get their formula, and composites are decomposed. All targets that
 /// write loops share these rules.
 void registerLoopRules(mlir::DialectRegistry &registry);
 
@@ -16,6 +16,7 @@ void registerLoopRules(mlir::DialectRegistry &registry);
 void attachContractionRules(mlir::MLIRContext &context);
 void attachConvolutionRules(mlir::MLIRContext &context);
 void attachCumSumRule(mlir::MLIRContext &context);
+void attachElementwiseRules(mlir::MLIRContext &context);
 void attachIndexingRules(mlir::MLIRContext &context);
 void attachMaxPoolGradRule(mlir::MLIRContext &context);
 void attachPoolingRules(mlir::MLIRContext &context);

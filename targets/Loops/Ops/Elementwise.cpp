@@ -1,6 +1,9 @@
-// Emits ops of the arith and math dialects for one element, or a vector of
-// elements, of each elementwise op. A later pass (targets/Loops/Math) replaces
+// The formulas of elementwise ops: ops of the arith and math dialects for one
+// element, or for a vector of elements. A later pass (targets/Loops/Math) replaces
 // math ops by arithmetic.
+
+#include "targets/Loops/Ops/Ops.h"
+#include "targets/Loops/Rules.h"
 
 #include "dialects/NN/IR/Elementwise.h"
 
@@ -51,7 +54,10 @@ static bool isUnsigned(Value tensor) {
   return element.isUnsignedInteger() || element.isInteger(1);
 }
 
-#define EMIT(OP) Value OP::emitElement(OpBuilder &b, Location loc, ValueRange in)
+/// Begins the formula of the op `op` of class OP. `in` holds the elements of the
+/// operands.
+#define EMIT(OP)                                                                                   \
+  static Value emitFormulaOf([[maybe_unused]] OP op, OpBuilder &b, Location loc, ValueRange in)
 #define MATH_EMIT(OP, MATH)                                                                        \
   EMIT(OP) { return b.create<math::MATH>(loc, in[0]); }
 
@@ -99,7 +105,7 @@ EMIT(SoftplusOp) {
 EMIT(GeluOp) {
   Emitter e{b, loc};
   Value x = in[0], half = e.mul(e.like(x, 0.5), x);
-  if (getApproximation() == GeluApproximation::none)
+  if (op.getApproximation() == GeluApproximation::none)
     return e.mul(half, e.add(e.like(x, 1), e.make<math::ErfOp>(e.mul(x, e.like(x, M_SQRT1_2)))));
   Value cubic = e.add(e.like(x, 1), e.mul(e.like(x, 0.044715), e.mul(x, x)));
   Value u = e.mul(e.like(x, std::sqrt(M_2_PI)), e.mul(x, cubic));
@@ -116,7 +122,7 @@ EMIT(AbsOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return e.make<math::AbsFOp>(in[0]);
-  return isUnsigned(getInput()) ? in[0] : e.make<math::AbsIOp>(in[0]);
+  return isUnsigned(op.getInput()) ? in[0] : e.make<math::AbsIOp>(in[0]);
 }
 
 EMIT(SignOp) {
@@ -127,9 +133,10 @@ EMIT(SignOp) {
     Value low = e.select(e.cmp(arith::CmpFPredicate::OLT, in[0], zero), e.like(in[0], -1), in[0]);
     return e.select(e.cmp(arith::CmpFPredicate::OGT, in[0], zero), one, low);
   }
-  Value positive = e.make<arith::CmpIOp>(
-      isUnsigned(getInput()) ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::sgt, in[0], zero);
-  Value other = isUnsigned(getInput())
+  Value positive = e.make<arith::CmpIOp>(isUnsigned(op.getInput()) ? arith::CmpIPredicate::ugt
+                                                                   : arith::CmpIPredicate::sgt,
+                                         in[0], zero);
+  Value other = isUnsigned(op.getInput())
                     ? zero
                     : e.select(e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, in[0], zero),
                                e.like(in[0], -1), zero);
@@ -141,11 +148,11 @@ EMIT(StopGradientOp) { return in[0]; }
 EMIT(ReluOp) {
   Emitter e{b, loc};
   Value zero = e.like(in[0], 0);
-  Value negative = isFloat(in[0])
-                       ? e.cmp(arith::CmpFPredicate::OLT, in[0], zero)
-                       : e.make<arith::CmpIOp>(isUnsigned(getInput()) ? arith::CmpIPredicate::ult
-                                                                      : arith::CmpIPredicate::slt,
-                                               in[0], zero);
+  Value negative =
+      isFloat(in[0]) ? e.cmp(arith::CmpFPredicate::OLT, in[0], zero)
+                     : e.make<arith::CmpIOp>(isUnsigned(op.getInput()) ? arith::CmpIPredicate::ult
+                                                                       : arith::CmpIPredicate::slt,
+                                             in[0], zero);
   return e.select(negative, zero, in[0]);
 }
 
@@ -188,8 +195,8 @@ EMIT(DivOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return e.div(in[0], in[1]);
-  Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
-  if (isUnsigned(getLhs()))
+  Value divisor = divisorOf(e, in[1], isUnsigned(op.getLhs()));
+  if (isUnsigned(op.getLhs()))
     return e.make<arith::DivUIOp>(in[0], divisor);
   Value isMinusOne = e.make<arith::CmpIOp>(arith::CmpIPredicate::eq, in[1], e.like(in[1], -1));
   return e.select(isMinusOne, e.make<arith::SubIOp>(e.like(in[0], 0), in[0]),
@@ -215,7 +222,7 @@ EMIT(MaxOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return emitExtreme(e, in[0], in[1], arith::CmpFPredicate::OGT);
-  if (isUnsigned(getLhs()))
+  if (isUnsigned(op.getLhs()))
     return e.make<arith::MaxUIOp>(in[0], in[1]);
   return e.make<arith::MaxSIOp>(in[0], in[1]);
 }
@@ -224,7 +231,7 @@ EMIT(MinOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return emitExtreme(e, in[0], in[1], arith::CmpFPredicate::OLT);
-  if (isUnsigned(getLhs()))
+  if (isUnsigned(op.getLhs()))
     return e.make<arith::MinUIOp>(in[0], in[1]);
   return e.make<arith::MinSIOp>(in[0], in[1]);
 }
@@ -233,8 +240,8 @@ EMIT(RemOp) {
   Emitter e{b, loc};
   if (isFloat(in[0]))
     return e.make<arith::RemFOp>(in[0], in[1]);
-  Value divisor = divisorOf(e, in[1], isUnsigned(getLhs()));
-  if (isUnsigned(getLhs()))
+  Value divisor = divisorOf(e, in[1], isUnsigned(op.getLhs()));
+  if (isUnsigned(op.getLhs()))
     return e.make<arith::RemUIOp>(in[0], divisor);
   return e.make<arith::RemSIOp>(in[0], divisor);
 }
@@ -250,8 +257,8 @@ EMIT(ModOp) {
     Value nonZero = e.cmp(arith::CmpFPredicate::ONE, rest, zero);
     return e.select(e.make<arith::AndIOp>(differ, nonZero), e.add(rest, y), rest);
   }
-  Value divisor = divisorOf(e, y, isUnsigned(getLhs()));
-  if (isUnsigned(getLhs()))
+  Value divisor = divisorOf(e, y, isUnsigned(op.getLhs()));
+  if (isUnsigned(op.getLhs()))
     return e.make<arith::RemUIOp>(x, divisor);
   Value rest = e.make<arith::RemSIOp>(x, divisor), zero = e.like(x, 0);
   Value differ = e.make<arith::XOrIOp>(e.make<arith::CmpIOp>(arith::CmpIPredicate::slt, rest, zero),
@@ -283,10 +290,10 @@ EMIT(CompareOp) {
   static const F floats[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
   static const I signedInts[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
   static const I unsignedInts[] = {I::eq, I::ne, I::ult, I::ule, I::ugt, I::uge};
-  unsigned index = static_cast<unsigned>(getComparison());
+  unsigned index = static_cast<unsigned>(op.getComparison());
   if (isFloat(in[0]))
     return e.cmp(floats[index], in[0], in[1]);
-  return e.make<arith::CmpIOp>((isUnsigned(getLhs()) ? unsignedInts : signedInts)[index], in[0],
+  return e.make<arith::CmpIOp>((isUnsigned(op.getLhs()) ? unsignedInts : signedInts)[index], in[0],
                                in[1]);
 }
 
@@ -297,7 +304,7 @@ EMIT(ClampOp) {
   if (isFloat(in[0]))
     return emitExtreme(e, emitExtreme(e, in[0], in[1], arith::CmpFPredicate::OGT), in[2],
                        arith::CmpFPredicate::OLT);
-  if (isUnsigned(getInput()))
+  if (isUnsigned(op.getInput()))
     return e.make<arith::MinUIOp>(e.make<arith::MaxUIOp>(in[0], in[1]), in[2]);
   return e.make<arith::MinSIOp>(e.make<arith::MaxSIOp>(in[0], in[1]), in[2]);
 }
@@ -306,9 +313,9 @@ EMIT(ConvertOp) {
   Emitter e{b, loc};
   // The tensor type may be signed or unsigned, but the types of arith are
   // signless.
-  Type element = typeOf(getResult()).getElementType();
+  Type element = typeOf(op.getResult()).getElementType();
   if (auto integer = dyn_cast<IntegerType>(element))
-    element = IntegerType::get(getContext(), integer.getWidth());
+    element = IntegerType::get(op.getContext(), integer.getWidth());
   Type to = element;
   if (auto vector = dyn_cast<VectorType>(in[0].getType()))
     to = VectorType::get(vector.getShape(), element);
@@ -333,10 +340,10 @@ EMIT(ConvertOp) {
     }
     if (toWidth == 1)
       return e.cmp(arith::CmpFPredicate::UNE, x, e.like(x, 0));
-    return isUnsigned(getResult()) ? e.make<arith::FPToUIOp>(to, x)
-                                   : e.make<arith::FPToSIOp>(to, x);
+    return isUnsigned(op.getResult()) ? e.make<arith::FPToUIOp>(to, x)
+                                      : e.make<arith::FPToSIOp>(to, x);
   }
-  bool fromUnsigned = isUnsigned(getInput());
+  bool fromUnsigned = isUnsigned(op.getInput());
   if (isa<FloatType>(element))
     return fromUnsigned ? e.make<arith::UIToFPOp>(to, x) : e.make<arith::SIToFPOp>(to, x);
   if (toWidth == 1)
@@ -344,4 +351,24 @@ EMIT(ConvertOp) {
   if (toWidth < fromWidth)
     return e.make<arith::TruncIOp>(to, x);
   return fromUnsigned ? e.make<arith::ExtUIOp>(to, x) : e.make<arith::ExtSIOp>(to, x);
+}
+
+namespace {
+template <typename Op> struct FormulaRule : FormulaOpInterface::ExternalModel<FormulaRule<Op>, Op> {
+  Value emitFormula(Operation *op, OpBuilder &builder, Location loc, ValueRange operands) const {
+    return emitFormulaOf(cast<Op>(op), builder, loc, operands);
+  }
+};
+} // namespace
+
+/// Attaches the formulas of `Ops`. An op without a formula does not compile.
+template <typename... Ops> static void attachFormulas(MLIRContext &context) {
+  (Ops::template attachInterface<FormulaRule<Ops>>(context), ...);
+}
+
+void dpc::attachElementwiseRules(MLIRContext &context) {
+  attachFormulas<
+#define GET_OP_LIST
+#include "dialects/NN/IR/Elementwise.cpp.inc"
+      >(context);
 }
