@@ -12,6 +12,7 @@ using namespace dpc;
 #include "dialects/Interfaces/ElementwiseOpInterface.cpp.inc"
 #include "dialects/Interfaces/GradientFormOpInterface.cpp.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.cpp.inc"
+#include "dialects/Interfaces/KernelOpInterface.cpp.inc"
 #include "dialects/Interfaces/PrecisionOpInterface.cpp.inc"
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
@@ -39,6 +40,11 @@ int64_t dpc::tensorBytes(Type type) {
     return 0;
   unsigned width = tensor.getElementTypeBitWidth();
   return tensor.getNumElements() * (width < 8 ? 1 : width / 8);
+}
+
+bool dpc::updatesState(Operation *op) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  return kernel && kernel.updatesState();
 }
 
 int64_t dpc::operandAndResultBytes(Operation *op) {

@@ -76,6 +76,9 @@ std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 /// Whether `type` is a tensor of static shape with at most kMaxElements elements.
 bool hasCountableElements(mlir::Type type);
 
+/// Whether the results of `op` are new values of states (KernelOpInterface).
+bool updatesState(mlir::Operation *op);
+
 /// The bytes of all operands and results of `op`.
 int64_t operandAndResultBytes(mlir::Operation *op);
 
@@ -91,6 +94,7 @@ int64_t tensorBytes(mlir::Type type);
 #include "dialects/Interfaces/ElementwiseOpInterface.h.inc"
 #include "dialects/Interfaces/GradientFormOpInterface.h.inc"
 #include "dialects/Interfaces/InterpretableOpInterface.h.inc"
+#include "dialects/Interfaces/KernelOpInterface.h.inc"
 #include "dialects/Interfaces/PrecisionOpInterface.h.inc"
 #include "dialects/Interfaces/ShardableOpInterface.h.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.h.inc"

@@ -62,7 +62,7 @@ static bool isOperandMadeForIt(AllReduceOp op) {
   Value value = op.getInput();
   Operation *producer = value.getDefiningOp();
   return producer && producer->getBlock() == op->getBlock() && value.hasOneUse() &&
-         isa<nn::KernelOp, nn::UpdateOp, dist::MicroOp>(producer);
+         isa<KernelOpInterface, dist::MicroOp>(producer);
 }
 
 namespace {

@@ -42,7 +42,8 @@ Ancestors dpc::findForwardPass(func::FuncOp function) {
 
 Ancestors dpc::findUpdates(func::FuncOp function) {
   SmallVector<Value> read;
-  for (auto update : function.front().getOps<nn::UpdateOp>())
-    llvm::append_range(read, update->getOperands());
+  for (Operation &op : function.front())
+    if (updatesState(&op))
+      llvm::append_range(read, op.getOperands());
   return Ancestors(read);
 }

@@ -19,7 +19,7 @@ struct OutlineKernelsPass : dpc::impl::OutlineKernelsBase<OutlineKernelsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<nn::KernelOp, nn::UpdateOp>(op))
+      if (isa<KernelOpInterface>(op))
         ops.push_back(op);
     });
     KernelTable kernels(getOperation());

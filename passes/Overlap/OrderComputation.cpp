@@ -100,7 +100,7 @@ private:
       return 1e9 * priceCollective(collective, machine).seconds;
     double seconds = 0;
     op->walk<WalkOrder::PreOrder>([&](Operation *kernel) {
-      if (!isa<nn::KernelOp, nn::UpdateOp>(kernel))
+      if (!isa<KernelOpInterface>(kernel))
         return WalkResult::advance();
       int64_t times = 1;
       if (auto micro = kernel->getParentOfType<dist::MicroOp>(); micro && micro != owner)

@@ -7,7 +7,6 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Fusion.h"
-#include "dialects/NN/IR/Program.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,17 +19,17 @@ using namespace dpc;
 /// Whether an update reads `value`, directly or through conversions.
 static bool feedsUpdate(Value value) {
   return llvm::any_of(nn::getForms(value), [](Value form) {
-    return llvm::any_of(form.getUsers(), [](Operation *user) { return isa<nn::UpdateOp>(user); });
+    return llvm::any_of(form.getUsers(), updatesState);
   });
 }
 
 int64_t GradientDivision::partsOf(Operation *op) const {
-  auto reduce = dyn_cast<dist::AllReduceOp>(op);
-  if (!divides || !reduce || !feedsUpdate(reduce.getResult()))
+  dist::CollectiveOpInterface sum = dist::asSumOverRanks(op);
+  if (!divides || !sum || !feedsUpdate(sum->getResult(0)))
     return 1;
-  const SmallVector<StringRef> summed = dist::axesOf(reduce);
+  const SmallVector<StringRef> summed = dist::axesOf(sum);
   if (axes.axes.empty())
-    return dist::membersOf(reduce);
+    return dist::membersOf(sum);
   const bool isDivided = llvm::all_of(
       axes.axes, [&](const dist::MeshAxis &axis) { return llvm::is_contained(summed, axis.name); });
   return isDivided ? axes.worldSize() : 1;
@@ -42,7 +41,7 @@ BackwardMoments::BackwardMoments(Block &block, std::vector<Operation *> ops)
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (auto [index, op] : llvm::enumerate(backward)) {
     int64_t number = -1;
-    const bool isEarly = isa<nn::UpdateOp>(op) ||
+    const bool isEarly = updatesState(op) ||
                          runsAtOnce(op, [&](Operation *maker) { return numberOf.contains(maker); });
     if (isEarly)
       for (Value operand : op->getOperands())
@@ -66,14 +65,14 @@ std::vector<int64_t> BackwardMoments::countBytes(const GradientDivision &divisio
   llvm::DenseMap<Operation *, int64_t> parts;
   for (Operation *op : backward) {
     int64_t part = division.partsOf(op);
-    if (isFree(op) || isa<nn::UpdateOp>(op) || getFusionKind(op) == FusionKind::elementwise)
+    if (isFree(op) || updatesState(op) || getFusionKind(op) == FusionKind::elementwise)
       for (Value operand : op->getOperands())
         part = std::max(part, parts.lookup(operand.getDefiningOp()));
     parts[op] = part;
     if (isFree(op))
       continue;
     for (Value result : op->getResults()) {
-      if (!passesThroughMemory(result) || (isa<nn::UpdateOp>(op) && lastUseOf(result) < 0))
+      if (!passesThroughMemory(result) || (updatesState(op) && lastUseOf(result) < 0))
         continue;
       const int64_t taken = tensorBytes(result.getType()) / part;
       changes[of(op)] += taken;
@@ -97,7 +96,7 @@ int64_t BackwardMoments::lastUseOf(Value value) const {
         last = std::max(last, lastUseOf(result));
     } else if (auto moment = momentOf.find(op); moment != momentOf.end()) {
       last = std::max(last, moment->second);
-    } else if (isa<nn::UpdateOp>(op)) {
+    } else if (updatesState(op)) {
       for (Value operand : op->getOperands())
         if (auto maker = momentOf.find(operand.getDefiningOp()); maker != momentOf.end())
           last = std::max(last, maker->second);

@@ -3,6 +3,7 @@
 #include "passes/ShardedUpdates/GradientNorms.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
 
 using namespace mlir;
@@ -12,11 +13,9 @@ using namespace dpc;
 /// Null for other ops. Appends the axes of a sum over ranks to `axes`.
 static Value followSum(OpOperand &use, SmallVectorImpl<Attribute> &axes) {
   Operation *user = use.getOwner();
-  if (auto sum = dyn_cast<dist::AllReduceOp>(user)) {
-    if (sum.getReduction() != dist::Reduction::sum)
-      return nullptr;
+  if (dist::CollectiveOpInterface sum = dist::asSumOverRanks(user)) {
     axes.push_back(sum.getAxes());
-    return sum.getResult();
+    return sum->getResult(0);
   }
   return isa<nn::AddOp>(user) ? user->getResult(0) : Value();
 }
@@ -30,8 +29,8 @@ void SquareSum::erase() const {
 
 SquareSum dpc::matchSquareSum(Operation *user, Value tensor) {
   Operation *const reader = user;
-  if (auto convert = dyn_cast<nn::ConvertOp>(user)) {
-    tensor = convert.getResult();
+  if (nn::isConversion(user)) {
+    tensor = user->getResult(0);
     if (tensor.use_empty())
       return {};
     user = *tensor.user_begin();

@@ -108,11 +108,12 @@ private:
     Builder builder(step.getContext());
     update.restAxes = builder.getArrayAttr({});
     if (axes.empty()) {
-      auto sum = withoutConversions(gradient).getDefiningOp<dist::AllReduceOp>();
-      if (!isOwn || !sum || sum.getReduction() != dist::Reduction::sum)
+      dist::CollectiveOpInterface sum =
+          dist::asSumOverRanks(withoutConversions(gradient).getDefiningOp());
+      if (!isOwn || !sum)
         return false;
-      update.partial = {findTerm(sum.getInput())};
-      update.mesh = sum.getMesh();
+      update.partial = {findTerm(sum->getOperand(0))};
+      update.mesh = sum.getMeshAttr().getValue();
       update.axes = sum.getAxes();
       return true;
     }
@@ -169,13 +170,13 @@ private:
       return collectTerms(op->getOperand(0), update, rest);
     if (auto add = dyn_cast_or_null<nn::AddOp>(op); add && isOwn)
       return collectTerms(add.getLhs(), update, rest) && collectTerms(add.getRhs(), update, rest);
-    auto sum = dyn_cast_or_null<dist::AllReduceOp>(op);
+    dist::CollectiveOpInterface sum = dist::asSumOverRanks(op);
     std::optional<ArrayAttr> others = sum && isOwn ? othersOf(sum) : std::nullopt;
     if (!others) {
       update.whole.push_back(value);
       return true;
     }
-    update.partial.push_back(findTerm(sum.getInput()));
+    update.partial.push_back(findTerm(sum->getOperand(0)));
     if (!rest)
       rest = others;
     return rest == others;
@@ -183,9 +184,7 @@ private:
 
   /// The axes of `sum` other than the axes of the ranks that share updates. nullopt if `sum` does
   /// not run over all axes of those ranks.
-  std::optional<ArrayAttr> othersOf(dist::AllReduceOp sum) {
-    if (sum.getReduction() != dist::Reduction::sum)
-      return std::nullopt;
+  std::optional<ArrayAttr> othersOf(dist::CollectiveOpInterface sum) {
     SmallVector<StringRef> others;
     unsigned shared = 0;
     for (StringRef axis : sum.getAxes().getAsValueRange<StringAttr>()) {

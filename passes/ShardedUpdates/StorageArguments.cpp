@@ -5,6 +5,7 @@
 #include "passes/Forward/ForwardPass.h"
 
 #include "dialects/Dist/IR/MicroLoop.h"
+#include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
@@ -81,7 +82,7 @@ private:
   /// cheap, because broadcasts and views take no memory of their own.
   void splitFree(Operation *op, const Ancestors &forward) const {
     const FusionKind kind = getFusionKind(op);
-    const bool isConversion = place.isConverted() && isa<nn::ConvertOp>(op);
+    const bool isConversion = place.isConverted() && nn::isConversion(op);
     if (!forward.ops.contains(op) ||
         (kind != FusionKind::repeated && kind != FusionKind::view && !isConversion))
       return;
@@ -181,7 +182,7 @@ private:
   /// `nn.after`. A conversion is erased. The result of a lookup or `nn.after` changes its type, and
   /// the conversions of this result are erased.
   static void replaceConversion(Operation *op, Value converted) {
-    if (isa<nn::ConvertOp>(op)) {
+    if (nn::isConversion(op)) {
       op->getResult(0).replaceAllUsesWith(converted);
       op->erase();
       return;

@@ -29,7 +29,7 @@ struct VerifyImportPass : dpc::impl::VerifyImportBase<VerifyImportPass> {
     if (!forward)
       return contract.violation(module) << "has no function @forward";
     for (Operation &op : forward.front().without_terminator())
-      if (!isa<nn::NNDialect>(op.getDialect()) || isa<nn::KernelOp, nn::UpdateOp>(op))
+      if (!isa<nn::NNDialect>(op.getDialect()) || isa<KernelOpInterface>(op))
         return contract.violation(&op) << "'" << op.getName() << "' belongs to a later level";
     if (failed(contract.checkSignature(forward)) || failed(contract.checkVariables(forward)) ||
         failed(contract.checkStateResults(forward)))

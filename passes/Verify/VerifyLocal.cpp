@@ -94,7 +94,7 @@ private:
                                 << mesh.axes[*axis].size;
         if (failed(verifyBlock(micro.getBodyBlock(), micro.getAxis())))
           return failure();
-      } else if (op.getNumRegions() > 0 && !isa<nn::KernelOp, nn::UpdateOp>(op)) {
+      } else if (op.getNumRegions() > 0 && !isa<KernelOpInterface>(op)) {
         return violation(&op) << "'" << op.getName()
                               << "' is control flow that ranks might take "
                                  "differently";

@@ -48,7 +48,7 @@ private:
       if (auto micro = dyn_cast<dist::MicroOp>(op)) {
         if (failed(verifyBlock(micro.getBodyBlock())))
           return failure();
-      } else if (isa<nn::KernelOp, nn::UpdateOp>(op)) {
+      } else if (isa<KernelOpInterface>(op)) {
         if (failed(verifyKernel(&op)))
           return failure();
       } else if (!isView(&op) && !dist::isCollective(&op) &&
@@ -63,7 +63,7 @@ private:
     for (Operation &op : kernel->getRegion(0).front()) {
       if (!isa<nn::NNDialect>(op.getDialect()))
         return violation(&op) << "a kernel contains '" << op.getName() << "'";
-      if (isa<nn::KernelOp, nn::UpdateOp>(op))
+      if (isa<KernelOpInterface>(op))
         return violation(&op) << "a kernel contains another one";
     }
     return success();

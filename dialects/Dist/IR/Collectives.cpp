@@ -139,6 +139,14 @@ MeshShape dpc::dist::getMeshShape(ModuleOp module) {
 
 bool dpc::dist::isCollective(Operation *op) { return isa<CollectiveOpInterface>(op); }
 
+CollectiveOpInterface dpc::dist::asSumOverRanks(Operation *op) {
+  auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
+  if (!collective || collective.getCollective() != Collective::all_reduce ||
+      collective.getReduction() != Reduction::sum)
+    return nullptr;
+  return collective;
+}
+
 bool dpc::dist::feedsCollective(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
     return isCollective(user) ||

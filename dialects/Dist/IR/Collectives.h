@@ -28,6 +28,10 @@ MeshShape getMeshShape(mlir::ModuleOp module);
 /// Whether `op` exchanges data with other devices.
 bool isCollective(mlir::Operation *op);
 
+/// Returns `op` as a collective if it gives every rank the sum of the ranks' operands.
+/// Null for other ops, and if `op` is null.
+CollectiveOpInterface asSumOverRanks(mlir::Operation *op);
+
 /// Whether a collective reads `value` or a view of it. If so, `value` should lie
 /// in memory that the other ranks can read.
 bool feedsCollective(mlir::Value value);

@@ -119,6 +119,8 @@ int64_t UpdateOp::getFlops() {
   return getNumResults() ? ops * typeOf(getResult(0)).getNumElements() : 0;
 }
 
+bool UpdateOp::updatesState() { return true; }
+
 ShardingRule UpdateOp::getShardingRule() { return elementwiseShardingRule(*this); }
 
 LogicalResult UpdateOp::interpret(InterpreterContext &context,

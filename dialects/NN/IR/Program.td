@@ -56,7 +56,8 @@ def NN_ConstantOp : NN_Op<"constant", [
 
 def NN_UpdateOp : NN_Op<"update", [
     Pure, SingleBlock, IsolatedFromAbove, AttrSizedOperandSegments,
-    NN_Interpretable, NN_Shardable, NN_Computes]> {
+    DeclareOpInterfaceMethods<KernelOpInterface, ["updatesState"]>, NN_Interpretable,
+    NN_Shardable, NN_Computes]> {
   let summary = "An elementwise update of state, with named scalars";
   let description = [{
     The region computes element i of each result from element i of all `tensors` and
@@ -103,7 +104,7 @@ def NN_UpdateOp : NN_Op<"update", [
 }
 
 def NN_KernelOp : NN_Op<"kernel", [
-    Pure, SingleBlock, IsolatedFromAbove, NN_Interpretable,
+    Pure, SingleBlock, IsolatedFromAbove, KernelOpInterface, NN_Interpretable,
     DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>]> {
   let summary = "A group of ops that becomes one function of generated code";
   let description = [{

@@ -254,7 +254,7 @@ static bool isCutOver(const OpPlacement &placement, StringRef axis) {
 /// storage (DivideUpdates). These are the devices that make the same update and that sum its
 /// gradient.
 int64_t OpPlacer::countUpdaters(const OpPlacement &placement) const {
-  if (!isa<nn::UpdateOp>(op.op))
+  if (!updatesState(op.op))
     return 1;
   auto isSummedOver = [&](StringRef axis) {
     return llvm::any_of(situation.operands, [&](const OpSituation::Operand &operand) {

@@ -24,8 +24,8 @@ static const double kExposedOfGradients = 0.25;
 
 /// Whether `op` updates state, or converts a value that only updates read.
 static bool isForUpdates(Operation *op) {
-  auto updates = [](Operation *reader) { return isa<nn::UpdateOp>(reader); };
-  return updates(op) || (nn::isConversion(op) && nn::isReadOnlyBy(op->getResult(0), updates));
+  return updatesState(op) ||
+         (nn::isConversion(op) && nn::isReadOnlyBy(op->getResult(0), updatesState));
 }
 
 Assignment::Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache)
