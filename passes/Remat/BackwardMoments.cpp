@@ -18,9 +18,8 @@ using namespace dpc;
 
 /// Whether an update reads `value`, directly or through conversions.
 static bool feedsUpdate(Value value) {
-  return llvm::any_of(nn::getForms(value), [](Value form) {
-    return llvm::any_of(form.getUsers(), updatesState);
-  });
+  return llvm::any_of(nn::getForms(value),
+                      [](Value form) { return llvm::any_of(form.getUsers(), updatesState); });
 }
 
 int64_t GradientDivision::partsOf(Operation *op) const {
