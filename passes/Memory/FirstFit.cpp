@@ -23,8 +23,8 @@ struct Placed {
   int64_t last;
 };
 
-/// The sort key of a block. Blocks are sorted by descending keys, number by number. Blocks with
-/// equal keys are sorted by index.
+/// The sort key of a block: three numbers, of which the first counts most. Blocks are sorted by
+/// descending keys. Blocks with equal keys are sorted by index.
 using Key = std::array<double, 3>;
 using KeyOf = Key (*)(const MemoryBlock &);
 
