@@ -72,8 +72,9 @@ private:
   std::vector<int64_t> inFlight; // collectives that are started, sorted by (end, index)
 };
 
-/// Returns the next collective in the order of `group`; nullopt if it has a dependency that is
-/// not issued yet. A kernel is issued when it is computed, and a collective when it is started.
+/// Returns the next collective in the order of `group`; nullopt if all have been started, or if the
+/// next one has a dependency that is not issued yet. A kernel is issued when it is computed, and a
+/// collective when it is started.
 std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
   if (nextOfGroup[group] == problem.groupOrder[group].size())
     return std::nullopt;
