@@ -146,8 +146,8 @@ unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
   // The natural layout of an argument (Assignment::getNatural) depends on the number of ops per
-  // atom. The new atom takes over the number of the old atom, and the old atom keeps it, so
-  // that the split changes no argument.
+  // atom. The new atom gets the same count of ops as the old atom, whose count stays, so that the
+  // split changes no argument's layout.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     if (!llvm::is_contained(ops[index]->atoms, atom))

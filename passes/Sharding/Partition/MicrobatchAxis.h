@@ -13,7 +13,7 @@ namespace dpc {
 /// are no loops, and no layout uses the axis.
 class MicrobatchAxis {
 public:
-  /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` outlives the
+  /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` must outlive the
   /// object.
   explicit MicrobatchAxis(const dist::MeshShape &mesh);
 
@@ -45,7 +45,7 @@ public:
 
 private:
   /// Where the axis cuts a value: the dimension, and the local extent of that dimension outside of
-  /// loops as (before, axis size, after).
+  /// loops as the product before x axis size x after.
   struct CutPlace {
     unsigned dim;
     int64_t before, after;
