@@ -26,8 +26,8 @@ using llvm::ArrayRef;
 namespace {
 
 /// Each block has a list of the blocks that are live at the same time. The lists need quadratic
-/// memory, so windows with more blocks than this are not searched and keep the offsets of first
-/// fit.
+/// memory, so windows with more movable blocks than this are not searched, and their blocks keep
+/// their offsets.
 constexpr size_t maxMovableBlocks = 1000;
 
 /// One search with one ranking of the movable blocks, which are the blocks without a fixed offset.

@@ -22,7 +22,7 @@ struct GatheredBucket {
 
 struct GatherProblem {
   std::vector<GatheredBucket> buckets;
-  /// The number of buckets that may be in memory before their first reader runs.
+  /// The number of gathered buckets that may be in memory before their first reader runs.
   int64_t ahead = 2;
 
   /// Checks that the first reader of each bucket is not after the last one, that no size is

@@ -130,7 +130,8 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      // If a conversion were cut, an op that needs its result whole would have to gather it.
+      // If a conversion were cut, an op that needs the whole result would have to gather this
+      // result.
       if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
             return op.rule.loops[loop].kind == LoopKind::sum;
           }))

@@ -31,8 +31,8 @@ static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops, unsigned valu
                           : loops.rule.results[value - operands][dim];
 }
 
-/// A factor of a node, which is a dimension of a value or a loop of an op. With
-/// `isUncut`, all factors of a loop that must not be cut.
+/// A factor of a node, which is a dimension of a value or a loop of an op. If `isUncut` is true,
+/// the object stands for all factors of a loop that must not be cut.
 struct FactorRef {
   unsigned node, segment = 0, factor = 0;
   bool isUncut = false;
@@ -211,8 +211,8 @@ private:
     return true;
   }
 
-  /// Returns the factors of a product of loops, in the order of the product; nullopt if a
-  /// factor would have to appear several times.
+  /// Returns the factors of each segment of a product of loops, in the order of the product;
+  /// nullopt if a factor would have to appear several times.
   std::optional<SmallVector<SmallVector<FactorRef>>> compose(ArrayRef<unsigned> loops,
                                                              unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);

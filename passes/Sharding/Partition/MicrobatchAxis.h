@@ -52,8 +52,8 @@ private:
   };
 
   bool cuts(const dist::DimLayout &dim) const;
-  /// The factor of `dim` that counts the iterations, if there is one: its position, and the extent
-  /// of the factors after it.
+  /// Finds the factor of `dim` that counts the iterations. Returns the index of the factor, and the
+  /// product of the sizes of the factors after it; nullopt if there is no such factor.
   std::optional<std::pair<unsigned, int64_t>> findFactor(const dist::DimLayout &dim) const;
   mlir::FailureOr<CutPlace> placeOf(mlir::Location loc, const dist::Layout &layout) const;
 

@@ -16,7 +16,8 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// An edge: `axes` stop cutting dimension `gathered`, and start to cut dimension `cut`.
+/// An edge: `axes` stop cutting dimension `gathered` (if it is set), and start to cut dimension
+/// `cut` (if it is set).
 struct Move {
   ReshardKind kind;
   AxisNames axes;
