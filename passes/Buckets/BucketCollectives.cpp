@@ -108,9 +108,9 @@ private:
     tensor.elementBytes = tensorBytes(RankedTensorType::get({}, type.getElementType()));
     llvm::raw_string_ostream dtype(tensor.key.dtype), group(tensor.key.group);
     dtype << type.getElementType();
-    // Members must not depend on each other, so they have equal depth. An all-reduce that other
-    // collectives need must not wait for an all-reduce whose result is only reported, so the two
-    // have different keys.
+    // Members must not depend on each other, so they have equal depth. An all-reduce that a later
+    // collective needs must not wait for one that no collective needs, such as the all-reduce of a
+    // metric, so the two have different keys.
     group << op.getAxes() << " " << depth << (isNeeded ? " needed" : "");
     tensor.key.reduction = stringifyReduction(op.getReduction()).str();
     problem.tensors.push_back(std::move(tensor));

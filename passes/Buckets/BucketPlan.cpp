@@ -226,7 +226,7 @@ llvm::Expected<BucketPlan> dpc::assignBuckets(const BucketProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
 
-  /// The bucket of a key that is being filled, and the position of that key in the list of limits.
+  /// The open bucket of a key, and the index of its limit in the list of limits.
   struct Open {
     Bucket bucket;
     int64_t bytes = 0;

@@ -8,11 +8,11 @@ def BucketCollectives : Pass<"dpc-bucket-collectives", "mlir::func::FuncOp"> {
   let description = [{
     Joins all-reduces into buckets (BucketPlan.h). The operands of a bucket are packed end
     to end, summed by one all-reduce, and unpacked again. The all-reduces of a bucket have
-    one element type and one group of devices. None of them depends on another one, and any
-    other collective depends on all of them or on none. Buckets fill in the order in which
-    the operands are computed. An all-reduce joins a bucket only if a kernel or a loop
-    computes its operand, and no other op reads that operand. The kernel or loop can then
-    write the operand directly into the bucket.
+    one reduction, one element type and one group of devices. None of them depends on
+    another one. Either each of them is needed by a later collective, or none is. Buckets
+    fill in the order in which the operands are computed. An all-reduce joins a bucket
+    only if a kernel or a loop computes its operand, and no other op reads that operand.
+    The kernel or loop can then write the operand directly into the bucket.
 
     Before that, the pass sorts the ops of each block by depth: the number of collectives on
     the longest path to the op. Ops of equal depth keep their order. As a result,

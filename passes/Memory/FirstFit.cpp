@@ -1,8 +1,9 @@
 // Places blocks by first fit, and computes the load (the bytes of all blocks that are
 // live at once).
 //
-// Takes the blocks in a greedy order, and gives each block the lowest free offset (Pisarchyk & Lee
-// 2020). Tries four orders, because none of them is the best for all graphs.
+// Takes the blocks in a greedy order, and gives each block the lowest offset that the earlier
+// blocks leave free (Pisarchyk & Lee 2020). Tries four orders, because none of them is the best for
+// all graphs.
 
 #include "passes/Memory/FirstFit.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,8 +24,8 @@ struct Placed {
   int64_t last;
 };
 
-/// The sort key of a block. Blocks are sorted by descending keys, number by number. Blocks with
-/// equal keys are sorted by index.
+/// The sort key of a block: three numbers, of which the first counts most. Blocks are sorted by
+/// descending keys. Blocks with equal keys are sorted by index.
 using Key = std::array<double, 3>;
 using KeyOf = Key (*)(const MemoryBlock &);
 

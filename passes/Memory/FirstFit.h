@@ -12,7 +12,7 @@
 namespace dpc {
 
 /// A block of memory that needs an offset: `size` bytes, live during steps [first, last). If one
-/// buffer is computed in place of another, the two buffers share bytes and form one block.
+/// buffer is computed in place of another, the two may share bytes and form one block.
 struct MemoryBlock {
   /// In bytes, above 0.
   int64_t size;

@@ -128,8 +128,8 @@ void Liveness::add(Operation *op, Type type, Space space, int64_t first, int64_t
 Liveness::Bytes Liveness::bytesOf(Value buffer) {
   const Place place = placeOf(buffer, symbols);
   auto type = cast<MemRefType>(buffer.getType());
-  // The position may depend on the microbatch, or on the rank if it is a shard. The range then
-  // covers the complete buffer.
+  // The position of `buffer` may depend on the microbatch or, if `buffer` is a shard, on the rank.
+  // The range then covers all bytes of `place.root`.
   const bool isOne = place.stride == 0 && !place.shardAxes;
   const int64_t end = isOne ? place.offset + bufferBytes(type) : INT64_MAX;
   return {place.root, isOne ? place.offset : 0, end,
@@ -231,7 +231,7 @@ int64_t Liveness::countForwardBytes() const {
 }
 
 /// Returns a name for the buffer of `owner`. A persistent buffer has the name of its state or
-/// result. Another buffer has the name of the ONNX node whose op first writes it.
+/// result. Any other buffer has the name of the ONNX node of the op that first writes it.
 std::string Liveness::nameOf(Operation *owner) const {
   if (auto persistent = dyn_cast<PersistentOp>(owner)) {
     const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);

@@ -10,7 +10,8 @@
 
 namespace dpc {
 
-/// The memory problem of a module. Each op of an entry is a step. Steps are numbered through all
+/// The memory problem of a module. Each op of an entry is a step, except ops that only name memory,
+/// such as exec.buffer and views. The end of a loop is a step too. Steps are numbered through all
 /// entries, one entry after another.
 class Liveness {
 public:

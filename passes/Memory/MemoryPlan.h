@@ -68,8 +68,9 @@ struct RegionUse {
   /// region.
   int64_t peak = 0;
   /// A lower bound of the peak of any plan: the largest sum of the sizes of the live buffers at a
-  /// step. The two buffers of an in-place pair (LiveBuffer::inPlaceOf) share one step, and in this
-  /// step only the larger one counts. A plan whose peak equals the bound is optimal.
+  /// step, or the largest end of a buffer with a fixed offset if that is larger. The two buffers of
+  /// an in-place pair (LiveBuffer::inPlaceOf) share one step, and in this step only the larger one
+  /// counts. A plan whose peak equals the bound is optimal.
   int64_t lowerBound = 0;
   /// The peak before the exact repair, to show how much the repair gains.
   int64_t firstFitPeak = 0;

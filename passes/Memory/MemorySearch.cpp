@@ -9,8 +9,8 @@
 //
 // The search prunes a choice in three cases: if another block would fit completely below the chosen
 // block, if a section of time cannot hold the blocks that are still open (not placed), or if blocks
-// of equal offset are not in the order of the ranking. At each step that no open block spans, the
-// open blocks are split into independent parts.
+// of equal offset are not in the order of a given ranking of the blocks. At each step of time that
+// no open block spans, the open blocks are split into independent parts.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -26,8 +26,8 @@ using llvm::ArrayRef;
 namespace {
 
 /// Each block has a list of the blocks that are live at the same time. The lists need quadratic
-/// memory, so windows with more blocks than this are not searched and keep the offsets of first
-/// fit.
+/// memory, so windows with more movable blocks than this are not searched, and their blocks keep
+/// their offsets.
 constexpr size_t maxMovableBlocks = 1000;
 
 /// One search with one ranking of the movable blocks, which are the blocks without a fixed offset.
@@ -165,9 +165,9 @@ bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   return true;
 }
 
-/// Whether every section can hold its open blocks. In a section, all open blocks lie above the
-/// lowest offset that any of them can have, and not below `floor`, the offset of the last placed
-/// block.
+/// Whether every section can hold its open blocks. In a section, no open block lies below the
+/// lowest offset that any of them can have, and none lies below `floor`, the offset of the last
+/// placed block.
 bool Search::sectionsFit(ArrayRef<int> open, int64_t floor) {
   int begin = std::numeric_limits<int>::max(), end = 0;
   for (int item : open) {

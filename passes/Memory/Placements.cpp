@@ -1,9 +1,10 @@
 // Keeps the lowest offset that each block can still have, and the weights of the sections in which
 // placements failed.
 //
-// The conclusions from each decision are after Moffitt, "MiniMalloc" (ASPLOS 2023). In the
-// solution, no block can move down. So every block lies directly above another block or at offset
-// 0. If an offset was rejected for a block, another block must be in the way at this offset.
+// The conclusions that are drawn from each decision follow Moffitt, "MiniMalloc" (ASPLOS 2023). In
+// a solution with the smallest sum of offsets, no block can move down. Therefore every block lies
+// directly above another block or at offset 0. If an offset was rejected for a block, another block
+// must be in the way at this offset.
 
 #include "passes/Memory/Placements.h"
 #include "llvm/ADT/STLExtras.h"

@@ -15,9 +15,9 @@ namespace dpc {
 /// sum of offsets in which blocks of equal size and lifetime are ordered by index.
 class Placements {
 public:
-  /// Places all blocks that have a fixed offset. Searches for offsets at which every block ends at
-  /// or below `target`. Subtracts the work from `budget`, as a number of visits of (block, step)
-  /// pairs.
+  /// Prepares a search for offsets at which every block ends at or below `target`. Places the
+  /// blocks that have a fixed offset. Subtracts the work from `budget`, as a number of visits of
+  /// (block, step) pairs.
   Placements(llvm::ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget);
 
   /// Returns the offset of each block. Needs: all blocks are placed.
@@ -52,11 +52,12 @@ protected:
   /// target.
   bool place(int item);
   /// Decides that `item` does not lie at its lowest offset. In the solution, `item` then lies
-  /// directly above a block that ends higher. Therefore the lowest offset of `item` rises to the
-  /// next end of such a block. Returns false if `item` does not fit below the target.
+  /// directly above another block, whose end is above the rejected offset. Therefore the lowest
+  /// offset of `item` rises to the lowest such end. Returns false if `item` then does not fit below
+  /// the target.
   ///
-  /// Needs: no open block that is live at the same time fits completely below `item`. Otherwise
-  /// `item` could lie directly above that block, at an offset that this function skips.
+  /// Needs: no open block that is live at the same time fits completely below `item`. If one did
+  /// fit there, `item` could lie directly above it, at an offset that this function skips.
   bool reject(int item);
   /// Undoes all changes except the first `size` changes.
   void undo(size_t size);
@@ -72,8 +73,8 @@ protected:
   /// For each item, the offset if it is placed, and a lower bound of the offset if it is open.
   std::vector<int64_t> lowest;
   std::vector<bool> placed;
-  /// For each section, the bytes of the placed blocks in it and of the fixed blocks that span all
-  /// of it, sorted by offset.
+  /// For each section, the byte ranges of the placed blocks in it and of the fixed blocks that span
+  /// all of it, sorted by offset.
   std::vector<std::vector<Span>> held;
   /// For each section, a weight that grows with each failure in the section. The search decides
   /// blocks of sections with large weights early.

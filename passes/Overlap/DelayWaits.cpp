@@ -24,7 +24,9 @@ static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbo
   });
 }
 
-/// Moves each wait of `block` down to the first op that must not run before it.
+/// Moves each wait of `block` down to the first op that must not run before it. This is an op that
+/// conflicts with the collective, or a loop. If neither follows, the wait moves to the end of the
+/// block.
 static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   SmallVector<WaitOp> waits; // in the order of their starts
   auto waitBefore = [&](Operation *op, llvm::function_ref<bool(StartOp)> ends) {

@@ -22,7 +22,7 @@ struct GatheredBucket {
 
 struct GatherProblem {
   std::vector<GatheredBucket> buckets;
-  /// The number of buckets that may be in memory before their first reader runs.
+  /// The number of gathered buckets that may be in memory before their first reader runs.
   int64_t ahead = 2;
 
   /// Checks that the first reader of each bucket is not after the last one, that no size is
@@ -43,7 +43,8 @@ struct GatherWindow {
 };
 
 /// Sorts the buckets by first reader. The gather of bucket i may begin once the first reader of
-/// bucket i - `ahead` has run. Fails only if `problem.check()` fails.
+/// bucket i - `ahead` has run. If this task is also the first reader of bucket i, the closest
+/// earlier bucket with another first reader counts instead. Fails only if `problem.check()` fails.
 llvm::Expected<GatherWindow> planGathers(const GatherProblem &problem);
 
 } // namespace dpc

@@ -128,8 +128,8 @@ private:
       });
   }
 
-  /// Returns the op that computes the new value of a state. If `value` is gathered, this is the
-  /// op that computes this rank's shard of `value`.
+  /// Returns the op that computes `value`, the new value of a state. If `value` is gathered, this
+  /// is the op that computes this rank's shard of it.
   static Operation *getMaker(Value value) {
     while (isa_and_nonnull<nn::ReshapeOp, dist::AllGatherOp>(value.getDefiningOp()))
       value = value.getDefiningOp()->getOperand(0);
@@ -191,8 +191,8 @@ private:
   }
 
   /// Makes kernels keep their order. In a function, updates, metrics and norm terms are exempt,
-  /// because they may have to wait for a collective. In a microbatch loop they are not exempt:
-  /// each of them runs where the loop body has it, so that its operands can be freed there.
+  /// because they may have to wait for a collective. In a microbatch loop they are not exempt: each
+  /// of them keeps its position in the loop body, so that its operands can be freed after it.
   void keepOrder() {
     const bool mayBeLast = isa<func::FuncOp>(owner);
     int64_t last = -1;

@@ -10,8 +10,8 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
     that these terms need, after the entire backward pass. A kernel that computes both a
     gradient and its term would run there, and all its operands would be kept until
     then. This pass moves the terms to directly after their gradients. In general, the
-    pass moves ops of the backward pass of `@step` that move data, compute element by
-    element or sum elements, if they read only values of the backward pass
+    pass moves each view, elementwise op, reduction or collective of the backward pass of
+    `@step`, unless the op reads a tensor of rank 1 or more that the forward pass computes
     (`runsAtOnce`, passes/Forward/EarlyOps.h).
 
     Left alone: ops that read only single numbers, such as the sum of the terms; updates; functions
@@ -93,8 +93,8 @@ def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
       is placed after all readers of the old value, so that both can share a buffer.
     - Scalars that are computed from host-written scalars, such as a learning rate, are
       placed first.
-    - The gather of a bucket of sharded state may start two buckets before its first
-      reader, not earlier.
+    - At any time, at most two gathered buckets of sharded state wait for their first
+      reader. More are allowed only if one op is the first reader of all of them.
     - Each collective is placed at the position where it starts. Collectives start in
       the order in which they would become ready if the link carried one at a time.
 

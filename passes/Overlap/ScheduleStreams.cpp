@@ -1,8 +1,9 @@
 // List scheduling of compute and collectives.
 //
-// List scheduling (Graham 1969) with priorities by the longest path to the end (Hu 1961), over a
-// simulated timeline. At each moment the scheduler starts every collective that can start, and
-// then runs the kernel that stalls the compute stream least.
+// List scheduling (Graham 1969) over a simulated timeline, with several priorities, such as the
+// longest path to the end (Hu 1961). At each moment the scheduler starts every collective that can
+// start without a stall. Then it takes one more task, which is usually the one that stalls the
+// compute stream least (Rule).
 
 #include "passes/Overlap/StreamSchedule.h"
 #include "llvm/ADT/STLExtras.h"
@@ -71,8 +72,9 @@ private:
   std::vector<int64_t> inFlight; // collectives that are started, sorted by (end, index)
 };
 
-/// Returns the next collective in the order of `group`; nullopt if it has a dependency that is
-/// not issued yet. A kernel is issued when it is computed, and a collective when it is started.
+/// Returns the next collective in the order of `group`; nullopt if all have been started, or if the
+/// next one has a dependency that is not issued yet. A kernel is issued when it is computed, and a
+/// collective when it is started.
 std::optional<int64_t> ListScheduler::nextStart(size_t group) const {
   if (nextOfGroup[group] == problem.groupOrder[group].size())
     return std::nullopt;

@@ -3,7 +3,8 @@
 // The answer is the order of one rank's compute stream: its kernels, and among them the starts
 // and waits of collectives. A collective starts as early as three conditions allow: its inputs
 // exist, the collectives before it in the fixed order of its device group have started, and the
-// bytes in flight stay under a cap. The wait is placed just before the first use of the result.
+// bytes in flight stay under a cap. The wait is placed just before the first use of the result, or
+// earlier if a new collective would not fit under the cap.
 //
 // dpc-order-computation uses only the order of kernels and starts from the answer, since
 // dpc-delay-waits places the waits. dpc-order-computation puts all collectives in one group and

@@ -45,7 +45,7 @@ public:
   /// its last reader has run. An update is taken to read all its operands when the last one of them
   /// exists. A gradient that a loop sums over microbatches is added to the sum at once; the memory
   /// of the sum counts outside of the loop. The new value of a state takes the memory of the old
-  /// value. If a gradient will be divided among ranks, only the rank's part of it counts.
+  /// value. If a gradient will be divided among ranks, only one rank's part of it counts.
   std::vector<int64_t> countBytes(const GradientDivision &division) const;
 
 private:

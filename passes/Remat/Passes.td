@@ -14,11 +14,11 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     The forward pass is cut into segments at positions where few bytes are live (Chen et
     al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads
     only values that are kept in its segment or before it, or that are repeated in its
-    segment. Within a segment, minimum cuts find the values to keep. The cost of a cut
-    adds the bytes of kept values and the seconds of repeated ops, so a second gets a
-    price in bytes, and several prices are tried (He & Yu, MLSys 2023). The pass then
-    repeats those ops that take the fewest seconds per saved byte, until `saved-bytes`
-    are saved.
+    segment. Within a segment, minimum cuts find the values to keep. The cost of such a
+    minimum cut is the bytes of the kept values plus the seconds of the repeated ops. To
+    add them, a second gets a price in bytes, and several prices are tried (He & Yu, MLSys
+    2023). The pass then repeats those ops that take the fewest seconds per saved byte,
+    until `saved-bytes` are saved.
 
     Collectives are repeated too. All ranks run the same program, so they repeat the
     same collectives. Random numbers are functions of their seed, so a repeated op draws

@@ -173,9 +173,9 @@ private:
 
 } // namespace
 
-/// Finds the values that the backward pass first reads at or before the peak of the plain program.
-/// If they were rematerialized, they would still take memory at the peak, so nothing would be
-/// saved.
+/// Finds the values that the backward pass first reads at or before the peak of the program without
+/// rematerialization (`plain`). If they were rematerialized, they would still take memory at the
+/// peak, so nothing would be saved.
 static std::vector<bool> findFirstRead(const RematProblem &problem, const RematPlan &plain) {
   const std::vector<int64_t> bytes = replayRemat(problem, plain);
   const int64_t peak = bytes.rend() - std::max_element(bytes.rbegin(), bytes.rend()) - 1;

@@ -69,8 +69,8 @@ public:
     bool isBehind = false;
     for (Operation &op : block.without_terminator()) {
       // The program may list an op before the end of the forward pass although only the backward
-      // pass needs it, for example an op that draws a mask. It reads only values of the forward
-      // pass, so it counts as an op of the forward pass.
+      // pass needs it, for example an op that draws a mask. Such an op reads only values of the
+      // forward pass, so it counts as an op of the forward pass.
       const bool isForward = forward.ops.contains(&op) || (!isBehind && updates.ops.contains(&op));
       isBehind |= &op == lastForward;
       if (isForward) {
@@ -93,7 +93,8 @@ public:
   }
 
   LogicalResult run() {
-    // None of the nodes that the user names is in this block.
+    // There is nothing to plan if the block has no forward pass, or none of the nodes that the user
+    // names.
     if (!lastForward || (isAsked && problem.asked.empty()))
       return success();
     llvm::Expected<RematPlan> made = planRemat(problem);
@@ -164,8 +165,8 @@ private:
     }
   }
 
-  /// Adds `read` to the values that `op` reads. If a free op makes `read`, adds the operands of
-  /// that free op instead.
+  /// Adds `read` to the values that `op` reads. If a free op (isFree, e.g. a view) makes `read`,
+  /// adds the operands of that free op instead.
   void addRead(Value read, RematOp &op) const {
     Operation *maker = read.getDefiningOp();
     if (auto value = valueOf.find(read); value != valueOf.end()) {
@@ -178,7 +179,7 @@ private:
   }
 
   /// Records the first and the last op of the backward pass that reads `read`, directly or through
-  /// ops that are free or derived.
+  /// ops that are free (isFree) or derived (findDerived).
   void addBackwardReaders(Value read, RematValue &value) const {
     for (Operation *user : read.getUsers()) {
       Operation *op = block.findAncestorOpInBlock(*user);
@@ -215,7 +216,7 @@ private:
   }
 
   /// `reader` is an op of the backward pass. Repeats the computation of all its operands that are
-  /// lost.
+  /// lost (isLost).
   void repeatFor(Operation *reader) {
     SmallVector<OpOperand *> uses;
     llvm::SetVector<Value> lost;
@@ -241,8 +242,9 @@ private:
       for (Value operand : op->getOperands())
         if (!again.contains(operand))
           again.map(operand, readAgain(builder, operand, trigger));
-      // A derived op also reads the copies made for earlier readers through `nn.after`, so that it
-      // is not computed together with them.
+      // A derived op may read copies that were made for earlier readers. It reads these copies
+      // through `nn.after` too. Otherwise it could be computed together with them, before `trigger`
+      // exists.
       if (derived.contains(op))
         for (Value operand : llvm::SetVector<Value>(op->operand_begin(), op->operand_end()))
           if (Operation *maker = operand.getDefiningOp();
@@ -258,7 +260,7 @@ private:
   }
 
   /// The ops that compute `lost` from values that are kept or have been made again, in program
-  /// order. Free ops are always among them, as each reader gets its own copy.
+  /// order. Free ops are always among them, because each reader gets its own copy of a free op.
   SmallVector<Operation *> collect(const llvm::SetVector<Value> &lost) const {
     llvm::DenseSet<Operation *> wanted; // looked up by key only
     SmallVector<Value> waiting(lost.begin(), lost.end());

@@ -1,8 +1,8 @@
 // Chooses the values of a segment to keep, by minimum cuts (He & Yu, "Transcending runtime-memory
 // tradeoffs in checkpointing by being fusion aware", MLSys 2023). The cost of a cut adds bytes and
-// time, so a tick of time gets a price in bytes. Different prices give different answers. Each
-// price that is tried is the slope between two known answers, in ticks and bytes. If no third
-// answer is cheaper at this price, no optimal answer lies between the two.
+// time, so a tick (the unit of time) gets a price in bytes. Different prices give different
+// answers. Each price that is tried is the slope between two known answers, in ticks and bytes. If
+// no third answer is cheaper at this price, no optimal answer lies between the two.
 
 #include "passes/Remat/RematChoices.h"
 

@@ -13,9 +13,9 @@ struct SegmentChoice {
   int64_t bytes = 0, ticks = 0;
 };
 
-/// The answers for each segment of a problem. Each answer is optimal for some price, in bytes, of
-/// a tick of time. The answers range from the one that takes no time to the one that keeps the
-/// fewest bytes.
+/// The answers for each segment of a problem. A tick is a unit of time. Each answer is optimal for
+/// some price of a tick in bytes. The answers range from the one that takes no time to the one that
+/// keeps the fewest bytes.
 class SegmentChoices {
 public:
   /// `stays[value]`: whether the value is never rematerialized.

@@ -55,8 +55,8 @@ private:
   };
 
   /// Chooses the positions where no more bytes cross than at the position before and the position
-  /// after. If there are too many, divides the program into stretches and keeps the best position
-  /// of each.
+  /// after. If there are too many, divides the list of these positions into stretches and keeps the
+  /// best position of each stretch.
   void chooseCandidates() {
     std::vector<int64_t> crossing(ops + 1);
     for (const Lifetime &value : values)

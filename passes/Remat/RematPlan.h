@@ -6,12 +6,12 @@
 // in its segment or before it, or that are made again in its segment.
 //
 // The values kept within a segment form a minimum cut (as in He & Yu, "Transcending runtime-memory
-// tradeoffs in checkpointing by being fusion aware", MLSys 2023). The cost of a cut is the bytes of
-// the kept values plus the time of the repeated ops. To add them, time is converted to bytes: each
-// second has a price in bytes. Different prices give different cuts, so each segment has a list of
-// answers, from fast to small. The planner moves from answer to answer, in all segments together,
-// in the order of seconds per saved byte, until enough bytes are saved. This is the greedy answer
-// to the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
+// tradeoffs in checkpointing by being fusion aware", MLSys 2023). The cost of a minimum cut is the
+// bytes of the kept values plus the time of the repeated ops. To add them, time is converted to
+// bytes: each second has a price in bytes. Different prices give different minimum cuts, so each
+// segment has a list of answers, from fast to small. The planner moves from answer to answer, in
+// all segments together, in the order of seconds per saved byte, until enough bytes are saved. This
+// is the greedy answer to the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
 
 #ifndef DPC_PASSES_REMAT_REMATPLAN_H
 #define DPC_PASSES_REMAT_REMATPLAN_H

@@ -138,7 +138,8 @@ private:
     return update;
   }
 
-  /// Builds the follower on shards. The norms of each member become sums over ranks. A scalar
+  /// Builds the follower on shards. A follower is a second update whose scalars are computed from
+  /// norms of complete tensors (LAMB). The norms of each member become sums over ranks. A scalar
   /// becomes a tensor if its values differ between members.
   Operation *buildFollower(Operation *update) {
     SmallVector<int64_t> sizes;

@@ -41,11 +41,12 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
 
     The pass does not divide:
 
-    - an update that reads a tensor which is neither state nor a summed gradient;
-    - an update whose gradient is also read by an op other than the gradient norm;
-    - state that is already sharded over the axes of the sum;
-    - a bucket so small that the additional collective takes longer than the time that the
-      division saves.
+    - an update that reads a tensor which is neither one of its states nor its gradient;
+    - if `axes` is empty: an update whose gradient is not a sum over ranks, or is also
+      read by an op other than the gradient norm;
+    - an update of state that is already sharded over one of the axes of the division;
+    - if `stage` is -1: a bucket so small that the additional collective takes longer than
+      the time that the division saves.
 
     Needs: level `local`. Keeps: values of parameters, and of state as the host sees
     it.

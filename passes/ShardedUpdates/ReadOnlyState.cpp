@@ -23,8 +23,8 @@ struct Place {
   func::FuncOp function;
   unsigned argument;
   RankedTensorType type;
-  /// The type to which all readers convert the state. Null if an op reads the state in its own
-  /// type.
+  /// The type to which all readers convert the state. Null if an op reads the state without a
+  /// conversion.
   Type readAs;
 };
 

@@ -20,8 +20,9 @@ private:
 };
 
 /// If all functions of a module convert the state `binding`, or the rows that they look up in it,
-/// to one type with fewer bits than `own`, returns that type. Null if an op reads the state in its
-/// own type. Readers for which `isPassed` is true do not count.
+/// to one type with fewer bits than `own`, returns that type. Null if there is no such type, e.g.
+/// because an op reads the state without a conversion. Readers for which `isPassed` is true do not
+/// count.
 mlir::Type findReadType(const BoundArguments &arguments, nn::ArgAttr binding, mlir::Type own,
                         llvm::function_ref<bool(mlir::Operation *)> isPassed);
 

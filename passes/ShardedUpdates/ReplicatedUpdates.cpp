@@ -120,8 +120,9 @@ private:
     update.mesh = dist::findMesh(module).getSymName();
     update.axes = builder.getStrArrayAttr(SmallVector<StringRef>(axes.begin(), axes.end()));
     std::optional<ArrayAttr> rest;
-    // If another op reads the gradient, it needs the complete sum. Then the sum stays, and the
-    // summed gradient is the only term.
+    // The sum stays if another op reads the gradient, because that op needs the complete sum. The
+    // sum also stays if the ranks cannot reduce-scatter its terms together. The summed gradient is
+    // then the only term.
     if (isOwn && collectTerms(gradient, update, rest) && rest) {
       update.restAxes = *rest;
       return true;
@@ -148,9 +149,9 @@ private:
     return value;
   }
 
-  /// Returns the operand of a sum over ranks, `summed`, without reshapes. If this operand is the
-  /// conversion of a sum over microbatches, returns that sum instead: the addend of each microbatch
-  /// can be converted in the loop.
+  /// `summed` is the operand of a sum over ranks. Returns the value from which reshapes make
+  /// `summed`. If this value is the conversion of a sum over microbatches, returns that sum
+  /// instead: the addend of each microbatch can be converted in the loop.
   static Value findTerm(Value summed) {
     Value term = withoutReshapes(summed);
     if (Operation *op = term.getDefiningOp(); nn::isConversion(op) && term.hasOneUse())
@@ -226,8 +227,8 @@ private:
   }
 
   /// Returns the index of `tensor` among the states of `update`, and appends `tensor` to the states
-  /// if it is new. nullopt if `tensor` is not state, or if neither the update nor its follower
-  /// computes the new value of `tensor`.
+  /// if it is new. nullopt if `tensor` is not state, if it is optimizer state that another op reads
+  /// too, or if neither the update nor its follower computes the new value of `tensor`.
   std::optional<unsigned> addState(Value tensor, ReplicatedUpdate &update) {
     auto argument = dyn_cast<BlockArgument>(tensor);
     if (!argument || argument.getOwner() != &step.front())
@@ -419,7 +420,8 @@ BucketProblem dpc::makeUpdateProblem(ArrayRef<ReplicatedUpdate> updates,
     tensor.key.group = number;
     problem.tensors.push_back(std::move(tensor));
   }
-  // An update becomes ready when the last of its summed terms is computed.
+  // An update becomes ready when the last of its `partial` terms is computed or, if it has none,
+  // the last of its `whole` terms.
   std::vector<std::pair<Operation *, Operation *>> ready;
   for (const ReplicatedUpdate &update : updates)
     ready.push_back(findLastMaker(update.partial.empty() ? update.whole : update.partial));

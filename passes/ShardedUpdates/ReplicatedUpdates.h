@@ -34,7 +34,7 @@ struct ReplicatedUpdate {
     /// value.
     unsigned argument, output;
     nn::ArgAttr binding;
-    /// The op that computes the new value is the follower or the update; `result` is the index of
+    /// Whether the follower, and not the update, computes the new value; `result` is the index of
     /// the new value among the results of that op.
     bool isFollowers;
     unsigned result;
@@ -62,8 +62,9 @@ struct ReplicatedUpdate {
   /// The only other reader of the summed gradient: a term of the norm by which gradients are
   /// clipped. It is null if only the update reads the gradient.
   SquareSum squares;
-  /// The type to which all readers of the parameter convert it. Null if a reader reads the
-  /// parameter in its own type, or if the parameter has no readers.
+  /// The type to which all readers of the parameter convert it. The update, its follower and its
+  /// norms do not count as readers. Null if a reader reads the parameter without a conversion, or
+  /// if the parameter has no readers.
   mlir::Type readAs;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }

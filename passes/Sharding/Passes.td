@@ -51,11 +51,11 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
        only its share of the parameters. Then the modelled time of a step should be
        short. A local search from several starts prices complete plans, with every
        reshard that they need. It shards the atoms of repeated layers together.
-    4. Divides ops that an axis leaves idle, that is, ops of which all devices along the
-       axis compute the same part. In these ops, a new atom takes the place of an atom
-       along which they run in parallel, and the axis shards the new atom. The pass does
-       so if the step gets shorter, or if a request wants the result of such an op to be
-       sharded over the axis.
+    4. Divides *idle* ops. An op is idle for an axis if the axis shards none of its loops,
+       so that all devices along the axis compute the same. The pass replaces an atom of
+       parallel loops of these ops by a new atom, and the axis shards the new atom. The
+       pass does so if the step gets shorter, or if a request wants the result of an idle
+       op to be sharded over the axis.
     5. Writes the chosen layouts on arguments, results and ops. Adds a `dist.reshard`
        wherever an op reads a value in another layout than the one in which the value is
        made. Writes the modelled cost (`dist.cost`). An op does not shard a loop that it
@@ -67,12 +67,12 @@ def AssignLayouts : Pass<"dpc-assign-layouts", "mlir::ModuleOp"> {
     constant could connect the samples to a dimension that is not related to them.
 
     State whose argument already has a `dist.layout` keeps it. A `dist.request` on an
-    argument names axes for each dimension. The pass takes the cheapest plan in which
-    each axis shards one of the atoms of its dimension. If all atoms of a dimension are
-    smaller than the axis, the axis shards the dimension as one loop. A `dist.request`
-    on an op reshards the result of the op to the requested layout, by a `dist.reshard`
-    directly after the op. If an axis shards an input, parameters need not be sharded
-    over this axis.
+    argument names axes for each dimension. The pass takes the cheapest plan in which each
+    axis shards an atom of the dimension for which it is named. If all atoms of a
+    dimension are smaller than the axis, the axis shards the dimension as one loop. A
+    `dist.request` on an op reshards the result of the op to the requested layout, by a
+    `dist.reshard` directly after the op. If a request shards an input over an axis,
+    parameters need not be sharded over this axis.
 
     Needs: level `step`, `dpc-describe-machine`. Gives: level `placed`.
 

@@ -37,8 +37,8 @@ std::vector<SmallVector<unsigned>> dpc::findAtomClasses(const ProgramLoops &prog
   for (unsigned depth = 0; depth < kDepth; ++depth) {
     Colours ofOps;
     // A place is one occurrence of an atom in a loop of an op. Ops of one colour share the
-    // numbers of their places. This list has, by the colour of an op, the number of its first
-    // place.
+    // numbers of their places. `firstPlaces[colour]` is the number of the first place in ops of
+    // this colour.
     std::vector<unsigned> firstPlaces;
     unsigned places = 0;
     std::vector<Colours::Key> meetings(colours.size());

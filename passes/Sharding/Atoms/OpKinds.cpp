@@ -130,7 +130,8 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
       for (const auto &dim : op.rule.operands[operand.getOperandNumber()])
         for (const auto &segment : dim)
           loops.append(segment.begin(), segment.end());
-      // If a conversion were cut, an op that needs its result whole would have to gather it.
+      // If a conversion were cut, an op that needs the whole result would have to gather this
+      // result.
       if (nn::isConversion(op.op) || llvm::any_of(loops, [&](unsigned loop) {
             return op.rule.loops[loop].kind == LoopKind::sum;
           }))
@@ -146,8 +147,8 @@ unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);
   // The natural layout of an argument (Assignment::getNatural) depends on the number of ops per
-  // atom. The new atom takes over the number of the old atom, and the old atom keeps it, so
-  // that the split changes no argument.
+  // atom. The new atom gets the same count of ops as the old atom, whose count stays, so that the
+  // split changes no argument's layout.
   opCounts.push_back(opCounts[atom]);
   for (unsigned index : members) {
     if (!llvm::is_contained(ops[index]->atoms, atom))

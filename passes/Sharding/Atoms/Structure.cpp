@@ -31,8 +31,8 @@ static const ShardingRule::DimLoops &loopsOf(const OpLoops &loops, unsigned valu
                           : loops.rule.results[value - operands][dim];
 }
 
-/// A factor of a node, which is a dimension of a value or a loop of an op. With
-/// `isUncut`, all factors of a loop that must not be cut.
+/// A factor of a node, which is a dimension of a value or a loop of an op. If `isUncut` is true,
+/// the object stands for all factors of a loop that must not be cut.
 struct FactorRef {
   unsigned node, segment = 0, factor = 0;
   bool isUncut = false;
@@ -103,7 +103,7 @@ private:
     changed = true;
   }
 
-  /// Whether a dimension or loop of the op changed since its last visit.
+  /// Whether a dimension or loop of the op changed since the last visit of the op.
   bool isStale(unsigned index, const OpLoops &loops) const {
     auto isNew = [&](unsigned first, unsigned count) {
       return llvm::any_of(llvm::seq(first, first + count),
@@ -211,8 +211,8 @@ private:
     return true;
   }
 
-  /// Returns the factors of a product of loops, in the order of the product; nullopt if a
-  /// factor would have to appear several times.
+  /// Returns the factors of each segment of a product of loops, in the order of the product;
+  /// nullopt if a factor would have to appear several times.
   std::optional<SmallVector<SmallVector<FactorRef>>> compose(ArrayRef<unsigned> loops,
                                                              unsigned loopBase, const OpLoops &op) {
     SmallVector<SmallVector<FactorRef>> result(1);
@@ -300,7 +300,7 @@ private:
   }
 
   /// Pairs the factors of one segment of a dimension with the factors of its loops. Returns
-  /// false if they do not fit. The factors of an uncut loop are paired with nothing.
+  /// false if they do not fit. The factors of an uncut loop are not paired.
   bool pairFactors(ArrayRef<int64_t> own, ArrayRef<FactorRef> loops,
                    SmallVectorImpl<std::pair<unsigned, FactorRef>> &pairs) {
     // A segment of one index needs no loop.
@@ -317,8 +317,9 @@ private:
         continue;
       }
       const int64_t size = structures[ref.node].segments[ref.segment][ref.factor];
-      // A factor of 1 next to other factors is paired with none of them. For example, a loop
-      // over 3 copies of 12 x 64, which are read one by one, is 12 x 64 + 12 x 64 + 12 x 64.
+      // A factor of 1 next to other factors is paired with none of them. For example, if the copies
+      // in 3 x 12 x 64 are read one by one, the loop over copies is 1 + 1 + 1. The loops then give
+      // three segments 1 x 12 x 64, but the dimension has three segments 12 x 64.
       if (size == 1 && (own.size() > 1 || own[0] > 1))
         continue;
       if (next == own.size() || size != own[next])

@@ -70,7 +70,7 @@ private:
 
 /// The atoms of a complete function. An atom is a class of loop factors that run together through
 /// every op that has them; it is to a program what a letter is to an einsum. If an axis cuts an
-/// atom, it cuts every value that has the atom, without moving data between ops.
+/// atom, it cuts every value that has the atom, so that no data need to move between the ops.
 ///
 /// To find the atoms, the structure of every dimension is refined until all ops agree. Then the
 /// factors that the rule of an op pairs are united.
@@ -90,7 +90,8 @@ public:
   }
   int64_t getSize(unsigned atom) const { return sizes[atom]; }
   unsigned getAtomCount() const { return sizes.size(); }
-  /// The number of ops with a loop that has `atom`.
+  /// The number of ops with a loop that has `atom`. If splitAtom has split or made the atom, this
+  /// is the number before the split.
   unsigned getOpCount(unsigned atom) const { return opCounts[atom]; }
   OpList getOps() const { return OpList(ops); }
   /// All values, by number: arguments, then results of ops in their order.

@@ -58,9 +58,9 @@ LoopSchedule::LoopSchedule(func::FuncOp function, const MicrobatchAxis &micro) {
     time[op] = now;
     last = std::max(last, now);
   }
-  // Then every op moves to the latest time that its users allow. A value that crosses from one
-  // loop to another has to be stored. If a loop only computes one number for another loop, it
-  // should therefore contain nothing else.
+  // Then every op moves to the latest time that its users allow. A value that crosses from one loop
+  // to another must be stored, so an op should run in the loop of its readers. A loop that computes
+  // one number for a later loop then has only the ops that this number needs.
   earliest = time;
   for (Operation *op : llvm::reverse(ops)) {
     int64_t latest = last;

@@ -16,8 +16,8 @@ std::vector<dist::Layout> operandLayouts(mlir::Operation *op);
 std::vector<dist::Layout> resultLayouts(mlir::Operation *op);
 
 /// Decides which ops of a function at level `placed` run in a loop over microbatches, and in which
-/// order ops and loops run. An op that runs in a loop runs in the latest loop that all its users
-/// in loops allow. At each time t, loop t runs first, and then the ops of time t that are outside
+/// order ops and loops run. Each op and each loop has a time. The time of an op is the latest that
+/// its users allow. At each time t, loop t runs first, and then the ops of time t that are outside
 /// of loops. The object refers to ops of the function, so these ops must not be erased while the
 /// object is used.
 class LoopSchedule {

@@ -22,8 +22,8 @@ struct NearestPlan {
 
 /// Returns the cheapest verified plan that reshards a value to layout `to`. The device has the
 /// value in each layout of `sources`, and the plan may start from any of them. The first source is
-/// the layout in which the value was made. Of equally cheap plans, the one from the first source
-/// wins. Fails if there is no plan from the first source.
+/// the layout in which the value was made. Of equally cheap plans, the one from the earliest source
+/// in the list wins. Fails if there is no plan from the first source.
 llvm::Expected<NearestPlan> planFromNearest(llvm::ArrayRef<dist::Layout> sources,
                                             const dist::Layout &to, const dist::MeshShape &mesh,
                                             const Machine &machine, int64_t elementBytes);

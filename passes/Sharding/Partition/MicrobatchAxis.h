@@ -13,7 +13,7 @@ namespace dpc {
 /// are no loops, and no layout uses the axis.
 class MicrobatchAxis {
 public:
-  /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` outlives the
+  /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` must outlive the
   /// object.
   explicit MicrobatchAxis(const dist::MeshShape &mesh);
 
@@ -45,15 +45,15 @@ public:
 
 private:
   /// Where the axis cuts a value: the dimension, and the local extent of that dimension outside of
-  /// loops as (before, axis size, after).
+  /// loops as the product before x axis size x after.
   struct CutPlace {
     unsigned dim;
     int64_t before, after;
   };
 
   bool cuts(const dist::DimLayout &dim) const;
-  /// The factor of `dim` that counts the iterations, if there is one: its position, and the extent
-  /// of the factors after it.
+  /// Finds the factor of `dim` that counts the iterations. Returns the index of the factor, and the
+  /// product of the sizes of the factors after it; nullopt if there is no such factor.
   std::optional<std::pair<unsigned, int64_t>> findFactor(const dist::DimLayout &dim) const;
   mlir::FailureOr<CutPlace> placeOf(mlir::Location loc, const dist::Layout &layout) const;
 

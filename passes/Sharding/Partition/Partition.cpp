@@ -1,7 +1,7 @@
 // Turns a program into the program of one device. An op runs in a loop if a sequential axis
-// cuts one of its values, or if a value is partial over this axis. An op belongs to the latest
-// loop that all its users inside loops allow. Values leave a loop stacked or summed, and enter
-// a loop sliced or whole (MicrobatchAxis).
+// cuts one of its values, or if a value is partial over this axis. Such an op belongs to the latest
+// loop that its users allow. Values leave a loop stacked or summed, and enter a loop sliced or
+// whole (MicrobatchAxis).
 
 #include "passes/Sharding/Partition/LoopSchedule.h"
 #include "passes/Sharding/Partition/LowerReshard.h"

@@ -18,7 +18,7 @@ bool sameLayout(const dist::Layout &a, const dist::Layout &b, const dist::MeshSh
 /// Numbers layouts. Equal layouts have one number.
 class LayoutTable {
 public:
-  /// `mesh` outlives the table.
+  /// `mesh` must outlive the table.
   explicit LayoutTable(const dist::MeshShape &mesh) : mesh(mesh) {}
 
   unsigned getNumber(const dist::Layout &layout);

@@ -190,7 +190,8 @@ private:
 
 } // namespace
 
-/// Whether every device holds the same elements under both layouts. Idle axes do not count.
+/// Whether every device holds the same elements under both layouts. Idle axes, which
+/// withoutIdleAxes removes, do not count.
 static bool isSame(const Layout &a, const Layout &b, const MeshShape &mesh) {
   Layout left = withoutIdleAxes(a, mesh), right = withoutIdleAxes(b, mesh);
   return left.partial == right.partial && sameIndices(left, right, mesh);

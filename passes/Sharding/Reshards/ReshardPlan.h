@@ -33,7 +33,8 @@ llvm::StringRef toString(ReshardKind kind);
 /// One step. The layouts before and after the step tell which dimensions it changes.
 struct ReshardStep {
   ReshardKind kind;
-  /// The axes of the groups that exchange data, the slowest first. For a slice, the axes that cut.
+  /// The axes of the groups that exchange data, the one that varies slowest first. For a slice, the
+  /// axes that cut.
   dist::AxisNames axes;
   /// Used only by all_reduce and reduce_scatter.
   dist::Reduction reduction = dist::Reduction::sum;

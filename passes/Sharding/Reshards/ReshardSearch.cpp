@@ -16,7 +16,8 @@ using llvm::ArrayRef;
 
 namespace {
 
-/// An edge: `axes` stop cutting dimension `gathered`, and start to cut dimension `cut`.
+/// An edge: `axes` stop cutting dimension `gathered` (if it is set), and start to cut dimension
+/// `cut` (if it is set).
 struct Move {
   ReshardKind kind;
   AxisNames axes;
@@ -34,9 +35,9 @@ struct Node {
   size_t steps = 0;
 };
 
-/// The moves that lead from a layout towards `to`. Invariant: a dimension is written in factors
-/// of `from` as long as it has a cut of `from` that `to` does not have in the same factors.
-/// After that it is written in factors of `to`.
+/// The moves that lead from a layout towards `to`. Invariant: each dimension is written either in
+/// the factors that it has where the reshard starts, or in the factors that it has in `to`. It
+/// changes to the factors of `to` once it has no cut left.
 class Moves {
 public:
   Moves(const Layout &layout, const Layout &to) : layout(layout), to(to) {
@@ -132,8 +133,8 @@ private:
           if (auto dim = cutNext(layout, d, axis))
             list.push_back(
                 {ReshardKind::slice, {axis}, Reduction::sum, with(layout, d, *dim), {}, d});
-      // The segments of a dimension may nest axes in different orders. Then all axes must be
-      // cut in one step.
+      // The segments of a dimension may nest axes in different orders. Then a single step must make
+      // the cuts over all axes.
       if (to.dims[d].segments.size() > 1 && axes.size() > 1 &&
           shardedAxes(layout.dims[d]).empty() &&
           llvm::none_of(axes, [&](const std::string &axis) { return isUsed(axis); }))
@@ -249,8 +250,8 @@ private:
   Node stepFrom(size_t index, const Move &move) const { return makeNode(index, move, move.axes); }
 
   /// Returns the node whose last step is the last step of node `index`, widened by the axes of
-  /// `move`; nullopt if the two cannot be one step. They cannot if one of them gathers a
-  /// dimension that the other one cuts.
+  /// `move`; nullopt if the two cannot be one step. They cannot if their kinds or reductions
+  /// differ, or if one of them gathers a dimension that the other one cuts.
   std::optional<Node> widen(size_t index, const Move &move) const {
     const Node &last = nodes[index];
     if (!last.step || last.step->kind != move.kind || last.step->reduction != move.reduction ||

@@ -70,8 +70,8 @@ static std::vector<int64_t> extentsUnder(int64_t size, ArrayRef<std::string> axe
   return extents;
 }
 
-/// Returns, for each local index of member 0, then of member 1 and so on, its position among
-/// the indices of `whole`; -1 for padding.
+/// Lists the local indices of member 0, then those of member 1, and so on. Returns, for each local
+/// index in this list, its position among the indices of `whole`; -1 for padding.
 static std::vector<int64_t> placesOfMembers(const DimLayout &whole, const DimLayout &cut,
                                             ArrayRef<std::string> axes, const MeshShape &mesh) {
   MeshShape group;
@@ -168,7 +168,7 @@ std::vector<ReshardPiece> dpc::piecesOf(const Layout &before, const ReshardStep 
 /// the parts of the members follow one another, and the order of the local tensor.
 static bool movesElements(ArrayRef<ReshardPiece> pieces, const ReshardStep &step, bool gathers,
                           const MeshShape &mesh) {
-  std::vector<int64_t> places; // of dimensions of more than one index
+  std::vector<int64_t> places; // in the order of the collective, without dimensions of one index
   for (auto [p, piece] : llvm::enumerate(pieces)) {
     ArrayRef<std::string> axes = gathers ? piece.gathered : piece.cut;
     ArrayRef<int64_t> extents = gathers ? piece.gatheredExtents : piece.cutExtents;

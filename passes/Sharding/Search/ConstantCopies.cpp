@@ -17,8 +17,8 @@ using namespace mlir;
 static const unsigned kMostOps = 16;
 
 /// Returns the ops that depend on no argument, in program order. Every device can run these ops
-/// by itself. With each op comes the number of ops that a copy of it takes: the op itself and
-/// all ops that compute its operands, if copies share no op.
+/// by itself. Maps each op to the number of ops that a copy of it needs if copies share no op: the
+/// op itself and all ops that compute its operands.
 static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp function) {
   llvm::MapVector<Operation *, unsigned> constants;
   for (Operation &op : function.front().without_terminator()) {

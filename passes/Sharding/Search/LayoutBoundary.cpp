@@ -224,8 +224,9 @@ AxisPlan LayoutBoundary::cutsOf(const ProgramLoops &program) const {
   return plan;
 }
 
-/// Adds the cuts of the batch. Each sequential axis cuts a factor of its own, from the
-/// outermost factor on. All other axes of the batch cut the factor after these.
+/// Adds the cuts of the batch. Each sequential axis cuts a factor of its own: the first such axis
+/// cuts the outermost factor, the second one the next factor, and so on. All other axes of the
+/// batch cut the factor after these.
 void LayoutBoundary::cutBatch(const ProgramLoops &program, AxisPlan &plan) const {
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     int64_t dim = batchDim(i);

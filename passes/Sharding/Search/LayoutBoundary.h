@@ -46,7 +46,7 @@ using StructureSeeds = std::vector<std::tuple<mlir::Value, unsigned, dist::DimSt
 /// samples are sharded over the axes of the batch, known layouts stay, and requests are answered.
 class LayoutBoundary {
 public:
-  /// All arguments outlive the object.
+  /// All arguments must outlive the object.
   LayoutBoundary(mlir::func::FuncOp function, const dist::MeshShape &mesh,
                  llvm::ArrayRef<std::string> batchAxes, KnownLayouts &known)
       : function(function), mesh(mesh), batchAxes(batchAxes), known(known) {}

@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// A device may hold parameters beyond its share for free, up to this fraction of the bytes of all
-/// parameters. Small tensors such as biases, scales and tables of positions may therefore stay
-/// replicated, because sharding them is not worth the communication.
+/// A device may hold parameters beyond its share without a penalty, up to this fraction of the
+/// bytes of all parameters. Small tensors such as biases, scales and tables of positions may
+/// therefore stay replicated, because sharding them is not worth the communication.
 static const double kTolerance = 0.05;
 
 /// Returns the values that ops with a reduction loop read. If an op reads a conversion, the set
@@ -66,8 +66,8 @@ bool LayoutCandidates::canCut(unsigned atom, StringRef axis, const LayoutProblem
   return !settled.contains(atom) && isFree(atom, axis, problem);
 }
 
-/// Adds `atom` to the requested cut over `axis` for the class of `atom`, and returns the number of
-/// this cut. The cut has only those atoms of the class that requests name.
+/// Adds `atom` to the requested cut over `axis` for the class of `atom`, and returns the index of
+/// this cut in `problem.cuts`. The cut has only those atoms of the class that requests name.
 unsigned LayoutCandidates::requestedCutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
   auto [cut, isNew] = requestedCuts.try_emplace({classOf[atom], axis.str()}, problem.cuts.size());
   if (isNew)
@@ -99,9 +99,9 @@ void LayoutCandidates::addRequest(const LayoutRequest &request, LayoutProblem &p
       }
 }
 
-/// Returns the number of the cut over `axis` that has `atom`. If a request names `atom`, this is
-/// the requested cut. Otherwise the cut has all atoms of the class of `atom` that the axis can
-/// shard and that no request names.
+/// Returns the index, in `problem.cuts`, of the cut over `axis` that has `atom`. If a request names
+/// `atom`, this is the requested cut. Otherwise the cut has all atoms of the class of `atom` that
+/// the axis can shard and that no request names.
 unsigned LayoutCandidates::cutOf(unsigned atom, StringRef axis, LayoutProblem &problem) {
   if (auto known = requested.find({atom, axis.str()}); known != requested.end())
     return known->second;

@@ -64,9 +64,9 @@ private:
   double allBytes = 0;
   /// The parameters with a request.
   llvm::SmallVector<mlir::Value> asked;
-  /// Numbers of cuts, by class and axis.
+  /// Indices into LayoutProblem::cuts, by class and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> cuts;
-  /// Numbers of cuts that requests ask for. A requested cut has only the requested atoms of a
+  /// Indices of the cuts that requests ask for. A requested cut has only the requested atoms of a
   /// class; the other atoms of the class get another cut. `requestedCuts` is by class and axis,
   /// `requested` by atom and axis.
   std::map<std::pair<unsigned, std::string>, unsigned> requestedCuts, requested;

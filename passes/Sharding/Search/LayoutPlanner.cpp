@@ -1,5 +1,5 @@
-// Searches for layouts of one function, divides the ops that they leave idle, and chooses a
-// plan.
+// Searches for layouts of one function, divides idle ops (SplitAtoms.h) among devices, and chooses
+// a plan.
 
 #include "passes/Sharding/Search/LayoutPlanner.h"
 
@@ -96,10 +96,9 @@ LogicalResult LayoutPlanner::search() {
   plans = {problem.given};
   if (wishes.stateIsKnown || problem.cuts.empty())
     return success();
-  // Ops that an axis leaves idle will be divided later (SplitAtoms.h), so there are two
-  // searches. The first one prices a plan as it is. The second one prices a plan as if its
-  // idle ops were divided among all devices. In the second search, a plan that moves few
-  // bytes wins.
+  // Idle ops will be divided later (SplitAtoms.h), so there are two searches. The first one prices
+  // a plan as it is. The second one prices a plan as if its idle ops were divided among all devices
+  // along the axis. In the second search, a plan that moves few bytes wins.
   std::vector<AxisPlan> found;
   std::map<AxisPlan, std::pair<PlanCost, PlanCost>> prices; // as it is, and divided
   bool isExhausted = false;

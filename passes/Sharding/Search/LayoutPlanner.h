@@ -11,8 +11,8 @@ namespace dpc {
 struct LayoutWishes {
   /// The axes that shard the batch, and the axes that divide parameters.
   llvm::ArrayRef<std::string> batchAxes, autoAxes;
-  /// Whether to divide ops that an axis of `autoAxes` leaves idle, so that not all devices along
-  /// this axis compute the same (SplitAtoms.h).
+  /// Whether to divide idle ops (SplitAtoms.h): ops for which all devices along an axis of
+  /// `autoAxes` would compute the same.
   bool splitAtoms = true;
   /// Whether there is nothing to search, because the layouts of state have been decided.
   bool stateIsKnown = false;
@@ -24,7 +24,7 @@ struct LayoutWishes {
 /// and chooses a plan.
 class LayoutPlanner {
 public:
-  /// All arguments outlive the object.
+  /// All arguments must outlive the object.
   LayoutPlanner(const LayoutBoundary &boundary, const ProgramLoops &program,
                 const dist::MeshShape &mesh, PlacementCache &cache, const LayoutWishes &wishes);
 
@@ -34,8 +34,7 @@ public:
   /// Returns the composites with a loop that they need unsharded but that the best plan so far
   /// shards.
   llvm::SmallVector<DecomposableOpInterface> findCutComposites() const;
-  /// Divides the ops that each plan leaves idle, searches the other cuts again, and returns the
-  /// best plan.
+  /// Divides the idle ops of each plan, searches the other cuts again, and returns the best plan.
   SplitPlan split();
   /// Returns the layouts of all values under a plan.
   std::unique_ptr<Assignment> assign(const ProgramLoops &trial, const AxisPlan &plan) const;

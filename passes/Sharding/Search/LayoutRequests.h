@@ -21,8 +21,8 @@ mlir::ArrayAttr requestAttr(mlir::MLIRContext *context, llvm::ArrayRef<dist::Axi
 
 /// Returns all requests of `function`: first those of its arguments, then those of its ops, in
 /// order. Fails with an error that names the tensor if a request does not fit `mesh`. This is the
-/// case if the mesh lacks an axis, if an axis is sequential or given twice, or if the batch is not
-/// sharded over `batchAxes`.
+/// case if the mesh lacks an axis, if an axis is sequential or given twice, or if the request
+/// shards the batch over other axes than `batchAxes`.
 mlir::FailureOr<std::vector<LayoutRequest>> readRequests(mlir::func::FuncOp function,
                                                          const dist::MeshShape &mesh,
                                                          llvm::ArrayRef<std::string> batchAxes);
@@ -30,9 +30,10 @@ mlir::FailureOr<std::vector<LayoutRequest>> readRequests(mlir::func::FuncOp func
 /// Removes the requests after they have been answered.
 void dropRequests(mlir::func::FuncOp function);
 
-/// Shards `dim` over `axes` without regard to atoms, if the plan cuts no atom of `dim` over these
-/// axes. The axes shard the first unsharded factor that has an index for each device. If there is
-/// no such factor, they shard the complete dimension, which loses its other cuts.
+/// Shards `dim` over `axes` without regard to atoms. Callers do this if the plan cuts no atom of
+/// `dim` over these axes. The axes shard the first unsharded factor that has an index for each
+/// device. If there is no such factor, they shard the complete dimension, which loses its other
+/// cuts.
 void cutPlainly(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes,
                 const dist::MeshShape &mesh);
 

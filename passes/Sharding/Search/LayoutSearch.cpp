@@ -18,9 +18,10 @@ using namespace dpc;
 /// Two costs count as equal if their relative difference is below this, because rounding may cause
 /// the difference.
 static const double kRounding = 1e-9;
-/// The search prices a block of neighbours and takes the best one. The block is large if there
-/// are few cuts, and small if there are many. If there are many cuts, most of them do not depend
-/// on one another. Then the search prices fewer plans if it takes a better plan early.
+/// A neighbour is a plan that one move of the search leads to. The search prices a block of
+/// neighbours and takes the best one. The block is large if there are few cuts, and small if there
+/// are many. If there are many cuts, most of them do not depend on one another. Then the search
+/// prices fewer plans if it takes a better plan early.
 static const size_t kBlock = 64, kSmallBlock = 8;
 /// The largest number of cuts that counts as few.
 static const size_t kFewCuts = 24;
@@ -75,7 +76,7 @@ static bool isCheaper(const PlanCost &a, const PlanCost &b) {
 }
 
 namespace {
-/// The numbers of the cuts that a plan has, besides the given ones.
+/// The indices of the cuts that a plan has, besides the given ones.
 using Chosen = std::set<unsigned>;
 
 class Search {
@@ -204,10 +205,10 @@ private:
   }
 
   /// Adds a cut to `chosen` for each choice that has none: the cut that the fewest other choices
-  /// have. This is a cut of heads, inner dimensions or vocabularies, but not of the dimension that
-  /// runs through the entire program. Even cuts are preferred to uneven ones. Choices of larger
-  /// parameters are decided first. If a cut makes devices hold or read more bytes of parameters, it
-  /// is not added.
+  /// have. In a transformer this is a cut of heads, inner dimensions or vocabularies, but not of
+  /// the dimension that runs through the entire program. Even cuts are preferred to uneven ones.
+  /// Choices of larger parameters are decided first. If a cut makes devices hold or read more bytes
+  /// of parameters, it is not added.
   Chosen findRarest(Chosen chosen) {
     std::vector<unsigned> users(problem.cuts.size());
     std::vector<const LayoutProblem::Choice *> order;

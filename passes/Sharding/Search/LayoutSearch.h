@@ -29,8 +29,8 @@ struct PlanCost {
   bool isAsGoodAs(const PlanCost &other) const;
 };
 
-/// A set of cuts that is chosen as one: the axis shards all of the atoms or none. The atoms belong
-/// to one class (AtomClasses.h): they play the same role, for example in repeated layers.
+/// A cut as the search chooses it: the axis shards all of the atoms or none of them. The atoms
+/// belong to one class (AtomClasses.h): they play the same role, for example in repeated layers.
 struct AtomCut {
   std::string axis;
   llvm::SmallVector<unsigned> atoms;
@@ -43,9 +43,9 @@ struct LayoutProblem {
   /// The cuts that every plan has.
   AxisPlan given;
   std::vector<AtomCut> cuts;
-  /// The numbers of the alternative cuts of a parameter over one axis. A plan should have one of
-  /// these cuts. `bytes` is the size of the parameter, or of all parameters with the same cuts. One
-  /// start of the search decides the choices with more bytes first.
+  /// The alternative cuts of a parameter over one axis, as indices into LayoutProblem::cuts. A plan
+  /// should have one of these cuts. `bytes` is the size of the parameter, or of all parameters with
+  /// the same cuts. One start of the search decides the choices with more bytes first.
   struct Choice {
     llvm::SmallVector<unsigned> cuts;
     double bytes;
@@ -73,8 +73,8 @@ struct LayoutChoice {
   PlanCost cost;
   std::vector<PlanCost> starts;
   /// The plans at which the search began and ended, and a few of the cheapest other plans. The list
-  /// includes `plan`. The caller keeps these plans as candidates: it divides idle ops later, and
-  /// another plan may then be the fastest.
+  /// includes `plan`. The caller keeps these plans as candidates: it divides idle ops
+  /// (SplitAtoms.h) later, and another plan may then be the fastest.
   std::vector<AxisPlan> plans;
   /// The number of plans that were priced.
   size_t priced = 0;

@@ -44,8 +44,9 @@ public:
   /// `restrictions.first` has for this axis.
   std::vector<dist::DimLayout> cut(const CutRestrictions &restrictions) const;
 
-  /// Returns the loops that `axis` could cut if some of them collide, in the order in which `cut`
-  /// cuts loops. Returns no loops if none of them collide, because `axis` can then cut all of them.
+  /// Finds the loops that `axis` could cut. If some of them collide, returns these loops in the
+  /// order in which `cut` cuts loops. If none of them collide, returns no loops, because `axis` can
+  /// then cut all of them.
   llvm::SmallVector<unsigned> findRivals(llvm::StringRef axis) const;
 
 private:

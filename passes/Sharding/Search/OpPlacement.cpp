@@ -37,12 +37,12 @@ private:
   /// Whether the op adds up several values that are all partial sums over `axis`.
   bool addsPartial(StringRef axis) const;
   /// Whether the op passes the partial sums in the operands of `set` on to its result, so that
-  /// they are reduced after the op. The op is additive in these operands. All of them must be
-  /// `partial`, and no other operand. No loop of the op may be cut over the axis of the sums.
-  /// In addition, the result must have no more bytes than the operands, unless PartialSums
-  /// decides otherwise. Sums over a sequential axis always pass, because a loop adds them up.
-  /// The only exceptions are conversions to a narrower type, which would round the sum of each
-  /// microbatch.
+  /// they are reduced after the op. The op is additive in these operands. All operands of `set`
+  /// must be `partial`, and no other operand may be. No loop of the op may be cut over the axis of
+  /// the sums. In addition, the result must have no more bytes than the operands, unless
+  /// PartialSums decides otherwise. Sums over a sequential axis always pass, because a loop adds
+  /// them up. The only exceptions are conversions to a narrower type, which would round the sum of
+  /// each microbatch.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
   /// The modelled seconds of the op under `placement`. They include the reshards of its
@@ -277,8 +277,8 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
 }
 
 /// Returns the cost of reading an operand of `bytes` in layout `to`. The reshard starts at the
-/// layout in which the operand was made. If that is faster, it starts at a layout to which the
-/// operand was resharded before.
+/// layout in which the operand was made or, if this is faster, at a layout to which the operand was
+/// resharded before.
 static Price readCost(const OpSituation::Operand &operand, const Layout &to, int64_t bytes,
                       ReshardPrices &prices) {
   Price least = prices.getCost(*operand.layout, to, bytes);

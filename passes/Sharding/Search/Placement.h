@@ -14,15 +14,15 @@ namespace dpc {
 using AxisPlan = std::map<unsigned, dist::AxisNames>;
 
 /// The layouts of all values of a function under an axis plan, and the cost of moving data between
-/// these layouts. Walks the ops in order, and lets `placeOp` choose the layouts of each. Equal ops
-/// in equal situations are placed once, for all plans.
+/// these layouts. Walks the ops in order, and lets `placeOp` choose the layouts of each op. Equal
+/// ops in equal situations are placed once, for all plans.
 class Assignment {
 public:
-  /// All arguments outlive the assignment. `cache` is the cache of the program.
+  /// All arguments must outlive the assignment. `cache` is the cache of the program.
   Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache);
 
   /// Brings `request.value` to the requested layout as soon as it is made, so that all its readers
-  /// read it in this layout. The request outlives the assignment.
+  /// read it in this layout. The request must outlive the assignment.
   void bring(const LayoutRequest &request) { brought[program.getNumber(request.value)] = &request; }
   /// Returns the layout of the requested value that answers the request. If the plan cuts atoms of
   /// a dimension over a wanted axis, the axis cuts these atoms. Otherwise it cuts the dimension

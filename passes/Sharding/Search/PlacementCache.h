@@ -15,8 +15,8 @@ namespace dpc {
 /// differ elsewhere, ask the same questions.
 class PlacementCache {
 public:
-  /// `mesh` and `machine` outlive the cache. Ops that an axis of `divided` leaves idle will be
-  /// divided over this axis (SplitAtoms.h).
+  /// `mesh` and `machine` must outlive the cache. Ops that are idle for an axis of `divided`
+  /// (isIdle) will be divided over this axis (SplitAtoms.h).
   PlacementCache(const dist::MeshShape &mesh, const Machine &machine,
                  llvm::ArrayRef<std::string> divided)
       : mesh(mesh), machine(machine), prices(mesh, machine), layouts(prices.layouts),

@@ -61,8 +61,8 @@ llvm::BitVector Assignment::findReducedFirst() const {
 namespace {
 
 /// A value of one of two kinds. The first kind is the result of an additive op whose only
-/// operand is a partial sum that is reduced before the op. The second kind is a sum of values
-/// of both kinds.
+/// operand is a partial sum that is reduced before the op. The second kind is a sum whose terms are
+/// values of either kind.
 struct Sum {
   /// The bytes that are reduced for this value: of the operand, or of the operands of all
   /// terms.

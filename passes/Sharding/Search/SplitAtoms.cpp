@@ -1,5 +1,5 @@
-// Finds the ops that a mesh axis leaves idle, and the loops of these ops that the axis could
-// cut.
+// Finds the ops that are idle for a mesh axis, because it cuts none of their loops, and the loops
+// of these ops that the axis could cut.
 
 #include "passes/Sharding/Search/SplitAtoms.h"
 
@@ -16,12 +16,12 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// An atom is tried for a component only if at least this fraction of the component's work runs
-/// in parallel along it.
+/// A component is a set of connected idle ops. An atom is tried for a component only if ops in
+/// which it is a parallel loop have at least this fraction of the component's work.
 static const double kMostWork = 0.5;
 /// The number of atoms that are tried for a component, those with the most work first.
 static const size_t kMostAtoms = 4;
-/// A group is tried only if it takes at least this fraction of the time of the step.
+/// A group of components is tried only if it takes at least this fraction of the time of the step.
 static const double kLeastPart = 1e-4;
 
 namespace {
@@ -47,9 +47,9 @@ struct Division {
 
 } // namespace
 
-/// Returns the components of ops that `axis` leaves idle, those with the most seconds first.
-/// Two ops are in one component if one of them reads a result of the other. They are also in
-/// one component if both read the same partial sum over the axis.
+/// Returns the components of ops that are idle for `axis`, those with the most seconds first. Two
+/// ops are in one component if one of them reads a result of the other. They are also in one
+/// component if both read the same partial sum over the axis.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
@@ -102,7 +102,7 @@ static SmallVector<unsigned> atomsOf(const ProgramLoops &program, const Componen
   return atoms;
 }
 
-/// Returns a key. Components with equal keys may be in one group.
+/// Returns a key for a component. Components with equal keys form one group.
 static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Component &component) {
   std::vector<unsigned> shape;
   llvm::DenseMap<unsigned, unsigned> numbers;
@@ -115,7 +115,7 @@ static std::vector<unsigned> shapeOf(const ProgramLoops &program, const Componen
   return shape;
 }
 
-/// Returns the groups of components that `axis` leaves idle, those with the most seconds first.
+/// Returns the groups of components that are idle for `axis`, those with the most seconds first.
 static std::vector<Group> findGroups(const ProgramLoops &program, const Assignment &assignment,
                                      StringRef axis) {
   std::map<std::vector<unsigned>, size_t> numbers;
@@ -147,8 +147,8 @@ static std::vector<Division> divisionsOf(const ProgramLoops &program, const Grou
   return divisions;
 }
 
-/// Returns the atoms along which most of the component's work runs in parallel, those with more
-/// work first.
+/// Returns the atoms that are parallel loops in most of the component's work (kMostWork), those
+/// with more work first.
 static SmallVector<unsigned> findAtoms(const ProgramLoops &program, const Assignment &assignment,
                                        const Component &component, int64_t devices) {
   llvm::MapVector<unsigned, double> work;
@@ -209,7 +209,7 @@ static bool contractsParameter(const OpLoops &op) {
 
 namespace {
 
-/// Divides the components of ops that one axis leaves idle.
+/// Divides the components of ops that are idle for one axis.
 class Splitter {
 public:
   Splitter(SplitPlan from, StringRef axis, ArrayRef<unsigned> samples, AssignPlan assign,
@@ -227,7 +227,7 @@ private:
   };
   /// Returns the plan in which the axis cuts the new atoms of all `divisions`; nullopt if the
   /// axis cuts the old atoms already. If `asked` is given, a request wants the result of this
-  /// op. The op may then be divided along samples even if it sums over a parameter.
+  /// op. The op may then be divided along samples even if contractsParameter() holds for it.
   std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
                                     std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);

@@ -16,25 +16,27 @@ using AssignPlan =
     llvm::function_ref<std::unique_ptr<Assignment>(const ProgramLoops &, const AxisPlan &)>;
 using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 
-/// Divides ops that an axis leaves idle. Such ops exist because an atom is cut in all ops or in
+/// Divides idle ops. An op is idle for an axis if the axis cuts none of its loops, so that all
+/// devices along the axis compute the same. Idle ops exist because an atom is cut in all ops or in
 /// none. If the heads and the inner dimensions of a transformer are cut, the norms and sums between
 /// them have neither atom. All devices along the axis then compute the same norms and sums. The
 /// remedy by hand is sequence parallelism (Korthikanti et al., "Reducing Activation Recomputation
 /// in Large Transformer Models", 2022).
 ///
-/// An op is idle if the axis cuts none of its loops. Idle ops that values connect form a component.
-/// In all ops of a component, a new atom replaces an atom along which most of them run in parallel,
-/// and the axis cuts the new atom. Reshards at the border of the component follow from that. The
-/// function tries every such atom for each component, and keeps the one that improves the complete
-/// program most, if any does. Components of repeated layers that are alike are divided together.
+/// Idle ops that values connect form a component. Take an atom that is a parallel loop in most of a
+/// component's work. In all ops of the component a new atom replaces it, and the axis cuts the new
+/// atom. Reshards at the border of the component follow from that. The function tries several such
+/// atoms for each component, and keeps the one that improves the complete program most, if any
+/// does. Components of repeated layers that are alike are divided together.
 ///
 /// If a request wants the result of an idle op to be cut over the axis, this op is divided in any
 /// case, along an atom of the requested dimension. It is divided alone or with its component,
 /// whichever is cheaper.
 ///
-/// `samples` are the atoms that count samples. An op that sums over a parameter is not divided
-/// along such an atom, unless a request wants its result to be cut so. The reason is that a user
-/// who names an axis besides those of the batch wants parameters to be divided over it.
+/// `samples` are the atoms that count samples. An op that contracts a dimension of a parameter, or
+/// looks up rows of one, is divided along such an atom only if a request wants its result to be cut
+/// in this way. The reason is that a user who names an axis besides those of the batch wants
+/// parameters to be divided over it.
 SplitPlan splitIdleOps(SplitPlan from, llvm::ArrayRef<std::string> axes,
                        llvm::ArrayRef<LayoutRequest> requests, llvm::ArrayRef<unsigned> samples,
                        const dist::MeshShape &mesh, AssignPlan assign, CostOf costOf);
