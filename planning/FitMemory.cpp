@@ -41,9 +41,10 @@ public:
       const bool isFirst = &division == &divisions.front(), isLast = &division == &divisions.back();
       if (Error error = attempt(division, /*saved=*/0))
         return error;
-      // Recomputation costs more time than the next division of the list. Therefore the first plan
-      // does not try recomputation. A middle plan tries it only if its state alone fits into the
-      // capacity, because recomputation saves no state. The last plan always tries it.
+      // The last plan of the list always tries recomputation. For an earlier plan, the next plan of
+      // the list costs less time than recomputation. Therefore the first plan does not try it. A
+      // middle plan tries it only if its state alone fits into the capacity, because recomputation
+      // saves no state.
       if (!answer.fits && problem.mayRecompute && problem.trains &&
           (isLast || (!isFirst && last.state <= problem.capacity)))
         if (Error error = recompute(division, isLast))
@@ -55,7 +56,8 @@ public:
   }
 
 private:
-  /// Lists the plan as asked, followed by plans that divide more and more state among the ranks.
+  /// Lists the plan as asked, followed by plans that divide more and more state among the ranks. If
+  /// the search must keep the division of state, only a plan with smaller buckets may follow.
   /// Memory holds the contents of a bucket twice. In a small memory, a bucket must therefore be
   /// small: at most 1/32 of the capacity, but at least 1 MiB.
   std::vector<ProgramPlan> listDivisions() const {

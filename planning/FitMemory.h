@@ -38,7 +38,7 @@ struct FitProblem {
 struct MemoryNeed {
   int64_t peak = 0;
   /// The part of `peak` that is in use as long as the program runs: parameters, buffers,
-  /// optimizer state, and data (the inputs).
+  /// optimizer state, inputs, labels, outputs and metrics.
   int64_t state = 0;
 };
 
@@ -70,7 +70,7 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 /// allow:
 /// - the plan as asked;
 /// - state and gradients divided among ranks, and smaller buckets, which send no more bytes;
-/// - the same, with as many values of the forward pass computed again as save the missing bytes;
+/// - the same, with values of the forward pass computed again until this saves the missing bytes;
 /// - parameters divided too, first without and then with values computed again;
 /// - parameters divided too, and all values computed again whose recomputation saves memory.
 ///

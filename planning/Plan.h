@@ -65,7 +65,8 @@ struct RematChoice {
 };
 
 /// A bucket takes no more gradients once it has this many bytes. `first` is for the first bucket
-/// of a step, and smaller than `later`, so that the collective of this bucket can start early.
+/// of a step. It is usually smaller than `later`, so that the collective of the first bucket can
+/// start early.
 struct BucketSizes {
   int64_t first = 1 << 20, later = 25 << 20;
 };

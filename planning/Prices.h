@@ -17,8 +17,8 @@ namespace dpc {
 /// read and write `bytes` of its memory.
 double computeSeconds(const Device &device, double flops, double bytes);
 
-/// Returns the seconds that a device needs to copy `bytes` in another order, such as a
-/// transposition.
+/// Returns the seconds that a copy of `bytes` bytes in another order, such as a transposition, adds
+/// to a step. This is less than a pass over memory, because another op usually does the copy.
 double reorderSeconds(const Device &device, double bytes);
 
 /// How the members of a group exchange data.
@@ -35,10 +35,10 @@ struct Price {
 /// `link`. A member has two buffers, the operand and the result. `bytes` is the size of the
 /// larger one: the result of an all-gather, or the operand of a reduce-scatter.
 ///
-/// An all-reduce is a reduce-scatter followed by an all-gather. Each of the two takes members -
-/// 1 steps, and in each step a member sends one part of bytes / members (Thakur, Rabenseifner
-/// and Gropp, "Optimization of Collective Communication Operations in MPICH", 2005). The
-/// latency of the link counts once per collective.
+/// An all-reduce is a reduce-scatter followed by an all-gather. Each of the two takes
+/// `members` - 1 steps, and in each step a member sends `bytes` / `members` bytes. Source:
+/// Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
+/// MPICH", 2005. The latency of the link counts once per collective.
 Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link);
 
 } // namespace dpc

@@ -90,8 +90,8 @@ public:
   }
 
 private:
-  /// Computes how often one run of an entry calls each function. A call in loops
-  /// counts as often as the product of the counts of the loops.
+  /// Computes how often one run of an entry calls each function. A call inside of loops
+  /// counts once per iteration, i.e. the product of the counts of these loops.
   llvm::StringMap<uint64_t> countRuns() {
     llvm::StringMap<uint64_t> runs;
     for (auto entry : module.getOps<EntryOp>())

@@ -75,8 +75,8 @@ void LaunchTable::addLaunch(dpc_launch_t launch, ValueRange buffers) {
 }
 
 /// Adds a parameter to the param table: the part of `buffer` that begins `behind` bytes
-/// after its start. The part ends with the buffer, or after `most` bytes if this is
-/// earlier.
+/// after the start of `buffer`. The part ends with the buffer, or after `most` bytes if this
+/// is earlier.
 void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};

@@ -8,9 +8,9 @@
 
 using namespace dpc;
 
-/// Adds a contiguous piece to `runs`. If the piece has the length and the step of the last
-/// run, it becomes a further piece of that run. So the shard of a matrix is one run, and
-/// not one run per row.
+/// Adds a contiguous piece to `runs`. A run consists of pieces of equal length at equal
+/// distances. If the new piece continues the last run, it becomes a further piece of that
+/// run. So the shard of a matrix is one run, and not one run per row.
 static void addRun(std::vector<dpc_run_t> &runs, int64_t global, int64_t local, int64_t length) {
   if (!runs.empty() && int64_t(runs.back().length) == length) {
     dpc_run_t &last = runs.back();

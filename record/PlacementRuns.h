@@ -10,7 +10,7 @@ namespace dpc {
 
 /// Computes the runs of a placement record: the positions of a buffer's elements in the
 /// logical tensor. The buffer has elements [low, high) of the shard that the device at
-/// `coordinates` has. These numbers count the elements of the shard in its own order,
+/// `coordinates` has. `low` and `high` count the elements of the shard in its own order,
 /// including padding.
 std::vector<dpc_run_t> placementRuns(const dist::Layout &layout,
                                      llvm::ArrayRef<int64_t> coordinates,

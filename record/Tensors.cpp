@@ -52,9 +52,10 @@ LogicalResult TensorRecords::run() {
   return success();
 }
 
-/// Emits a remark if an input has a batch dimension but no output has one. Then a run takes
-/// exactly one batch. The user should know this, because perhaps the samples lie along
-/// another dimension of the input than dpc assumed.
+/// Emits a remark if an input has a batch dimension but no output has one, unless all
+/// outputs are scalars. A run of this program takes exactly one batch. The user should know
+/// this, because perhaps the samples lie along another dimension of the input than dpc
+/// assumed.
 void TensorRecords::remarkWholeOutputs() {
   if (!batched || !wholeOutput || countsSamples)
     return;

@@ -17,9 +17,9 @@
 
 namespace dpc {
 
-/// Where the initial values of state are stored: they are embedded in the record, or in
-/// a file next to the program. With `none` the program has no initial values, so the
-/// user must provide them.
+/// Where the initial values of state are stored: they are embedded in the record, or in a
+/// file. With `none` the program has no initial values of parameters and saved buffers, so
+/// the user must provide them.
 enum class InitialValues { embedded, file, none };
 
 /// A tensor that the host accesses: an entire persistent buffer, or a member of flat
@@ -81,7 +81,7 @@ private:
                              int64_t batchDim);
   mlir::FailureOr<uint32_t> getDtype(exec::PersistentOp persistent);
 
-  /// The last input with a batch dimension that was added; null if none was.
+  /// Of the inputs with a batch dimension, the one that was added last; null if none was.
   nn::ArgAttr batched;
   /// The first output that has no batch dimension and is not a scalar; null if there is
   /// none. This output is one value for the complete batch.

@@ -257,8 +257,8 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   }
 
   /// Emits a remark that dimension 0 of the labels was only guessed to be their batch
-  /// dimension. The extent of this dimension is the number of samples, but the dimension might
-  /// also count the time steps of a recurrent layer.
+  /// dimension. The extent of this dimension equals the number of samples, but the dimension might
+  /// count something else, e.g. the time steps of a recurrent layer.
   static void noteLostSamples(func::FuncOp function, Value output, StringRef outputName) {
     ArgAttr arg = nn::getArg(function, findBatchedInput(function).getArgNumber());
     InFlightDiagnostic remark = emitRemark(output.getLoc());

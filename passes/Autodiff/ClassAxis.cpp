@@ -23,8 +23,8 @@ static SmallVector<int64_t> without(ArrayRef<int64_t> shape, int64_t axis) {
   return rest;
 }
 
-/// Returns each axis, from axis `first` on, that fits: `logits` without this axis have the shape
-/// `labels`.
+/// Returns the axes from `first` on that fit. An axis fits if `logits` without this axis have the
+/// shape `labels`.
 static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels,
                                         int64_t first) {
   SmallVector<int64_t> axes;

@@ -19,15 +19,15 @@ struct ClassAxis {
   /// - If `axis` is given, it is the class axis. A negative `axis` counts from the end.
   /// - Otherwise, if `labels` is given, an axis fits if the logits without this axis have the shape
   ///   of the labels. For logits [8, 10] and labels [8], axis 1 fits.
-  /// - If neither is given, the usual class axis is assumed: axis 1 for logits of rank 4 or more
-  ///   (as in PyTorch), and the last axis for other logits.
+  /// - If neither is given, the shape of the labels is assumed to be that of the logits without the
+  ///   usual class axis: axis 1 for logits of rank 4 or more (as in PyTorch), and the last axis for
+  ///   other logits. An axis then fits as above.
   ///
   /// The first axis is usually the batch dimension, so it is the class axis only if `axis` says so.
   ///
   /// Fails with an error message of one line if no axis fits, or if two axes fit and `axis` is not
-  /// given. For example, two axes of logits [N, C, T] fit if C equals T. If the function then chose
-  /// the wrong axis, a wrong model would be trained, and no check of the data could find the
-  /// mistake.
+  /// given. For example, two axes of logits [N, C, T] fit if C equals T. A guess could then be
+  /// wrong: a wrong model would be trained, and no check of the data could find the mistake.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

@@ -30,7 +30,7 @@ public:
   ReverseMode(func::FuncOp function, OpBuilder &builder) : function(function), builder(builder) {}
 
   /// Marks `value` as active. run() then also marks every float value that depends on `value`
-  /// through float values only.
+  /// through float values only, and through no op that stops gradients.
   void markActive(Value value) { active.insert(value); }
 
   /// Computes the gradients of all active values, by a walk backwards from `loss`. The gradient of
@@ -117,7 +117,7 @@ private:
   func::FuncOp function;
   OpBuilder &builder;
   // The sets and the map below are looked up by key only, so their order has no effect.
-  /// Values that depend on a marked value through float values only.
+  /// The values that markActive() and run() have marked.
   llvm::DenseSet<Value> active;
   /// Active values that the loss depends on, even if their gradient is zero.
   llvm::DenseSet<Value> reached;

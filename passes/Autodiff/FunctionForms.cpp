@@ -31,9 +31,9 @@ LogicalResult dpc::replaceModeOps(
     llvm::function_ref<SmallVector<Value>(TrainingModeOpInterface, OpBuilder &)> build) {
   SmallVector<TrainingModeOpInterface> ops;
   function.walk([&](TrainingModeOpInterface op) { ops.push_back(op); });
-  // Build the new values of all ops before any op is replaced, because `build` may look at the ops
-  // before and after the op that it is called for. Then replace the ops in reverse order. The new
-  // value of a result may be a result of an earlier op, and that op is then replaced afterwards.
+  // Build the new values of all ops before any op is replaced. `build` may look at other ops than
+  // the one that it replaces, and must find them unchanged. Then replace the ops in reverse order.
+  // The new value of a result may be a result of an earlier op, which is then replaced afterwards.
   SmallVector<SmallVector<Value>> values;
   for (TrainingModeOpInterface op : ops) {
     OpBuilder builder(op);

@@ -27,7 +27,7 @@ mlir::LogicalResult replaceModeOps(
     llvm::function_ref<llvm::SmallVector<mlir::Value>(TrainingModeOpInterface, mlir::OpBuilder &)>
         build);
 
-/// Removes every op that passes its operand on unchanged and differs from it only in the gradient,
+/// Removes every op that passes its operand on unchanged and affects only the operand's gradient,
 /// such as `nn.stop_gradient`. The operand replaces the result. Needs: `function` is already
 /// differentiated, or will never be.
 void replaceGradientForms(mlir::func::FuncOp function);

@@ -53,7 +53,7 @@ public:
     int64_t sampleDim = 0;
   };
 
-  /// The type of the labels, and the class axis of the output with which they are compared.
+  /// The labels that a loss needs: their type, and the class axis of the output.
   struct Labels {
     mlir::RankedTensorType type;
     /// The axis of the output along which the classes lie; -1 for a loss without classes.

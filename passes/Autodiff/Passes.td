@@ -10,7 +10,8 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     evaluation form and these metrics:
 
     - `loss`;
-    - `count`, the number of labels that count, by which the host weights batches;
+    - `count`, the number of labels or elements in the mean `loss`, by which the host weights
+      batches. It is left out if the loss is `output:NAME`;
     - `accuracy`, if the loss is a cross-entropy;
     - the metrics in the option `metrics`.
 
@@ -95,8 +96,8 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
     product, and returns one `#nn.result<gradient NAME>` for each parameter on which the
     loss depends. If the loss does not depend on a parameter, the parameter has no gradient
     and will not change, and a remark says so. Afterwards the pass removes the ops that
-    differ from their operand only in the gradient (`GradientFormOpInterface`), such as
-    `nn.stop_gradient`.
+    pass their operand on unchanged and affect only its gradient
+    (`GradientFormOpInterface`), such as `nn.stop_gradient`.
 
     With `loss-scale`, the pass differentiates the loss times a factor, so that 16-bit
     gradients do not underflow to 0. The factor is the variable `loss_scale`, which is

@@ -33,8 +33,8 @@ struct BoundaryTensor {
     return !isOutput && (kind == nn::ArgKind::input || kind == nn::ArgKind::label);
   }
   bool isState() const { return !isOutput && nn::isState(kind); }
-  /// Returns "whole on each rank" or the layout. If flat storage shards the tensor, its axes
-  /// follow.
+  /// Returns "whole on each rank" or the layout. If the tensor lies in sharded flat storage, the
+  /// axes that shard the storage follow.
   std::string layoutText() const;
 };
 

@@ -15,14 +15,15 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// The computations of one kind of library calls, e.g. the products of matrices: the number that a
-/// library makes, and the number that kernels make.
+/// For one kind of library calls, e.g. products of matrices: how many computations a library makes,
+/// and how many kernels make.
 struct Makers {
   int64_t libraries = 0, kernels = 0;
 };
 
 /// The launches that one execution of a kernel needs. `makers` has one entry per kind of library
-/// calls, in the order of callSyntaxes(). `isLone` says that a launch runs on a single thread.
+/// calls, in the order of callSyntaxes(). `isLone` says that one of the launches runs on a single
+/// thread.
 struct Grids {
   int64_t launches = 0;
   SmallVector<Makers> makers;

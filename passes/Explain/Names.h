@@ -17,8 +17,8 @@ std::string withoutNumbers(llvm::StringRef name);
 /// comparisons only, and is never printed.
 std::string nodeFamily(llvm::StringRef name);
 
-/// Returns the common pattern of `names`, with a star for each part in which the names differ. The
-/// names have equal withoutNumbers() or equal nodeFamily().
+/// Returns the common pattern of `names`, with stars where the names differ: "h.0.w" and "h.1.w"
+/// give "h.*.w". The names must have equal withoutNumbers() or equal nodeFamily().
 std::string commonPattern(const std::vector<std::string> &names);
 
 } // namespace dpc

@@ -17,7 +17,8 @@ std::optional<std::string> describeLoss(mlir::ModuleOp module);
 ///  * inputs and outputs;
 ///  * the loss and the optimizer;
 ///  * the layout of state on the mesh, by groups of tensors;
-///  * `reshards`, if given, which the caller collects at level `placed`: later levels have none;
+///  * `reshards`, if given. The caller collects them at level `placed`, because later levels have
+///    no reshards;
 ///  * the collectives of each entry, by cause;
 ///  * the memory of a rank, by kind;
 ///  * the launches of a device.

@@ -173,8 +173,8 @@ ReshardCause ReshardCauses::ofTerm(Operation *origin, const std::string &axis) c
   for (auto [o, layout] : llvm::enumerate(layouts)) {
     const std::optional<unsigned> dim = dimCutBy(layout, axis);
     const bool isSummed = dim && llvm::any_of(kindsOf(rule, o, *dim), isReduced);
-    // If the op also reads i64 values, and `axis` does not shard a reduced dimension of them, they
-    // are indices, and the op is a lookup in a sharded table.
+    // An operand of i64 holds indices, unless `axis` shards a reduced dimension of it. If the op
+    // reads indices, it is a lookup in a sharded table.
     selects |= !isSummed && nn::typeOf(origin->getOperand(o)).getElementType().isInteger(64);
     // Prefer an operand that is state, because users usually request the layouts of state.
     auto isState = [&](unsigned number) {

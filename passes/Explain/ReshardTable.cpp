@@ -41,7 +41,7 @@ static std::string readersOf(ReshardOp reshard, const StepParts &parts) {
 
 namespace {
 
-/// Builds the table. Reshards of a function that differ only in numbers share one row.
+/// Builds the table. Reshards that differ only in the numbers in their names share one row.
 class TableBuilder {
 public:
   TableBuilder(func::FuncOp function, const MeshShape &mesh, const Machine &machine)

@@ -19,8 +19,8 @@ public:
   bool isForward(mlir::Operation *op) const { return !hasLoss || forward.contains(op); }
   /// Whether `op` is on the way from a parameter gradient to an update. This holds if `op` is not
   /// forward, and each value that depends on `op` is a scalar or has as many elements as the result
-  /// of `op`. With `summed`, a value may also have another number of elements, if no axis that
-  /// shards the batch shards this value.
+  /// of `op`. Values that depend on `op` only through scalars do not matter. With `summed`, a value
+  /// may also have another number of elements, if no axis that shards the batch shards this value.
   bool isGradient(mlir::Operation *op, bool summed) const;
   /// Returns the part of the step to which `op` belongs: "forward", "backward" or "update".
   llvm::StringRef nameOf(mlir::Operation *op) const;

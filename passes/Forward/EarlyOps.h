@@ -14,8 +14,8 @@ bool isFree(mlir::Operation *op);
 /// Whether the tensor type `type` has rank 1 or more. A tensor of rank 0 is a single number.
 bool hasRank(mlir::Type type);
 
-/// Whether `op`, an op of the backward pass, can run as soon as its operands exist, so that it may
-/// move to an earlier position in the program. Two conditions must hold. First, `op` is free,
+/// Whether `op`, an op of the backward pass, can run as soon as its operands exist. Passes may then
+/// move it to an earlier position in the program. Two conditions must hold. First, `op` is free,
 /// elementwise, a reduction or a collective. Second, every operand is a result of the backward pass
 /// (`isBackward`), an argument of the function, a constant or a single number. An op that reads
 /// another value of the forward pass keeps its position, because this value may be rematerialized

@@ -17,8 +17,8 @@ Ancestors::Ancestors(ArrayRef<Value> roots) {
   }
 }
 
-/// Returns the values that the body of `loop` yields for those results of `loop` that are in
-/// `outside`.
+/// For each result of `loop` that is in `outside`, returns the value that the body of `loop` yields
+/// for it.
 static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outside) {
   SmallVector<Value> yielded;
   for (auto [result, value] :

@@ -15,8 +15,8 @@ struct Ancestors {
   llvm::DenseSet<mlir::Operation *> ops;
 
   explicit Ancestors(llvm::ArrayRef<mlir::Value> roots);
-  /// The values and ops in the body of `loop` that compute those results of `loop` that are in
-  /// `outside`.
+  /// The values and ops in the body of `loop` that compute some of its results: the results that
+  /// are in `outside`.
   Ancestors(dist::MicroOp loop, const Ancestors &outside);
 };
 
@@ -24,7 +24,7 @@ struct Ancestors {
 /// Empty if the function has no metric `loss`.
 Ancestors findForwardPass(mlir::func::FuncOp function);
 
-/// Returns the values and ops on which the `nn.update` ops of a function depend.
+/// Returns the values and ops on which the ops that update state (`nn.update`) depend.
 Ancestors findUpdates(mlir::func::FuncOp function);
 
 } // namespace dpc

@@ -20,7 +20,8 @@ namespace dpc {
 using namespace dpc;
 
 /// Whether every kernel that reads `value` computes it again. This holds if a `repeated` op
-/// computes `value` and this op is not in `members`. The op may be in another block.
+/// (FusionKind), e.g. a broadcast, computes `value` and this op is not in `members`. The op may be
+/// in another block.
 static bool isRepeated(Value value, const DenseSet<Operation *> &members) {
   Operation *op = value.getDefiningOp();
   return op && !members.contains(op) && getFusionKind(op) == FusionKind::repeated;

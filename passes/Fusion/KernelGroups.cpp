@@ -16,9 +16,9 @@ using namespace dpc;
 bool KernelGroups::isTiled(Operation *op) const { return target.getForm(op) == OpForm::tiles; }
 
 /// Whether an op that joins no group may begin a group. Elementwise ops over the shape of its first
-/// result may then join this group. The op is computed element by element in the loops of those
-/// ops, or in tiles, and the other ops read each tile as soon as it is final. A composite op is
-/// emitted as its decomposition, so ops may join it as they would join its last core op.
+/// result may then join this group. If `op` is computed element by element, the loops of those ops
+/// compute it. If it is computed in tiles, they read each tile as soon as it is final. A composite
+/// op is emitted as its decomposition, so ops may join it as they would join its last core op.
 bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&

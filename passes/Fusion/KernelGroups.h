@@ -20,7 +20,8 @@ public:
   struct Unit {
     /// The ops of the unit, in program order.
     llvm::SmallVector<mlir::Operation *> ops;
-    /// The shape of the first op's result, or of its operand if the first op is a reduction.
+    /// The shape of the first op's result, or of its operand if the first op is a reduction. If
+    /// units were merged, the shape of the highest rank.
     llvm::SmallVector<int64_t> shape;
     /// The shape over which the loops of the unit run. Usually this is `shape`. If the result has
     /// only one element per row of an operand, it is the shape of that operand. An example is a

@@ -43,9 +43,9 @@ public:
 
   bool contains(Operation *op) const { return places.contains(op); }
 
-  /// Whether `value` is available when `op` runs. If a `repeated` op is in no kernel, each kernel
-  /// that reads its result computes it again. The result is therefore available if the operands of
-  /// the `repeated` op are.
+  /// Whether `value` is available when `op` runs. If a `repeated` op (FusionKind), e.g. a
+  /// broadcast, is in no kernel, each kernel that reads its result computes it again. The result is
+  /// therefore available if the operands of the `repeated` op are.
   bool isReady(Value value, Operation *op) const {
     Operation *maker = value.getDefiningOp();
     if (!maker || maker->getBlock() != op->getBlock())

@@ -35,8 +35,8 @@ struct KernelPlan {
   std::vector<KernelOps> kernels;
 
   /// Checks that the answer is sound for `problem`:
-  /// - Each op of the block is in exactly one kernel. Only ops that cost nothing to compute again
-  ///   (constants, iotas, broadcasts) may be in none.
+  /// - Each op of the block is in exactly one entry of `kernels`. Only ops that cost nothing to
+  ///   compute again (constants, iotas, broadcasts) may be in no entry.
   /// - Views, updates and collectives are alone in their entries.
   /// - Each kernel has at most one op whose result is computed in tiles.
   /// - Every kernel comes after the kernels that compute its inputs, and every op in a kernel after

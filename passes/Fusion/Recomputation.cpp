@@ -52,10 +52,10 @@ private:
     });
   }
 
-  /// Collects in `chain` the ops that compute `value` from values that the kernel reads. The ops
-  /// of operands come before the ops of their users. collect() calls itself for operands, and
-  /// `open` is the number of ops on the way whose operands are still being collected. Returns
-  /// false if `value` has no chain of at most `maxOps` ops.
+  /// Collects in `chain` the ops that compute `value` from values that the kernel reads. An op
+  /// comes after the ops that compute its operands. collect() calls itself for operands. `open` is
+  /// the number of outer calls: their ops are not in `chain` yet, but will be. Returns false if
+  /// `value` has no chain of at most `maxOps` ops.
   bool collect(Value value, llvm::SetVector<Operation *> &chain, unsigned maxOps,
                unsigned open = 0) const {
     Operation *op = value.getDefiningOp();

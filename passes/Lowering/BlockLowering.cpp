@@ -82,8 +82,8 @@ void BlockLowering::lowerView(Operation *op) {
   }
 }
 
-/// Whether an op reads elements of `flat` that lie in no member of `pack`. `flat` is the result of
-/// `pack`, or the result of an all-reduce of `pack`.
+/// Whether an op may read elements of `flat` that lie in no member of `pack`. `flat` is the result
+/// of `pack`, or the result of an all-reduce of `pack`.
 static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
   return llvm::any_of(flat.getUsers(), [&](Operation *user) {
     if (auto sum = dyn_cast<dist::AllReduceOp>(user))
@@ -94,9 +94,9 @@ static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
   });
 }
 
-/// Lowers a pack to one copy per member. If an op reads the bytes between the members or after the
-/// last member, the code sets these bytes to zero. Otherwise they would hold values of earlier
-/// buffers in the same memory, and an update would write these values into state.
+/// Lowers a pack to one copy per member. If an op may read the bytes between the members or after
+/// the last member, adds ops that set these bytes to zero. Without them, the bytes would hold
+/// values of earlier buffers in the same memory, and an update would write them into state.
 void BlockLowering::lowerPack(dist::PackOp pack) {
   Location loc = pack.getLoc();
   Value flat = createResultBuffer(pack.getResult());
@@ -126,7 +126,8 @@ void BlockLowering::lowerCollective(dist::CollectiveOpInterface op) {
   const Place place = persistentBuffers.placeOf(input);
   if (spaceOf(place.root) != Space::shared || place.stride) {
     // A collective cannot work on this buffer. For example, the buffer is an argument in private
-    // memory, or the slice of a microbatch, whose position only computations can find.
+    // memory, or the slice of a microbatch: its offset depends on the iteration of the loop, which
+    // only launches and copies can look up.
     Value copied = createBuffer(source, Space::shared);
     builder.create<CopyOp>(loc, input, copied);
     input = copied;

@@ -27,8 +27,8 @@ public:
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
-  /// Creates a buffer for a result of a launch or a loop. If a collective reads the result, the
-  /// buffer lies in space `shared`, because collectives work only there.
+  /// Creates a buffer for a result of a call, a loop or a pack. If a collective reads the result,
+  /// the buffer lies in space `shared`, because collectives work only there.
   mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerView(mlir::Operation *op);
@@ -45,8 +45,8 @@ private:
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
   const mlir::SymbolTable &kernels;
-  /// The number of the next collective of the entry. All ranks lower the same collectives in the
-  /// same order, so a number names the same collective on all ranks.
+  /// The id of the next collective of the entry. All ranks lower the same collectives in the same
+  /// order, so an id stands for the same collective on all ranks.
   int64_t nextId = 0;
 };
 

@@ -223,8 +223,8 @@ private:
     return first;
   }
 
-  /// Whether ops still read the result `root` of the reduce-scatter at position `here` after
-  /// several later buckets are filled. This happens if the optimizer needs the norm of all
+  /// Whether ops still read the result `root` of the reduce-scatter at position `here` when two or
+  /// more later buckets are being filled. This happens if the optimizer needs the norm of all
   /// gradients. If the result were a shard of the operand, it would keep the complete bucket live
   /// for that time.
   bool outlivesBuckets(BufferOp root, int64_t here) {

@@ -29,9 +29,9 @@ static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
   return CallAttr::get(context, call.kind, call.description, buffers);
 }
 
-/// Returns the names of a kernel's ops, with which the symbol of the kernel's code begins, e.g.
-/// "dot_add". Ops that have their own loops come before elementwise ops. Each name appears once,
-/// and the result has at most four names.
+/// Returns the names of a kernel's ops as one text, e.g. "dot_add". The symbol of the kernel's code
+/// begins with this text. Ops that have their own loops come before elementwise ops. Each name
+/// appears once, and the text has at most four names.
 static std::string opsOf(Operation *kernel) {
   constexpr size_t most = 4;
   llvm::SetVector<StringRef> loops, elementwise;

@@ -8,7 +8,7 @@
 namespace dpc {
 
 /// Returns the options of code generation: the processor of the machine in `module`, and the
-/// options that a pass got from its user (kernelOptions in Passes.td).
+/// options of the pass that calls this function (kernelOptions in Passes.td).
 CodeOptions codeOptionsOf(mlir::ModuleOp module, bool recompute, bool orderedSums, bool tf32,
                           ProductMaker products);
 

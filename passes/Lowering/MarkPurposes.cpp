@@ -20,8 +20,8 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The buffers that the updates of an entry read and write. Each buffer is given as its exec.buffer
-/// or exec.persistent op.
+/// The buffers of the updates of an entry, as exec.buffer or exec.persistent ops. `read` has the
+/// temporary buffers whose tensors an update reads, and `written` the buffers that it writes.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
   SymbolTableCollection &symbols;
@@ -104,8 +104,8 @@ static int64_t elementsOf(Value memory) {
   return cast<MemRefType>(memory.getType()).getNumElements();
 }
 
-/// Adds the results of some reduce-scatters to `updates.read`. They are the results from which a
-/// kernel computes, element by element, a gradient that an update reads. For example, the kernel
+/// Adds results of reduce-scatters to `updates.read`. A result is added if a kernel reads it and
+/// computes from it a gradient of the same size, which an update reads. For example, the kernel
 /// adds terms that all ranks have, or it converts the result.
 static void addSums(EntryOp entry, Updates &updates) {
   SymbolTableCollection &symbols = updates.symbols;

@@ -121,8 +121,8 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
     - The operand of an all-reduce becomes a view of the result: the reduction is in place.
     - The operand of an all-gather becomes the rank's shard of the result.
     - The result of a reduce-scatter becomes the rank's shard of the operand. This is not
-      done if ops still read the result when later buckets are full, because the view would
-      keep the complete operand live.
+      done if ops still read the result when two or more later buckets are being filled,
+      because the view would keep the complete operand live for that time.
 
     Buffers are merged only if no byte has to hold two values at once. No op may access the
     target between the first write of the buffer and the copy. No op may write the target
@@ -165,10 +165,10 @@ def FormFunctions : Pass<"dpc-form-functions", "mlir::ModuleOp"> {
   let summary = "Joins consecutive launches into the functions that the action table calls";
   let description = [{
     Each run of consecutive launches, copies and `exec.microbatch` ops becomes one
-    `exec.function`, named after the entry with a number. Every function has its own copy of
-    the `exec.buffer` ops that it uses. Copies of one buffer in several functions have the
-    same number. The pass also removes the plan (`dist.plan`) from the module, because no
-    later pass reads it.
+    `exec.function`, named after the entry: @step.0, @step.1, .. Every function has its own
+    copy of the `exec.buffer` ops that it uses. Each buffer has a number, which its copies in
+    several functions share. The pass also removes the plan (`dist.plan`) from the module,
+    because no later pass reads it.
 
     Needs: byte offsets (`dpc-assign-offsets`). Keeps: order, offsets.
 

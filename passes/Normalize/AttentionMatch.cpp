@@ -23,7 +23,8 @@ static bool hidesScore(double value) { return value <= -1e9; }
 //===----------------------------------------------------------------------===//
 
 /// Divides `order`, a list of dimensions with the extents `extents`, into runs, one per dimension
-/// of `shape`. The product of the extents of a run is the extent of its dimension. nullopt if that
+/// of `shape`. The product of the extents of a run is the extent of its dimension. For example, for
+/// shape [6, 4], dimensions of extents 2, 3 and 4 become the runs (2, 3) and (4). nullopt if that
 /// is impossible.
 static std::optional<SmallVector<SmallVector<int64_t>>>
 runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> extents) {

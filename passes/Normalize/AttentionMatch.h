@@ -51,8 +51,8 @@ private:
   llvm::function_ref<bool(mlir::Value)> isTrained;
   AttentionMatch found;
   /// Whether `causal` stands for a causal mask that hides keys by a finite number. `causalMask` is
-  /// then the mask that is added to the scores. It is null if there are several such masks, or if a
-  /// select replaces scores by the number.
+  /// then the mask that is added to the scores. It is null if there are several such masks, or if
+  /// the mask is a select that replaces scores by the number.
   bool isFinitelyCausal = false;
   Narrow causalMask;
 };
@@ -61,10 +61,11 @@ private:
 /// the select. Otherwise returns null.
 mlir::Value guardedForm(mlir::Value p, ConstantValues &constants);
 
-/// The value from which an operand of a product is computed by multiplications with a number,
-/// transpositions and reshapes. The operand is `scale` times the elements of `value`, in another
-/// order. In row-major order, `value` runs through the dimensions of the operand in the order
-/// `order`. For example, `order` is 1, 0 if the operand is the transposed `value`.
+/// The value from which an operand of a product is computed by transpositions and reshapes. With
+/// `throughScale`, multiplications and divisions by a number may be among the ops. The operand is
+/// `scale` times the elements of `value`, in another order. In row-major order, `value` runs
+/// through the dimensions of the operand in the order `order`. For example, `order` is 1, 0 if the
+/// operand is the transposed `value`.
 struct OperandTrace {
   mlir::Value value;
   llvm::SmallVector<int64_t> order;

@@ -155,8 +155,9 @@ public:
   }
 
 private:
-  /// Removes each leading component that equals the index of the tuple itself, and counts it as a
-  /// batch dimension. Keeps at least one component. nullopt if no component can be removed.
+  /// Removes each leading component that equals the index of the tuple itself (e.g. b in the tuple
+  /// (b, i) of sample b), and counts it as a batch dimension. Keeps at least one component. nullopt
+  /// if no component can be removed.
   std::optional<Tuples> shorten(Expressions e, Value input, Tuples tuples) {
     int64_t before = tuples.batchDims;
     while (isLeadingOwn(e, typeOf(input).getShape(), tuples))

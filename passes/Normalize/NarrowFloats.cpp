@@ -1,6 +1,6 @@
-// Mixed precision: converts the operands of products to 16 bits, and lets ops that only move
-// numbers take the type of their neighbours (Micikevicius et al., "Mixed precision training", ICLR
-// 2018). The PrecisionOpInterface of each op says whether the op is narrow.
+// Mixed precision (Micikevicius et al., "Mixed precision training", ICLR 2018). Converts the
+// operands of products to 16 bits, the narrow type. Ops that only move numbers may take the type
+// of their neighbours. The PrecisionOpInterface of an op says to which of these classes it belongs.
 
 #include "passes/Normalize/Passes.h"
 #include "passes/Normalize/Positions.h"
@@ -174,7 +174,7 @@ private:
   /// Returns the number of elements that need no conversion after `op` if the operands of `op` are
   /// converted instead. Usually these are the elements of the result of `op`. Several ops may take
   /// parts of one operand, e.g. the queries, keys and values that are slices of one product. If all
-  /// readers of these parts are narrow, the elements of all parts count.
+  /// readers of these parts are conversions to the narrow type, the elements of all parts count.
   int64_t elementsReadNarrow(Operation *op) const {
     if (op->getNumOperands() != 1)
       return elementsOf(op->getResults());

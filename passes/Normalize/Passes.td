@@ -65,8 +65,9 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
       f32 to `type` directly before each use, and their results are converted back to f32.
       The sums inside of these ops are f32.
     - Ops that *follow* (they move or select numbers): such an op takes the narrow type in
-      two cases. Either all of its operands have the narrow type, or all of its readers are
-      conversions to it and a conversion of the operands instead converts no more elements.
+      two cases. First, if its operands are conversions from the narrow type, or constants
+      that this type can represent. Second, if all of its readers are conversions to the
+      narrow type, and converting its operands instead converts no more elements.
     - All other ops stay f32: norms, softmax, losses, sums and elementwise ops. Therefore
       state, inputs and results of functions keep their types.
 

@@ -7,12 +7,12 @@
 namespace dpc {
 
 /// The origins of the values of a function, by which passes decide which floats may be rounded.
-/// Positions must not be rounded. With the 8 bits of bf16, for example, a phase of 4,006 radians
-/// would be wrong by more than a full turn.
+/// Positions must not be rounded. With the 8 significant bits of bf16, for example, a phase of
+/// 4,006 radians would be wrong by more than a full turn.
 class Positions {
 public:
-  /// The origins are ordered. If a value is computed from several origins, its origin is usually
-  /// the last of these.
+  /// The origins are ordered. A value that is computed from values of several origins usually gets
+  /// the one of them that comes last in this list.
   enum class Origin {
     /// Only constants.
     constants,

@@ -18,7 +18,8 @@ struct UpdateInputs {
   llvm::SmallVector<mlir::Value> slots;
   /// Rank-0 f64: the learning rate of this parameter's group.
   mlir::Value learningRate;
-  /// Rank-0 f64: the number of this step. The first step has number 1.
+  /// Rank-0 f64: the number of this step. The first step has number 1. Steps that loss scaling
+  /// skips do not count.
   mlir::Value step;
   /// Rank-0, of the parameter's type: a factor by which the gradient is multiplied first, for loss
   /// scaling and clipping. Null if there is no factor.

@@ -33,7 +33,7 @@ CollectiveKind dpc::priceKindOf(dist::Collective collective) {
   case dist::Collective::reduce_scatter:
     return CollectiveKind::reduceScatter;
   case dist::Collective::all_gather:
-  case dist::Collective::broadcast: // a member passes on as much as in an all-gather
+  case dist::Collective::broadcast: // a member sends as many bytes as in an all-gather
     return CollectiveKind::allGather;
   case dist::Collective::all_to_all:
     return CollectiveKind::allToAll;

@@ -44,11 +44,11 @@ def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
   let description = [{
     * (L1) The module holds @step and @eval, or only @infer, and `nn.variable`s.
     * (L2) The functions consist of `nn` ops without side effects. No op has a training
-      form. No op differs from its operand only in its gradient, as `nn.stop_gradient`
-      does. Every op but constants has a location.
+      form. No op passes its operand on and affects only its gradient, as
+      `nn.stop_gradient` does. Every op but constants has a location.
     * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`; no
       result is a gradient.
-    * (L4) Every piece of state has an `nn.variable` of its name and type.
+    * (L4) Every argument that is state has an `nn.variable` of its name and type.
     * (L5) A result that is state has the name and the type of an argument that is a
       trained parameter, a buffer or optimizer state. No state is returned twice, and
       @eval and @infer return no state.
@@ -157,8 +157,8 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
 
     * (L1) Every buffer has an offset and lies inside its space, whose size is in the
       module's `exec.memory`.
-    * (L2) The bytes that an op reads were last written through the same buffer, or, for
-      state and inputs, by the host. A collective may also read bytes that no op wrote,
+    * (L2) The bytes that an op reads were last written through the same buffer, or, for state,
+      inputs and controls, by the host. A collective may also read bytes that no op wrote,
       if no op reads them afterwards. The bytes between the members of a bucket are of
       this kind.
     * (L3) A result overlaps an operand only if the kernel computes in place. Results

@@ -138,9 +138,9 @@ private:
       return violation(op) << "has no sharding rule";
     ShardingRule rule = shardable.getShardingRule();
     std::vector<std::optional<Cut>> cuts(rule.loops.size());
-    // Use the layouts in the op's own attributes. The layout in which the operand was computed may
-    // differ from them without moving data: an axis that shards a dimension of extent 1 may be in
-    // another dimension.
+    // Use the layouts in the op's own attributes. The layout in which an operand was computed may
+    // be written differently, although every device has the same elements: if an axis shards a
+    // factor of extent 1, it does not matter in which dimension this factor is.
     auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims, const std::string &where,
                      bool isResult) {
       const Layout own = normalize(cast<LayoutAttr>(attr).getLayout());
@@ -189,7 +189,7 @@ private:
   }
 
   MeshShape mesh;
-  /// By value: the layout in which it was computed, in normal form.
+  /// For each value: the layout in which it was computed, in normal form.
   llvm::DenseMap<Value, Layout> made;
 };
 

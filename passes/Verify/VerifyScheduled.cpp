@@ -63,7 +63,7 @@ private:
   ModuleOp module;
   SymbolTableCollection symbols;
   llvm::DenseMap<Value, Buffer> buffers;
-  /// The numbers of buffers, persistent buffers and starts.
+  /// A number for each buffer, persistent buffer and start: its index in `operations`.
   llvm::DenseMap<Operation *, int64_t> numbers;
   SmallVector<Operation *> operations;
 };
@@ -277,8 +277,8 @@ private:
   BufferContents contents;
   /// The current iteration of the loop that is simulated; 0 outside of loops.
   uint64_t iteration = 0;
-  /// The starts whose wait has not come yet. Each has the byte ranges of its output that will be
-  /// written.
+  /// The starts whose wait has not come yet. Each has the byte ranges of its output that count as
+  /// written after the wait.
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
 };
 

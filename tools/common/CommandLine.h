@@ -18,14 +18,15 @@ enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 enum OptionFlag : unsigned {
   /// The option may be given several times, with a different value each time.
   Repeatable = 1 << 4,
-  /// The option is refused by name and not listed in the help.
+  /// The tool refuses the option by name. Such an option also has the flag HelpHidden, so
+  /// that the help does not list it.
   NotYetAvailable = 1 << 5
 };
 
 /// Finds the first option that is given twice with different values and is not
-/// Repeatable; null if there is none. Such an option is an error, because one
-/// of its values would be ignored. Sets `outFirst` to the first occurrence of
-/// the option.
+/// Repeatable. Such an option is an error, because one of its values would be
+/// ignored. Returns the occurrence with the second value, and sets `outFirst`
+/// to the first occurrence; null if there is no such option.
 inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &args,
                                                unsigned unknownOption,
                                                const llvm::opt::Arg *&outFirst) {

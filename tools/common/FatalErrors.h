@@ -24,8 +24,8 @@ namespace dpc {
 /// memory.
 ///
 /// LLVM's output streams report a failed write only when they are destroyed;
-/// standard output is destroyed after main. This class handles such failures
-/// too, as it does all errors that LLVM reports as fatal.
+/// standard output is destroyed after main. LLVM reports such a failure as a
+/// fatal error. This class handles all fatal errors of LLVM.
 class FatalErrors {
 public:
   /// From this call on, a failed allocation ends the process, and the message
@@ -66,8 +66,8 @@ public:
   }
 
 private:
-  /// Writes the memory limit as " (23.4 GiB)" into `text`, if there is one, and
-  /// returns its length.
+  /// Writes the memory limit into `text`, e.g. " (23.4 GiB)", and returns the
+  /// length of this text; 0 if there is no limit.
   static size_t writeLimit(char *text) {
     text[0] = 0;
     const uint64_t mebibytes = MemoryLimit::bytes() >> 20;
@@ -80,9 +80,9 @@ private:
                            (unsigned long long)((mebibytes & 1023) * 10 >> 10)));
   }
 
-  /// Touches the stack that a tool needs while memory is available. If the stack
-  /// had to grow when no memory is left, the tool would end with a segmentation
-  /// fault.
+  /// Touches the stack that the tool will need later. This must happen while
+  /// memory is available: if the stack had to grow when no memory is left, the
+  /// tool would end with a segmentation fault.
   __attribute__((noinline)) static void growStack() {
     constexpr size_t bytes = size_t(1) << 20, page = 4096;
     void *room = mmap(nullptr, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

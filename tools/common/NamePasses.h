@@ -8,7 +8,7 @@
 
 namespace dpc {
 
-/// Records the current pass, for the message that ends a tool without memory.
+/// Records the current pass, for the message with which a tool ends if memory is exhausted.
 class NamePasses : public mlir::PassInstrumentation {
 public:
   void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {

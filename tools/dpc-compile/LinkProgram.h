@@ -18,9 +18,9 @@ enum class Emission {
 
 /// Links `objects` and all members of `archive` into the file `output`. The
 /// linker's own temporary files go to `temporaries`. `place` is the final path
-/// of the output, which messages name. `argv0` is argv[0] of main: the runtime's
-/// libraries are in ../lib, relative to the tool. Returns 0, or the exit code
-/// after one line on stderr.
+/// of the output, which messages name. `argv0` is argv[0] of main. It serves to
+/// find the runtime's libraries, whose folder is relative to that of the tool.
+/// Returns 0, or the exit code after one line on stderr.
 int linkProgram(llvm::ArrayRef<std::string> objects, llvm::StringRef archive, Emission emission,
                 llvm::StringRef output, llvm::StringRef place, const WorkFolder &temporaries,
                 const char *argv0);

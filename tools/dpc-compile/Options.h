@@ -34,8 +34,8 @@ struct CompileOptions {
   Emission emission = Emission::exe;
   /// "embed", "none", or the path of the file that gets the initial values.
   std::string params = "embed";
-  /// The folder that keeps compiled kernels between compiles, or "" for none.
-  /// `needsCache`: --cache names it, so a folder that cannot be used is an error.
+  /// The folder that keeps compiled kernels between compiles, or "" for none. If
+  /// --cache names the folder (`needsCache`), a folder that cannot be used is an error.
   std::string cacheFolder;
   bool needsCache = false;
   /// The command line. The compiled program shows it in its messages.

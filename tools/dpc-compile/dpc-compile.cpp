@@ -232,7 +232,8 @@ int main(int argc, char **argv) {
   context.getDiagEngine().registerHandler(printDiagnostic);
   context.loadAllAvailableDialects();
 
-  // Notes about information that the export lost matter only for training.
+  // Notes about information that the export lost matter only for training. They are also printed
+  // with --explain and with --stop-after=import.
   bool trains = !options.step.loss.empty() || options.explain != Explain::none ||
                 options.stopAfter == Level::import;
   PrefixStream notes("dpc-compile: ");
