@@ -100,10 +100,10 @@ struct KernelNeeds {
   /// Bytes of scratch memory that the kernel needs. The memory must be aligned to 64
   /// bytes.
   int64_t scratchBytes = 0;
-  /// For each result, the operands whose buffer it may share. The kernel never reads
-  /// element i of one of these operands after it has written element i of the result.
-  /// A result may share the buffer of one of these operands. Two results must not
-  /// share one buffer.
+  /// For each result, the operands whose buffer it may share, because the kernel never
+  /// reads element i of one of these operands after it has written element i of the
+  /// result. The caller may choose one of these operands for each result. Two results must
+  /// not share one buffer.
   llvm::SmallVector<llvm::SmallVector<unsigned>> mayAlias;
 
   bool operator==(const KernelNeeds &other) const {
@@ -126,8 +126,8 @@ struct MachineCode {
 };
 
 /// Attribute of the module with a kernel's code: a StringAttr that lists the ops of
-/// the kernel. The symbols of the code begin with this text, so that profilers show
-/// the ops.
+/// the kernel. The symbols of the compiled code have this text after `dpc_kernel_`, so
+/// that profilers show the ops.
 inline constexpr llvm::StringLiteral kOpsAttrName = "exec.ops";
 
 /// The compiled code of one kernel.
@@ -135,7 +135,7 @@ struct KernelObject {
   /// The name of the kernel in the program.
   std::string kernel;
   /// The name of its function in the object. Kernels with equal code have equal names,
-  /// in all programs. The name begins with the ops of the kernel (kOpsAttrName).
+  /// in all programs. The name contains the ops of the kernel (kOpsAttrName).
   std::string symbol;
   /// A position-independent object file, which must be linked with libm, or the text
   /// of PTX.

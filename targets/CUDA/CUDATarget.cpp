@@ -41,9 +41,10 @@ public:
     return costs;
   }
 
-  // An op gets tiles if its grid fill rule pays. Otherwise it gets its element
-  // rule, even if it has a fill rule too, because each thread can then compute one
-  // element.
+  // A grid fill rule that pays computes the results of its op. The form is `tiles` if
+  // other ops can use each element while it is in a register, and `whole` if they cannot.
+  // An op without a grid fill rule that pays gets its element rule, even if it has a fill
+  // rule too, because each thread can then compute one element.
   OpForm getForm(Operation *op) const override {
     if (GridFillOpInterface rule = payingGridFill(op))
       return rule.givesFinalElements() ? OpForm::tiles : OpForm::whole;

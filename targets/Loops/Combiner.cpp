@@ -35,8 +35,8 @@ Value Combiner::identity() {
                        isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-// Only additions of sums get the flag `contract`, so LLVM never contracts other
-// ops.
+// Only the additions and multiplications of a Combiner get the flag `contract`, so LLVM
+// never contracts other ops.
 arith::FastMathFlags Combiner::getSumFlags() const {
   if (isOrdered)
     return arith::FastMathFlags::none;

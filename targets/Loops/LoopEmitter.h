@@ -63,8 +63,8 @@ public:
   /// Emits a loop whose iterations run in order and return no values. An iteration
   /// may read memory that an earlier iteration wrote.
   void sequence(int64_t extent, llvm::function_ref<void(Index i)> body);
-  /// As `loop`, for i = first, first + 1, .. below `end`. Both are i64 values in
-  /// [0, highest], which the program computes.
+  /// As `loop`, for i = first, first + 1, .. below `end`. `first` and `end` are i64
+  /// values in [0, highest] that the emitted code computes.
   Values loopBetween(mlir::Value first, mlir::Value end, int64_t highest, mlir::ValueRange initial,
                      llvm::function_ref<Values(Index i, mlir::ValueRange)> body);
   /// Whether iterations of a loop may run as the lanes of a vector.
@@ -135,8 +135,9 @@ public:
   mlir::Value constantInt(mlir::Type type, const llvm::APInt &value);
 
   /// Whether sums and products over loops must combine their terms in order, and
-  /// round after each term. It is set if an element is computed at several places
-  /// in the code, because all places must compute the same bits.
+  /// round after each term. It is always set if CodeOptions::orderedSums is set. If not,
+  /// it is set for an element that several places in the code compute, because all
+  /// places must compute the same bits.
   bool orderedSums = false;
   /// LLVM annotations. Loops whose iterations access different elements get
   /// `parallelLoop`; loops with Lanes::whereLegal get `vectorLoop`. All memory

@@ -149,8 +149,8 @@ static void compile(Unit &unit, const Processor &processor, const ObjectCache *c
     unit.error = "cannot be translated to LLVM";
     return;
   }
-  // Replace the name of the kernel, which has its number in the program. Then
-  // equal kernels have equal code, and one cache entry.
+  // The name of the kernel contains its number in the program. Replace the name, so that
+  // equal kernels have equal code and one cache entry.
   rename(*code, unit.result->kernel, "kernel");
   std::unique_ptr<llvm::TargetMachine> machine = processor.createMachine();
   code->setDataLayout(machine->createDataLayout());

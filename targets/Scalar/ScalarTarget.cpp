@@ -11,10 +11,10 @@ using namespace dpc;
 
 namespace {
 
-/// LoopEmitter does not promise rules that loops and reductions run in order,
-/// because a device with many threads runs them in any order. This emitter runs
-/// them in an unusual order, so a rule that relies on an order computes wrong
-/// results here.
+/// Rules must not rely on the order in which the iterations of LoopEmitter::forEach and
+/// LoopEmitter::reduce run, because a device with many threads runs them in any order.
+/// This emitter runs them in an unusual order, so a rule that relies on an order computes
+/// wrong results here.
 class ScalarEmitter : public KernelEmitter {
 public:
   using KernelEmitter::KernelEmitter;

@@ -44,8 +44,9 @@ public:
     dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      // The copies of q and of k are each multiplied by a factor; the product of the
-      // two factors is the scale of the scores.
+      // The copies of q and of k are multiplied by the scale of the scores, because dk
+      // sums scaled rows of q, and dq sums scaled rows of k. The scores are products of
+      // scaled rows of q with the panels of k, which are not scaled.
       t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
       t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);

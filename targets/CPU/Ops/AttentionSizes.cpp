@@ -24,8 +24,8 @@ AttentionSizes::AttentionSizes(unsigned vectorBytes, Type factorType, const Atte
   // there are few keys. A large block reuses a panel of keys more often.
   blockRows = shape.causal && shape.keys < 256 ? 16 : 32;
   scoreStride = panels * width + 64 / format.bytes;
-  // A mask in memory is read in place if its last dimension counts keys, and the
-  // number of keys is a multiple of the width of a panel. Then each load of a
+  // A mask in memory is read in place if its last dimension is that of the keys, and
+  // the number of keys is a multiple of the width of a panel. Then each load of a
   // vector stays inside one row of the mask.
   bool hasKeys =
       !maskDimensions.empty() && maskDimensions.back() == int64_t(shape.batch.size()) + 1;

@@ -32,9 +32,9 @@ struct AttentionSizes {
   /// in place, or if there is no mask.
   int64_t maskElements = VectorFormat::kNone;
 
-  /// The distance in elements between rows of `elements` elements in scratch memory. It is
-  /// not a power of two. Otherwise all rows would map to a few sets of the first-level
-  /// cache.
+  /// The distance in elements between rows of `elements` elements in scratch memory. Each
+  /// row is followed by padding of 64 bytes. Without it, rows whose length is a large power
+  /// of two would all map to a few sets of the first-level cache.
   int64_t rowStride(int64_t elements) const;
   /// The number of elements of `count` rows in scratch memory, and of the panels of an
   /// operand with one row per key.

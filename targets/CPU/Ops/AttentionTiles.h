@@ -37,9 +37,9 @@ public:
     mlir::Value address;
     int64_t stride;
   };
-  /// Allocates scratch memory for `count` rows of `elements` elements. Zeros follow
-  /// each row up to a multiple of the lanes, and the last row up to a multiple of
-  /// `width` rows.
+  /// Allocates scratch memory for `count` rows of `elements` elements. Zeros follow the
+  /// elements of each row up to a multiple of the number of lanes. Rows of zeros follow
+  /// the last row up to a multiple of `width` rows.
   Rows makeRows(int64_t count, int64_t elements);
   /// Copies the operand `tensor` to the rows `to`, multiplied by `factor`.
   void copyRows(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements, double factor);
@@ -61,8 +61,10 @@ public:
     mlir::Value vectors;
     int64_t stride, vectorCount;
   };
+  /// Adds the points of the units [first, end) to `sums`. A unit is `unit` consecutive
+  /// points, and `end` is at most `most`.
   Values addUnits(const Sum &sum, mlir::Value first, mlir::Value end, int64_t most, Values sums);
-  /// As addUnits, but adds `count` points from the first point on.
+  /// As addUnits, but adds the first `count` points.
   Values addPoints(const Sum &sum, int64_t count, Values sums);
 
   /// The panels of keys that a block of queries sees. All queries see all keys of
@@ -72,8 +74,9 @@ public:
     Index whole, end;
   };
   Seen keysSeenBy(Index query, int64_t count) const;
-  /// Calls `body` for each panel before panel `end`. `isCut` says that a query of
-  /// the block may not see all keys of the panel.
+  /// Calls `body` for each panel before panel `end`. `isCut` is false if every lane of
+  /// the panel is a key that all queries of the block see. If it is true, the code must
+  /// check each lane (sees).
   void forEachPanel(const Seen &seen, llvm::function_ref<void(Index panel, bool isCut)> body);
   /// An i1 vector that says, for each lane, whether `query` sees the key with the
   /// number `key` plus the lane.

@@ -42,9 +42,9 @@ struct MatrixStrides {
 } // namespace
 
 /// `tensor` as a matrix in memory, whose rows are the dimensions `rows` and whose
-/// columns are the dimensions `columns`. The batch element is at the batch indices
-/// `positions`. No address if the tensor is not in memory, or if several dimensions
-/// cannot be treated as one.
+/// columns are the dimensions `columns`. `positions` has one position per dimension;
+/// only those along batch dimensions matter. No address if the tensor is not in memory,
+/// or if several dimensions cannot be treated as one.
 static StridedMatrix matrixIn(VectorEmitter &e, Value tensor, ArrayRef<Index> positions,
                               ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   MatrixStrides strides(tensor, rows, columns);

@@ -1,5 +1,6 @@
-// Emits the gradient of the kernel of a convolution with few channels per group.
-// Neighbouring patches of a line are the lanes of vectors.
+// Emits the gradient of the kernel of a convolution with few channels per group. A line
+// is the elements along the last dimension. Neighbouring patches of a line are the lanes
+// of vectors.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"

@@ -1,5 +1,5 @@
-// Emits a convolution with few channels per group. Neighbouring patches of a line
-// are the lanes of vectors.
+// Emits a convolution with few channels per group. A line is the elements along the last
+// dimension. Neighbouring patches of a line are the lanes of vectors.
 
 #include "targets/CPU/Ops/LineProduct.h"
 
@@ -38,8 +38,9 @@ struct LineSizes {
     stagedPitches = rowMajorStrides(stagedPitches);
   }
 
-  /// The number of elements of the staging memory. In each line there, the points of a
-  /// grid (phase) are contiguous.
+  /// The number of elements of the staging memory, from which `interleave` copies results
+  /// to the lines of the result. In each line of the staging memory, the points of one grid
+  /// (one phase) are contiguous.
   int64_t countOfStaging() const { return staged ? channels * stagedPlane : VectorFormat::kNone; }
 
   VectorFormat format;

@@ -11,7 +11,8 @@ namespace dpc {
 /// memory, and each tile of C is computed in vector registers. Source: Goto and van
 /// de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008. A
 /// factor that is in memory is read in place, without packing, if few tiles read
-/// it: B if C has only one row of tiles, A if C has at most two columns of tiles.
+/// it. This holds for A if C has at most two columns of tiles. It holds for B if C has
+/// only one row of tiles and the elements of each row of B are contiguous.
 ///
 /// Factors of a 16-bit type are always packed. They are packed in pairs if they are
 /// bf16 and the processor multiplies pairs (VectorUnit::multipliesBf16),

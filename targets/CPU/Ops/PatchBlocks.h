@@ -5,7 +5,8 @@
 
 namespace dpc {
 
-/// The largest divisor of `extent` in [most / 2, most], or `most` if there is none.
+/// The largest divisor of `extent` that is above most / 2 and at most `most`; `most` if
+/// there is none.
 int64_t divisorNear(int64_t extent, int64_t most);
 
 /// The part of a convolution's result that is computed at once, so that it stays in

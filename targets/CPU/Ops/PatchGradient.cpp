@@ -119,10 +119,11 @@ private:
   /// Returns the input channel and the tap (kernel element) of row `r` of a tile.
   using RowAt = function_ref<SmallVector<Index>(int64_t r)>;
 
-  /// Calls `body` for each tile of rows. The rows of a tile are input channels with
-  /// one tap, not taps of one channel: taps of one line share image elements, which
-  /// would then occupy registers that the sums need. The tiles of all taps of some
-  /// channels follow one another, while these channels are in the first-level cache.
+  /// Calls `body` for each tile of rows. If there are enough input channels, all rows of
+  /// a tile have the same tap, and each row is another channel. Several taps of one
+  /// channel would share image elements, and these would occupy registers that the sums
+  /// need. The tiles of all taps of some channels follow one another, while these channels
+  /// are in the first-level cache. If there are few channels, a tile has several taps.
   void forEachTile(function_ref<void(int64_t height, RowAt)> body) {
     int64_t most = RegisterTile::rowsFor(code);
     if (p.inputs < most) {

@@ -12,8 +12,9 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-/// The depth of a block: the largest divisor of `depth` in [most / 2, most]. If
-/// there is none, blocks have about equal depths of at most `most`.
+/// The depth of a block. If `depth` is at most `most`, there is one block. If `depth` is
+/// larger, each block has as its depth the largest divisor of `depth` in [most / 2, most].
+/// If there is no such divisor, blocks have about equal depths of at most `most`.
 static int64_t blockDepth(int64_t depth, int64_t most) {
   if (depth <= most)
     return depth;
@@ -34,8 +35,9 @@ ProductBlocks::ProductBlocks(const ProductShape &product, const VectorUnit &unit
   int64_t vectors = panels.width / format.lanes,
           mostRows = RegisterTile::packedRowsFor(format, vectors);
   // A panel of B must stay in the first-level cache while its tiles are computed.
-  // A deeper panel, which only fits the second-level cache, is better if the sums
-  // would otherwise be stored in wider memory between blocks.
+  // A deeper panel, which only fits the second-level cache, is better if C is narrower
+  // than the sums: several blocks of less depth would store and load the sums in scratch
+  // memory.
   int64_t deepest = vectors == 1 ? 768 : 384;
   if (isNarrowed && points <= 2 * deepest)
     deepest = points;

@@ -5,9 +5,9 @@
 
 namespace dpc {
 
-/// A matrix in memory. The number of its element (i, j) after `address` is
-/// first + i * rowStride + j * columnStride. If `address` is null, the matrix is not
-/// in memory.
+/// A matrix in memory. Its element (i, j) is first + i * rowStride + j * columnStride
+/// elements after `address`. If `address` is null, the matrix is not in memory, and its
+/// other members mean nothing.
 struct StridedMatrix {
   mlir::Value address;
   LoopEmitter::Index first;

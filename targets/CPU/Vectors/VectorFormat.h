@@ -32,8 +32,8 @@ struct VectorFormat {
   int64_t bytes; ///< of an element
   int64_t lanes; ///< number of elements of a vector
 
-  /// The bytes of pieces of memory; `pieces` has their numbers of elements. Pieces with
-  /// kNone elements are omitted.
+  /// The sizes in bytes of pieces of memory. `pieces` has the sizes in elements. Pieces
+  /// with kNone elements are omitted.
   static constexpr int64_t kNone = -1;
   llvm::SmallVector<int64_t> bytesOf(llvm::ArrayRef<int64_t> pieces) const {
     llvm::SmallVector<int64_t> sizes;

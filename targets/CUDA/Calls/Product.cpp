@@ -64,8 +64,8 @@ private:
     return false;
   }
 
-  /// Follows inlined reshapes backwards from `value`, and returns the operand of the first
-  /// of them. Returns `value` if no inlined reshape computes it.
+  /// Looks through inlined reshapes. If a chain of them computes `value`, returns the
+  /// operand of the reshape that runs first. If not, returns `value`.
   Value inside(Value value) const {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
@@ -113,9 +113,11 @@ static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
   return ShapedType::getNumElements(nn::extentsOf(tensor, dimensions));
 }
 
-/// Describes a dense, row-major tensor as one matrix per batch element. `batch`, `rows`
-/// and `columns` are the dimensions of the tensor that count these. Returns nullopt if
-/// neither the rows nor the columns of the matrices are contiguous.
+/// Describes a dense, row-major tensor as one matrix per batch element. `batch` has the
+/// dimensions that together are the batch; `rows` and `columns` have those along the rows
+/// and the columns of a matrix. Returns nullopt if the dimensions of one of these
+/// lists cannot be treated as one dimension, or if neither the rows nor the columns of the
+/// matrices are contiguous.
 static std::optional<dpc_matrix_t> matrixOf(Value tensor, ArrayRef<int64_t> batch,
                                             ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) {
   std::optional<int64_t> rowStride = nn::strideAlong(tensor, rows),

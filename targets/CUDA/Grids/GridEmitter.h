@@ -47,9 +47,10 @@ public:
   void meet() override;
   mlir::Value getScratch(int64_t bytes) override;
 
-  /// For rules that compute tiles. Emits `body` for the multi-index of `shape` that this
-  /// block computes, and the number of this thread in the block. All threads of the block
-  /// run `body`. forEach loops in `body` are distributed over them.
+  /// For rules that compute tiles. `body` emits the code of one block. It gets the
+  /// multi-index of `shape` that this block computes, and the number of this thread in the
+  /// block. All threads of the block run this code, and its forEach loops are distributed
+  /// over them.
   void forEachBlock(llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(llvm::ArrayRef<Index>, Index thread)> body);
   /// Inside forEachBlock: emits code that this thread runs without the other threads if
@@ -59,8 +60,8 @@ public:
   /// code of `finish` for the element, while the element is in a register.
   void storeFinal(mlir::Value result, mlir::Value element, Index number, FinishTile finish);
 
-  /// Inside forEachBlock: combines the values `mine` of `lanes` consecutive threads. The
-  /// order of the values is arbitrary. All these threads get the result.
+  /// Inside forEachBlock: combines the values `mine` of `lanes` consecutive threads, in an
+  /// unspecified order. All these threads get the result.
   mlir::Value combineLanes(mlir::Value mine, int64_t lanes,
                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
 
@@ -99,7 +100,8 @@ private:
   /// The number of this thread in its block, and the number of this block in the grid.
   mlir::Value threadValue, blockValue;
   Index thread, block;
-  /// By size in bytes: shared memory for one value per warp, which reductions use.
+  /// The shared memory in which reductions keep the values of each warp, by its size in
+  /// bytes.
   llvm::DenseMap<int64_t, mlir::Value> slots;
   unsigned sharedBuffers = 0;
 };

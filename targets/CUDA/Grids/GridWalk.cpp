@@ -32,8 +32,9 @@ void GridWalk::visitLaunch(const Launch &newLaunch, unsigned ordinal) {
     LoopGroup group = launch->group;
     if (!launch->phase.isLast())
       group.stages.truncate(1);
-    // Fill rules distribute their loops in their own way, so loops of other ops
-    // count as plain loops.
+    // A fill rule decides which threads compute which elements. The loops of other ops of
+    // the group are then plain loops, because one thread runs all iterations for an
+    // element.
     if (group.isFilled)
       level = Level::thread;
     visitGroup(group, ordinal);

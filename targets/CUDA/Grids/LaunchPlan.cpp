@@ -19,18 +19,20 @@ using namespace dpc;
 /// thread, in spite of two barriers.
 static const int64_t kLongReduction = 64;
 /// The number of threads that keep a device busy. If a group has at least this
-/// many elements, one thread computes each element, unless reductions have
-/// kVeryLongReduction terms or more.
+/// many elements, one thread computes each element. If reductions have
+/// kVeryLongReduction terms or more, this needs eight times as many elements.
 static const int64_t kManyElements = 1 << 12;
 static const int64_t kVeryLongReduction = 1 << 10;
 /// From this number of rows on, one block per row keeps a device busy.
 static const int64_t kManyRows = 64;
-/// The number of parts that a fill rule is asked for.
+/// The number of parts that a fill rule is asked for. If too few threads can share a
+/// part, the rule is asked again for kManyElements parts, with one thread per part.
 static const int64_t kManyParts = 512;
-/// If rows have more elements than this, a group with few rows becomes one launch
-/// per stage.
+/// If rows have more elements than this, or reductions more terms, a group with few rows
+/// becomes one launch per stage.
 static const int64_t kLongRow = 4096;
-/// One thread computes a row if the row has at most this many steps.
+/// If there are many rows, and each has at most this many steps, one thread computes a
+/// row. A step is one term of a reduction, or one element without a reduction.
 static const int64_t kShortRow = 64;
 
 //===----------------------------------------------------------------------===//
@@ -150,9 +152,10 @@ private:
     return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
   }
 
-  /// Adds the launches of a group with a fill rule. If the op has a grid fill
-  /// rule, one block computes each tile. Otherwise one block computes each part if
-  /// several threads can share a part, and one thread computes each part if not.
+  /// Adds the launches of a group with a fill rule. If a grid fill rule of the op pays, one
+  /// block computes each tile. If not, the work is divided into parts. If at least a warp
+  /// can share a part, one block computes each part. With fewer threads per part, one
+  /// thread computes each part.
   void addFilled(const LoopGroup &group) {
     if (GridFillOpInterface tiles = payingGridFill(group.stages[0].roots[0])) {
       addTiles(group, tiles);

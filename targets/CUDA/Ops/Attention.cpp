@@ -79,7 +79,9 @@ private:
   struct RowState {
     Value top, sum, rescale;
   };
-  /// Replaces the scores in the row of this thread by their exponentials.
+  /// Replaces the scores in the row of this thread by their exponentials. Returns the new
+  /// largest score, the new sum, and the factor that adapts earlier sums to the new
+  /// largest score.
   RowState takeExponentials(Index thread, Value top, Value sum) {
     const Index row = e.floorDiv(thread, lanes), lane = e.mod(thread, lanes);
     SmallVector<Index> keys;

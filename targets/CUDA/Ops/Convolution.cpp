@@ -1,6 +1,6 @@
-// Grid fill rules of the three convolution ops: products in tiles. The first
-// factor has the patches of an image. They are not stored: reading an element of a
-// patch reads the image.
+// Grid fill rules of the three convolution ops: products in tiles. One factor has the
+// patches of an image, which is the op's first operand. The patches are not stored:
+// reading an element of a patch reads the image.
 
 #include "targets/CUDA/Ops/BlockProduct.h"
 #include "targets/CUDA/Ops/Ops.h"

@@ -23,9 +23,9 @@ using Values = LoopEmitter::Values;
 static const int64_t kFewResults = 64, kManyTerms = 1 << 13;
 /// If there are at least kNeighbours neighbouring results with at least
 /// kColumnTerms terms each, a block computes neighbouring results together. If
-/// there are at least kManyResults results, one thread computes each result. For
-/// results with at least kVeryManyTerms terms, this needs eight times as many
-/// results.
+/// there are at least kManyResults results, the rule does not pay, because one thread
+/// per result keeps a device busy. For results with at least kVeryManyTerms terms, this
+/// needs eight times as many results.
 static const int64_t kNeighbours = 8, kColumnTerms = 64;
 static const int64_t kManyResults = 1 << 12, kVeryManyTerms = 1 << 10;
 /// The number of blocks that keep a device busy, and the number of terms that are
@@ -127,7 +127,7 @@ SmallVector<Index> DividedReduction::placeOf(GridEmitter &e, Index result, Index
 }
 
 /// Divides the `count` terms of each result into `shares` shares. Combines the
-/// terms of each share, and calls `take` with the result. Each of the n threads of
+/// terms of each share, and calls `take` with their total. Each of the n threads of
 /// a result combines every n-th term of a share. Then the threads' results are
 /// combined through shared memory in a fixed order: those of both halves of the
 /// threads, of both halves of the first half, and so on.

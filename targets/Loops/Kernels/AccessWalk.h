@@ -55,8 +55,8 @@ protected:
   /// Visits nested loops in row-major order. A loop with one iteration is omitted, as in
   /// the emitter.
   void loops(llvm::ArrayRef<int64_t> shape, Body body);
-  /// Runs `body` in a new scope. Elements that the code has in registers at the end of
-  /// the scope are forgotten.
+  /// Runs `body` in a new scope. At the end of the scope, the elements that its code has
+  /// read into registers are forgotten.
   void scoped(llvm::function_ref<void()> body);
   /// The variable that stands for the value of `expression`, which is in [low, high].
   Index asVariable(Index expression, int64_t low, int64_t high);

@@ -1,5 +1,5 @@
-// Emits the loops of a kernel. Elements of an op are computed in the loops of its
-// readers, or its complete result is stored in a buffer.
+// Emits the loops of a kernel. The elements of an op's result are computed in the loops
+// of the readers, or loops of the op store them in a buffer.
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
 

@@ -18,8 +18,8 @@ using FinishTile = llvm::function_ref<void(
 
 /// Emits the loops of one kernel, group by group. To read an element of a value in
 /// memory, the code loads it. All other values are inlined: to read an element, the
-/// code computes it, once per index within a group. Targets override how results are
-/// filled and how loops over elements run.
+/// code computes it, unless the element is already in a register. Targets override how
+/// results are filled and how loops over elements run.
 class KernelEmitter : public LoopEmitter {
 public:
   /// The memory of a value.
@@ -35,8 +35,8 @@ public:
       : LoopEmitter(builder, loc), graph(graph) {}
 
   void setBuffer(mlir::Value value, Buffer buffer) { buffers[value] = buffer; }
-  /// Makes every sum add its terms in order, even if only one place in the code
-  /// computes it.
+  /// Makes every sum add its terms in order. Without it, a sum may add them in any order
+  /// if only one place in the code computes it (KernelGraph::isComputedOnce).
   void keepOrder() { keepsOrder = true; }
   void setScratch(mlir::Value address) { scratch = address; }
   /// Sets the pieces of scratch memory that the fill rule of the next group takes,

@@ -20,7 +20,7 @@ public:
   /// written for single elements; the graph applies it to complete tensors. Fails
   /// with an error on any other op, and on an op in the region for which `target`
   /// has no form. If `recompute` is not set, every value with more than one reader
-  /// is materialized.
+  /// is materialized, unless its op only moves elements.
   static mlir::FailureOr<std::unique_ptr<KernelGraph>> build(mlir::Operation *op,
                                                              const Target &target, bool recompute);
 

@@ -16,7 +16,8 @@ using namespace dpc;
 
 /// The extents of a nest over `count` elements. Each of `cuts` is a stride at which
 /// loops must be split: some innermost loops together must have exactly this number
-/// of iterations. Null if there is no nest with this property.
+/// of iterations. For example, 32 elements with the cut 8 give the extents 4 and 8. Null
+/// if there is no nest with this property.
 static std::optional<SmallVector<int64_t>> nestExtents(int64_t count, ArrayRef<int64_t> cuts) {
   SmallVector<int64_t> sizes(cuts);
   sizes.push_back(count);
@@ -85,7 +86,8 @@ SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
 }
 
 /// The loop of `extents` along which `transpose` reads memory contiguously. Null if
-/// it reads in the order in which it writes.
+/// it reads in the order in which it writes, or if `extents` does not have exactly one
+/// loop for each dimension of the result with an extent above 1.
 static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
                                                 ArrayRef<int64_t> extents) {
   // Each dimension with an extent above 1 has a loop. The loop along the last

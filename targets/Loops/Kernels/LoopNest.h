@@ -7,9 +7,10 @@
 
 namespace dpc {
 
-/// Nested loops over the elements of a row of some values, in row-major order. A
-/// nest has as few loops as possible. It must have enough loops that the index
-/// expressions of the values' operands need no quotients and remainders.
+/// Nested loops that compute one row of one or more values, element by element in
+/// row-major order. A row is one of several equal, consecutive parts of a value. A nest
+/// has as few loops as possible, but enough that the index expressions of the values'
+/// operands need no quotients and remainders.
 struct LoopNest {
   llvm::SmallVector<int64_t> extents;
   /// If an operand is transposed, so that it is read in another order than the

@@ -57,8 +57,8 @@ static Value emitIntegerPower(OpBuilder &b, math::IPowIOp op) {
   return pick(is(arith::CmpIPredicate::slt, y, zero), inverse, power);
 }
 
-/// Converts to bf16, which is the upper half of an f32, after an addition that
-/// rounds to nearest even. The instruction VCVTNEPS2BF16 would not be faster,
+/// Converts to bf16. An addition to the bits of the f32 rounds to nearest even; the
+/// upper half is then the bf16. The instruction VCVTNEPS2BF16 would not be faster,
 /// because the time of conversions is bound by memory. It would also replace
 /// denormals by 0.
 static Value truncateToBf16(OpBuilder &b, Location loc, Value x) {

@@ -12,7 +12,7 @@ using namespace dpc;
 
 namespace {
 
-/// Computes the remainder r of r / d by long division with digits of 50 bits:
+/// Replaces r by the remainder of r / d, by long division with digits of 50 bits:
 ///
 ///   while (r >= d) {
 ///     t = d; while (t <= r / 2^50) t *= 2^50;

@@ -25,10 +25,11 @@ struct ConvolutionTerm {
 //
 //   extents   of the loops of an element's sum
 //   term      the product at a multi-index `k` of these loops
-//   rows      number of rows of the result as a matrix, per group; from the second
-//             operand
-//   columns   extents of the columns of that matrix; from the first operand
-//   element   position in the result of an element of that matrix
+//   rows      number of rows of the matrix; the row of an element decides which
+//             elements of the second operand its terms have
+//   columns   extents of the dimensions that together are the columns of the matrix; the
+//             column decides which elements of the first operand the terms have
+//   element   position in the result of an element of the matrix
 
 struct ConvTerms {
   using Index = LoopEmitter::Index;

@@ -17,9 +17,9 @@ using Values = LoopEmitter::Values;
 namespace {
 
 /// Fill rule of nn.cumsum. A part is a line, that is, the elements along the summed
-/// dimension. If there are few lines, each line is divided into pieces. First, all
-/// pieces are summed in parallel. Then the running sums of each piece are computed,
-/// starting with the sum of the pieces before it.
+/// dimension. If there are few lines, and sums may add their terms in any order, each line
+/// is divided into pieces. First, all pieces are summed in parallel. Then the running sums
+/// of each piece are computed, starting with the sum of the pieces before it.
 struct CumSumRule : FillRule<CumSumRule, CumSumOp> {
   static SmallVector<int64_t> linesOf(CumSumOp op) {
     SmallVector<int64_t> lines(typeOf(op.getInput()).getShape());

@@ -328,8 +328,8 @@ EMIT(ConvertOp) {
     if (isa<FloatType>(element)) {
       if (fromWidth < toWidth)
         return e.make<arith::ExtFOp>(to, x);
-      // The types are f16 and bf16. Neither can represent all numbers of the
-      // other, but f32 can represent those of both.
+      // If the widths are equal, the types are f16 and bf16. Neither can represent all
+      // numbers of the other, but f32 can represent those of both.
       if (fromWidth == toWidth) {
         Type wide = b.getF32Type();
         if (auto vector = dyn_cast<VectorType>(to))

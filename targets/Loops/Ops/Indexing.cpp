@@ -24,8 +24,8 @@ struct GatherRule : MoveRule<GatherRule, GatherOp> {
     read(1, place(op, space, index));
     read(0, source(op, space, index));
   }
-  /// The position in the index tensor of the index that is used for the result
-  /// element at `index`.
+  /// The index tensor says from which row of the table the result element at `index` is
+  /// read. Returns the position of the number of this row in the index tensor.
   static ElementIndex place(GatherOp op, IndexSpace &space, const ElementIndex &index) {
     RankedTensorType indices = typeOf(op.getIndices());
     return elementOf(space, op.getIndices(),
@@ -63,8 +63,8 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
       read(1, place(op, space, index, i));
     read(0, source(op, space, index));
   }
-  /// The position in the index tensor of component `i` of the tuple that is used
-  /// for the result element at `index`.
+  /// A tuple in the index tensor says from where the result element at `index` is read.
+  /// Returns the position of component `i` of this tuple in the index tensor.
   static ElementIndex place(GatherNDOp op, IndexSpace &space, const ElementIndex &index,
                             int64_t i) {
     int64_t rank = typeOf(op.getIndices()).getRank();
@@ -104,11 +104,11 @@ static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index nu
 
 namespace {
 
-/// Divides the result of a scatter into units, and divides the units among parts.
-/// Each unit belongs to one part, and only this part (the owner) writes it. Every
-/// part goes through all updates in order, and applies the updates of its own
-/// units. Therefore updates of one element are combined in order, even if parts run
-/// in parallel.
+/// Divides the result of a scatter into lines, each line into units, and the units among
+/// parts. An index says which unit of a line an update writes. Each unit belongs to one
+/// part, and only this part (the owner) writes it. Every part goes through all updates in
+/// order, and applies the updates of its own units. Therefore updates of one element are
+/// combined in order, even if parts run in parallel.
 struct Owners {
   /// Divides `lines` lines, which have `units` units each, into about `wanted`
   /// parts.
@@ -159,8 +159,8 @@ struct ScatterAddRule : FillRule<ScatterAddRule, ScatterAddOp> {
     return {sizes(op).first, typeOf(op.getResult()).getDimSize(op.getDimension()), wanted};
   }
 
-  // Only the index is read outside of loops and branches; updates are read in a
-  // branch.
+  // If there is only one line, the index is read outside of loops and branches. Updates are
+  // always read in a branch.
   bool readsInOpen(Operation *self, unsigned operand) const {
     return operand == 1 && sizes(cast<ScatterAddOp>(self)).first == 1;
   }

@@ -1,9 +1,10 @@
-// Rules of nn.max_pool_grad. A tap is an element of a window, by its number in the
-// window. The fill rule processes one line of outputs at a time. It finds the tap
-// of each window with the largest element, and adds the gradient at its position.
-// For windows that are completely inside the input, both steps are loops without
-// branches. The element rule checks all windows that contain the element: if it is
-// the largest element of a window, it adds the gradient of the window.
+// Rules of nn.max_pool_grad. A tap is a position in a window; the taps of a window are
+// numbered. The fill rule processes one line of outputs (the outputs along the last
+// dimension) at a time. For each window it finds the tap with the largest element, and
+// adds the gradient to the element of the result at this tap. For windows that are
+// completely inside the input, both steps are loops without branches. The element rule
+// checks all windows that contain the element. It adds the gradients of the windows whose
+// largest element this element is.
 
 #include "dialects/NN/IR/Pooling.h"
 #include "targets/Loops/Combiner.h"
@@ -63,8 +64,9 @@ public:
   }
 
   void emit() {
-    // If windows do not overlap and cover the input, each element is stored once.
-    // Otherwise gradients are added to elements, which must be zero before.
+    // If the windows cover the input without overlap, and the loops over taps are unrolled,
+    // each element is stored once. In all other cases the elements must be zero before,
+    // because gradients are added to them, or because no window contains them.
     if (!covers || !isUnrolled())
       e.forEach({input.getNumElements()},
                 [&](ArrayRef<Index> i) { e.store(op.getResult(), zero, i[0]); });
@@ -123,9 +125,9 @@ private:
     e.sequence(grad.getShape().back() - end, [&](Index i) { body(i + end); });
   }
 
-  /// The position of tap `k` of output `y`. It is inside the input if `line` and
-  /// `output` hold; null conditions always hold. `line` does not depend on the
-  /// position in the line.
+  /// The position of tap `k` of output `y`. It is inside the input if the conditions
+  /// `line` and `output` hold; null conditions always hold. The condition `line` is the
+  /// same for all outputs of a line.
   struct Place {
     SmallVector<Index> at;
     Value line, output;

@@ -6,9 +6,9 @@
 
 namespace dpc {
 
-/// Attaches to nn ops their element rule or, if they have none, their fill rule.
-/// Elementwise ops get their formula, and composites are decomposed. All targets that
-/// write loops share these rules.
+/// Attaches element rules and fill rules to nn ops, and formulas to elementwise ops.
+/// Composites without a rule are decomposed. All targets that write loops share these
+/// rules.
 void registerLoopRules(mlir::DialectRegistry &registry);
 
 /// Each function attaches the rules of one family of ops. It is defined in the

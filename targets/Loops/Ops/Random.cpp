@@ -53,8 +53,8 @@ struct RandomUniformRule : ElementRule<RandomUniformRule, RandomUniformOp> {
       key0 = w.low(w.add(key0, w.constant(0x9E3779B9u)));
       key1 = w.low(w.add(key1, w.constant(0xBB67AE85u)));
     }
-    // Put the 24 bits in a signed 32-bit integer, because every vector unit can
-    // convert these to floats.
+    // Put the upper 24 bits of the first word in a signed 32-bit integer, because every
+    // vector unit can convert these to floats.
     Type type = typeOf(op.getResult()).getElementType();
     Value bits = e.make<arith::TruncIOp>(e.builder.getI32Type(), w.high(c[0], 8));
     return e.make<arith::MulFOp>(e.make<arith::SIToFPOp>(type, bits),

@@ -1,4 +1,4 @@
-// Rules of nn.reduce, nn.arg_reduce and nn.cumsum.
+// Rules of nn.reduce and nn.arg_reduce.
 
 #include "dialects/NN/IR/Reduction.h"
 #include "targets/Loops/Combiner.h"
@@ -46,8 +46,8 @@ private:
     });
   }
 
-  /// Adds the results of `block` in f64, one after the other. Each result is a reduction
-  /// of its own.
+  /// Adds the sums that `block` returns for 0, .., `blocks` - 1 in f64, one after the
+  /// other.
   Value addUp(int64_t blocks, function_ref<Value(Index)> block) {
     return e.loop(blocks, total.identity(), [&](Index i, ValueRange carried) {
       return Values{total.combine(carried[0], block(i))};

@@ -38,7 +38,7 @@ Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t
   if (count == 1)
     return range;
   // The pieces of all segments have the length that the longest possible segment
-  // needs, so most segments have few pieces.
+  // needs, so most pieces of a short segment are empty.
   Value length = e.materialize(e.constant(llvm::divideCeil(size, count)));
   Value offset = e.make<arith::MulIOp>(e.materialize(number), length);
   Value begin = e.make<arith::MinSIOp>(e.make<arith::AddIOp>(range.begin, offset), range.end);
@@ -46,8 +46,9 @@ Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t
   return {begin, end};
 }
 
-/// Chooses the numbers of parts and of pieces. A piece has at least some elements,
-/// on average.
+/// Chooses the numbers of parts and of pieces. Each segment is a part. If there
+/// are several pieces, those of the longest possible segment have at least `shortPiece`
+/// elements.
 FillParts partsOf(int64_t segments, int64_t elements, int64_t wanted) {
   const int64_t shortPiece = 64, mostPieces = 256;
   return {segments,
@@ -63,7 +64,7 @@ struct SegmentSumRule : FillRule<SegmentSumRule, SegmentSumOp> {
   }
 
   // Only the bounds are read outside of loops and branches. If there is one segment,
-  // each of them has one element.
+  // each of the two operands with bounds has one element.
   bool readsInOpen(Operation *, unsigned operand) const { return operand > 0; }
 
   /// The bytes of scratch memory for the sums of the pieces of a segment.

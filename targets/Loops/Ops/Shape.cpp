@@ -71,8 +71,8 @@ struct PadRule : ElementRule<PadRule, PadOp> {
     return positions;
   }
 
-  /// The conditions under which the element at `index` comes from the input. Sets
-  /// `at` to its position in the input.
+  /// The conditions under which the element at `index` comes from the input. `at` is
+  /// its position in the input, as `positions` returns it.
   static SmallVector<IndexBound> bounds(PadOp op, IndexSpace &space, const ElementIndex &index,
                                         ArrayRef<Index> at) {
     SmallVector<IndexBound> bounds;
