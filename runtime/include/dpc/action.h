@@ -69,8 +69,8 @@ typedef struct dpc_function_t {
   const dpc_access_t *accesses; /**< all reads and writes of the function, in the order of its
                                      launches */
   uint64_t access_count;
-  uint64_t runs; /**< number of calls in one run of the entry: the calls compute the microbatches
-                      0, 1, .. in this order */
+  uint64_t runs; /**< number of times that one call of the entry calls the function: the calls
+                      compute the microbatches 0, 1, .. in this order */
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -97,17 +97,17 @@ typedef struct dpc_buffer_t {
 
 /** Kinds of action. A START action starts one of the operations in this table.
  * The columns `in` and `out` give the number of elements of each buffer, with n
- * = group size. "root" means that only the root has the buffer.
+ * = group size. Part i of a buffer begins at its element i * count.
  *
  *  | kind           | in          | out         | note                                                     |
  *  |----------------|-------------|-------------|----------------------------------------------------------|
  *  | ALL_REDUCE     | count       | count       | in may equal out                                         |
  *  | REDUCE_SCATTER | n * count   | count       | member i gets the sum of part i; out may be part i of in |
  *  | ALL_GATHER     | count       | n * count   | in may be part i of out                                  |
- *  | BROADCAST      | count, root | count       | only the root's in is read; in may equal out             |
- *  | REDUCE         | count       | count, root | only the root's out is written                           |
- *  | GATHER         | count       | n * count   | only the root's out is written                           |
- *  | SCATTER        | n * count   | count       | only the root's in is read                               |
+ *  | BROADCAST      | count       | count       | only the root has an input; in may equal out             |
+ *  | REDUCE         | count       | count       | only the root has an output                              |
+ *  | GATHER         | count       | n * count   | only the root has an output                              |
+ *  | SCATTER        | n * count   | count       | only the root has an input                               |
  *  | ALL_TO_ALL     | n * count   | n * count   | part j goes to member j; in and out must not overlap     |
  *  | BARRIER        | -           | -           |                                                          |
  *  | SEND / RECV    | count / -   | - / count   | `peer` is the index of the other rank in the group       |

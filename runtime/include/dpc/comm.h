@@ -1,5 +1,5 @@
 /* Communication among the ranks of one program: a table of functions that every
- * transport (shared memory, sockets) fills with its own. */
+ * transport (shared memory, sockets) fills with its own functions. */
 #ifndef DPC_COMM_H
 #define DPC_COMM_H
 
@@ -65,7 +65,8 @@ typedef struct dpc_comm_vtable_t {
    * promised memory. */
   dpc_status_t (*allocate)(struct dpc_comm *comm, uint64_t bytes, void **out_memory);
   /** Starts `op` without waiting for data of the peers. But if 64 operations of
-   * the group are outstanding, the call first waits until one of them completes. */
+   * the group are outstanding, the call may first wait until one of them
+   * completes. */
   dpc_status_t (*start)(struct dpc_comm *comm, const dpc_comm_op_t *op, dpc_request_t *out_request);
   /** Waits for one operation. Afterwards `out` is complete, and the caller may
    * write `in` again. */
@@ -116,7 +117,8 @@ typedef struct dpc_comm_options_t {
   uint32_t reserved;
   double timeout_seconds; /**< longest wait for peers; 0 means 300 */
   double frozen_seconds;  /**< a rank whose heartbeat does not advance for this time counts as
-                               frozen; 0 means 10, or the timeout if that is shorter */
+                               frozen; 0 means 10, or the timeout if that is shorter, but at
+                               least 2 */
   double bandwidth;       /**< emulated link, bytes per second; 0: as fast as memory */
   double latency;         /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;

@@ -41,12 +41,13 @@ typedef struct dpc_session_options_t {
   uint32_t no_graphs;          /**< 1: a CUDA device receives each launch separately; 0: from its
                                     second run on, an entry is one CUDA graph, unless the session
                                     writes a trace */
-  double learning_rate;        /**< replaces the base rate that the program was compiled with, and
-                                    scales the entire schedule by it; 0: the compiled rate */
+  double learning_rate;        /**< replaces the base rate that the program was compiled with; all
+                                    rates of the schedule change by the same factor; 0: the
+                                    compiled rate */
   const char *transport;       /**< name of a transport that dpc_transport_at lists; null: the
-                                    default one. In a program for CUDA devices a named transport
-                                    also moves tensors, through the hosts; with null or "nccl" NCCL
-                                    moves the tensors */
+                                    default one. If the program is for CUDA devices, this transport
+                                    also moves the tensors, through the hosts; but NCCL moves them
+                                    if this field is null or "nccl" */
   const char *tune;            /**< path of a file that says, for each product of matrices on CUDA
                                     devices, which algorithm is the fastest. The session measures
                                     the products that the file lacks, and adds them to the file;
@@ -90,8 +91,8 @@ dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
  * DPC_LEAST_LOSS_SCALE. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Computes the metrics of one batch, in which only the first
- * `valid_rows` rows count. If the ONNX graph itself computes the loss, a batch
- * must be complete: then fewer valid rows than the batch has are DPC_INVALID. */
+ * `valid_rows` rows count. If the ONNX graph itself computes the loss, the batch
+ * must be complete: returns DPC_INVALID if `valid_rows` is less than its size. */
 dpc_status_t dpc_session_eval(dpc_session_t *session, uint64_t valid_rows);
 /** Collective. Computes the outputs of one batch; dpc_session_read_output reads
  * them. */

@@ -130,9 +130,9 @@ typedef struct dpc_program_t {
 
   const uint8_t *onnx_template; /**< an ONNX file without the values of state; null: --save-onnx is
                                      not available */
-  uint64_t onnx_template_bytes; /**< size of the template. If a template would be too large for an
-                                     ONNX file: the size that the saved file would have. Otherwise
-                                     0 */
+  uint64_t onnx_template_bytes; /**< size of the template. If there is no template: the size that
+                                     the saved file would have if that is too large for an ONNX
+                                     file, else 0 */
   const dpc_onnx_patch_t *onnx_patches;
   uint64_t onnx_patch_count;
 

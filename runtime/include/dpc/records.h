@@ -132,8 +132,8 @@ typedef struct dpc_bounds_t {
  * Placements describe the local buffer of one microbatch, whose shape has
  * B / micro_count at batch_dim. In a data file, samples lie along the first
  * dimension even if batch_dim is another one. If the shape of the array does not
- * fit then, samples may lie along batch_dim. The runtime fills the buffers of
- * all microbatches before the first action of an entry. */
+ * allow this, its samples may lie along batch_dim. The runtime fills the buffers
+ * of all microbatches before the first action of an entry. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */

@@ -49,7 +49,8 @@ uint32_t dpc_dtype_size(uint32_t dtype);
 const char *dpc_dtype_name(uint32_t dtype);
 
 /** Reductions of collectives. A sum adds the values of the members in the order
- * of the members in the group, so that its bits are reproducible. */
+ * of the members in the group, so that its bits are reproducible. Only NCCL adds
+ * them in an order of its own. */
 enum { DPC_SUM = 0, DPC_MAX = 1, DPC_MIN = 2, DPC_REDUCTION_COUNT = 3 };
 
 /** Address spaces of a rank, in the memory of its device. A buffer is a pair

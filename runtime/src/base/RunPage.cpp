@@ -1,6 +1,6 @@
 // Creates and maps the page that ranks inherit from dpc-run (DPC_RUN_PAGE_FD).
-// The page keeps the first failure that a rank reports of itself, and the first
-// failure that a rank reports of another rank.
+// The page keeps the first failure that a rank reports about itself, and the first
+// failure that a rank reports about another rank.
 
 #include "runtime/src/base/RunPage.h"
 

@@ -17,8 +17,8 @@ namespace dpc {
 
 namespace {
 
-/// The array as which a file has a piece. If the piece is a complete tensor in its
-/// usual order, the array has the shape of the tensor. Otherwise it is
+/// The array in a file that holds a piece. If the piece is a complete tensor in its
+/// usual order, the array has the shape of the tensor. If not, it is
 /// one-dimensional.
 dpc_array_t arrayOf(const dpc_state_t &state, const PlannedPiece &piece) {
   const uint64_t count = elementsOf(piece.segments);

@@ -27,13 +27,14 @@ dpc_status_t identify(CheckpointRun *run);
 /// Checkpoints of other runs and damaged ones are neither counted nor removed.
 void removeOldCheckpoints(const std::string &directory, CheckpointRun *run);
 
-/// Removes unfinished folders whose writers have died. A writer is a process of this
-/// host.
+/// Removes unfinished folders whose writers have died. A writer counts as dead if its
+/// process has ended on this host, and no process holds the lock on the folder.
 void removeUnfinished(const std::string &directory);
 
 /// Renames the finished folder `making` to the name of the checkpoint of step `step`.
-/// If that name exists and is an undamaged checkpoint of this run, it is replaced. If
-/// it is another file or folder, it gets a new name, and a note tells the user.
+/// Replaces an undamaged checkpoint of this run that already has this name and no files
+/// besides its own. Gives a new name to any other file or folder that has this name,
+/// and a note tells the user.
 dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run);
 

@@ -11,7 +11,7 @@ namespace dpc {
 /// The group, among the groups of one family, that this rank belongs to.
 struct Group {
   std::string family;            ///< name of the family, for messages
-  uint32_t index = 0;            ///< number of the group in the family
+  uint32_t index = 0;            ///< index of the group in the family
   std::vector<uint32_t> members; ///< ranks; empty: no group of the family has this rank
   uint32_t self = 0;             ///< this rank's index among the members
 };

@@ -9,7 +9,7 @@
 
 namespace dpc {
 
-/// A read-only mapping of an entire file, or anonymous memory.
+/// A mapping of memory: an entire file (read-only), shared memory, or anonymous memory.
 class Mapping {
 public:
   Mapping() = default;

@@ -96,7 +96,7 @@ template <> struct Store<Truth> {
   template <typename V> static Truth to(V x) { return {uint8_t(x != 0)}; }
 };
 
-/// Calls visit(pointer) with a null pointer whose C++ type is that of `dtype`.
+/// Calls visit(pointer) with a null pointer to the C++ type of `dtype`.
 /// Returns false for an unknown type.
 template <typename Visitor> bool visitType(uint32_t dtype, Visitor visit) {
   switch (dtype) {

@@ -66,7 +66,7 @@ uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
 
 /// Fails because an input has no data. The message lists the program's inputs and
 /// the arrays of the latest file. If that file has only an unnamed array, the
-/// message lists the inputs that have data instead of arrays.
+/// message lists the inputs for which data was given, and no arrays.
 dpc_status_t Dataset::lacks(const std::string &source, uint32_t input) const {
   const char *name = program->inputs[input].name;
   std::vector<std::string> names, unused;

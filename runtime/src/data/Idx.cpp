@@ -1,5 +1,5 @@
 // Reads files in the idx format, which MNIST uses. The file begins with four bytes:
-// 0, 0, the type, and the number of dimensions. Then follow the extents and the
+// 0, 0, the type, and the number of dimensions. After these come the extents and the
 // elements, all big-endian. The file may be gzip-compressed.
 #include "runtime/src/data/MemoryMaker.h"
 
@@ -82,8 +82,9 @@ dpc_status_t openIdx(const char *path, MemoryMaker &maker, dpc_array_file_t **ou
     array.shape[i] = big32(extent);
   }
   uint64_t bytes = 0;
-  // Deflate compresses at most by a factor of 1032. If the header states a larger
-  // size, the header is wrong. Then no memory may be allocated for the array.
+  // Deflate compresses at most by a factor of 1032. If the size in the header is more
+  // than 1100 times the size of the file, the header is wrong. Then no memory may be
+  // allocated for the array.
   if (!arrayBytes(array.dtype, array.shape, array.dim_count, &bytes) || bytes / 1100 > raw.size())
     return fail(DPC_INVALID, "%s: shape %s in a file of %zu bytes", path,
                 shapeText(array.shape, array.dim_count).c_str(), raw.size());

@@ -87,7 +87,7 @@ private:
   dpc_status_t makeBinding(uint32_t input, const dpc_array_t &array, const std::string &source,
                            bool flexible, Binding *out) const;
   /// Checks, converts and copies `count` elements of the file, from the element
-  /// `element` on. This element is number `within` in the sample `row` of the file.
+  /// `element` on. This is the element with the index `within` of the sample `row`.
   dpc_status_t copyPiece(const dpc_input_t &input, const Binding &binding, uint64_t element,
                          uint64_t within, uint64_t count, uint64_t row, char *to);
 

@@ -1,5 +1,5 @@
 // Reads and writes safetensors files. The file begins with the length of the header
-// in 64 bits. Then follow the header, which is JSON, and the tensors without gaps.
+// in 64 bits. After it come the header, which is JSON, and the tensors without gaps.
 #include "dpc/safetensors.h"
 
 #include "runtime/src/base/AtomicFile.h"

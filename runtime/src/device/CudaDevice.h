@@ -12,8 +12,8 @@ namespace dpc {
 
 /// The state of this process on one CUDA device: the driver, a context and a
 /// stream, the spaces of the rank in the device's memory, and the kernels of the
-/// program. The destructor frees all of these. If other objects have created
-/// streams on the device, they must destroy them first.
+/// program. The destructor frees all of these. Streams that other objects have
+/// created on the device must be destroyed before that.
 class CudaDevice {
 public:
   CudaDevice() = default;

@@ -73,8 +73,8 @@ protected:
   cuda::Stream stream = nullptr;
 
 private:
-  /// Enqueues the noted operations on `stream`, and records their events after
-  /// them.
+  /// Enqueues the operations of `noted` on `stream`, and then records their `done`
+  /// events there.
   dpc_status_t flush();
   dpc_status_t waitForDevice();
 

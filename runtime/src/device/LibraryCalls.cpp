@@ -1,4 +1,4 @@
-// Chooses the algorithms of library calls, in the way that is the same for all kinds.
+// The part of choosing algorithms that is the same for all kinds of library calls.
 
 #include "runtime/src/device/LibraryCalls.h"
 

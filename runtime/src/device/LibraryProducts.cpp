@@ -217,8 +217,8 @@ dpc_status_t LibraryProducts::prepare(Prepared &prepared) {
   if (product.epilogue == DPC_EPILOGUE_BIAS) {
     if (dpc_status_t status = set(cuda::MatmulAttribute::epilogue, cuda::Epilogue::bias))
       return status;
-    // run() sets the address of the bias. Until then, the attribute is a number
-    // with the same alignment, because the choice of algorithms depends on it.
+    // run() sets the address of the bias. Until then, the attribute holds a made-up
+    // address that has its alignment, on which the choice of algorithms depends.
     if (dpc_status_t status =
             set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[DPC_PRODUCT_ADDEND]))
       return status;

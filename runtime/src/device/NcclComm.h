@@ -31,7 +31,8 @@ private:
 
   dpc_status_t checkDevices();
   dpc_status_t connect();
-  /// Waits until NCCL has created a communicator.
+  /// Waits until NCCL has finished a call that is in progress on a communicator, e.g.
+  /// its creation.
   dpc_status_t awaitReady(cuda::NcclComm comm, const char *what);
   dpc_status_t checkCall(cuda::NcclResult result, cuda::NcclComm comm, const char *what);
   dpc_status_t announce(const std::vector<dpc_comm_op_t> &ops);

@@ -19,8 +19,8 @@ struct DeviceAddress {
 };
 
 /// Does the work of a rank's device, in the order in which the host calls the functions
-/// of this class. A function may return before its work is done. Only `download` and
-/// `finish` wait until work is done. The caller must have checked all addresses (see
+/// of this class. A function may return before its work is done, except `download` and
+/// `finish`, which wait for their work. The caller must have checked all addresses (see
 /// checkProgram), and must call all functions from one thread. The status DPC_PEER means
 /// that another rank failed. Any other failure means that this rank's work failed.
 class Queue {
@@ -41,7 +41,8 @@ public:
   /// `op.in` and `op.out` and uses the two addresses `in` and `out` instead.
   virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                              uint32_t event) = 0;
-  /// Makes all later work wait for a started communication. The host does not wait.
+  /// Makes all later work wait for a started communication. If the device is a CUDA
+  /// device, the host does not wait.
   virtual dpc_status_t wait(uint32_t event) = 0;
   /// Sets `bytes` bytes to 0.
   virtual dpc_status_t zero(DeviceAddress to, uint64_t bytes) = 0;

@@ -16,8 +16,8 @@ dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size, uint64
                          uint64_t end,
                          const std::function<dpc_status_t(uint64_t, uint64_t)> &visit);
 
-/// Reads elements [begin, begin + count) of a logical tensor to `to`. In the type of
-/// the buffer, these elements have at most 1 MiB.
+/// Reads elements [begin, begin + count) of a logical tensor to `to`. Converted to the
+/// type of the buffer, these elements occupy at most 1 MiB.
 using ReadElements = std::function<dpc_status_t(uint64_t begin, uint64_t count, char *to)>;
 
 /// Writes the elements of a logical tensor that this rank holds into the rank's

@@ -18,8 +18,9 @@ namespace dpc {
 namespace {
 
 /// Seconds from the first failure until the other ranks are killed if they did not
-/// notice the failure. Ranks that have not joined cannot notice it. They get the shorter
-/// time, in which they can still report failures of their own.
+/// notice the failure. Ranks that have not joined cannot notice it. If a rank exited
+/// with an error, they get the shorter time, in which they can still report failures of
+/// their own. If a signal killed a rank, they get no time.
 constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
 constexpr double kFrozenSeconds = 10;
 constexpr double kCauseSeconds = 1;

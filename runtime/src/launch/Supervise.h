@@ -26,7 +26,7 @@ void signalRanks(const std::vector<Rank> &ranks, int signal);
 /// If a rank dies, the user is told at once. If not all ranks have met yet ("joined"),
 /// the other ranks cannot go on, and are killed. If all have joined, the other ranks get
 /// a few seconds to notice the death. Before all ranks have joined, a rank that is
-/// stopped for ten seconds counts as frozen. After that, the ranks watch each other.
+/// stopped for ten seconds counts as frozen. Once all have joined, they watch each other.
 /// SIGCHLD and the interrupts must be blocked.
 int supervise(std::vector<Rank> *ranks, const RunPage &page);
 

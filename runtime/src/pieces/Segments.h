@@ -41,7 +41,7 @@ std::vector<Segments> segmentsOf(const std::vector<Interval> &intervals);
 
 /// Calls visit(global, length, position) for each contiguous range of elements that
 /// lie in [low, high) and belong to `each`. The range is [global, global + length)
-/// of the tensor. `position` is the number of its first element within `each`.
+/// of the tensor. `position` is the index of its first element among those of `each`.
 template <typename Visit>
 void forEachOverlap(const Segments &each, uint64_t low, uint64_t high, Visit visit) {
   // Range k of `count` ranges has `span` elements and starts at from + k * step.

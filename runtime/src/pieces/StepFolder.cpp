@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char *kStepPrefix = "step-";
 
-/// Whether a checkpoint has a file called `name`, or AtomicFile uses this name for a
-/// temporary file when it writes such a file.
+/// Whether a file of a checkpoint can be called `name`. AtomicFile's temporary names for
+/// these files count too.
 bool isOwnName(const std::string &name) {
   const size_t temporary = name.rfind(".tmp");
   const std::string file =

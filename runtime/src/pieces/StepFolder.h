@@ -48,10 +48,10 @@ public:
   dpc_status_t mapFile(const ManifestFile &file, Mapping *out) const;
   /// Checks that the contents of a file have the checksum in the manifest.
   dpc_status_t checkFile(const ManifestFile &file) const;
-  /// Whether the folder contains only files of a checkpoint, and temporary files that
-  /// were left while such files were written.
+  /// Whether the folder contains only its own files: files of a checkpoint, and
+  /// temporary files that a killed writer of a checkpoint left.
   bool holdsOnlyOwnFiles() const;
-  /// Removes these files. Then removes the folder itself if it is empty.
+  /// Removes the folder's own files. Then removes the folder itself if it is empty.
   void removeOwnFiles();
   int get() const { return folder.get(); }
   const std::string &getPath() const { return path; }

@@ -59,8 +59,8 @@ public:
   /// Whether the path of openPath is the folder of a checkpoint.
   bool isCheckpoint() const { return ofCheckpoint; }
   const std::deque<FileTensor> &all() const { return tensors; }
-  /// Records that a read has loaded `bytes` bytes of the files into memory. Frees this
-  /// memory when all reads together have loaded too much.
+  /// Records that a read has loaded `bytes` bytes of the files into memory. Frees the
+  /// memory of all reads when they have loaded about 8 MiB.
   void wasRead(uint64_t bytes) const;
 
 private:

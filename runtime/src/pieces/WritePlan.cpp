@@ -1,6 +1,7 @@
-// Distributes the writing of state over the ranks. Takes the largest tensors first,
-// and gives each tensor to the rank that has the least to write so far (Graham,
-// "Bounds on multiprocessing timing anomalies", 1969).
+// Distributes the writing of state over the ranks. Takes the largest tensors first.
+// Among the ranks that own the same elements of a tensor, the rank that has the least
+// to write so far writes these elements (Graham, "Bounds on multiprocessing timing
+// anomalies", 1969).
 
 #include "runtime/src/pieces/WritePlan.h"
 

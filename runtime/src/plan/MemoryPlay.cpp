@@ -100,7 +100,7 @@ private:
   }
 
   /// Simulates one kernel or copy: first all its reads, then all its writes. Its
-  /// accesses are numbers [begin, end) of the function's accesses.
+  /// accesses are entries [begin, end) of the function's list of accesses.
   dpc_status_t launch(const dpc_function_t &function, uint64_t begin, uint64_t end, uint32_t micro,
                       bool isFirst) {
     for (uint64_t i = begin; i < end; ++i) {
@@ -128,9 +128,9 @@ private:
     return DPC_OK;
   }
 
-  /// Checks that two buffers of one kernel do not overlap. One overlap is allowed: a
-  /// result may have exactly the bytes of an operand, because the kernel then computes
-  /// in place.
+  /// Checks that `access`, a result or the scratch memory of a kernel, does not overlap
+  /// another buffer of the kernel. One overlap is allowed: a result may have exactly the
+  /// bytes of an operand, because the kernel then computes in place.
   dpc_status_t checkTogether(const dpc_access_t &access, const ByteRange &range,
                              const dpc_access_t &other, uint32_t micro) const {
     const ByteRange with = rangeOfAccess(other, micro);
@@ -300,11 +300,11 @@ private:
     if (in.overlaps(out) && !mayShare(action, index, in, out))
       return fail(DPC_INVALID, "reads %s and writes %s", describe(in).c_str(),
                   describe(out).c_str());
-    // If input and output have the same size, the output has written bytes where the
-    // input has them. In a reduce-scatter, the output has them where this rank's part
-    // of the input has them. In other operations, e.g. a gather, all bytes of the
-    // output count as written. For reductions, GroupPlay checks that all ranks have
-    // written the same bytes.
+    // If input and output have the same size, a byte of the output counts as written if
+    // something has written the byte at the same place in the input. In a reduce-scatter,
+    // the same holds for this rank's part of the input. In other operations, e.g. a
+    // gather, all bytes of the output count as written. For reductions, GroupPlay checks
+    // that all ranks have written the same bytes.
     const uint64_t bytes = out.end - out.begin,
                    skipped = action.op == DPC_OP_REDUCE_SCATTER ? index * bytes : 0;
     if (!in.empty() && (action.op == DPC_OP_REDUCE_SCATTER || in.end - in.begin == bytes)) {

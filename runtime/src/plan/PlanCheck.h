@@ -37,9 +37,10 @@ std::string describePlan(const PlanSummary &summary);
 ///    zeroed before it is read. At the end of an entry, the values that the host reads
 ///    have been written.
 /// 5. Waits: each START has exactly one WAIT.
-/// 6. Communication: the members of each group, and any two ranks, start the same
-///    operations in the same order. No rank waits for ever, even though a group may
-///    have at most 64 outstanding operations.
+/// 6. Communication: the members of each group start the same collectives in the same
+///    order. For messages between two ranks, the order of the RECVs is the order of the
+///    SENDs. No rank waits for ever, even though a group may have at most 64 outstanding
+///    operations.
 ///
 /// If a rule does not hold, returns DPC_INVALID with a message that names rank, entry,
 /// action and buffer, and the two values that differ.

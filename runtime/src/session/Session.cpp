@@ -341,8 +341,8 @@ bool dpc_session::reports(dpc_status_t status) {
     return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
   if (status == DPC_PEER)
     return !comm->vtable->told_elsewhere(comm);
-  // If a loss is not finite, all ranks see it and none publishes a failure. Then
-  // rank 0 reports it.
+  // If a loss is not finite, all ranks see this and none publishes a failure. So
+  // rank 0 reports the loss.
   return published ? firstFailure : options.rank == 0;
 }
 

@@ -18,8 +18,8 @@ bool isOfModel(const dpc_state_t &state);
 /// program and no module loads rows in the wrong order by mistake.
 std::string nameInFiles(const dpc_state_t &state);
 
-/// The tensors of a file of weights, keyed by the names under which states are looked up:
-/// those in the file, after the changes of names that a ParameterSpec asks for.
+/// The tensors of a file of weights, keyed by their names in the file after the changes
+/// that a ParameterSpec requests. States are looked up under these names.
 using TensorsByName = std::map<std::string, const FileTensor *>;
 
 /// The tensor from which a state is read.

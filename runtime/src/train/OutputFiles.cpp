@@ -53,7 +53,7 @@ dpc_status_t checkDirectory(const std::string &path) {
 }
 
 /// A text that is the same for all paths of one file. The file need not exist. Empty if
-/// the path is not a regular file, for example for /dev/null.
+/// the path names something other than a regular file, for example /dev/null.
 std::string identityOf(const std::string &path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0)

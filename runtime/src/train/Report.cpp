@@ -212,8 +212,8 @@ void Report::draw(const StepReport &report) {
     std::printf("%s\n", text.c_str());
   } else {
     // The line must fit the terminal, because a line that wraps could not be overwritten.
-    // So a longer text makes the bar shorter. The bar does not become longer again,
-    // because it would jump to and fro.
+    // So a longer text makes the bar shorter. The bar does not become longer again, so
+    // that it does not jump to and fro.
     const size_t columns = terminalColumns() - 1, frame = 3;
     const size_t room = columns - std::min(columns, text.size() + frame);
     barCells = room < kLeastBarCells ? 0 : std::min(barCells, room);

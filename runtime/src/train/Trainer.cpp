@@ -1,5 +1,5 @@
-// Runs the steps of a training with batches that are read ahead. Evaluates and writes
-// checkpoints between steps, and saves the results at the end.
+// Runs the steps of a training run, with batches that are read ahead. Evaluates and
+// writes checkpoints between steps, and saves the results at the end.
 
 #include "runtime/src/train/Trainer.h"
 

@@ -56,7 +56,7 @@ private:
   bool isSaved = false;          ///< whether the checkpoint of the last step has been written
   bool resumedElsewhere = false; ///< the run resumed from another folder (--resume=DIR), so its own
                                  ///< folder has no checkpoint of the state yet
-  uint64_t stepsSkipped = 0;     ///< rank 0: number of steps whose loss was not finite
+  uint64_t stepsSkipped = 0;     ///< rank 0: number of steps skipped for a loss that is not finite
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };

@@ -7,10 +7,11 @@
 
 namespace dpc {
 
-/// Returns DPC_USAGE for an option that compiled programs do not have, or for which they
-/// take no value. The message helps the user. It says that dpc-compile has the option, or
-/// names the corresponding option (e.g. --lr for --learning-rate). Otherwise it suggests
-/// the option with the most similar name.
+/// Returns DPC_USAGE for an option that compiled programs do not have. Also returns it if
+/// they have the option, but the user gave it a value that it does not take. The message
+/// helps the user. It says that dpc-compile has the option, or names the corresponding
+/// option (e.g. --lr for --learning-rate). For other names it suggests the option with
+/// the most similar name.
 dpc_status_t refuseUnknown(const std::string &name);
 
 } // namespace dpc

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kSmallElements =
     2048; // up to this many elements, every member reduces all elements itself, because so
           // few elements are not worth a division into shares
-constexpr uint64_t kGranule = 64; // shares begin at multiples of so many elements (a cache line)
+constexpr uint64_t kGranule = 64; // shares begin at multiples of so many elements (>= 64 bytes)
 constexpr uint64_t kStreamBytes = 16u << 20;
 
 } // namespace

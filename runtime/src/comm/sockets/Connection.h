@@ -25,8 +25,8 @@ enum class FrameKind : uint32_t {
 struct Frame {
   FrameKind kind;
   uint32_t channel;      ///< start, data: the channel's index on the receiver (see Mesh.h)
-  uint64_t sequence;     ///< start, data: number of the operation in its channel
-  uint64_t offset;       ///< data: position of the payload in the transfer
+  uint64_t sequence;     ///< start, data: sequence number of the operation in its channel
+  uint64_t offset;       ///< data: offset of the payload in the transfer, in bytes
   uint32_t phase;        ///< data: phase of the operation
   uint32_t bytes;        ///< length of the payload, which follows the header
   uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
@@ -68,8 +68,8 @@ public:
   bool isOpen() const { return socket.valid(); }
 
   void send(Frame frame, std::string text = {});
-  /// Queues the `bytes` bytes from `from` on. Counts the bytes that have been sent
-  /// in `*sent`. The bytes must not change until `*sent` equals `bytes`.
+  /// Queues the `bytes` bytes from `from` on. `*sent` then counts the bytes that have
+  /// been sent. The bytes must not change until `*sent` equals `bytes`.
   void sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent);
   /// Drops queued data frames whose sending has not begun.
   void dropData() { data.clear(); }

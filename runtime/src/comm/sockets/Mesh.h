@@ -54,8 +54,10 @@ private:
     std::vector<uint32_t> members;
     uint32_t self;
     bool onPair;
-    uint64_t started = 0;                ///< number of operations that this rank has started
-    std::map<uint64_t, Exchange> open{}; ///< operations without a wait so far, by sequence number
+    uint64_t started = 0; ///< number of operations that this rank has started
+    /// The operations that some member has started and for which wait() has not
+    /// returned on this rank, by sequence number.
+    std::map<uint64_t, Exchange> open{};
   };
 
   uint32_t toRank(uint32_t rank) const { return groupCount + rank; }
