@@ -129,7 +129,6 @@ private:
   struct Cut {
     DimLayout layout;
     std::string where;
-    bool inResult = false;
   };
 
   LogicalResult verifyLoops(Operation *op, ArrayAttr operands, ArrayAttr results) {
@@ -141,8 +140,8 @@ private:
     // Use the layouts in the op's own attributes. The layout in which an operand was computed may
     // be written differently, although every device has the same elements: if an axis shards a
     // factor of extent 1, it does not matter in which dimension this factor is.
-    auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims, const std::string &where,
-                     bool isResult) {
+    auto visit = [&](Attribute attr, const ShardingRule::ValueLoops &dims,
+                     const std::string &where) {
       const Layout own = normalize(cast<LayoutAttr>(attr).getLayout());
       for (auto [dim, loops] : llvm::enumerate(dims)) {
         if (loops.size() != 1 || loops[0].size() != 1)
@@ -150,23 +149,21 @@ private:
         const DimLayout &layout = own.dims[dim];
         std::optional<Cut> &cut = cuts[loops[0][0]];
         if (!cut) {
-          cut = Cut{layout, where, isResult};
+          cut = Cut{layout, where};
         } else if (!sameIndices(cut->layout, layout, mesh)) {
           violation(op) << "loop " << loops[0][0] << " is cut as " << dist::toString(cut->layout)
                         << " in " << cut->where << " and as " << dist::toString(layout) << " in "
                         << where;
           return failure();
-        } else {
-          cut->inResult |= isResult;
         }
       }
       return success();
     };
     for (auto [index, layout] : llvm::enumerate(operands))
-      if (failed(visit(layout, rule.operands[index], "operand " + std::to_string(index), false)))
+      if (failed(visit(layout, rule.operands[index], "operand " + std::to_string(index))))
         return failure();
     for (auto [index, layout] : llvm::enumerate(results))
-      if (failed(visit(layout, rule.results[index], "result " + std::to_string(index), true)))
+      if (failed(visit(layout, rule.results[index], "result " + std::to_string(index))))
         return failure();
     for (auto [number, cut] : llvm::enumerate(cuts)) {
       if (!cut)

@@ -115,7 +115,10 @@ dpc_status_t AtomicFile::commit() {
   bool ok = ::fsync(fd) == 0 || errno == EINVAL ||
             errno == EROFS; // pipes and devices have nothing to sync
   int error = errno;
-  ok = ::close(fd) == 0 && ok;
+  if (::close(fd) != 0 && ok) {
+    error = errno;
+    ok = false;
+  }
   fd = -1;
   if (ok && temporary.empty())
     return DPC_OK;

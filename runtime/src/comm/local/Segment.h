@@ -14,8 +14,7 @@
 
 namespace dpc::local {
 
-constexpr uint64_t kRing = 64;     ///< most outstanding operations of a group
-constexpr uint64_t kPairRing = 64; ///< most outstanding sends of an ordered pair of ranks
+constexpr uint64_t kRing = 64; ///< most outstanding operations of a group
 
 /// A member's announcement of an operation that it starts. The member writes
 /// `posted` last. When `posted` is the sequence number plus 1, the other fields
