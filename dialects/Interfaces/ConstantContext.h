@@ -6,8 +6,8 @@
 namespace dpc {
 
 /// The interpreter's services during constant folding. Folding accepts only ops
-/// without regions that do not depend on the device, so the services for regions
-/// and exchanges fail.
+/// that have no region and do not depend on the device, so the services for
+/// regions and exchanges fail.
 class ConstantContext : public InterpreterContext {
 public:
   mlir::LogicalResult runRegion(mlir::Region &, llvm::ArrayRef<HostTensor>,

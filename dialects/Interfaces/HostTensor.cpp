@@ -26,8 +26,8 @@ HostTensor HostTensor::splat(RankedTensorType type, double value) {
   return result;
 }
 
-/// Reads one element from raw little-endian bytes, as a double; `rawInt` does the
-/// same as an int64_t.
+/// `rawFloat` reads one element from raw little-endian bytes as a double, and
+/// `rawInt` reads one as an int64_t.
 static double rawFloat(const char *bytes, FloatType type) {
   if (type.isF32()) {
     float value;

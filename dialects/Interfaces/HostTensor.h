@@ -56,8 +56,8 @@ llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 void forEachIndex(llvm::ArrayRef<int64_t> shape,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> fn);
 
-/// The offset of the multi-index `index` in elements: the sum of its products with
-/// `strides`.
+/// The offset of the multi-index `index` in elements: the dot product of `index`
+/// and `strides`.
 int64_t linearize(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> strides);
 
 /// Rounds `value` to the float type `type`, to nearest even.

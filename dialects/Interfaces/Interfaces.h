@@ -55,8 +55,9 @@ struct TrainingContext {
   /// i64 tensors of rank 0: the seed of the run and the number of the step.
   mlir::Value seed, step;
   /// Batch normalisation divides the samples into this many equal, consecutive
-  /// groups, and computes statistics for each group. The number is that of the
-  /// microbatches, times that of the ranks if each rank has its own statistics.
+  /// groups, and computes statistics for each group. Each microbatch is one
+  /// group. If each rank has its own statistics, each shard of a microbatch is
+  /// one group.
   int64_t batchGroups = 1;
 };
 

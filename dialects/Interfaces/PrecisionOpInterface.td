@@ -8,8 +8,8 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let description = [{
     The treatment of an op in mixed precision (`dpc-narrow-floats`). There, *narrow*
     floats have fewer bits than the floats of the user's model, and *wide* floats
-    have the same number. An op without this interface keeps its wide type, because
-    it rounds its result or sums many elements.
+    have the same number of bits. An op without this interface keeps its wide type,
+    because it rounds its result or sums many elements.
   }];
   let methods = [
     InterfaceMethod<[{

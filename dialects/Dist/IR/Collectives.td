@@ -22,7 +22,7 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 
     * (C1) `axes` and `sizes` have the same length.
     * (C2) Every size is at least 1.
-    * (C3) Axis names are identifiers, each once.
+    * (C3) The names of the axes are distinct identifiers.
     * (C4) `sequential` lists axes of the mesh.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axes,

@@ -191,7 +191,7 @@ bool refines(const DimStructure &fine, const DimStructure &coarse) {
 //===-- Layouts on a given structure --------------------------------------===//
 
 /// Rewrites the product `factors` so that its factors have exactly the sizes
-/// `sizes`.
+/// `sizes`. None if this is not exact.
 static std::optional<Segment> refineSegment(ArrayRef<Factor> factors, ArrayRef<int64_t> sizes,
                                             const MeshShape &mesh) {
   Factors rest(factors), minorFirst;

@@ -12,11 +12,12 @@ def Dist_Dialect : Dialect {
     results and ops carry `#dist.layout`. From level `local` on, types are those of
     one device, and every device runs the same function. All devices of a group
     reach the same collectives in the same order, because control flow never depends
-    on the number of the device (`dist.axis_index`).
+    on the coordinates of the device (`dist.axis_index`).
 
-    At earlier levels, a function argument or an op may have the attribute
-    `dist.request`. It lists, for each dimension of the argument or of the op's
-    first result, the axes that shall cut the dimension, outermost first.
+    At the levels before `placed`, a function argument or an op may have the
+    attribute `dist.request`. It lists, for each dimension of the argument or of
+    the op's first result, the axes that shall cut the dimension, outermost
+    first.
     `dpc-assign-layouts` chooses layouts that fulfil the requests.
 
     ```mlir

@@ -146,12 +146,12 @@ std::vector<int64_t> localIndices(const DimLayout &dim, llvm::ArrayRef<int64_t> 
 
 //===-- Normal form and equality ------------------------------------------===//
 
-/// The normal form. Two layouts whose equality does not depend on the sizes of axes
-/// have the same normal form. Normalisation drops uncut factors of size 1, and
-/// multiplies adjacent uncut factors. It adds adjacent segments that differ only in
-/// a leading uncut factor: (4: m)(8) + (4: m)(8) becomes (2)(4: m)(8), and 3 + 5
-/// becomes 8. It sorts partial axes by name. A segment of extent 1 keeps one factor
-/// of size 1.
+/// The normal form. Two layouts have the same normal form if devices have the same
+/// indices in both, whatever the sizes of the axes are. Normalisation drops uncut
+/// factors of size 1, and multiplies adjacent uncut factors. It adds adjacent
+/// segments that differ only in a leading uncut factor: (4: m)(8) + (4: m)(8)
+/// becomes (2)(4: m)(8), and 3 + 5 becomes 8. It sorts partial axes by name. A
+/// segment of extent 1 keeps one factor of size 1.
 DimLayout normalize(const DimLayout &dim);
 Layout normalize(const Layout &layout);
 

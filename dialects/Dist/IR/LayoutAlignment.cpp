@@ -29,7 +29,7 @@ DimLayout withoutAxes(DimLayout dim) {
   return dim;
 }
 
-/// Splits each factor into one factor per axis, if that is exact.
+/// Splits each factor into one factor per axis, as far as this is exact.
 static Segment splitAxes(const Segment &segment, const MeshShape &mesh) {
   Segment result;
   for (Factor rest : segment.factors) {

@@ -15,9 +15,10 @@ bool haveSameFactors(const DimLayout &a, const DimLayout &b);
 /// Rewrites two layouts of one extent so that they have the same factor sizes, as
 /// far as this is exact. Exact means that every device keeps the indices and the
 /// padding that it had in each layout, in the same order. A factor that several
-/// axes cut becomes one factor per axis. A segment that no axis cuts takes the
-/// factors of the other layout. Returns whether the factor sizes agree. If they do
-/// not, both layouts still give every device the same indices as before.
+/// axes cut becomes one factor per axis. If no axis cuts one of the layouts, this
+/// layout takes the segments and factors of the other one. Returns whether the
+/// factor sizes agree. If they do not, both layouts still give every device the
+/// same indices as before.
 bool alignFactors(DimLayout &a, DimLayout &b, const MeshShape &mesh);
 
 /// `dim` with the same factors but without axes.

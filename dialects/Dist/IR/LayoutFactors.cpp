@@ -93,9 +93,10 @@ std::optional<Factor> mergeAllFactors(ArrayRef<Factor> factors, AxisNames &guard
   return merged;
 }
 
-/// Implements cutFactors for factors as they are. Splits between two factors if the
-/// boundary is there. Otherwise merges as few factors around the boundary as
-/// possible, at most `maxWidth`, and splits the merged factor.
+/// Implements cutFactors without splitting the factors into pieces first. If the
+/// boundary is between two factors, splits there. If it is inside a factor, merges
+/// as few factors around the boundary as possible, at most `maxWidth`, and splits
+/// the merged factor.
 static std::optional<std::pair<Factors, Factors>>
 cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const MeshShape &mesh) {
   size_t cut = factors.size();
@@ -134,8 +135,8 @@ cutWindow(ArrayRef<Factor> factors, int64_t minorExtent, size_t maxWidth, const 
 }
 
 /// Splits `factor` exactly into as many factors as possible, and appends them to
-/// `pieces`. The last of them can then be merged with the factor after `factor` if
-/// no axis cuts it.
+/// `pieces`. If no axis cuts the last of these pieces, it can then be merged with
+/// the factor after `factor`.
 static void appendPieces(Factor factor, const MeshShape &mesh, Factors &pieces) {
   SmallVector<int64_t, 16> divisors;
   for (int64_t i = 2; i * i <= factor.size; ++i)

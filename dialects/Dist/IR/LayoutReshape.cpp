@@ -66,7 +66,7 @@ std::optional<DimLayout> Reshaper::multiply(const DimLayout &major, const DimLay
     return result;
   }
   // a(b + c) = ab + ac keeps the order of indices only if a has a single index.
-  // Otherwise the product consists of a copies of b + c.
+  // If a has n > 1 indices, the product consists of n copies of b + c.
   if (major.segments.size() != 1)
     return std::nullopt;
   ArrayRef<Factor> factors = major.segments.front().factors;

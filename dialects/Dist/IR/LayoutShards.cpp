@@ -69,8 +69,10 @@ std::vector<IndexRun> segmentRuns(const Segment &segment, ArrayRef<int64_t> coor
   return runs;
 }
 
-/// Calls `fn` for each run of a tensor. These are all combinations of one run per
-/// dimension, in row-major order.
+/// Calls `fn` for each run of a tensor, in row-major order. Each run of the last
+/// of the dimensions in `runs` gives one run of the tensor for each index of the
+/// dimensions before it. A run that continues the run before it is joined to that
+/// run.
 struct RunWalk {
   ArrayRef<std::vector<IndexRun>> runs; // the runs of each outer dimension
   ArrayRef<int64_t> globalStrides, localStrides;

@@ -20,8 +20,8 @@ std::optional<Layout> reshapeLayout(const Layout &layout, llvm::ArrayRef<int64_t
                                     const MeshShape &mesh);
 
 /// The structures after a row-major reshape: the coarsest structures of the
-/// result's dimensions in which every factor of `dims` is a product of factors.
-/// None if a factor would have to be dropped.
+/// result's dimensions such that every factor of `dims` is a product of their
+/// factors. None if there are no structures with this property.
 std::optional<llvm::SmallVector<DimStructure, 4>>
 reshapeStructure(llvm::ArrayRef<DimStructure> dims, llvm::ArrayRef<int64_t> toShape);
 
@@ -30,8 +30,8 @@ reshapeStructure(llvm::ArrayRef<DimStructure> dims, llvm::ArrayRef<int64_t> toSh
 std::optional<Layout> transposeLayout(const Layout &layout, llvm::ArrayRef<int64_t> permutation);
 
 /// The layout after a concatenation of operands with the layouts `layouts` along
-/// `dim`. None unless all operands have the same partial axes, and the same indices
-/// of each other dimension on every device.
+/// `dim`. None if two operands have different partial axes, or if a device has
+/// different indices of two operands in a dimension other than `dim`.
 std::optional<Layout> concatLayouts(llvm::ArrayRef<Layout> layouts, unsigned dim,
                                     const MeshShape &mesh);
 

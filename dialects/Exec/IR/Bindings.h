@@ -11,10 +11,10 @@
 
 namespace dpc::exec {
 
-/// The binding says which tensor of the user an argument or result is, e.g. the
-/// parameter "w". These functions return the #dist.storage of an argument (of a
-/// result), else its #nn.arg (its #nn.result). They return null if it has neither
-/// attribute.
+/// The binding of an argument or result names what it holds in the user's model:
+/// one tensor, e.g. the parameter "w", or a flat storage. These functions return
+/// the #dist.storage of an argument (of a result), else its #nn.arg (its
+/// #nn.result). They return null if it has neither attribute.
 mlir::Attribute argBinding(mlir::FunctionOpInterface function, unsigned index);
 mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index);
 
@@ -24,9 +24,9 @@ mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index
 /// new value have the same symbol.
 std::string symbolOf(mlir::Attribute binding);
 
-/// For each result of `function` that is the new value of a state: the argument
-/// that holds the old value. Null if the result is not a state, or if the function
-/// does not take this state.
+/// One entry for each result of `function`: if the result is the new value of a
+/// state, the argument that holds the old value. The entry is null if the result
+/// is not a state, or if the function does not take this state.
 llvm::SmallVector<mlir::BlockArgument> findOldValues(mlir::FunctionOpInterface function);
 
 } // namespace dpc::exec

@@ -18,7 +18,8 @@ public:
   virtual void number(llvm::StringRef name, uint64_t &value) = 0;
   /// 0 or 1, which the text writes as `false` or `true`.
   virtual void flag(llvm::StringRef name, uint32_t &value) = 0;
-  /// A number of an element type (DPC_F32, ..). The text has the MLIR type, e.g. `f32`.
+  /// An element type. The field holds its number in the runtime (DPC_F32, ..), and the
+  /// text has the MLIR type, e.g. `f32`.
   virtual void type(llvm::StringRef name, uint32_t &dtype) = 0;
   /// An index in `words`. The text has the word, e.g. `epilogue = bias`.
   virtual void word(llvm::StringRef name, uint32_t &value,

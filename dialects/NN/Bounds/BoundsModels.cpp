@@ -65,8 +65,8 @@ constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 
 /// Handles an op that moves elements of its first `dataOperands` operands to its
 /// result. Each of these elements must satisfy the bounds of the result at its new
-/// position. To find the positions, the function interprets the op with the numbers
-/// of the elements in place of the elements. `others` are the values of the other
+/// position. To find the positions, the function numbers the elements, and
+/// interprets the op on these numbers. `others` are the values of the other
 /// operands.
 static void traceElements(Operation *op, unsigned dataOperands, ArrayRef<HostTensor> others,
                           const ElementBounds &result, Need need) {
@@ -229,8 +229,8 @@ template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   }
 };
 
-/// Models ops whose indices are tuples. Component i of a tuple indexes dimension i
-/// after the batch.
+/// Models ops whose indices are tuples. Component i of a tuple indexes the
+/// dimension that comes i dimensions after the batch dimensions.
 template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);

@@ -30,7 +30,8 @@ public:
   /// Adds `bounds` to the bounds that element `element` must satisfy. The object
   /// must not be uniform.
   void narrow(int64_t element, const IntegerBounds &bounds);
-  /// The bounds that satisfy both this object and `other`, element by element.
+  /// For each element, the intersection of its bounds in this object and in
+  /// `other`.
   ElementBounds intersect(const ElementBounds &other) const;
   /// The intersection of the bounds of all elements.
   IntegerBounds everywhere() const;
@@ -41,12 +42,13 @@ public:
   /// negative and x + amount must satisfy them. For example, [0, 9] becomes [-10,
   /// 9] for an amount of 10.
   ElementBounds extendedBelow(llvm::ArrayRef<int64_t> amounts) const;
-  /// The same bounds, but every element may also be `value`.
+  /// The same bounds, but every element may also be `value`. Bounds have only
+  /// one ignored value, so `value` replaces any other.
   ElementBounds ignoring(int64_t value) const;
   /// Divides the elements of one sample into runs of elements with equal bounds.
   /// The tensor has the shape `shape`, and its dimension `batch` counts samples
-  /// (-1: none does). The bounds of an element are those that satisfy the bounds
-  /// of this element in every sample. Empty if no element has bounds.
+  /// (-1: none does). The bounds of an element are the intersection of its
+  /// bounds in all samples. Empty if no element has bounds.
   llvm::SmallVector<BoundsRun> runs(llvm::ArrayRef<int64_t> shape, int64_t batch) const;
 
 private:

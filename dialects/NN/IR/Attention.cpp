@@ -245,9 +245,9 @@ struct AttentionLoops {
 };
 } // namespace
 
-// In a causal attention, the number of a query in the logical tensor decides which
-// keys it sees. A device would use the number in its shard. Therefore no axis may
-// cut the queries unless the op is decomposed.
+// In a causal attention, the index of a query in the logical tensor decides which
+// keys it sees. A device would use the query's index in its shard instead.
+// Therefore no axis may cut the queries unless the op is decomposed.
 ShardingRule AttentionOp::getShardingRule() {
   AttentionLoops loops(getAttentionShape(), getCausal() ? LoopKind::whole : LoopKind::parallel);
   loops.addOperands(getMask(), getMaskDimensions(), {});

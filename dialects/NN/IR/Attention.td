@@ -40,9 +40,9 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
     `mask` has; the mask is constant along the others. With `causal`, query i sees key j
     if j <= i + keys - queries: -infinity is added to all other scores.
 
-    If the mask is -infinity for all keys of a row, its softmax is NaN, and so is its
-    result. With `guarded`, the result and the gradient of this row are 0. Exporters
-    write this as select(is_nan(p), 0, p).
+    If the mask is -infinity for all keys of a query, the softmax of this query's
+    scores is NaN, and so is its row of the result. With `guarded`, this row and its
+    gradient are 0. Exporters write this as select(is_nan(p), 0, p).
 
     If q, k and v are 16-bit floats, the scores, their softmax and `logSumExp` are f32,
     and the result is rounded once, to its own type. The decomposition into core ops also
@@ -93,12 +93,13 @@ def NN_AttentionOp : NN_AttentionLikeOp<"attention", [NN_Differentiable]> {
 def NN_AttentionGradOp : NN_AttentionLikeOp<"attention_grad"> {
   let summary = "Gradients of q, k and v of nn.attention";
   let description = [{
-    The op computes the probabilities again: p = e^(s - `logSumExp`), with the scores s
-    of `nn.attention`, divided by their sum over the keys. Let g be the gradient of the
-    result. `delta`_i is the product g_i . result_i minus the gradient of `logSumExp`_i.
-    Then ds = p (g v^T - delta), dq = scale ds k, dk = scale ds^T q, and dv = p^T g. With
-    `guarded`, 0 replaces a p that would be NaN. Source: Dao, "FlashAttention-2: Faster
-    Attention with Better Parallelism and Work Partitioning", 2023.
+    The op computes the scores s of `nn.attention` again. From them it computes the
+    probabilities p: e^(s - `logSumExp`), divided by the sum of these values over the
+    keys. Let g be the gradient of the result. `delta`_i is the product g_i . result_i
+    minus the gradient of `logSumExp`_i. Then ds = p (g v^T - delta), dq = scale ds k, dk
+    = scale ds^T q, and dv = p^T g. With `guarded`, 0 replaces a p that would be NaN.
+    Source: Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work
+    Partitioning", 2023.
 
     Usually, the sum over the keys is already 1. It is not 1 if a large finite number
     masks all keys of a row. Then `logSumExp` is so large that rounding drops the

@@ -207,10 +207,10 @@ LogicalResult DotOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *
   return success();
 }
 
-/// For each entry of `contract`, its position if the entries are sorted, e.g. {2,
-/// 0, 1} for {7, 3, 5}. In buildVjp, the product that gives an operand's gradient has
-/// the operand's contracted dimensions next to each other, in the increasing order of
-/// the other operand's dimensions. This function gives their positions among each other.
+/// For each entry of `contract`, its position among the sorted entries, e.g. {2, 0, 1}
+/// for {7, 3, 5}. In buildVjp, the product that gives an operand's gradient has the
+/// operand's contracted dimensions next to each other, in the increasing order of the
+/// other operand's dimensions. This function gives their positions among each other.
 static SmallVector<int64_t> rankOf(ArrayRef<int64_t> contract) {
   SmallVector<int64_t> sorted(contract);
   llvm::sort(sorted);

@@ -155,8 +155,8 @@ struct ConvolutionLoops {
     int64_t groups = convolution.groups;
     ArrayRef<int64_t> xs = convolution.x.getShape(), ws = convolution.w.getShape(),
                       ys = convolution.y.getShape();
-    // If there are groups, axes may cut the loop over groups, but not the loops
-    // over the channels of a group.
+    // If there are several groups, axes may cut the loop over groups, but not
+    // the loops over the channels of a group.
     if (groups > 1)
       outputChannels = inputChannels = LoopKind::whole;
     unsigned n = rule.addLoop(xs[0], batch);

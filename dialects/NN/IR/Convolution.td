@@ -76,9 +76,9 @@ def NN_ConvInputGradOp : NN_ConvolutionOp<"conv_input_grad", "grad", "kernel"> {
   let description = [{
     With a fixed kernel, a convolution is a linear map from x to y. This op applies
     the transposed map: it computes the gradient of x from the gradient of y. It is
-    also the transposed convolution of ONNX. The result type says the extents of x.
-    Those of y do not determine them, because up to stride - 1 of the last elements
-    of x contribute to no output.
+    also the transposed convolution of ONNX. The result type gives the extents of
+    x. The extents of y do not determine them, because up to stride - 1 of the last
+    elements of x contribute to no output.
 
     The VJP of `nn.conv` creates the op, and frontends create it for ConvTranspose.
 

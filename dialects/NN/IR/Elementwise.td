@@ -202,8 +202,8 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [
   let summary = "condition ? x : y";
   let description = [{
     Selects element by element. The gradient of the result goes to `onTrue` if the
-    condition holds, otherwise to `onFalse`; the other operand gets zero. A select, and
-    not a product with the condition, computes it, because 0 times a NaN is a NaN.
+    condition holds, otherwise to `onFalse`; the other operand gets zero. The gradients
+    are selects and not products with the condition, because 0 times a NaN is a NaN.
 
     ```mlir
     func.func @example(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf32>) {

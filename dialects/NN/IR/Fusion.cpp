@@ -15,8 +15,8 @@ FusionKind dpc::getFusionKind(Operation *op) {
   return FusionKind::alone;
 }
 
-/// Whether `value` or a view of it has a reader that is neither an elementwise op
-/// nor a reduction, and therefore reads it from memory.
+/// Whether `value` or a view of it has a reader that does not join the kernel of
+/// an op before it, and therefore reads `value` from memory.
 static bool isReadFromMemory(Value value) {
   for (Operation *user : value.getUsers()) {
     FusionKind kind = getFusionKind(user);

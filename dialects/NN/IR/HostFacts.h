@@ -33,9 +33,9 @@ constexpr llvm::StringLiteral kMeanAttrName = "nn.mean";
 
 /// How the host combines the values of a metric over several batches.
 enum class MetricMean {
-  labels,    ///< the mean; each batch has the weight of its labels that are not ignored
+  labels,    ///< the mean; the weight of a batch is the number of its labels that are not ignored
   geometric, ///< e to the mean of the logarithms, with the weights of `labels`
-  samples,   ///< the mean; each batch has the weight of its samples that are not padding
+  samples,   ///< the mean; the weight of a batch is the number of its samples that are not padding
   batches,   ///< the mean over complete batches, for a metric that is one number per batch
 };
 
@@ -64,7 +64,7 @@ struct IntegerBounds {
   bool allows(int64_t value) const { return (value >= low && value <= high) || value == ignored; }
   /// Whether there are no bounds.
   bool allowsAll() const { return *this == IntegerBounds(); }
-  /// The bounds that satisfy both this object and `other`.
+  /// The intersection of these bounds and `other`.
   IntegerBounds intersect(const IntegerBounds &other) const;
   /// The bounds that x must satisfy if x + `amount` must satisfy these bounds.
   IntegerBounds before(int64_t amount) const;

@@ -15,8 +15,8 @@ using namespace dpc::nn;
 using Operands = ArrayRef<const HostTensor *>;
 using Results = MutableArrayRef<HostTensor>;
 
-/// A callback that gets the number of an element of the table and the number of an
-/// element of the slices.
+/// A callback that gets the row-major index of an element of the table, and the
+/// row-major index of an element of the slices.
 using PairFn = function_ref<void(int64_t, int64_t)>;
 
 static LogicalResult indexError(Operation *op, int64_t index, int64_t extent, int64_t dimension) {

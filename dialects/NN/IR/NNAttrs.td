@@ -103,12 +103,12 @@ def NN_LearningRateAttr : NN_Attr<"LearningRate", "learning_rate"> {
   let summary = "The learning rate as a function of the step";
   let description = [{
     After s steps, the rate is base * s / warmup while s < warmup. Then it falls from
-    `base` to `minimum`, which it reaches at step `total`, linearly or along half a
-    cosine, and stays at `minimum`. With `constant` it stays at `base`. A `total` of
-    0 means the number of steps of the run, which only the host knows. If
-    `warmup_ppm` is given, it replaces `warmup`: the warm-up takes this many
-    millionths of the total, rounded up to a complete step. The host computes the
-    rate before each step, and passes it in the control `learning_rate`.
+    `base` to `minimum`, linearly or along half a cosine. It reaches `minimum` at
+    step `total`, and stays there. With `constant` it stays at `base`. A `total` of 0
+    means the number of steps of the run, which only the host knows. If `warmup_ppm`
+    is given, it replaces `warmup`: the warm-up takes this many millionths of the
+    total, rounded up to a complete step. The host computes the rate before each
+    step, and passes it in the control `learning_rate`.
 
     ```mlir
     module attributes {nn.learning_rate = #nn.learning_rate<base = 0.1 : f64, decay = cosine,
@@ -145,7 +145,7 @@ def NN_OptimizerAttr : NN_Attr<"Optimizer", "optimizer"> {
   let summary = "The optimizer of a training program";
   let description = [{
     `options` has a number for each option, given by the user or default. `groups`
-    has one line for each parameter group with options of its own.
+    has one line of text for each parameter group that has options of its own.
     `dpc-apply-optimizer` sets the attribute for reports.
 
     ```mlir

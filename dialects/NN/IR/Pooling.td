@@ -82,8 +82,8 @@ def NN_SumPoolOp : NN_PoolingOp<"sum_pool", ["input"], [NN_Differentiable, Decla
     Output element o is the sum of its window: the elements of x at o * stride + k *
     dilation - padLow for all k in `kernel`. Padding counts as zero. Average pooling
     divides this sum by the number of kernel elements, or by the number of elements
-    that are not padding. The sum pooling of a tensor of ones computes the second
-    number. Gradient: `nn.sum_pool_grad`.
+    that are not padding. The sum pooling of a tensor of ones computes the number
+    of elements that are not padding. Gradient: `nn.sum_pool_grad`.
 
     ```mlir
     func.func @example(%x: tensor<8x16x32x32xf32>) {

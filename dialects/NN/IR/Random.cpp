@@ -53,7 +53,7 @@ LogicalResult RandomUniformOp::interpret(InterpreterContext &, ArrayRef<const Ho
 // Draws of the training forms
 //===----------------------------------------------------------------------===//
 
-/// The row-major number of each element in the logical tensor.
+/// The row-major index of each element in the logical tensor.
 static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, e.builder.getI64Type());
   SmallVector<int64_t> strides = rowMajorStrides(shape);
@@ -67,9 +67,9 @@ static Value elementNumbers(Expressions &e, ArrayRef<int64_t> shape) {
   return number ? number : e.splat(type, 0);
 }
 
-/// A random number in [0, 1) for each element of `numbers`. The numbers are f32,
-/// which represents their 24 bits exactly. Therefore a program draws the same
-/// numbers in every precision.
+/// A random number in [0, 1) for each element of `numbers`. The random numbers
+/// are f32, which represents their 24 bits exactly. Therefore a program draws
+/// the same numbers in every precision.
 static Value draw(Expressions &e, const TrainingContext &context, uint64_t ordinal, Value numbers) {
   return e.make<RandomUniformOp>(
       RankedTensorType::get(typeOf(numbers).getShape(), e.builder.getF32Type()), context.seed,
@@ -143,8 +143,8 @@ SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingCo
 }
 
 SmallVector<Value> DropoutOp::buildInference(OpBuilder &builder) {
-  // A dropout of a constant whose mask is used serves to draw the mask. The user
-  // should know that evaluation draws no mask.
+  // If the operand is a constant and the mask is used, the dropout serves only
+  // to draw the mask. The user should know that evaluation draws no mask.
   if (getInput().getDefiningOp<ConstantOp>() && !getMask().use_empty())
     emitRemark("evaluation takes all of what is drawn here as kept");
   Expressions e{builder, getLoc()};

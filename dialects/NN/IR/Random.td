@@ -13,9 +13,9 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
   let summary = "Uniform random numbers in [0, 1), one for each index";
   let description = [{
     The random numbers are computed by Philox 4x32-10 (Salmon et al., SC 2011), a
-    pure function of (seed, step, ordinal, index). `index` is the number of the
-    element in the logical tensor. Therefore random numbers do not depend on the
-    layout, and computing them again gives the same numbers.
+    pure function of (seed, step, ordinal, index). `index` is the row-major
+    index of the element in the logical tensor. Therefore random numbers do not
+    depend on the layout, and computing them again gives the same numbers.
 
     * words 0 and 1 of the counter are the low and high half of the index; words 2
       and 3 are the low and high half of the step;
@@ -27,8 +27,8 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [
       f64 represent exactly.
 
     `ordinal` is the attribute `ordinal` of the op that draws: each random op of
-    the imported model has another number. The training forms of `nn.dropout` and
-    of draws create the op. Kernels of its readers compute it.
+    the imported model has a different ordinal. The training forms of
+    `nn.dropout` and of draws create the op. Kernels of its readers compute it.
 
     ```mlir
     func.func @example(%seed: tensor<i64>, %step: tensor<i64>, %i: tensor<8x16xi64>) {
@@ -57,7 +57,7 @@ def NN_DropoutOp : NN_Op<"dropout", [
     In training, each element is kept with probability 1 - `ratio`. The result is
     the element divided by 1 - `ratio` if it is kept, otherwise 0. `mask` says
     which elements are kept: those for which `nn.random_uniform` of the element's
-    row-major number in the logical tensor is >= `ratio`. In evaluation, the result
+    row-major index in the logical tensor is >= `ratio`. In evaluation, the result
     is the operand, and all elements of `mask` are true.
 
     Frontends create the op, which exists only at level `import`. When the step is

@@ -175,9 +175,9 @@ LogicalResult ReduceOp::interpret(InterpreterContext &, ArrayRef<const HostTenso
 
 /// A mask that is true only at the first true element of `hit` along `dimensions`,
 /// in row-major order of these dimensions. It is all false if no element is true.
-/// Elements have the numbers that they have in the logical tensor, and a reduction
-/// finds the smallest number. Therefore devices with shards of one dimension agree
-/// on the first element.
+/// Elements are numbered as in the logical tensor, and a reduction finds the
+/// smallest number of a true element. Therefore devices with shards of one
+/// dimension agree on the first element.
 static Value isFirst(Expressions e, Value hit, ArrayRef<int64_t> dimensions) {
   ArrayRef<int64_t> shape = typeOf(hit).getShape();
   int64_t count = 1;
@@ -224,8 +224,9 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads
   }
   case ReduceKind::prod: {
     // The gradient of a factor is g times the product of the other factors. This
-    // product is computed without a division, because a factor may be zero. All
-    // reduced dimensions become the columns.
+    // product is computed without a division, because a factor may be zero. The
+    // reduced dimensions become the columns of a matrix, and the other
+    // dimensions become its rows.
     SmallVector<int64_t> order, inverse(shape.size());
     for (int64_t d = 0; d < int64_t(shape.size()); ++d)
       if (!llvm::is_contained(getDimensions(), d))

@@ -366,8 +366,8 @@ ShardingRule PadOp::getShardingRule() {
     rule.operands[0].push_back(ShardingRule::dim(loop));
     rule.results[0].push_back(segments);
   }
-  // The op is additive in its first operand alone only if the padding value is
-  // zero.
+  // The op is additive in its first operand only if the padding value is known
+  // to be zero.
   auto value = getValue().getDefiningOp<ConstantOp>();
   auto dense = value ? dyn_cast<DenseElementsAttr>(value.getValue()) : nullptr;
   bool zero = false;

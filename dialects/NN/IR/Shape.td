@@ -155,7 +155,7 @@ def NN_ReverseOp : NN_ShapeOp<"reverse", [PrecisionOpInterface,
       return
     }
     ```
-    Constraints: (C1) `dimensions` are inside the rank, each once.
+    Constraints: (C1) `dimensions` are inside the rank and strictly increasing.
   }];
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$dimensions);
   let results = (outs NN_Tensor:$result);

@@ -30,7 +30,7 @@ struct Window {
   /// A run of outputs that are consecutive along the last dimension. For i in [0,
   /// length), output `output + i` combines kernel element `tap` with input element
   /// `input + i * strides.back()`, which is no padding. `tap`, `input` and `output`
-  /// are row-major numbers of elements.
+  /// are row-major indices of elements.
   struct Run {
     int64_t tap, input, output, length;
   };

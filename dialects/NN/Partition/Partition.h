@@ -6,8 +6,8 @@
 
 namespace dpc {
 
-/// The context in which a model builds the ops that one device runs in place of a
-/// logical op.
+/// The context in which an external model of PartitionOpInterface builds the ops
+/// that one device runs in place of a logical op.
 struct PartitionContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;

@@ -153,8 +153,8 @@ struct ReduceModel : RangeModel<ReduceModel, ReduceOp> {
     case ReduceKind::min:
       return operands[0];
     case ReduceKind::sum: {
-      // indexOf(count + 1) also contains `count`: a sum of `count` ones may be
-      // `count` itself.
+      // The range of indices below count + 1 ends with `count`, unless `count`
+      // is too large for the element type.
       ConstantIntRanges counts = indexOf(result, count + 1);
       if (counts.smax() != count)
         return anyInteger(result);

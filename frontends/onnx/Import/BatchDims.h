@@ -28,10 +28,10 @@ namespace dpc::onnx {
 /// dimension 0 and leaves a dimension open whose name begins with "batch", that dimension
 /// is the batch dimension (e.g. in a model whose dimension 0 is time).
 ///
-/// `notes` gets a line for each batch dimension other than 0. It also gets a line if the
-/// file fixes dimension 0 of the first input and leaves another dimension open whose name
-/// does not begin with "batch". The function fails if `asked` names an input or a
-/// dimension that the model does not have.
+/// `notes` gets a line for each batch dimension other than 0 that `asked` does not give.
+/// It also gets a line if the file fixes dimension 0 of the first input and leaves
+/// another dimension open whose name does not begin with "batch". The function fails if
+/// `asked` names an input or a dimension that the model does not have.
 llvm::Error findBatchDims(llvm::ArrayRef<GraphInput> inFile,
                           const std::map<std::string, int64_t> &asked,
                           llvm::MutableArrayRef<GraphInput> inputs,

@@ -223,8 +223,8 @@ size_t passGradients(std::vector<Node> &nodes) {
 }
 
 /// Leaves the graph as ONNX defines it: gradients pass every Identity, and forward()
-/// updates no buffer. `notes` gets a line for the values that the module detaches, and
-/// one for each buffer that it updates.
+/// updates no buffer. `notes` gets lines about the values that the module detaches,
+/// and one line for each buffer that the module updates.
 void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
   size_t count = passGradients(graph.nodes);
   std::string dropped = planRestoration(graph).detachedSummary();

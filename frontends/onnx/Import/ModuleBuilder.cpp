@@ -130,9 +130,10 @@ Location ModuleBuilder::locationOf(const Node &node) {
   return FusedLoc::get(builder.getContext(), {named(node.name)}, builder.getStringAttr(path));
 }
 
-/// A small constant (see kMaxInlineElements) stays in the function. All other
-/// initializers become arguments. A tensor of the PyTorch module's state_dict becomes an
-/// argument even if no node reads it, because files of the module's parameters contain it.
+/// A small constant (see kMaxInlineElements) stays in the function. All other initializers
+/// that a node or an output reads become arguments. A tensor of the PyTorch module's
+/// state_dict becomes an argument even if no node reads it, because files of the module's
+/// parameters contain it.
 void ModuleBuilder::addInitializer(const Initializer &initializer, const Classified &classified) {
   const Role role = classified.role;
   bool used = !graph.values[initializer.value].uses.empty() ||

@@ -154,8 +154,8 @@ bool isBufferName(StringRef name) {
       .Default(false);
 }
 
-/// Applies rule 6: judges the tensor by its values and its uses. Gives the reason if it
-/// is a constant.
+/// Applies rule 6: judges the tensor by its name, its values and its uses. Gives the
+/// reason if it is a constant.
 std::optional<std::string> Classifier::constantByLook(const Initializer &initializer) const {
   const Tensor &tensor = initializer.tensor;
   bool isContraction = usedAs(initializer, [](const Node &node, int) {

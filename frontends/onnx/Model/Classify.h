@@ -62,14 +62,15 @@ struct Classified {
 ///     it has rank 0, is a mask or has no gradient path. If none is, it is a constant.
 ///  5. If the tensor has the name of a PARAMETER or BUFFER of the graph signature, it has
 ///     that role. The exporter has then lost the kind of rule 3.
-///  6. Masks, position tables, scalars, statistics of inputs, and scales of 1 and biases of
-///     0 of a normalisation are constants.
-///  7. If the graph has a signature: a node that reads the tensor may name in its fx text
-///     (kFxNode) a PARAMETER that no initializer represents, or the exporter may have
-///     folded a BatchNorm into that node. In both cases the tensor is a parameter. If
-///     initializers represent every PARAMETER of the signature, the tensor is a constant.
-///  8. A float with a differentiable path to an output is a parameter. Any other
-///     initializer is a constant.
+///  6. The values, the uses or the name of the tensor may show that it is a constant: a
+///     mask, a position table, a scalar, a statistic of an input, an initial state of
+///     zeros, a name such as `inv_freq`, or a scale of 1 or bias of 0 of a normalisation.
+///  7. A tensor without a differentiable path to an output is a constant. If the graph has
+///     a signature: a node that reads the tensor may name in its fx text (kFxNode) a
+///     PARAMETER that no initializer represents, or the exporter may have folded a BatchNorm
+///     into that node. In both cases the tensor is a parameter. If initializers represent
+///     every PARAMETER of the signature, the tensor is a constant.
+///  8. Any other tensor is a parameter.
 ///
 /// Then the requests of the command line apply (TrainingRequests). A parameter that
 /// they exclude from training is frozen.

@@ -45,7 +45,7 @@ bool isDataOperand(StringRef op, int operand) {
     return operand > 0;
   if (op == "ScatterElements" || op == "ScatterND" || op == "TensorScatter")
     return operand != 1;
-  if (op == "If" || op == "Loop") // a condition; a trip count and a condition
+  if (op == "If" || op == "Loop") // not If's condition, not Loop's trip count and condition
     return operand > (op == "Loop");
   if (op == "LSTM" || op == "GRU" || op == "RNN")
     return operand != 4;

@@ -57,8 +57,8 @@ bool isGeneratedName(llvm::StringRef name);
 /// CONSTANT_TENSOR, or empty.
 llvm::StringRef recordedKind(const Initializer &initializer);
 /// Names of the values and initializers from which constant folding computed
-/// `initializer`. A value that gave only its shape, such as w in zeros_like(w), is left
-/// out.
+/// `initializer`. If all elements of `initializer` are equal, values that gave only a
+/// shape, such as w in zeros_like(w), are left out.
 std::vector<std::string> foldedFrom(const Initializer &initializer);
 /// True if the exporter wrote `node` for a call of aten's detach.
 bool isDetach(const onnxpb::NodeProto &node);

@@ -147,7 +147,8 @@ struct Graph {
   std::vector<BufferUpdate> updates;
   std::map<std::string, std::string> metadata;
 
-  /// The initializer that `value` is, or nullptr.
+  /// The initializer with the id `value`; nullptr if `value` is not an
+  /// initializer.
   const Initializer *initializerOf(ValueId value) const {
     if (value == kNoValue || values[value].kind != GraphValue::Kind::Initializer)
       return nullptr;

@@ -154,7 +154,7 @@ Attributes Builder::resolveAttributes(const onnxpb::NodeProto &node, const Scope
       resolved[attribute.name()] = &attribute;
     } else if (scope.bound) {
       auto bound = scope.bound->find(attribute.ref_attr_name());
-      if (bound != scope.bound->end()) // not given by the caller and without default: absent
+      if (bound != scope.bound->end()) // else absent: not given, and no default
         resolved[attribute.name()] = bound->second;
     }
   }

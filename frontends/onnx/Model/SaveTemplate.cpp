@@ -48,7 +48,7 @@ void collectReads(const RepeatedPtrField<onnxpb::NodeProto> &nodes, llvm::String
   }
 }
 
-/// Removes the training mode of a BatchNormalization if no other node reads the
+/// Removes the training mode of a BatchNormalization if nothing reads the
 /// statistics that it updates.
 void inferBatchNormalization(onnxpb::NodeProto &node, const llvm::StringSet<> &reads) {
   for (int i = 1; i < node.output_size(); ++i)

@@ -18,7 +18,7 @@ constexpr int64_t kMaxTableElements = int64_t(1) << 24;
 
 /// One axis of a row-major tensor. The tensor is viewed as `outer` x `extent` x `inner`
 /// elements, where `extent` is the extent of the axis. A line is the elements that
-/// differ only in their index along the axis; `outer` and `inner` number the lines.
+/// differ only in their index along the axis. There are `outer` x `inner` lines.
 struct Axis {
   int64_t outer, extent, inner;
   int64_t at(int64_t o, int64_t i, int64_t k) const { return (o * extent + i) * inner + k; }

@@ -7,9 +7,10 @@
 
 namespace dpc::onnx {
 
-/// Whether the tensor looks like an attention mask. The elements of a mask are either 0
-/// and one or more values of at most -10; or, at rank 2 or more, 0 and 1. A tensor with
-/// zeros only, or with ones only, is not a mask but a newly initialized bias or scale.
+/// Whether the tensor looks like an attention mask. The elements of a mask are either
+/// values of at most -10 and possibly zeros, or, at rank 2 or more, zeros and ones. A
+/// tensor with zeros only, or with ones only, is not a mask but a newly initialized
+/// bias or scale.
 bool looksLikeMask(const Tensor &tensor);
 
 /// Whether the tensor looks like a position table (sine, cosine, rotary, ALiBi, arange)

@@ -81,7 +81,8 @@ Value appendToPast(Conversion &c, unsigned past, Value now) {
 }
 
 /// Adds the mask of operand 3 to `scores`; false in a boolean mask adds -infinity.
-/// A mask with fewer keys than `scores` hides the last keys.
+/// A mask with fewer keys than `scores` hides the last keys, except that a mask
+/// with one key is broadcast.
 Value applyMask(Conversion &c, Value scores) {
   Value mask = c.operand(3);
   Type element = nn::typeOf(mask).getElementType();
@@ -206,9 +207,10 @@ Value rotaryAngles(Conversion &c, unsigned i, int64_t batch, int64_t length, int
   return {};
 }
 
-/// Rotates pairs (a, b) of the first dimensions of each head to (a cos - b sin, a
-/// sin + b cos). With `interleaved`, a and b are neighbours; otherwise a is in the
-/// first half and b in the second.
+/// Rotates pairs (a, b) of elements of each head to (a cos - b sin, a sin + b
+/// cos). If rotary_embedding_dim is not 0, only so many elements at the start of a
+/// head form pairs. With `interleaved`, a and b are neighbours; otherwise a is in
+/// the first half of these elements and b in the second.
 LogicalResult convertRotaryEmbedding(Conversion &c) {
   Value x = c.operand(0);
   SmallVector<int64_t> whole(shapeOf(x));

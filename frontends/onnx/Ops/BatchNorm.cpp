@@ -62,7 +62,7 @@ ValueId findStatistic(const Graph &graph, const Node &node, unsigned i) {
 }
 
 /// The value of operand `i`, a running statistic, after the updates by earlier nodes;
-/// null if no node has updated it.
+/// null if no node has updated it, or if the operand is no running statistic.
 Value findMoved(Conversion &c, unsigned i) {
   ValueId held = findStatistic(c.graph(), c.node, i);
   return held == kNoValue ? Value() : c.getNextState(held);
@@ -166,8 +166,8 @@ LogicalResult normalizeByRunning(Conversion &c, BatchNorm norm) {
 }
 
 /// A node in training mode becomes nn.batch_norm, whose new statistics are the next
-/// values of the buffers that operands 3 and 4 read. If these operands are not buffers
-/// but inputs or computed values, no state is kept, and the statistics of the batch are
+/// values of the buffers in operands 3 and 4. If neither operand is a buffer (both are
+/// inputs or computed values), no state is kept, and the statistics of the batch are
 /// used in training and in evaluation. A module that is called several times updates its
 /// statistics at each call. PyTorch updates the running variance with the unbiased
 /// variance of the batch.

@@ -1,5 +1,5 @@
 // Converts a Loop whose iterations do not depend on each other as one batch: its
-// body is evaluated once, on representations of values in all iterations.
+// body is evaluated once, on values that represent all iterations together.
 //
 // A value is the same in all iterations, or has one element per iteration (a lane),
 // or is a range of rows of one tensor per iteration, such as a slice between two

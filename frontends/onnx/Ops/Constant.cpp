@@ -71,7 +71,7 @@ LogicalResult convertConstant(Conversion &c) {
 }
 
 /// The extents that operand `i` lists. Reports an error if one is negative, or if the
-/// tensor has more elements than the importer may compute.
+/// number of elements of such a tensor does not fit into 64 bits.
 std::optional<SmallVector<int64_t>> shapeOperand(Conversion &c, unsigned i) {
   SmallVector<int64_t> shape = c.ints(i, "shape");
   if (c.failed)

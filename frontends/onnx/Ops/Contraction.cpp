@@ -30,11 +30,12 @@ std::pair<Value, Value> unmergedBatch(Value lhs, Value rhs) {
   return {left, right};
 }
 
-/// If `rows` comes from a transpose and then a reshape that merges several dimensions
-/// into the first one: the input of the reshape. An example is [B, heads, T, d] to [T, B,
-/// ..] to [T * B, K] in nn.MultiheadAttention. In the merged dimension the batch is not
-/// outermost, so no layout could shard that dimension by samples. Any other `rows` is
-/// returned unchanged.
+/// If a transpose changes the order of a tensor's dimensions, and a reshape then merges
+/// several of them into the first dimension of `rows`: `rows` with these dimensions
+/// unmerged. In nn.MultiheadAttention, for example, [B, heads, T, d] becomes [T, B, ..]
+/// and then [T * B, K]; the result is [T, B, K]. In the merged dimension the batch is
+/// not outermost, so no layout could shard that dimension by samples. Any other `rows`
+/// is returned unchanged.
 Value unmergedRows(Conversion &c, Value rows) {
   auto reshape = rows.getDefiningOp<nn::ReshapeOp>();
   auto transpose = reshape ? reshape.getInput().getDefiningOp<nn::TransposeOp>() : nullptr;
@@ -53,9 +54,10 @@ Value unmergedRows(Conversion &c, Value rows) {
   return c.e.reshape(transpose, apart);
 }
 
-/// Converts a product with the meaning of numpy's matmul. Leading dimensions that only
-/// the left operand has become free dimensions of one contraction; the other leading
-/// dimensions become batch dimensions.
+/// Converts a product with the meaning of numpy's matmul. If the right operand is a
+/// single matrix (each of its leading dimensions has extent 1), the leading dimensions
+/// of the left operand become free dimensions of one contraction. If not, the leading
+/// dimensions of both operands are broadcast together and become batch dimensions.
 LogicalResult convertMatMul(Conversion &c) {
   Value lhs = c.operand(0), rhs = c.operand(1);
   if (rankOf(lhs) == 0 || rankOf(rhs) == 0)

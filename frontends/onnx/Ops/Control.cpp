@@ -2,8 +2,8 @@
 //
 // The MLIR modules that the importer makes have no control flow. Once shapes are known,
 // most conditions and trip counts are constants. So the importer converts only the branch
-// that is taken, and unrolls loops. A condition or trip count that depends on data is an
-// error.
+// that is taken. It unrolls each loop that it cannot convert as one batch
+// (BatchedLoop.h). A condition or trip count that depends on data is an error.
 
 #include "frontends/onnx/Import/Registry.h"
 #include "frontends/onnx/Ops/BatchedLoop.h"
@@ -154,9 +154,9 @@ LogicalResult convertLoop(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// The form of a Scan node: the numbers of its states, of the sequences that it scans
-/// and of its stacked results, and the trip count. Each sequence and each result has
-/// an axis and a direction (forwards or backwards).
+/// The form of a Scan node: how many states, sequences to scan and stacked results it
+/// has, and its trip count. Each sequence and each result has an axis and a direction
+/// (forwards or backwards).
 struct ScanShape {
   int64_t states, scans, results, trips = -1;
   SmallVector<int64_t> inAxes, inReversed, outAxes, outReversed;

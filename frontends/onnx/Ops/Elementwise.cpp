@@ -22,8 +22,8 @@ template <typename Op> LogicalResult convertUnary(Conversion &c) {
 
 template <typename Op> LogicalResult convertFloatUnary(Conversion &c) {
   Value x = c.operand(0);
-  // For integers the operator is a rounding, and rounding an integer is the identity. The
-  // other operators that this function converts take only floats.
+  // If the operand is an integer, the operator is a rounding, which does not change
+  // integers. The other operators that this function converts take only floats.
   return c.done(isFloatValue(x) ? Value(c.e.make<Op>(x)) : x);
 }
 
@@ -75,8 +75,9 @@ template <typename Op> LogicalResult convertVariadic(Conversion &c) {
   return c.done(result);
 }
 
-/// Converts Max and Min. A node with two operands may be a clamp with one bound. In all
-/// other cases equal operands get equal shares of the gradient.
+/// Converts Max and Min. A Max may be a bounded logarithm (boundedLog), and a node with
+/// two operands may be a clamp with one bound. In all other cases equal operands get
+/// equal shares of the gradient.
 template <typename Op> LogicalResult convertExtreme(Conversion &c) {
   if (Value bounded = boundedLog(c))
     return c.done(bounded);

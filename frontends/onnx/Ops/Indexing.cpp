@@ -161,8 +161,8 @@ LogicalResult convertScatterElements(Conversion &c) {
       c.e.make<nn::ScatterElementsOp>(input.getType(), *kind, input, indices, updates, axis));
 }
 
-/// Index tuples whose negative elements are counted from the front. Element k of a tuple
-/// is wrapped by the extent of the dimension that it indexes.
+/// The index tuples `indices` without negative elements, which would count from the end.
+/// Element k of a tuple is wrapped by the extent of the dimension that it indexes.
 Value wrapTuples(Conversion &c, Value input, Value indices, int64_t batchDims) {
   int64_t length = rankOf(indices) ? shapeOf(indices).back() : 0;
   if (rankOf(indices) <= batchDims || rankOf(input) < batchDims ||

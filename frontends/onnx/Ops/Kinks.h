@@ -45,8 +45,8 @@ mlir::Value clampTo(Conversion &c, mlir::Value x, mlir::Value low, mlir::Value h
 
 /// max(ln x, `least`) if the operands are a logarithm and a number `least`, as in cross
 /// entropies of probabilities; null for other operands. If `least` is larger than ln x,
-/// no gradient reaches the logarithm. Otherwise x = 0 would give NaN: the slope of ln x
-/// is infinite there, and its product with a zero gradient is NaN.
+/// no gradient reaches the logarithm. A zero gradient that is passed to the logarithm
+/// would give NaN at x = 0, because the slope of ln x is infinite there.
 mlir::Value boundedLog(Conversion &c);
 
 } // namespace dpc::onnx

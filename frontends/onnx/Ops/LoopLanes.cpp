@@ -1,5 +1,5 @@
-// Evaluates the nodes in the body of a loop on representations of their operands in
-// all iterations.
+// Evaluates the nodes in the body of a loop on operands that represent all
+// iterations at once.
 
 #include "frontends/onnx/Ops/LoopLanes.h"
 
@@ -300,8 +300,9 @@ LogicalResult LoopLanes::evaluateGather(const Node &node, ArrayRef<Lanes> operan
 }
 
 /// Evaluates a Slice along the first dimension of a tensor that is the same in every
-/// iteration. The result consists of the rows between the bounds. If the bounds always
-/// differ by 1, the result has one element per iteration.
+/// iteration. The result consists of the rows between the bounds. If the tensor has
+/// rank 1, and iteration i is known to take only element k + i for some k, the result
+/// has one element per iteration.
 LogicalResult LoopLanes::evaluateSlice(const Node &node, ArrayRef<Lanes> operands) {
   if (operands.size() < 3 || operands[0].kind != Kind::same || rankOf(operands[0].tensor) == 0 ||
       (operands.size() > 3 && node.input(3) != kNoValue && !isAxis0(operands[3])) ||
@@ -360,8 +361,9 @@ LogicalResult LoopLanes::evaluateReduce(const Node &node, ArrayRef<Lanes> operan
   return bind(node.output(0), result);
 }
 
-/// Evaluates Div. A sum of rows that is divided remains a sum of rows (Kind::reduced),
-/// with the divisor noted in it.
+/// Evaluates Div. If a reduction of rows (Kind::reduced) is divided by one number
+/// per iteration, the result is this reduction with the number as `divisor`. Any
+/// other Div is evaluated as an elementwise node.
 LogicalResult LoopLanes::evaluateDiv(const Node &node, ArrayRef<Lanes> operands) {
   Lanes result = operands[0];
   Value divisor = operands[1].kind == Kind::each ? flat(operands[1]) : Value();

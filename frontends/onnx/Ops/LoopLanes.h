@@ -49,7 +49,8 @@ struct Lanes {
 /// The integer that a value equals in every iteration; nullopt if the integer is not
 /// known or if iterations may have different integers.
 std::optional<int64_t> knownScalar(const Lanes &value);
-/// The integers of a value that has one known element per iteration.
+/// The integers of a value that has one known element in each of `count`
+/// iterations.
 std::optional<std::vector<int64_t>> knownEach(const Lanes &value, int64_t count);
 
 /// Evaluates the body of one loop.

@@ -21,7 +21,8 @@ LogicalResult finishLoss(Conversion &c, Value losses, Value weights) {
   return c.done(reduction == "sum" ? total : c.e.div(total, c.e.sum(weights, all)));
 }
 
-/// The weight of each label: the weight of its class, or 0 if the label is ignored.
+/// The weight of each label: the weight of its class (1 if the node has no
+/// weights), or 0 if the label is ignored.
 Value labelWeights(Conversion &c, Value labels, Type element, bool ignores, int64_t ignored) {
   Value weights;
   Value safe = labels;
@@ -89,8 +90,8 @@ LogicalResult convertNegativeLogLikelihood(Conversion &c) {
   return finishLoss(c, losses, weights);
 }
 
-/// Converts Dropout: in training mode to nn.dropout with the next random stream,
-/// otherwise to its input.
+/// Converts Dropout: in training mode with a ratio above 0 to nn.dropout with
+/// the next random stream, otherwise to its input.
 LogicalResult convertDropout(Conversion &c) {
   Value x = c.operand(0);
   double ratio = 0.5;

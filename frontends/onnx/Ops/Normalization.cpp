@@ -100,7 +100,7 @@ LogicalResult convertLayerNorm(Conversion &c) {
   if (hasEmpty(x, dimensions))
     return c.error("shape " + printed(shapeOf(x)) + " is empty where it is normalised");
   Type compute = computeType(c, x),
-       own = nn::typeOf(c.operand(1)).getElementType(); // RMSNormalization's V
+       own = nn::typeOf(c.operand(1)).getElementType(); // the type of the result
   if (c.failed)
     return failure();
   Value wide = c.e.convert(x, compute);

@@ -2,8 +2,9 @@
 //
 // A program draws random values only in training. Exporters write three operations as a
 // comparison of a uniform random number with a probability: bernoulli, dropout of a mask
-// (stochastic depth), and decomposed dropout. The result of such a comparison becomes the
-// mask of an nn.dropout, which is all ones in evaluation.
+// (stochastic depth), and decomposed dropout. If the probability is one known number, the
+// result of such a comparison becomes the mask of an nn.dropout, which is all ones in
+// evaluation.
 
 #include "frontends/onnx/Ops/Random.h"
 
@@ -44,7 +45,7 @@ bool isComparison(const Node &node) {
          node.is("GreaterOrEqual");
 }
 
-/// Whether the only use of `uniform` is a comparison.
+/// Whether `uniform` draws from [0, 1) and its only use is a comparison.
 bool drawsMask(const Graph &graph, const Node &uniform) {
   std::optional<Use> use = soleReader(graph, uniform.output(0));
   return use && isComparison(graph.nodes[use->node]) && drawsUnit(uniform);
@@ -104,7 +105,7 @@ LogicalResult convertBernoulli(Conversion &c) {
   Type element = drawnType(c, nn::typeOf(probability).getElementType());
   if (!element || c.failed)
     return failure();
-  // nn.bernoulli draws numbers of 32 or 64 bits.
+  // nn.draw_uniform draws only numbers of 32 or 64 bits.
   if (!nn::typeOf(probability).getElementType().isF64())
     probability = c.e.convert(probability, c.builder.getF32Type());
   auto p = c.tryDoubles(0);

@@ -380,8 +380,8 @@ LogicalResult Recurrence::walk(int64_t d) {
   return success();
 }
 
-/// Sets the results of the node: outputs of shape [T, directions, B, H] and states of
-/// shape [directions, B, H].
+/// Sets the results of the node. In layout 0, the outputs have shape [T, directions,
+/// B, H] and the states have shape [directions, B, H].
 void Recurrence::giveResults() {
   if (c.wantsResult(0)) {
     SmallVector<Value> all;

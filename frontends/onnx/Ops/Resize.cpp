@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kMaxExtent = (int64_t(1) << 31) - 1;
 
-/// For one dimension of Resize: the input indices that each output index reads,
-/// with their weights.
+/// The input indices that one output index reads along a dimension, each with
+/// its weight.
 struct Taps {
   SmallVector<std::pair<int64_t, double>> of;
 };

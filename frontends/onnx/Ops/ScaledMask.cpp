@@ -31,8 +31,8 @@ std::optional<double> splatOf(Value value) {
   return std::nullopt;
 }
 
-/// Compares probabilities to the precision of f32, because the file may hold either
-/// in f32 or f64.
+/// Compares probabilities to the precision of f32, because the file may store each
+/// of them in f32 or in f64.
 bool isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
 /// The drawn mask that a value represents. The value may have booleans or numbers, and

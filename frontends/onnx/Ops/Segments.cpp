@@ -1,5 +1,6 @@
-// Reduces row ranges: by a reshape if all segments have equal lengths, else by a
-// scatter that adds each row to its segment.
+// Reduces row ranges. Consecutive segments of one known length become a
+// dimension by a reshape. Other segments are reduced by a scatter, which
+// combines each row with its segment.
 
 #include "frontends/onnx/Ops/Segments.h"
 
@@ -20,8 +21,8 @@ struct EqualLengths {
   int64_t first, length;
 };
 
-/// Rows, the segment that each row belongs to, and flags for the rows that belong to no
-/// segment.
+/// Rows, the segment that each row belongs to, and flags that say which rows belong to
+/// a segment.
 struct Places {
   Value rows;
   /// int64, in [0, number of segments), even for a row that belongs to no segment.
@@ -30,7 +31,8 @@ struct Places {
   Value belongs;
 };
 
-/// A view of rank 1: `count` elements of `tensor`, from element `offset` on.
+/// A view of rank 1: elements of `tensor`, from element `offset` on. The struct
+/// does not hold their number.
 struct View {
   Value tensor;
   int64_t offset;
@@ -133,8 +135,8 @@ View viewOf(Value value) {
   }
 }
 
-/// The origin of element `i` of a view: it is followed through concatenations to the
-/// tensor that it was taken from.
+/// The origin of element `i` of a view. Follows the element through concatenations
+/// to the tensor from which it was taken.
 View originOf(View view, int64_t i) {
   i += view.offset;
   while (auto concat = view.tensor.getDefiningOp<nn::ConcatOp>())
@@ -170,7 +172,7 @@ Value exceptLast(Value end) {
 }
 
 /// The offsets at which segments begin, followed by the end of the last one; null
-/// if a segment does not end where the next one begins.
+/// if a segment is not known to end where the next one begins.
 Value offsetsOf(Conversion &c, const Segments &segments) {
   Value others = exceptLast(segments.end);
   View begin = viewOf(segments.begin), end = viewOf(others);
@@ -186,9 +188,9 @@ Value offsetsOf(Conversion &c, const Segments &segments) {
   return c.e.make<nn::ConcatOp>(parts, int64_t(0));
 }
 
-/// The segment of a row is the number of offsets that are at most the row's index,
-/// less 1. The offsets are counted with a scatter, so the program requires offsets
-/// to be in [0, number of rows].
+/// The segment of a row is one less than the number of offsets that are at most
+/// the row's index. The offsets are counted with a scatter, so the program
+/// requires offsets to be in [0, number of rows].
 Places dataPlaces(Conversion &c, const Segments &segments) {
   Value offsets = offsetsOf(c, segments);
   if (!offsets)

@@ -119,8 +119,8 @@ LogicalResult convertSequenceLength(Conversion &c) {
   return elements ? c.done(c.intConstant({}, {int64_t(elements->size())})) : failure();
 }
 
-/// The tensor that consists of the slices `parts` along `axis`, in this order; null
-/// if they are not all slices of one tensor.
+/// The tensor whose slices of one index along `axis` are exactly `parts`, in this
+/// order; null if there is none.
 Value joinSlices(ArrayRef<Value> parts, int64_t axis) {
   Value whole;
   for (auto [i, part] : llvm::enumerate(parts)) {

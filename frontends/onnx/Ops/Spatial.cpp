@@ -66,7 +66,7 @@ std::optional<Geometry> readGeometry(Conversion &c, Value x, ArrayRef<int64_t> k
       return std::nullopt;
     }
     // In ceil_mode the last window may begin inside the input and end beyond the padding,
-    // by at most one stride less 1.
+    // by at most `stride - 1` elements.
     int64_t behind = c.intAttr("ceil_mode") ? g.strides[i] - 1 : 0;
     if (in + low + high + behind < reach) {
       (void)c.error("the window reaches " + Twine(reach) + " but the padded extent is " +
@@ -214,9 +214,9 @@ LogicalResult convertMaxPool(Conversion &c) {
   return c.failed ? failure() : success();
 }
 
-/// Converts AveragePool: the sum of each window, divided by a number of elements. With
-/// count_include_pad this is the number of all elements of the window, otherwise the
-/// number of those outside of the padding.
+/// Converts AveragePool: the sum of each window, divided by a number of elements. The
+/// number counts the elements of the window that lie in the input, and with
+/// count_include_pad also those that lie in the padding that the node asks for.
 LogicalResult convertAveragePool(Conversion &c) {
   Value x = c.operand(0);
   auto g = readPooling(c, x);

@@ -32,7 +32,8 @@ ValueId findHeld(const Graph &graph, const SignatureEntry &buffer) {
   return kNoValue;
 }
 
-/// Calls whose result has the same numbers as their operand.
+/// Whether the result of a call has the same numbers as its operand. `stem`
+/// names the call.
 bool isCopy(StringRef stem) {
   return stem == "clone" || stem == "detach" || stem == "alias" || stem == "_to_copy" ||
          stem == "contiguous" || stem == "view" || stem == "lift_fresh_copy";
@@ -53,7 +54,8 @@ bool isFolded(const Graph &graph, const CallComparison &calls, const SignatureEn
   });
 }
 
-/// Whether a call takes the buffer and has a node that reads an input.
+/// Whether a call takes the buffer and at least one node of the call has
+/// operands.
 bool isTaken(const Graph &graph, const CallComparison &calls, const SignatureEntry &buffer) {
   return llvm::any_of(calls.getCalls(), [&](const CallReads &call) {
     return llvm::any_of(
@@ -114,7 +116,8 @@ ValueId valueNamed(const Graph &graph, const CallComparison &calls, StringRef na
   return found;
 }
 
-/// The values among `candidates` that are computed from a tensor of `buffers`.
+/// The values among `candidates` that are computed from at least one of
+/// `buffers`.
 std::vector<ValueId> dependOn(const Graph &graph, llvm::ArrayRef<ValueId> buffers,
                               llvm::ArrayRef<ValueId> candidates) {
   std::vector<bool> depends(graph.values.size());

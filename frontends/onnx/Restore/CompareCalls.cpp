@@ -15,7 +15,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// Calls that the exporter may drop because their result equals an operand.
+/// Whether the exporter may drop calls with this stem, because their result
+/// equals an operand.
 bool mayGiveItsOperand(StringRef stem) {
   static const llvm::StringSet<> stems = {
       "add",    "sub",     "mul",        "div",     "clone",     "alias",     "contiguous",

@@ -31,8 +31,8 @@ SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The tensor of shape `shape` whose elements are those of `from` at `strides`, in
-/// elements of `from` per dimension.
+/// The tensor of shape `shape` whose element [i, j, ..] is element i * strides[0]
+/// + j * strides[1] + .. of `from`.
 Tensor gatherStrided(const Tensor &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   size_t bytes = elementBytes(from.type);
   std::vector<char> to(product(shape) * bytes);
@@ -197,12 +197,14 @@ std::optional<Derivation> findRows(const Tensor &parameter, const Tensor &value)
   return Derivation{gather};
 }
 
-/// The number that gives `value` when added to every element of `parameter`.
+/// The step that adds one number to every element of `parameter` and so gives
+/// `value`. nullopt if there is no such number.
 std::optional<Derivation> findAddend(const Tensor &parameter, const Tensor &value) {
   if (parameter.shape != value.shape || parameter.numElements() == 0)
     return std::nullopt;
-  // Because the sum is rounded, the difference is taken at the smallest element of
-  // `parameter`: there the sum keeps the most bits of the added number.
+  // Because the sum is rounded, the difference is taken at the element of
+  // `parameter` with the smallest magnitude: there the sum keeps the most bits of
+  // the added number.
   int64_t best = 0;
   for (int64_t i = 0; i < parameter.numElements(); ++i)
     if (std::abs(parameter.asDouble(i)) < std::abs(parameter.asDouble(best)))

@@ -45,7 +45,8 @@ using Derivation = std::vector<DerivationStep>;
 /// shape or the type (only f32 and f64 support Add).
 std::optional<Tensor> derive(const Tensor &tensor, llvm::ArrayRef<DerivationStep> steps);
 
-/// As text for tables, such as "transposed, rows"; empty for no step.
+/// The steps as text for tables, such as "transposed, rows"; empty if there are
+/// no steps.
 std::string describe(llvm::ArrayRef<DerivationStep> steps);
 
 /// The steps that make exactly `value` from `parameter`. The function tries no step, a

@@ -1,6 +1,6 @@
 // Finds additions (of numbers up to 1e-8) and factors (within 1e-5 of 1) that the exporter
-// dropped, if without them the op that reads the result may have an infinite value or
-// gradient.
+// dropped, if without them the op that reads the result may have an infinite value,
+// an infinite gradient or a kink.
 
 #include "frontends/onnx/Restore/DroppedArithmetic.h"
 
@@ -13,7 +13,8 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// The point at which an operator has no finite value or no finite gradient.
+/// The point at which an operator has no finite value, no finite gradient or a
+/// kink.
 enum class Singular { nowhere, atZero, atOne };
 
 /// The singular point of a Pow: 0, or none if all exponents are at least 1, because then
@@ -63,7 +64,8 @@ std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallCom
       bool isSum = sums.contains(stem);
       if (argument.isMade || argument.value == kNoValue || (!isSum && !products.contains(stem)))
         continue;
-      // The exporter merged two equal calls here; it did not drop a number.
+      // If the value is the result of an equal call, the exporter merged the
+      // two calls and dropped no number.
       const CallReads *kept = calls.callOf(argument.value);
       if (kept && stemOf(kept->result) == stem && !calls.hasHiddenUser(*kept))
         continue;

@@ -9,9 +9,9 @@
 namespace dpc::onnx {
 
 /// One message for each dropped addition of a small number, and for each dropped factor
-/// close to 1, if the op that reads the result may now have an infinite value or gradient.
-/// An example is the 1e-8 in sqrt(x + 1e-8). For any other op the dropped number makes no
-/// difference, because it is below the resolution of the type.
+/// close to 1, if the op that reads the result may now have an infinite value, an infinite
+/// gradient or a kink. An example is the 1e-8 in sqrt(x + 1e-8). For any other op the
+/// dropped number makes no difference, because it is below the resolution of the type.
 std::vector<std::string> findDroppedArithmetic(const Graph &graph, const CallComparison &calls);
 
 } // namespace dpc::onnx

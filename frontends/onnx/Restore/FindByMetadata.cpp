@@ -33,8 +33,8 @@ std::string within(StringRef owner, StringRef name) {
   return owner.empty() ? name.str() : (owner + "." + name).str();
 }
 
-/// The target of the PARAMETER that `initializer` is. If it is none, the targets of the
-/// PARAMETERs from which the exporter computed it.
+/// If the signature has an entry with the name of `initializer`: that name. Otherwise
+/// the targets of the PARAMETERs from which the exporter computed `initializer`.
 std::vector<std::string> MetadataFinder::parametersOf(const Initializer &initializer) const {
   std::vector<std::string> targets;
   if (const SignatureEntry *entry = signature.findTarget(initializer.name)) {
@@ -82,7 +82,8 @@ bool MetadataFinder::isReadForItsType(int32_t node, int32_t operand) const {
 
 /// Matches the float operands of a call's nodes with the arguments of the call. It first
 /// uses the known operands of the operator, then the names of the tensors. The remaining
-/// operands are matched by the last parts of the names, and finally in their order.
+/// operands are matched by the last parts of the names, then in their order, and finally
+/// by the values of the tensors.
 void MetadataFinder::identify(const CallNodes &group) {
   if (isRecurrent(group.call))
     return findRecurrent(group);

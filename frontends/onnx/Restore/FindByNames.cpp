@@ -113,7 +113,7 @@ void Finder::add(RestoredTensor tensor, const Initializer &was, Derivation steps
 /// Plans the weight of a linear layer under the name `name`. The file has the transpose
 /// of the weight as `initializer`. If another tensor of the file has the values of the
 /// weight, that tensor is the weight, unless all its elements are equal, which proves
-/// nothing. Otherwise the plan adds a tensor.
+/// nothing. Otherwise the plan adds a tensor if a name for it is known.
 void Finder::planMatrix(const Initializer &initializer, const std::string &name,
                         llvm::ArrayRef<Operand> uses) {
   Derivation transpose(1);

@@ -35,7 +35,7 @@ const llvm::StringSet<> &lookups() {
 }
 
 /// Operators whose results are floats that depend on the values of their operands. Such
-/// a result cannot be undone, and it is never an index.
+/// an operator cannot be undone, and its result is never an index.
 const llvm::StringSet<> &arithmetic() {
   static const llvm::StringSet<> names = {
       "linear",       "addmm",    "matmul", "mm",         "bmm",

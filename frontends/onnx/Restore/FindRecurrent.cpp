@@ -84,8 +84,8 @@ std::optional<Tensor> cut(const Tensor &operand, bool isBias, size_t count, size
 }
 
 /// Finds the initializers that an operand of a recurrent operator consists of: one per
-/// direction, or one for all directions. An entry is null if nodes compute that part of
-/// the operand.
+/// direction, or one for all directions. The initializer of an entry is null if nodes
+/// compute that part of the operand.
 class Leaves {
 public:
   Leaves(const Graph &graph, llvm::ArrayRef<int32_t> nodes) : graph(graph), nodes(nodes) {}

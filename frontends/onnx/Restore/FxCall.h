@@ -31,8 +31,8 @@ llvm::StringRef valueArgument(const FxCall &call, int position);
 
 /// The position of the argument of `call` that operand `operand` of `node` reads; `node`
 /// is one of the call's nodes. The result is `kNoArgument` if the exporter added the
-/// operand. nullopt if this function does not know the call. It knows those calls whose
-/// operands have another order or number in ONNX.
+/// operand. nullopt if this function does not know the call. If it knows a call, the
+/// operands in ONNX may differ from the arguments in their order and count.
 constexpr int kNoArgument = -1;
 std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand);
 

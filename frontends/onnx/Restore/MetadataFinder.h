@@ -161,8 +161,8 @@ private:
     ElementType type;
   };
   std::vector<DroppedBias> dropped;
-  /// `named` has the placeholders that some call takes. `foldedNames` has the parameters
-  /// from which the exporter computed a tensor of the file.
+  /// `named` has the names of the arguments of all calls. `foldedNames` has the names of
+  /// the values from which the exporter computed tensors of the file.
   std::set<std::string> named, foldedNames;
   /// Nodes without metadata about their call.
   std::vector<int32_t> silentNodes;

@@ -26,8 +26,7 @@ bool isZero(const Tensor &tensor) {
   return llvm::all_of(tensor.bytes, [](char byte) { return byte == 0; });
 }
 
-/// The form in which the file has `tensor`: e.g. "transposed 'val_3'" or "one tensor with
-/// 'w'".
+/// The form in which the file has `tensor`: e.g. "transposed 'val_3'" or "gates of 'w'".
 std::string inTheFile(const Graph &graph, const RestorationPlan &plan, size_t tensor) {
   std::vector<std::string> parts;
   for (const RestoredUse &use : plan.uses) {

@@ -139,8 +139,7 @@ struct RestorationPlan {
   std::vector<std::array<std::string, 4>> rows(const Graph &graph) const;
   /// The rows as a table.
   void print(const Graph &graph, llvm::raw_ostream &os) const;
-  /// "12 parameters under their module's names: 8 split, 1 tied, .."; empty
-  /// when nothing is restored.
+  /// "1 tied again, 8 split from equal ones, .."; empty if nothing is restored.
   std::string summary(const Graph &graph) const;
   /// "2 values that the module does not differentiate (detach, detach_1)"; empty when there
   /// is none.

@@ -44,7 +44,8 @@ std::vector<std::string> Rewriter::blocksOf(size_t tensor, size_t count) {
   return found->second;
 }
 
-/// Concatenates `parts` and gives the result this shape.
+/// Concatenates `parts`, and reshapes the result to `shape` unless `shape` is
+/// empty.
 std::string Rewriter::joinRows(const std::string &name, llvm::ArrayRef<std::string> parts,
                                llvm::ArrayRef<int64_t> shape) {
   std::string result = parts.front();

@@ -232,8 +232,8 @@ void Rewriter::detachOutput(const DetachedOutput &output) {
       }
 }
 
-/// Removes initializers all of whose uses the plan has replaced. Also removes Identity
-/// nodes that only gave these initializers another name.
+/// Removes an initializer if the plan has replaced all of its uses. Also removes
+/// Identity nodes that only gave such an initializer another name.
 void Rewriter::dropUnused() {
   llvm::StringSet<> replaced, reads;
   for (const RestoredUse &use : plan.uses)

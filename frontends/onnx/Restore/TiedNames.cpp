@@ -115,7 +115,7 @@ private:
 
   const Graph &graph;
   const GraphSignature signature;
-  /// Maps each other name of a parameter to the name that the graph has for it.
+  /// Maps each name of a tensor to the name of its initializer in the graph.
   std::map<std::string, std::string> holder;
   std::map<std::string, std::vector<std::string>> others;
 };

@@ -22,11 +22,12 @@ using llvm::StringRef;
 namespace dpc::onnx {
 namespace {
 
-/// A list of dimensions of the value, as their numbers. kOne stands for a dimension of
+/// A list of dimensions of the value, as their indices. kOne stands for a dimension of
 /// extent 1.
 using DimList = std::vector<int>;
 constexpr int kOne = -1;
-/// With more candidates than these the search gives up.
+/// The search gives up if there are more candidates or more views. It does not
+/// permute more than kMostDims dimensions.
 constexpr size_t kMostCandidates = 5000, kMostViews = 6, kMostDims = 5;
 
 struct Candidate {
@@ -141,7 +142,8 @@ std::vector<Candidate> Search::undo(const std::vector<Candidate> &from, const Vi
     case ViewKind::Exchange:
     case ViewKind::Permute:
       if (each.isReshaped || each.dims.size() > kMostDims) {
-        // A vector may come from a matrix.
+        // After a reshape, even a vector may come from a matrix, whose order is
+        // unknown.
         next.isAnyOrder |= each.isReshaped || withoutOnes(each.dims).size() > 1;
         to.push_back(next);
       } else {
@@ -171,7 +173,7 @@ void Search::undoMove(const Candidate &from, ViewKind kind, std::vector<Candidat
   if (kind == ViewKind::Permute) {
     if (rank == 4 && isKernel)
       add({2, 3, 1, 0}); // height, width, inputs, outputs
-    if (rank > 2) {      // a matrix in each row
+    if (rank > 2) {      // exchanges the last two dimensions
       std::swap(order[rank - 2], order[rank - 1]);
       add(order);
       order.assign(llvm::seq(0, rank).begin(), llvm::seq(0, rank).end());
