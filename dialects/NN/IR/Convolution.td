@@ -21,7 +21,7 @@ class NN_ConvolutionOp<string mnemonic, string first, string second, list<Trait>
     result has it too or a wider float type; (C3) with g `groups`,
     g >= 1, x has g times the input channels of w, and g divides the output
     channels; (C4) `strides`, `padLow`, `padHigh` and `dilations` have one entry
-    a spatial dimension; (C5) strides, dilations and kernel extents are at least
+    per spatial dimension; (C5) strides, dilations and kernel extents are at least
     1, and no extent or entry exceeds 2^31 - 1 in size; (C6) the dilated kernel
     fits the padded extent, in + padLow + padHigh >= (k - 1) dilation + 1; (C7) y
     has the batch of x, the output channels of w and spatial extents

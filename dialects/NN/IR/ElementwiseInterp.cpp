@@ -288,9 +288,13 @@ LogicalResult SelectOp::interpret(InterpreterContext &, Operands in, Results out
 }
 
 LogicalResult ClampOp::interpret(InterpreterContext &, Operands in, Results out) {
+  const bool isUnsigned = out[0].getType().getElementType().isUnsignedInteger();
   for (int64_t i = 0, e = out[0].size(); i < e; ++i) {
     if (out[0].isFloat())
       out[0].floats[i] = minOf(maxOf(in[0]->floats[i], in[1]->floats[i]), in[2]->floats[i]);
+    else if (isUnsigned)
+      out[0].ints[i] = std::min(std::max<uint64_t>(in[0]->ints[i], in[1]->ints[i]),
+                                static_cast<uint64_t>(in[2]->ints[i]));
     else
       out[0].ints[i] = std::min(std::max(in[0]->ints[i], in[1]->ints[i]), in[2]->ints[i]);
   }

@@ -12,7 +12,7 @@ class NN_PoolingOp<string mnemonic, list<string> operands, list<Trait> traits>
   string constraints = [{
     Constraints (pool_c1 to pool_c5, the same for the four ops): (C1) x has rank
     3 to 5; (C2) `kernel`, `strides`, `padLow`, `padHigh` and `dilations` have
-    one entry a spatial dimension; (C3) kernel, strides and dilations are at
+    one entry per spatial dimension; (C3) kernel, strides and dilations are at
     least 1, and no extent or entry exceeds 2^31 - 1 in size; (C4) the dilated
     window fits the padded extent, in + padLow + padHigh >=
     (k - 1) dilation + 1; (C5) the pooled tensor has the batch, channels and

@@ -80,10 +80,11 @@ def NN_DropoutOp : NN_Op<"dropout", [
 class NN_DrawOp<string mnemonic, string distribution, string mean> : NN_Op<mnemonic, [
     Pure, NN_TrainingMode, NN_Computes]> {
   let description = [{
-    Training: }] # distribution # [{ of `nn.random_uniform`, each element its own. Evaluation: }]
-    # mean # [{, the mean.
+    In training, every element is }] # distribution # [{ of `nn.random_uniform`. Each
+    element has its own numbers. In evaluation, every element is }] # mean # [{, the mean.
 
-    Made by the frontends at level `import`; building the step replaces it.
+    Frontends create the op, which exists only at level `import`. When the step is
+    built, the training or the evaluation form replaces it.
 
     ```mlir
     func.func @example() {
@@ -98,12 +99,12 @@ class NN_DrawOp<string mnemonic, string distribution, string mean> : NN_Op<mnemo
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def NN_DrawUniformOp : NN_DrawOp<"draw_uniform", "the numbers", "1/2"> {
+def NN_DrawUniformOp : NN_DrawOp<"draw_uniform", "a number", "1/2"> {
   let summary = "Numbers drawn uniformly from [0, 1)";
 }
 
 def NN_DrawNormalOp : NN_DrawOp<"draw_normal",
-    "sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958) of pairs (u, v)", "0"> {
+    "sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958) of two numbers u and v", "0"> {
   let summary = "Numbers drawn from the standard normal distribution";
 }
 
