@@ -18,9 +18,9 @@ namespace dpc {
 using namespace dpc;
 using dist::AllReduceOp;
 
-/// Sorts the ops of `block` by depth, and returns the depth of each op. The depth is the number of
-/// collectives on the longest path to the op, without the op itself. Ops of equal depth keep their
-/// order.
+/// Sorts the ops of `block` by depth, and returns the depth of each op. The depth is the largest
+/// number of collectives on any path of operands to the op, without the op itself. Ops of equal
+/// depth keep their order.
 static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   DenseMap<Operation *, int64_t> depths;
   SmallVector<Operation *> ops;

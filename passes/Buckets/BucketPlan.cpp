@@ -97,7 +97,8 @@ Error checkReadyOrder(const BucketProblem &problem) {
 }
 
 /// Checks that the members exist, have one key and are in ready order, and that a sparse member is
-/// alone. Before the last member joined, the bucket must have been below its limit.
+/// alone. A bucket of several members must have been below its limit before the last member joined.
+/// Also checks that the limit of the bucket is one of the problem's limits.
 Error verifyMembers(const BucketProblem &problem, size_t number, const Bucket &bucket,
                     const std::vector<int64_t> &readyPosition) {
   if (bucket.members.empty())
@@ -226,7 +227,7 @@ llvm::Expected<BucketPlan> dpc::assignBuckets(const BucketProblem &problem) {
   if (Error error = problem.check())
     return std::move(error);
 
-  /// The open bucket of a key, and the index of its limit in the list of limits.
+  /// The open bucket of a key, and the index of the bucket's limit in `problem.limits`.
   struct Open {
     Bucket bucket;
     int64_t bytes = 0;

@@ -19,7 +19,7 @@ namespace dpc {
 /// compares them and never parses them.
 struct BucketKey {
   std::string dtype;
-  /// How the collective combines the elements of the ranks: "sum", "max", or "" for a gather.
+  /// How the collective combines the elements of the ranks, e.g. "sum" or "max"; "" for a gather.
   std::string reduction;
   /// The group of devices that takes part in the collective.
   std::string group;
@@ -35,7 +35,7 @@ struct BucketKey {
   friend bool operator==(const BucketKey &a, const BucketKey &b);
 };
 
-/// One tensor: the local shard of a gradient or parameter.
+/// One tensor of a rank, e.g. the local shard of a gradient or of a parameter.
 struct BucketTensor {
   int64_t elements = 0;
   int64_t elementBytes = 4;
@@ -59,9 +59,9 @@ struct BucketProblem {
   /// In bytes, a power of two. Every member and every shard starts at a multiple of `alignment`.
   int64_t alignment = 64;
 
-  /// Checks that the problem is sound: there is at least one tensor and one limit, no sum of sizes
-  /// overflows, `readyOrder` is empty or a permutation, and tensors of one key have one element
-  /// size.
+  /// Checks that the problem is sound: there is at least one tensor and one limit, all sizes and
+  /// counts are valid, no sum of sizes overflows, `readyOrder` is empty or a permutation, and
+  /// tensors of one key have one element size.
   llvm::Error check() const;
 };
 
@@ -79,7 +79,7 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-/// Buckets, in the order in which their collectives are issued.
+/// Buckets, in the order that assignBuckets() describes.
 struct BucketPlan {
   std::vector<Bucket> buckets;
 
@@ -91,10 +91,10 @@ struct BucketPlan {
 };
 
 /// Walks the tensors in ready order and appends each tensor to the open bucket of its key. A bucket
-/// closes when its bytes reach its limit. A tensor is never split. Closed buckets come first, in
-/// the order in which they close. Buckets that never reach their limit follow, in the order of
-/// their last members. Without a ready order, all buckets are sorted by their smallest member.
-/// Fails only if `problem.check()` fails.
+/// closes when its bytes reach its limit. A sparse tensor gets a bucket of its own, which closes at
+/// once. A tensor is never split. Closed buckets come first, in the order in which they close.
+/// Buckets that never reach their limit follow, in the order of their last members. Without a ready
+/// order, all buckets are sorted by their smallest member. Fails only if `problem.check()` fails.
 llvm::Expected<BucketPlan> assignBuckets(const BucketProblem &problem);
 
 } // namespace dpc

@@ -6,20 +6,23 @@ include "mlir/Pass/PassBase.td"
 def BucketCollectives : Pass<"dpc-bucket-collectives", "mlir::func::FuncOp"> {
   let summary = "Joins all-reduces of small tensors into all-reduces of buckets";
   let description = [{
-    Joins all-reduces into buckets (BucketPlan.h). The operands of a bucket are packed end
-    to end, summed by one all-reduce, and unpacked again. The all-reduces of a bucket have
-    one reduction, one element type and one group of devices. None of them depends on
-    another one. Either each of them is needed by a later collective, or none is. Buckets
-    fill in the order in which the operands are computed. An all-reduce joins a bucket
-    only if a kernel or a loop computes its operand, and no other op reads that operand.
-    The kernel or loop can then write the operand directly into the bucket.
+    Joins all-reduces into buckets (BucketPlan.h). The operands of a bucket are packed one
+    after the other, reduced by one all-reduce, and unpacked again. The all-reduces of a
+    bucket have one reduction, one element type and one group of devices. None of them
+    depends on another one. Either each of them is needed by a later collective, or none is.
+    Buckets fill in the order in which the operands are computed. An all-reduce joins a
+    bucket only if a kernel or a loop computes its operand, and no other op reads that
+    operand. The kernel or loop can then write the operand directly into the bucket.
 
-    Before that, the pass sorts the ops of each block by depth: the number of collectives on
-    the longest path to the op. Ops of equal depth keep their order. As a result,
-    collectives that do not depend on each other are adjacent, and an op that waits for a
-    collective comes after the ops that do not.
+    Before that, the pass sorts the ops of each block by depth: the largest number of
+    collectives on any path of operands to the op. Ops of equal depth keep their order. As a
+    result, every op that reads the result of a collective comes after the ops that compute
+    the operands of all collectives of the same depth, so that one all-reduce can replace
+    several.
 
     Needs: kernels formed. Keeps: values.
+
+    The example leaves out the kernels that compute %g and %h.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]
