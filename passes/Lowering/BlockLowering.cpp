@@ -1,5 +1,5 @@
-// Lowers each tensor of a block to a buffer of its own. Later passes let buffers share memory, and
-// let collectives overlap with computation.
+// Lowers the tensors of a block to buffers and views of buffers. Later passes let buffers share
+// memory, and let collectives overlap with computation.
 
 #include "passes/Lowering/BlockLowering.h"
 
@@ -95,8 +95,8 @@ static bool readsBetweenMembers(Value flat, dist::PackOp pack) {
 }
 
 /// Lowers a pack to one copy per member. If an op may read the bytes between the members or after
-/// the last member, adds ops that set these bytes to zero. Without them, the bytes would hold
-/// values of earlier buffers in the same memory, and an update would write them into state.
+/// the last member, adds ops that set these bytes to zero. Without these ops, the bytes could hold
+/// values of earlier buffers in the same memory, and an update could write these values into state.
 void BlockLowering::lowerPack(dist::PackOp pack) {
   Location loc = pack.getLoc();
   Value flat = createResultBuffer(pack.getResult());
@@ -126,8 +126,8 @@ void BlockLowering::lowerCollective(dist::CollectiveOpInterface op) {
   const Place place = persistentBuffers.placeOf(input);
   if (spaceOf(place.root) != Space::shared || place.stride) {
     // A collective cannot work on this buffer. For example, the buffer is an argument in private
-    // memory, or the slice of a microbatch: its offset depends on the iteration of the loop, which
-    // only launches and copies can look up.
+    // memory, or the slice of a microbatch. The offset of a slice depends on the iteration of the
+    // loop, which a collective cannot look up.
     Value copied = createBuffer(source, Space::shared);
     builder.create<CopyOp>(loc, input, copied);
     input = copied;

@@ -10,8 +10,10 @@
 
 namespace dpc {
 
-/// Lowers the ops of a block to exec ops, in their order. Each value gets a buffer of its own.
-/// Invariant: `buffers` maps every tensor that is already lowered to the buffer that holds it.
+/// Lowers the ops of a block to exec ops, in their order. The results of kernels, packs, loops and
+/// collectives get buffers of their own. The results of view ops (isView) become views of the
+/// operand's buffer. Invariant: `buffers` maps every tensor that is already lowered to the buffer
+/// that holds it.
 class BlockLowering {
 public:
   BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,

@@ -1,5 +1,5 @@
-// Makes buffers views of other buffers. If a value is computed only to be copied, reduced or
-// gathered into another buffer, it is computed in that buffer.
+// Turns buffers into views of other buffers. For example, a value that is later copied, reduced or
+// gathered into another buffer is computed in that buffer.
 
 #include "passes/Lowering/Passes.h"
 
@@ -77,7 +77,7 @@ private:
     };
     switch (start.getKind()) {
     case dist::Collective::all_reduce:
-      // The sum overwrites the operand, so no op may read the operand afterwards.
+      // The reduced values overwrite the operand, so no op may read the operand afterwards.
       if (mayMerge(start, input, output, /*keepsValue=*/false))
         merge(input, output);
       return;
@@ -132,7 +132,8 @@ private:
 
   /// Whether the value of `source` that `op` reads may be computed in `target`:
   /// - From the first write of `source` to `op`, no other op may access `target`. As an exception,
-  ///   the op that first writes `source` may read `target` if it computes in place.
+  ///   the op that first writes `source` may read bytes of `target` that it does not overwrite, and
+  ///   also bytes that it overwrites if it can compute in place.
   /// - After `op`, no op may write `source`, and no op may write `target` while other ops still
   ///   read `source`.
   /// - If `keepsValue` is false, `op` overwrites the value, so no op may read `source` after `op`.

@@ -1,5 +1,5 @@
-// Outlines each run of consecutive launches and copies of an entry into a function. One action
-// (`exec.compute`) calls this function.
+// Outlines each run of consecutive launches, copies and `exec.microbatch` ops of an entry into a
+// function. One action (`exec.compute`) calls this function.
 
 #include "passes/Lowering/Passes.h"
 
@@ -64,8 +64,9 @@ private:
         op.erase();
   }
 
-  /// Moves `run` into a function of its own, and copies the ops that define the buffers of `run`
-  /// into it. The offsets of these buffers are already fixed, so a copy stands for the same bytes.
+  /// Moves `run` into a function of its own. Copies into this function the ops that define the
+  /// buffers of `run`. The offsets of these buffers are already fixed, so a copy stands for the
+  /// same bytes.
   void outline(EntryOp entry, SmallVector<Operation *> &run) {
     if (run.empty())
       return;

@@ -1,5 +1,5 @@
-// Lets the target generate the code of each kernel, and stores the launches of the kernel in its
-// attribute `exec.launches`.
+// Lets the target generate the code of each kernel. If the code runs in launches on a device,
+// stores these launches in the attribute `exec.launches` of the kernel's function.
 
 #include "dialects/Exec/IR/Kernels.h"
 #include "dialects/NN/IR/Program.h"
@@ -21,7 +21,7 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Converts the library call of a launch, as the target returns it, to its attribute.
+/// Converts the library call of a launch from the form that the target returns to an attribute.
 static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
   SmallVector<CallBuffer> buffers;
   for (const LibraryCall::Buffer &buffer : call.buffers)
@@ -30,8 +30,8 @@ static CallAttr attributeOf(MLIRContext *context, const LibraryCall &call) {
 }
 
 /// Returns the names of a kernel's ops as one text, e.g. "dot_add". The symbol of the kernel's code
-/// begins with this text. Ops that have their own loops come before elementwise ops. Each name
-/// appears once, and the text has at most four names.
+/// contains this text. Elementwise ops come after all other ops; constants, broadcasts and reshapes
+/// are left out. Each name appears once, and the text has at most four names.
 static std::string opsOf(Operation *kernel) {
   constexpr size_t most = 4;
   llvm::SetVector<StringRef> loops, elementwise;

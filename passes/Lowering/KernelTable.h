@@ -7,7 +7,8 @@
 
 namespace dpc {
 
-/// The kernels of a module. Each kernel is a private func.func that is created at its first use.
+/// The kernels of a module. Each kernel is a private func.func that is created when an op first
+/// needs it.
 class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}

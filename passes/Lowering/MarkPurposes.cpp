@@ -21,7 +21,8 @@ using namespace dpc::exec;
 namespace {
 
 /// The buffers of the updates of an entry, as exec.buffer or exec.persistent ops. `read` has the
-/// temporary buffers whose tensors an update reads, and `written` the buffers that it writes.
+/// temporary buffers that hold tensor operands of updates. `written` has the buffers that updates
+/// write.
 struct Updates {
   llvm::DenseSet<Operation *> read, written;
   SymbolTableCollection &symbols;
@@ -80,8 +81,8 @@ static bool isState(Value value, SymbolTableCollection &symbols) {
 }
 
 /// Whether `start` gathers sharded state. The input of the gather is then the state itself, or a
-/// part of the gather's output. In the second case, each rank has copied its shard of the state
-/// into this part, or has converted the shard into it.
+/// temporary buffer, such as a part of the gather's output. In the second case, each rank has
+/// copied or converted its shard of the state into the temporary buffer.
 static bool gathersState(StartOp start, SymbolTableCollection &symbols) {
   if (start.getKind() != dist::Collective::all_gather ||
       !isa<BufferOp>(placeOf(start.getOutput(), symbols).root))
@@ -145,8 +146,8 @@ static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
     }
     Operation *input = placeOf(start.getInput(), symbols).root,
               *output = placeOf(start.getOutput(), symbols).root;
-    // A gather of updated parameters reads the buffer that the update wrote, so the purpose of its
-    // input counts.
+    // A gather of updated parameters reads the buffer that the update wrote, so the purpose of the
+    // gather's input counts.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));
   });

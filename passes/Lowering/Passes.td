@@ -9,9 +9,9 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
     Every `nn.kernel` and every `nn.update` becomes a call of a private function. Two of
     these ops share a function if their types, attributes and regions are equal.
 
-    A `dist.micro` loop adds up its summed results over its iterations. For each type of
-    such a result, the pass adds a kernel that adds the value of one iteration to the sum.
-    The name of this kernel has the element type and the number of elements:
+    A `dist.micro` loop adds up its summed results over its iterations. The pass adds
+    kernels that add the value of one iteration to the sum. Results with the same element
+    type and the same number of elements share one kernel, which is named after both, e.g.
     @accumulate.f32.1024.
 
     Needs: kernels (`dpc-form-kernels`). Keeps: the order of the ops.
@@ -25,7 +25,7 @@ def OutlineKernels : Pass<"dpc-outline-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
-// How a target generates kernels. The description of a kernel and its code must use the same
+// How a target generates kernels. dpc-describe-kernels and dpc-generate-code must use the same
 // options.
 defvar kernelOptions = [
   Option<"recompute", "recompute", "bool", "true",
@@ -46,9 +46,10 @@ defvar kernelOptions = [
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{
-    Asks the target for the facts about each kernel on which buffers depend: the bytes of
-    scratch memory, and for each result the operands whose buffer it may share. The target
-    answers from its plan of the kernel's loops, without code.
+    The buffers of a program depend on two facts about each kernel: the bytes of scratch
+    memory, and for each result the operands whose buffers the result may share. The pass
+    asks the target for both. The target answers from its plan of the kernel's loops,
+    without generating code.
 
     Needs: `dpc-outline-kernels`, `dpc-describe-machine`. Keeps: everything else.
 
@@ -87,13 +88,13 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
     @step, @eval and @infer become `exec.entry` ops. The ops of an entry run in program
     order.
 
-    - State, inputs, controls, metrics, outputs and the coordinates of the rank become
-      `exec.persistent` buffers. The entries share these buffers, and the host can access
-      them.
-    - Each other value becomes a buffer of its own. At the end of an entry, the results are
-      copied to their persistent buffers.
-    - A reshape becomes a view. So do the members of flat storage, and a rank's shard of the
-      storage.
+    - State, inputs, controls that the program reads, metrics, outputs and the coordinates
+      of the rank become `exec.persistent` buffers. The entries share these buffers, and the
+      host can access them.
+    - Each other value becomes a buffer of its own, unless it becomes a view. At the end of
+      an entry, the results are copied to their persistent buffers.
+    - The result of a reshape becomes a view. So do the members of flat storage, and a
+      rank's shard of the storage.
     - A call of a kernel becomes a launch.
     - A collective becomes a start that is directly followed by its wait.
     - A `dist.micro` becomes a loop, which accumulates summed results in place.
@@ -113,10 +114,10 @@ def LowerToExec : Pass<"dpc-lower-to-exec", "mlir::ModuleOp"> {
 def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
   let summary = "Computes values directly in the buffers to which they are copied, reduced or gathered";
   let description = [{
-    If a buffer is only written to be copied to another buffer, the pass makes it a view of
-    the target of the copy. The value is then computed in its final position: the new value
-    of a state over the old value, a gradient in its bucket, or the value of a microbatch in
-    its slice. The buffers of collectives are merged as well:
+    If one buffer is copied to another buffer, the pass turns the first buffer into a view
+    of the second, the target. The value is then computed in its final position: the new
+    value of a state over the old value, a gradient in its bucket, or the value of a
+    microbatch in its slice. The buffers of collectives are merged as well:
 
     - The operand of an all-reduce becomes a view of the result: the reduction is in place.
     - The operand of an all-gather becomes the rank's shard of the result.
@@ -126,8 +127,9 @@ def ComputeInPlace : Pass<"dpc-compute-in-place", "mlir::ModuleOp"> {
 
     Buffers are merged only if no byte has to hold two values at once. No op may access the
     target between the first write of the buffer and the copy. No op may write the target
-    while other ops still read the buffer. The launch that first writes the buffer may read
-    the bytes that it overwrites, if its kernel can compute in place.
+    while other ops still read the buffer. The launch that first writes the buffer is an
+    exception: it may read bytes of the target that it does not overwrite and, if its kernel
+    can compute in place, also bytes that it overwrites.
 
     Needs: `dpc-lower-to-exec`, and `dpc-describe-kernels` to know which kernels can compute
     in place. Keeps: values, the order of the ops.

@@ -9,7 +9,7 @@ using namespace dpc;
 using namespace dpc::exec;
 
 /// Whether a collective reads or writes `argument`. Flat storage without axes is whole on each
-/// rank. After the ranks have updated their shards, an all-gather writes it.
+/// rank. After the ranks have updated their shards, an all-gather writes the complete storage.
 static bool isExchanged(BlockArgument argument, Attribute binding) {
   auto storage = dyn_cast<dist::StorageAttr>(binding);
   return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);
