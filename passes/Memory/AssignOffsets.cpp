@@ -26,7 +26,7 @@ using namespace dpc::exec;
 
 namespace {
 
-/// The number of large tensors that a message or report lists.
+/// The largest number of tensors that a message or report lists.
 constexpr size_t kNamedTensors = 4;
 
 struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {

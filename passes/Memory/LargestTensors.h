@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// Returns a text for messages that lists the largest tensors that are live at the step at which a
-/// rank needs the most memory. Needs: dpc-assign-offsets has run on `module`.
+/// Returns a list for messages: the largest tensors that are live at the step at which a rank needs
+/// the most memory. Needs: dpc-assign-offsets has run on `module`.
 std::string describeLargest(mlir::ModuleOp module);
 
 } // namespace dpc

@@ -60,8 +60,8 @@ void Liveness::visit(Block &block) {
       int64_t first = step;
       visit(loop.getBodyBlock());
       ++step;
-      // Every iteration may read the buffers that are defined outside of the loop, so these buffers
-      // are live during the complete loop.
+      // If the loop uses a buffer that is defined outside of the loop, every iteration may read the
+      // buffer, so the buffer is live during the complete loop.
       loop.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
           if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand, symbols).root))
@@ -76,7 +76,8 @@ void Liveness::visit(Block &block) {
       if (isa<MemRefType>(operand.getType()))
         use(placeOf(operand, symbols).root, step);
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      // A collective accesses its buffers until its wait, so the wait counts as a use of them.
+      // A collective accesses its buffers until its wait, so the wait counts as a use of these
+      // buffers.
       for (Value operand : wait.getEvent().getDefiningOp()->getOperands())
         use(placeOf(operand, symbols).root, step);
     }
@@ -158,8 +159,8 @@ static llvm::BitVector inputsOf(LaunchOp launch, nn::KernelOp body, unsigned res
   return inputs;
 }
 
-/// Records the bytes that `op` reads and writes. A loop has no record of its own, because its inner
-/// ops have records.
+/// Records the bytes that `op` reads and writes, if `op` is a launch, a copy or the start of a
+/// collective. A loop has no record of its own, because its inner ops have records.
 void Liveness::record(Operation *op) {
   auto add = [&](Value written, Location maker) -> Access & {
     Access &access = accesses.emplace_back();
@@ -186,8 +187,9 @@ void Liveness::record(Operation *op) {
   } else if (auto copy = dyn_cast<CopyOp>(op)) {
     add(copy.getOutput(), op->getLoc()).reads = {bytesOf(copy.getInput())};
   } else if (auto start = dyn_cast<StartOp>(op)) {
-    // If a collective works in place, its buffer is not recorded as an input. An earlier op writes
-    // this buffer, and has a record of its own.
+    // If the input and the output of a collective lie in the same buffer, the input is not
+    // recorded: countForwardBytes() finds the earlier ops that write this buffer by the bytes of
+    // the output.
     Access &access = add(start.getOutput(), op->getLoc());
     if (const Bytes input = bytesOf(start.getInput()); input.root != access.written.root)
       access.reads = {input};
@@ -230,8 +232,10 @@ int64_t Liveness::countForwardBytes() const {
   return bytes;
 }
 
-/// Returns a name for the buffer of `owner`. A persistent buffer has the name of its state or
-/// result. Any other buffer has the name of the ONNX node of the op that first writes it.
+/// Returns a name for the buffer of `owner`; empty if it has none. A persistent buffer has the name
+/// of the argument or result that is bound to it. Flat storage has the name of its first member and
+/// the number of its other members. Any other buffer has the name of the ONNX node of the op of
+/// @step that first writes the buffer.
 std::string Liveness::nameOf(Operation *owner) const {
   if (auto persistent = dyn_cast<PersistentOp>(owner)) {
     const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);

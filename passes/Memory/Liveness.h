@@ -23,8 +23,8 @@ public:
   llvm::SmallVector<mlir::Operation *> owners;
 
   /// Returns the bytes of the exec.buffers that are live after the forward pass of @step. The
-  /// forward pass ends at the last op that writes a tensor from which the loss is computed. Returns
-  /// 0 if @step has no loss.
+  /// forward pass ends at the last op that writes a tensor of more than one element from which the
+  /// loss is computed. Returns 0 if @step has no loss.
   int64_t countForwardBytes() const;
   /// Returns at most `most` of the tensors that are live at `step`, largest first.
   llvm::SmallVector<exec::LiveTensorAttr> findLargest(int64_t step, size_t most) const;
@@ -58,8 +58,9 @@ private:
   std::vector<Access> accesses;
   llvm::MapVector<mlir::Operation *, std::pair<int64_t, int64_t>> ranges;
   llvm::DenseMap<mlir::Operation *, int64_t> indexOf;
-  /// For each buffer, the location of the first op that writes it. If a kernel writes the buffer,
-  /// it is the location of the op in the kernel's body that computes the result.
+  /// For each buffer, the location of the first op of @step that writes the buffer. If this op
+  /// launches an nn.kernel, the map has the location of the op in the kernel's body that computes
+  /// the result.
   llvm::DenseMap<mlir::Operation *, mlir::Location> makers;
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> replacements;
 };

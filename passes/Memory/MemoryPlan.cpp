@@ -1,9 +1,9 @@
 // Chooses the byte offsets of all buffers.
 //
 // Handles one region after another. Builds blocks from the buffers. A buffer and the buffer that is
-// computed in its place (an in-place pair) form one block if that gives a smaller peak. Computes
-// the lower bound of the peak, and runs first fit and the exact repair. FirstFit.cpp,
-// MemorySearch.cpp and WeightedSearch.cpp name the sources of the algorithms.
+// computed in its place (an in-place pair) may form one block; several ways to join pairs are
+// tried. Computes the lower bound of the peak, and runs first fit and the exact repair.
+// FirstFit.cpp, MemorySearch.cpp and WeightedSearch.cpp name the sources of the algorithms.
 
 #include "passes/Memory/MemoryPlan.h"
 #include "passes/Memory/MemorySearch.h"
@@ -170,7 +170,7 @@ std::vector<size_t> findOverlaps(const LiveByOffset &live, int64_t begin, int64_
 }
 
 /// Returns an error if two buffers that are live in the same step share a byte and are not an
-/// in-place pair. Considers only buffers for which `known` is true.
+/// in-place pair with equal offsets. Considers only buffers for which `known` is true.
 template <typename Known, typename OffsetOf>
 Error findClash(const MemoryProblem &problem, Known known, OffsetOf offsetOf) {
   std::vector<size_t> order;
@@ -224,7 +224,7 @@ Error MemoryProblem::check() const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (Error error = checkBuffer(*this, i))
       return error;
-  // The end of the worst plan, in which all buffers lie one after another.
+  // An upper bound of the end of the worst plan, in which all buffers lie one after another.
   int64_t total = 0;
   for (const LiveBuffer &buffer : buffers)
     if (llvm::AddOverflow(total, buffer.size, total) ||
@@ -294,8 +294,8 @@ llvm::Expected<MemoryPlan> dpc::planMemory(const MemoryProblem &problem,
       auto starts = firstFit(made.blocks, use.lowerBound);
       int64_t share = options.searchBudget / starts.size();
       use.firstFitPeak = std::min(use.firstFitPeak, largestEnd(made.blocks, starts.front()));
-      // A plan above the capacity is useless, even if the excess is small. If first fit is above
-      // the capacity, search for a plan within the capacity before any repair.
+      // A plan above the capacity is useless, even if the excess is small. If no plan so far is
+      // within the capacity, search for a plan within the capacity before any repair.
       int64_t fits = capacity / unit * unit;
       if (options.searchBudget > 0 && use.lowerBound <= fits &&
           std::min(use.peak, use.firstFitPeak) > fits) {

@@ -40,8 +40,7 @@ struct LiveBuffer {
   int64_t inPlaceOf = -1;
 };
 
-/// An address space whose offsets are independent of other spaces: private, shared or device
-/// memory.
+/// An address space, e.g. private or shared memory. Its offsets are independent of other spaces.
 struct MemoryRegion {
   std::string name;
   /// The number of bytes that the region has. A plan whose peak is larger fails to verify.
@@ -64,8 +63,8 @@ struct MemoryProblem {
 
 /// The memory that a plan uses in one region.
 struct RegionUse {
-  /// Bytes of the arena: the largest end of a buffer, rounded up to the smallest alignment in the
-  /// region.
+  /// Bytes that the plan needs: the largest end of a buffer, rounded up to the smallest alignment
+  /// in the region.
   int64_t peak = 0;
   /// A lower bound of the peak of any plan: the largest sum of the sizes of the live buffers at a
   /// step, or the largest end of a buffer with a fixed offset if that is larger. The two buffers of
@@ -89,10 +88,11 @@ struct MemoryPlan {
 };
 
 struct MemoryPlanOptions {
-  /// The work that the exact repair of one region may do, as a number of visits of (buffer, step)
-  /// pairs. A limit of time would let compilations of the same program find different plans. If
-  /// first fit exceeds the capacity of the region, the search for a plan within the capacity may do
-  /// the same amount of work in addition. If the budget is 0, only first fit runs.
+  /// The work that the exact repair of one region may do for each way to join in-place pairs, as a
+  /// number of visits of (block, step) pairs. A limit of time would let compilations of the same
+  /// program find different plans. If first fit exceeds the capacity of the region, the search for
+  /// a plan within the capacity may do the same amount of work in addition. If the budget is 0,
+  /// only first fit runs.
   int64_t searchBudget = 100'000'000;
 };
 

@@ -7,10 +7,10 @@
 // are live at the same time. Therefore the search places blocks in rising order of offset, each
 // block at its lowest offset.
 //
-// The search prunes a choice in three cases: if another block would fit completely below the chosen
-// block, if a section of time cannot hold the blocks that are still open (not placed), or if blocks
-// of equal offset are not in the order of a given ranking of the blocks. At each step of time that
-// no open block spans, the open blocks are split into independent parts.
+// The search prunes a choice, among other cases, if another block would fit completely below the
+// chosen block, if a section of time cannot hold the blocks that are still open (not placed), or if
+// blocks of equal offset are not in the order of a given ranking of the blocks. At each step of
+// time that no open block spans, the open blocks are split into independent parts.
 
 #include "passes/Memory/MemorySearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -147,8 +147,8 @@ bool Search::run() {
   return solveParts(open, {0, -1});
 }
 
-/// Splits the open blocks at the sections that no open block spans, and solves each part on its
-/// own.
+/// Splits the open blocks at the steps of time that no open block spans, and solves each part on
+/// its own.
 bool Search::solveParts(ArrayRef<int> open, Floor floor) {
   std::vector<int> sorted(open.begin(), open.end());
   llvm::stable_sort(sorted,

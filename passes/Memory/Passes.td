@@ -13,11 +13,13 @@ def AssignOffsets : Pass<"dpc-assign-offsets", "mlir::ModuleOp"> {
     the bytes of an input if this launch is the last use of the input and the kernel can
     compute in place. MemoryPlan.h describes the algorithm.
 
-    With `one-region`, all buffers of a program that communicates lie in the shared space.
-    Then buffers of collectives and other buffers can use the same bytes at different times.
+    With `one-region`, all temporary buffers of a program that communicates lie in the
+    shared space. Then buffers of collectives and other buffers can use the same bytes at
+    different times.
 
-    Sets the offset of every buffer, and the attribute `exec.memory` of the module. Fails if
-    the plan needs more than `capacity-bytes` in all spaces together.
+    Sets the offset of every buffer, and the attributes of the module that describe its
+    memory: `exec.memory`, `exec.memory_use` and `exec.live_bytes`. Fails if the plan needs
+    more than `capacity-bytes` in all spaces together.
 
     Needs: the final order (`dpc-lower-to-exec`). Keeps: everything else.
 

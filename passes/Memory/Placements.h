@@ -11,8 +11,8 @@
 namespace dpc {
 
 /// The decisions of a search about the offsets of blocks. The search can undo them. A block is open
-/// if it has no offset yet. In the comments below, "the solution" is any solution with the smallest
-/// sum of offsets in which blocks of equal size and lifetime are ordered by index.
+/// if it has no offset yet. In the comments below, "the solution" is any solution that has the
+/// smallest sum of offsets and in which blocks of equal size and lifetime are ordered by index.
 class Placements {
 public:
   /// Prepares a search for offsets at which every block ends at or below `target`. Places the

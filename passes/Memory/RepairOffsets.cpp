@@ -84,8 +84,8 @@ std::vector<int64_t> repairTo(ArrayRef<MemoryBlock> blocks, int64_t target, int6
   while (std::optional<Window> window = findContendedWindow(blocks, offsets, target)) {
     bool repaired = false;
     // A failed search of a window proves nothing, because the blocks outside of the window kept
-    // their offsets. Widen the window to the lifetimes of all blocks that overlap it, until no
-    // block crosses its borders.
+    // their offsets. Widen the window to the lifetimes of all movable blocks that overlap the
+    // window, until no such block crosses the borders of the window.
     while (!repaired) {
       int64_t share = budget / 4;
       int64_t left = share;

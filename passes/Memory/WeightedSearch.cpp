@@ -4,8 +4,8 @@
 // a decided offset is open. The search branches on one open block: either the block lies at its
 // lowest offset, or this offset is rejected. Only solutions in which no block can move down are
 // considered. In such a solution, every block lies directly above another block or at offset 0.
-// Therefore the lowest offset of a rejected block rises to the next end of a block on which it
-// could lie.
+// Therefore a rejection raises the lowest offset of the block to the next end of a block on which
+// it could lie.
 //
 // Three parts are after Moffitt, "MiniMalloc: A Lightweight Memory Allocator for
 // Hardware-Accelerated Machine Learning" (ASPLOS 2023): the properties of such solutions that prune
@@ -14,8 +14,8 @@
 //
 // The next block is chosen in the section of time that has the fewest choices relative to its
 // weight. The weight grows with the failures in the section ("dom/wdeg": Boussemart et al.,
-// "Boosting systematic search by weighting constraints", ECAI 2004). After many failures the search
-// restarts, but keeps the weights.
+// "Boosting systematic search by weighting constraints", ECAI 2004). After a limited number of
+// branches the search restarts, but keeps the weights.
 
 #include "passes/Memory/WeightedSearch.h"
 #include "passes/Memory/Placements.h"
@@ -30,8 +30,8 @@ using llvm::ArrayRef;
 namespace {
 
 /// Each block has a list of the blocks that are live at the same time. The lists need quadratic
-/// memory, so this search does not run on problems with more blocks. Only repairOffsets() then
-/// improves the plan.
+/// memory, so this search does not run on problems with more movable blocks. Only repairOffsets()
+/// then improves the plan.
 constexpr size_t maxSearchedBlocks = 1000;
 
 /// The largest number of nodes (branches) of the first search. The limit of each later search is
@@ -39,7 +39,7 @@ constexpr size_t maxSearchedBlocks = 1000;
 constexpr int64_t firstNodeLimit = 300;
 
 /// Runs several searches of the same blocks, one after another. Each search begins with the weights
-/// of the sections that the earlier searches left.
+/// that the sections have after the earlier searches.
 class WeightedSearch : public Placements {
 public:
   WeightedSearch(ArrayRef<MemoryBlock> blocks, int64_t target, int64_t &budget)
@@ -96,8 +96,8 @@ bool WeightedSearch::solveParts(ArrayRef<int> open) {
   return llvm::all_of(parts, [&](std::vector<int> &part) { return solve(std::move(part)); });
 }
 
-/// Places all free blocks of `open`, and removes them from `open`. A block is free if no other open
-/// block can overlap it at its lowest offset (isFree). Sets `any` if `open` had free blocks.
+/// Places all free blocks of `open`, and removes them from `open`. A block at its lowest offset is
+/// free if no other open block can overlap it there (isFree). Sets `any` if `open` had free blocks.
 /// Returns false if the remaining blocks have no solution.
 bool WeightedSearch::placeFree(std::vector<int> &open, bool &any) {
   for (size_t i = 0; i < open.size();) {
@@ -184,8 +184,8 @@ int WeightedSearch::choose(ArrayRef<int> open, int begin, int end) {
     if (items[index].firstSection <= tightest && tightest < items[index].lastSection &&
         lowest[index] == sections[tightest].lowest && (chosen < 0 || isPreferred(index, chosen)))
       chosen = index;
-  // If an open block fits completely below the chosen block, it must be decided first. Each block
-  // that this loop chooses lies lower than the one before, so the loop ends.
+  // If an open block fits completely below the chosen block, the lower block must be decided first.
+  // Each block that this loop chooses lies lower than the one before, so the loop ends.
   for (int below = chosen; below >= 0;) {
     chosen = below;
     below = -1;
