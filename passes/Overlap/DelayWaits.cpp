@@ -1,4 +1,5 @@
-// Moves the wait for each collective as far down as the buffers of the collective allow.
+// Moves the wait for each collective as far down as the buffers of the collective and the loops of
+// the entry allow.
 
 #include "passes/Overlap/Passes.h"
 
@@ -14,8 +15,8 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether `op` must not run while the collective `start` is in flight: it accesses the output
-/// of the collective, or writes its input.
+/// Whether `op` must not run while the collective `start` is in flight: it accesses the output of
+/// the collective, or writes the input of the collective.
 static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbols) {
   const Extent input(start.getInput(), symbols), output(start.getOutput(), symbols);
   return llvm::any_of(accessesOf(op), [&](const Access &access) {

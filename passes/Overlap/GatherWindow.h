@@ -14,7 +14,8 @@
 
 namespace dpc {
 
-/// A bucket and the tasks that read it, as indices in a fixed order of tasks.
+/// The size of a bucket, and the first and the last task that read it, as indices in a fixed order
+/// of tasks.
 struct GatheredBucket {
   int64_t bytes = 0;
   int64_t firstReader = 0, lastReader = 0;

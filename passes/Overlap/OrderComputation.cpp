@@ -26,7 +26,7 @@ using dist::isCollective;
 namespace {
 
 /// Builds the schedule problem of a function or of the body of a microbatch loop, and applies
-/// the answer. Invariant: task i is the i-th op of the block.
+/// the answer. Task i is the i-th op of the block until the answer is applied.
 class OrderProblem {
 public:
   OrderProblem(Block &block, const Machine &machine)
@@ -136,8 +136,8 @@ private:
     return value.getDefiningOp();
   }
 
-  /// Makes the op that computes the new value of a state depend on all readers of the old value,
-  /// so that the new value can be written in place of the old one.
+  /// Makes the op that computes the new value of a state depend on all earlier readers of the old
+  /// value, so that the new value can be written in place of the old one.
   void keepOldValues(func::FuncOp function) {
     Operation *terminator = block.getTerminator();
     for (auto [value, old] :
@@ -280,9 +280,9 @@ private:
     return success();
   }
 
-  /// Orders the collectives as they would become ready if the link carried one at a time and each
-  /// kernel started as soon as its dependencies end. Some collectives have a result that no op
-  /// computes with, e.g. the gather of a new parameter. Such a collective starts after all
+  /// Orders the collectives as they would become ready if the link carried one collective at a time
+  /// and each kernel started as soon as its dependencies end. Some collectives have a result that
+  /// no op computes with, e.g. the gather of a new parameter. Such a collective starts after all
   /// collectives that become ready at most 1% of the compute time later.
   void chooseGroupOrder() {
     const int64_t lag = computeNs / 100;

@@ -36,16 +36,16 @@ def AdvanceSums : Pass<"dpc-advance-sums", "mlir::func::FuncOp"> {
 def PeelMicrobatches : Pass<"dpc-peel-microbatches", "mlir::func::FuncOp"> {
   let summary = "Moves the last microbatch out of its loop, so that it overlaps with all-reduces";
   let description = [{
-    A microbatch loop completes its sums only when it ends. The ranks could therefore
-    start to all-reduce them only when no computation is left to overlap with. This
-    pass places the ops of the last microbatch after the loop, where each gradient is
-    added to its sum as soon as it is computed. The all-reduce of a gradient then
-    overlaps with the rest of the last microbatch, as in a step without microbatches.
-    Other frameworks leave this to the user (PyTorch's `no_sync` around all backward
-    passes but the last).
+    A microbatch loop completes its sums only when it ends. The ranks could therefore start
+    to all-reduce these sums only when no computation is left to overlap with. This pass
+    places the ops of the last microbatch after the loop, where each gradient is added to
+    its sum as soon as it is computed. The all-reduce of a gradient then overlaps with the
+    rest of the last microbatch, as in a step without microbatches. Other frameworks leave
+    this to the user (PyTorch's `no_sync` around all backward passes but the last).
 
-    The last microbatch reads its slice of each sliced operand of the loop, and writes
-    its slice of each stacked result. These slices are views, not copies.
+    The last microbatch reads its slice of each sliced operand of the loop as a view,
+    without a copy. A `dist.pack` joins each stacked result of the loop with the value of
+    the last microbatch.
 
     The pipeline leaves this pass out if gradients are sharded (stages 2 and 3 of
     `dpc-divide-updates`): the loop then reduce-scatters the gradients of each microbatch.
@@ -88,15 +88,17 @@ def OrderComputation : Pass<"dpc-order-computation", "mlir::ModuleOp"> {
 
     - Ops whose results other ops use keep their order, because a new order could need
       more memory.
-    - Updates, metrics and the terms of the norm of reduced gradients are placed directly
-      after their operands, or later if that shortens the wait. The new value of a state
-      is placed after all readers of the old value, so that both can share a buffer.
+    - In a function, updates, metrics and the terms of the norm of reduced gradients are
+      placed directly after their operands, or later if that shortens the wait. The new
+      value of a state is placed after all readers of the old value, so that both can share
+      a buffer.
     - Scalars that are computed from host-written scalars, such as a learning rate, are
       placed first.
     - At any time, at most two gathered buckets of sharded state wait for their first
       reader. More are allowed only if one op is the first reader of all of them.
-    - Each collective is placed at the position where it starts. Collectives start in
-      the order in which they would become ready if the link carried one at a time.
+    - Each collective is placed at the position where it starts. Collectives start in the
+      order in which they would become ready if the link carried one collective at a time. A
+      collective whose result no op computes with may start a little later.
 
     Needs: kernels formed, `dpc-describe-machine`. Keeps: values.
 

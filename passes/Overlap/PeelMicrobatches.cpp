@@ -80,8 +80,8 @@ private:
     return {parts.getResult(0), parts.getResult(1)};
   }
 
-  /// The inverse of `split`: joins all slices but the last and the last slice to a tensor of type
-  /// `stacked`.
+  /// The inverse of `split`: joins `head`, which has all slices but the last, and `last` to a
+  /// tensor of type `stacked`.
   Value join(Type stacked, Value head, Value last) {
     auto type = cast<RankedTensorType>(stacked);
     auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());

@@ -27,8 +27,9 @@ struct ScheduleTask {
   /// in flight, that is, from its start to its wait.
   int64_t bytesInFlight = 0;
   llvm::SmallVector<int64_t, 4> dependencies;
-  /// Whether the operands of this kernel can be freed after it has run. Such a kernel is placed
-  /// directly after its operands, as are kernels whose result no task needs.
+  /// Whether the operands of this kernel can be freed after it has run. The scheduler prefers to
+  /// place such a kernel directly after its operands. It treats kernels whose result no task needs
+  /// in the same way.
   bool frees = false;
 
   bool isCollective() const { return group >= 0; }
