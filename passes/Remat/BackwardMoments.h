@@ -20,8 +20,8 @@ struct GradientDivision {
   /// gradient is divided over the axes over which it is summed.
   dist::MeshShape axes;
 
-  /// The number of ranks among which the result of `op` is divided. It is 1 unless `op` is an
-  /// all-reduce whose result an update reads.
+  /// The number of ranks among which the result of `op` is divided. It can be more than 1 only if
+  /// `op` is an all-reduce that sums over all of `axes`, and an update reads the sum.
   int64_t partsOf(mlir::Operation *op) const;
 };
 
@@ -29,7 +29,8 @@ struct GradientDivision {
 /// The program lists updates, and sums over ranks, after the rest of the backward pass, but later
 /// passes let each of them run as soon as its gradient exists. Moments therefore follow the order
 /// of the program with one exception: an update, or an op for which runsAtOnce holds, comes
-/// directly after its operands.
+/// directly after its operands, or at the start if it computes single numbers that depend on no
+/// gradient.
 class BackwardMoments {
 public:
   /// `backward` holds the ops of the backward pass in `block`, in program order.

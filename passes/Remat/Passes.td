@@ -12,11 +12,11 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     the kept values, just before the backward pass first reads them.
 
     The forward pass is cut into segments at positions where few bytes are live (Chen et
-    al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads
-    only values that are kept in its segment or before it, or that are repeated in its
+    al., "Training deep nets with sublinear memory cost", 2016). A repeated op reads only
+    values that are kept in its segment or in an earlier one, or that are repeated in its
     segment. Within a segment, minimum cuts find the values to keep. The cost of such a
-    minimum cut is the bytes of the kept values plus the seconds of the repeated ops. To
-    add them, a second gets a price in bytes, and several prices are tried (He & Yu, MLSys
+    minimum cut is the bytes of the kept values plus the seconds of the repeated ops. To add
+    them, a second gets a price in bytes, and several prices are tried (He & Yu, MLSys
     2023). The pass then repeats those ops that take the fewest seconds per saved byte,
     until `saved-bytes` are saved.
 
@@ -28,14 +28,14 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
     which updates, and sums over ranks, run as soon as their gradients exist
     (BackwardMoments.h).
 
-    With `nodes`, the pass rematerializes only the values of ONNX nodes with these
-    names, and values that take no time. It warns about a name if the backward pass
-    reads no value of the nodes with this name. It reports an error if no node has the
-    name.
+    With `nodes`, the pass rematerializes only the values of ONNX nodes whose names match
+    one of these globs, and values that take no time. It warns about a glob if the backward
+    pass reads no value of the matching nodes. It reports an error if no node of the forward
+    pass matches.
 
-    A repeated op reads its operands through `nn.after`, which depends on a value of the
-    backward pass. Therefore no later pass can move the repeated op into the forward
-    pass, or fuse it with the first computation of the same value.
+    A repeated op reads kept tensors through `nn.after`, which depends on a value of the
+    backward pass. Therefore no later pass can move the repeated op into the forward pass,
+    or fuse it with the first computation of the same value.
 
     Left alone: functions without a metric `loss` or without updates. Ops outside of the backward
     pass, such as metrics, read the first computation.

@@ -1,7 +1,8 @@
-// Chooses the ops to repeat. Starts, for each segment, with the answer that takes no time. Then
-// takes steps, each of which repeats more ops of one segment, until enough bytes are saved. The
-// steps with the least time per saved byte come first (the greedy answer in Sinha & Zoltners, "The
-// multiple-choice knapsack problem", 1979).
+// Chooses the ops to repeat. Each segment has a list of answers: sets of ops to repeat, from fast
+// to small (RematPlan.h). Starts with the first answer of each segment, whose ops take no time.
+// Then takes steps, each of which moves one segment to its next answer, until enough bytes are
+// saved. The steps with the least time per saved byte come first (the greedy method in Sinha &
+// Zoltners, "The multiple-choice knapsack problem", 1979).
 
 #include "passes/Remat/RematChoices.h"
 #include "passes/Remat/RematCuts.h"
@@ -16,7 +17,7 @@ using namespace dpc;
 
 namespace {
 
-/// Makes plans for fixed cuts.
+/// Makes plans for given cuts of the forward pass into segments.
 class Planner {
 public:
   /// `stays[value]`: whether the value is never rematerialized.
@@ -134,8 +135,8 @@ private:
   }
 
   /// Returns a plan that repeats the ops in `repeated`, but leaves out an op if each of its
-  /// results is kept or not needed. The plan keeps the values that repeated ops read, unless an op
-  /// of the same segment makes these values again.
+  /// results is kept or not needed. Of the values that the backward pass or repeated ops read, the
+  /// plan keeps those that cross a cut, those that stay, and those whose op is not repeated.
   RematPlan makePlan(std::vector<bool> repeated) const {
     RematPlan plan;
     plan.cuts = cuts;
@@ -173,9 +174,9 @@ private:
 
 } // namespace
 
-/// Finds the values that the backward pass first reads at or before the peak of the program without
-/// rematerialization (`plain`). If they were rematerialized, they would still take memory at the
-/// peak, so nothing would be saved.
+/// Finds the values that take time to compute and that the backward pass first reads at or before
+/// the peak of the program without rematerialization (`plain`). If they were rematerialized, they
+/// would still take memory at the peak, so nothing would be saved.
 static std::vector<bool> findFirstRead(const RematProblem &problem, const RematPlan &plain) {
   const std::vector<int64_t> bytes = replayRemat(problem, plain);
   const int64_t peak = bytes.rend() - std::max_element(bytes.rbegin(), bytes.rend()) - 1;

@@ -41,7 +41,7 @@ struct RematRequest {
   GradientDivision division;
 
   /// Whether a glob matches an ONNX node that `op` was imported from. Sets `found` for each such
-  /// glob.
+  /// glob. Always false for ops of the loss.
   bool names(Operation *op, std::vector<bool> &found) const {
     bool isNamed = false;
     if (isOfLoss(op->getLoc()))
@@ -136,11 +136,12 @@ private:
     // Kernels that read the result compute it in registers, as part of their own loops.
     if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
       return 0;
-    // No other op counts as free, even if it has no cost model. 1 ns is a placeholder above 0.
+    // Every other op takes time, even if it has no cost model. 1 ns is a placeholder above 0.
     return std::max(1e-9, priceBeforeFusion(op).secondsOn(machine.device));
   }
 
-  /// Adds `op` to the problem. Adds a value for each result of `op` that takes memory.
+  /// Adds `op` to the problem. Adds a value for each result of `op`, unless `op` is free (isFree)
+  /// or has regions.
   void addOp(Operation *op, const Machine &machine, RematRequest &request) {
     RematOp &made = problem.ops.emplace_back();
     // Ops with regions, such as loops, are never repeated.
@@ -178,8 +179,9 @@ private:
     }
   }
 
-  /// Records the first and the last op of the backward pass that reads `read`, directly or through
-  /// ops that are free (isFree) or derived (findDerived).
+  /// Records when ops of the backward pass first and last read `read`, directly or through ops that
+  /// are free (isFree) or derived (findDerived). The first read is taken to happen when the kernel
+  /// of the reader may begin (findBegins).
   void addBackwardReaders(Value read, RematValue &value) const {
     for (Operation *user : read.getUsers()) {
       Operation *op = block.findAncestorOpInBlock(*user);
@@ -243,8 +245,8 @@ private:
         if (!again.contains(operand))
           again.map(operand, readAgain(builder, operand, trigger));
       // A derived op may read copies that were made for earlier readers. It reads these copies
-      // through `nn.after` too. Otherwise it could be computed together with them, before `trigger`
-      // exists.
+      // through `nn.after` too. Otherwise the derived op could be computed together with the
+      // copies, before `trigger` exists.
       if (derived.contains(op))
         for (Value operand : llvm::SetVector<Value>(op->operand_begin(), op->operand_end()))
           if (Operation *maker = operand.getDefiningOp();
@@ -292,9 +294,10 @@ private:
 
   /// Finds the derived ops. A derived op is an op of the backward pass that computes element by
   /// element from values of the forward pass alone. Its readers also read values of the backward
-  /// pass. The derivative of an activation function is an example. A derived op is repeated for
-  /// each reader, from the values that exist at that time. A single copy could be computed during
-  /// the forward pass, and its result would be kept.
+  /// pass. The derivative of an activation function is an example. A derived op is repeated just
+  /// before its first reader (if it is free, before each reader), from the values that exist at
+  /// that time. The original op could be computed during the forward pass, and its result would be
+  /// kept.
   void findDerived() {
     for (Operation *op : moments->getOps()) {
       const bool isMadeOfForward = llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -378,14 +381,15 @@ private:
   Operation *lastForward = nullptr;
   RematProblem problem;
   llvm::MapVector<Value, int64_t> valueOf;
-  /// Ops that are repeated for each reader in the backward pass (findDerived); looked up by key
-  /// only.
+  /// Ops of the backward pass that are repeated just before they are read (findDerived); looked up
+  /// by key only.
   llvm::DenseSet<Operation *> derived;
   /// Whether only the values that the user names are rematerialized.
   bool isAsked = false;
   RematPlan plan;
   bool isPlanned = false;
-  /// Maps each op that has been repeated to its copy in the backward pass.
+  /// Maps each op that has been repeated to its copy in the backward pass. Free ops have a copy per
+  /// reader, so they are not in the map.
   llvm::DenseMap<Operation *, Operation *> copies;
 };
 

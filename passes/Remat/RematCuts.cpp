@@ -55,8 +55,8 @@ private:
   };
 
   /// Chooses the positions where no more bytes cross than at the position before and the position
-  /// after. If there are too many, divides the list of these positions into stretches and keeps the
-  /// best position of each stretch.
+  /// after. If there are too many, divides the list of these positions into stretches and keeps, of
+  /// each stretch, the position where the fewest bytes cross.
   void chooseCandidates() {
     std::vector<int64_t> crossing(ops + 1);
     for (const Lifetime &value : values)

@@ -1,9 +1,10 @@
 // Chooses the values of a forward pass that are rematerialized for the backward pass.
 //
 // The ops of the forward pass, in program order, are cut into segments (Chen et al., "Training deep
-// nets with sublinear memory cost", 2016). The chosen cuts give the smallest sum of the bytes that
-// cross cuts and the bytes that the largest segment makes. A repeated op reads values that are kept
-// in its segment or before it, or that are made again in its segment.
+// nets with sublinear memory cost", 2016). The chosen cuts need the fewest bytes if all segments
+// but the last are repeated as far as possible: the bytes of the kept values plus the bytes that
+// the repetition of the largest segment makes. A repeated op reads values that are kept in its
+// segment or in an earlier one, or that are made again in its segment.
 //
 // The values kept within a segment form a minimum cut (as in He & Yu, "Transcending runtime-memory
 // tradeoffs in checkpointing by being fusion aware", MLSys 2023). The cost of a minimum cut is the
@@ -11,7 +12,7 @@
 // bytes: each second has a price in bytes. Different prices give different minimum cuts, so each
 // segment has a list of answers, from fast to small. The planner moves from answer to answer, in
 // all segments together, in the order of seconds per saved byte, until enough bytes are saved. This
-// is the greedy answer to the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
+// is the greedy method for the multiple-choice knapsack problem (Sinha & Zoltners, 1979).
 
 #ifndef DPC_PASSES_REMAT_REMATPLAN_H
 #define DPC_PASSES_REMAT_REMATPLAN_H
@@ -24,7 +25,7 @@
 
 namespace dpc {
 
-/// A value that an op of the forward pass computes and that takes memory.
+/// A value that an op of the forward pass computes and that takes memory if it is kept.
 struct RematValue {
   /// The index of the op that computes the value.
   int64_t maker;
@@ -68,7 +69,7 @@ struct RematPlan {
   /// By value: whether it is kept from the forward pass until its last reader in the backward pass.
   std::vector<bool> kept;
   /// By op: whether the backward pass repeats the op. The repeated op runs just before the backward
-  /// pass first needs a result of it.
+  /// pass first needs one of its results.
   std::vector<bool> repeated;
   /// The bytes of all kept values.
   int64_t keptBytes = 0;
@@ -86,8 +87,8 @@ struct RematPlan {
 
   /// Checks that the answer is sound for `problem`:
   /// - Cuts ascend and lie inside the forward pass.
-  /// - Every value that the backward pass reads is kept or made again. So is every value that a
-  ///   repeated op reads; if it is made again, then in the segment of that op.
+  /// - Every value that the backward pass reads is kept or made again. Every value that a repeated
+  ///   op reads is kept, or made again in the segment of that op.
   /// - No value is kept without a reader, and no op is repeated without a reader of a result.
   /// - No value that the user asks to rematerialize is kept.
   /// - The recorded bytes are true.
@@ -98,10 +99,10 @@ struct RematPlan {
 /// backward pass.
 std::vector<int64_t> replayRemat(const RematProblem &problem, const RematPlan &plan);
 
-/// Finds a plan. It keeps no value that takes no time, unless the value crosses a cut. It repeats
-/// the ops that take the least time per saved byte until `savedBytes` are saved. If so many bytes
-/// cannot be saved, it takes the answer of each segment that saves the most. Fails only if
-/// `problem.check()` does.
+/// Finds a plan. If `asked` is not empty, rematerializes the values in `asked`, and values that
+/// take no time. If `asked` is empty, starts with ops that take no time, and adds the ops that take
+/// the least time per saved byte until `savedBytes` are saved. If so many bytes cannot be saved,
+/// takes the answer of each segment that saves the most. Fails only if `problem.check()` does.
 llvm::Expected<RematPlan> planRemat(const RematProblem &problem);
 
 } // namespace dpc

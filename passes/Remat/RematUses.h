@@ -22,7 +22,8 @@ public:
   llvm::ArrayRef<int64_t> resultsOf(int64_t op) const { return results[op]; }
   /// The ops of the forward pass that read `value`, ascending.
   llvm::ArrayRef<int64_t> readersOf(int64_t value) const { return readers[value]; }
-  /// The last op of the forward pass that reads `value`; its maker if none does.
+  /// The last op of the forward pass that reads `value`; if there is none, the op that makes
+  /// `value`.
   int64_t lastReaderOf(const RematProblem &problem, int64_t value) const {
     return readers[value].empty() ? problem.values[value].maker : readers[value].back();
   }
