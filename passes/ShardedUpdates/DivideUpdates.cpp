@@ -50,9 +50,9 @@ StoragePlace makePlace(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, co
   return place;
 }
 
-/// Rewrites the updates of one bucket, and adds arguments and results for its storage to the
-/// functions. The old arguments and results stay until all buckets are rewritten. Then the pass
-/// erases them.
+/// Rewrites the updates of one bucket, and adds arguments and results for the storage of the bucket
+/// to the functions. The old arguments and results stay until all buckets are rewritten. Then the
+/// pass erases them.
 class BucketDivision {
 public:
   BucketDivision(func::FuncOp step, ArrayRef<ReplicatedUpdate> updates, const Bucket &plan,
@@ -262,7 +262,7 @@ struct DivideUpdatesPass : dpc::impl::DivideUpdatesBase<DivideUpdatesPass> {
 
 private:
   /// Divides the updates of `step`. `toKeep` is the number of bytes of sharded parameters that may
-  /// stay whole after a gather. Subtracts from it the bytes of the buckets that stay whole.
+  /// stay whole after a gather. Subtracts from `toKeep` the bytes of the buckets that stay whole.
   LogicalResult divideUpdates(func::FuncOp step, int64_t &toKeep) {
     ModuleOp module = getOperation();
     FailureOr<Machine> machine = dist::getMachine(module);
@@ -278,7 +278,7 @@ private:
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error)
       return step.emitError("buckets: ") << llvm::toString(std::move(error));
-    // The set and the bindings below are looked up by key only, so that their order has no effect.
+    // Looked up by key only, so that the order of the set has no effect.
     llvm::DenseSet<Operation *> ops;
     for (const ReplicatedUpdate &update : updates) {
       ops.insert(update.update);
@@ -339,7 +339,10 @@ private:
     return success();
   }
 
-  /// Whether the division saves more time in the update than its collectives take in addition.
+  /// Whether to divide the update of `bucket`. With a ZeRO stage, every update that several ranks
+  /// share is divided. Otherwise the bucket must have at least `smallestBytes` bytes. If that
+  /// option is negative, the division must save more time in the update than the collectives take
+  /// in addition.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
                  const BucketProblem &problem, const Machine &machine) {
     int64_t shards = problem.tensors[bucket.members.front()].key.shards;

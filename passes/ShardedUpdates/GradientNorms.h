@@ -28,8 +28,8 @@ struct SquareSum {
   void erase() const;
 };
 
-/// Matches the sum of the squares of `tensor` whose `reader` is `user`. Finds no term if another op
-/// reads the conversion, the product or the sum.
+/// Matches the term whose SquareSum::reader is `user`, an op that reads `tensor`. Finds no term if
+/// another op reads the conversion, the product or the sum.
 SquareSum matchSquareSum(mlir::Operation *user, mlir::Value tensor);
 
 /// Builds the sum of the squares of `tensor`, computed in the float type `element`.

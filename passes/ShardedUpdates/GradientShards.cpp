@@ -174,7 +174,8 @@ void dpc::sumInLoops(ArrayRef<GradientShards> buckets,
         if (part)
           values.push_back(part);
     }
-    // Collect the terms before the loop is replaced, because the replacement erases its results.
+    // Collect the terms before the loop is replaced, because the replacement erases the results of
+    // the old loop.
     SmallVector<std::pair<Value *, unsigned>> terms;
     for (ReplicatedUpdate &update : updates)
       for (auto *own : {&update.partial, &update.whole})

@@ -58,7 +58,7 @@ private:
 /// Builds shards of gradients in the bodies of the loops over microbatches that sum these
 /// gradients. A loop then accumulates shards instead of complete gradients. `made[i]` becomes the
 /// parts of `buckets[i]` for the complete batch, and stays empty if `buckets[i]` has no such loop.
-/// Each loop is replaced by a new loop. If a term in `updates` is a result of an old loop, it
+/// Each loop is replaced by a new loop. If a term in `updates` is a result of an old loop, the term
 /// becomes the same result of the new loop.
 void sumInLoops(llvm::ArrayRef<GradientShards> buckets,
                 llvm::MutableArrayRef<std::optional<GradientShards::Parts>> made,

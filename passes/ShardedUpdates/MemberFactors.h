@@ -28,8 +28,8 @@ private:
   mlir::OpBuilder &builder;
   const StoragePlace &place;
   /// The begin and the end of each member, in elements. Both are counted from the first element of
-  /// this rank's shard. Most members lie outside of the shard, so these values may be negative or
-  /// larger than the shard.
+  /// this rank's shard. A member may begin or end outside of the shard, so these values may be
+  /// negative or larger than the shard.
   mlir::Value begins, ends;
   llvm::SmallVector<int64_t> numbers; // 0, 1, .., one per member
 };

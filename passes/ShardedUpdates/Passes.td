@@ -15,12 +15,12 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     shard of the sum equals the sum of the shards. Only the last bits of a gradient norm may
     differ.
 
-    Updates join one bucket (BucketPlan.h) if they have equal regions, scalars and groups of
-    ranks. The gradients of a bucket lie end to end in one tensor. The parameters of the
-    bucket lie in another tensor, and each slot of the optimizer state in one more tensor,
-    all at the same offsets. The program takes each of these tensors of state as one argument
-    (#dist.storage). The tensors of optimizer state are sharded evenly. The norm by which
-    gradients are clipped is computed from the sums of squares of the shards.
+    Updates can join one bucket (BucketPlan.h) only if they have equal regions, scalars and
+    groups of ranks. The gradients of a bucket lie end to end in one tensor. The parameters
+    of the bucket lie in another tensor, and each slot of the optimizer state in one more
+    tensor, all at the same offsets. The program takes each of these tensors of state as one
+    argument (#dist.storage). The tensors of optimizer state are sharded evenly. The norm by
+    which gradients are clipped is computed from the sums of squares of the shards.
 
     An update may have a follower: a second update whose scalars are computed from norms of
     complete tensors (LAMB's trust ratios). Each rank then sums the squares of its part of
@@ -42,6 +42,7 @@ def DivideUpdates : Pass<"dpc-divide-updates", "mlir::ModuleOp"> {
     The pass does not divide:
 
     - an update that reads a tensor which is neither one of its states nor its gradient;
+    - an update whose optimizer state another op reads too;
     - if `axes` is empty: an update whose gradient is not a sum over ranks, or is also
       read by an op other than the gradient norm;
     - an update of state that is already sharded over one of the axes of the division;

@@ -23,8 +23,8 @@ struct Place {
   func::FuncOp function;
   unsigned argument;
   RankedTensorType type;
-  /// The type to which all readers convert the state. Null if an op reads the state without a
-  /// conversion.
+  /// The narrower type to which all readers convert the state. Null if there is no such type, e.g.
+  /// because an op reads the state without a conversion.
   Type readAs;
 };
 

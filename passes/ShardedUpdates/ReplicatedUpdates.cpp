@@ -100,8 +100,9 @@ private:
     return getElementTypeOrSelf(step.getArgument(update.states.front().argument));
   }
 
-  /// Finds the ranks that share the update, and the terms of its gradient. If `axes` is empty,
-  /// fails unless the gradient is a sum over ranks that only the update and at most one norm read.
+  /// Finds the ranks that share the update, and the terms of its gradient. If `axes` is empty, the
+  /// gradient must be a sum over ranks, and only the update and at most one norm may read the
+  /// gradient; otherwise fails.
   bool matchGradient(ReplicatedUpdate &update) {
     const Value gradient = update.getGradient();
     const bool isOwn = matchUses(gradient, update);
@@ -134,7 +135,8 @@ private:
   }
 
   /// Skips the conversions between floats that compute `value`, as long as the operand of the
-  /// conversion has no other reader. Returns the operand of the first conversion in this chain.
+  /// conversion has no other reader. Returns the operand of the first conversion in this chain, or
+  /// `value` if there is no conversion.
   static Value withoutConversions(Value value) {
     while (nn::isConversion(value.getDefiningOp()) &&
            value.getDefiningOp()->getOperand(0).hasOneUse())
@@ -278,8 +280,8 @@ private:
     return output;
   }
 
-  /// Finds the origin of each tensor that the follower reads, and the norms on which its scalars
-  /// depend. Fails if a tensor is neither state nor a result of the update.
+  /// Finds the origin of each tensor that the follower reads, and the norms on which the scalars of
+  /// the follower depend. Fails if a tensor is neither state nor a result of the update.
   bool matchFollower(ReplicatedUpdate &update) {
     for (Value tensor : update.getFollower().getTensors()) {
       if (tensor.getDefiningOp() == update.update) {

@@ -62,9 +62,9 @@ struct ReplicatedUpdate {
   /// The only other reader of the summed gradient: a term of the norm by which gradients are
   /// clipped. It is null if only the update reads the gradient.
   SquareSum squares;
-  /// The type to which all readers of the parameter convert it. The update, its follower and its
-  /// norms do not count as readers. Null if a reader reads the parameter without a conversion, or
-  /// if the parameter has no readers.
+  /// The narrower type to which all readers convert the parameter. The update, its follower and its
+  /// norms do not count as readers. Null if there is no such type, e.g. because a reader reads the
+  /// parameter without a conversion.
   mlir::Type readAs;
 
   nn::UpdateOp getUpdate() const { return mlir::cast<nn::UpdateOp>(update); }

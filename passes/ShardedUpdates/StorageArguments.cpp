@@ -1,4 +1,5 @@
-// Replaces arguments of functions that hold tensors of state by arguments that hold flat storage.
+// Replaces function arguments that hold tensors of state by function arguments that hold flat
+// storage.
 
 #include "passes/ShardedUpdates/StorageArguments.h"
 

@@ -55,7 +55,7 @@ struct StoragePlace {
 
 /// Replaces arguments of the functions of `module` by flat storage. Each function with an argument
 /// that is a member of the storage gets the storage as a new argument, and the readers of the
-/// member read it from the storage. Readers in `updates` are exceptions, because the caller
+/// member read the member from the storage. Readers in `updates` are exceptions, because the caller
 /// rewrites them. The old arguments of the members stay; the caller erases them.
 ///
 /// Sharded storage is gathered before the ops that read it, in the body of a loop over microbatches
@@ -79,11 +79,11 @@ private:
 /// every gather has the same latency. Subtracts the size of the chosen buckets from `bytes`.
 std::vector<bool> chooseKept(llvm::ArrayRef<Bucket> buckets, int64_t &bytes);
 
-/// Makes a member attribute for argument `argument` of `function`, which starts at element `offset`
-/// of the storage.
+/// Makes a member attribute for argument `argument` of `function`. The member starts at element
+/// `offset` of the storage.
 dist::MemberAttr makeMember(mlir::func::FuncOp function, unsigned argument, int64_t offset);
-/// Makes the storage attribute of `members`, which must not be empty, sharded over the mesh axes
-/// named in `axes`.
+/// Makes the attribute of a storage that has `members` (at least one) and is sharded over the mesh
+/// axes named in `axes`.
 dist::StorageAttr makeStorage(const llvm::Twine &name, llvm::ArrayRef<dist::MemberAttr> members,
                               mlir::ArrayAttr axes);
 /// Erases each argument, of any function, whose binding (#nn.arg) is one of `bindings`.
