@@ -13,13 +13,13 @@ def AnnotateLayouts : Pass<"dpc-annotate-layouts", "mlir::ModuleOp"> {
     outermost first. If several requests match a name, an exact name wins over a glob,
     and the last glob wins over other globs. A glob that matches no such argument is
     matched against the names of ONNX nodes instead. For each matching node, the request
-    is written on the op that makes the node's value. Optimizer state of a parameter
-    gets the request of the parameter.
+    is written on the op that makes the node's value. Optimizer state that has as many
+    dimensions as its parameter gets the request of the parameter.
 
     `specs` are the requests in the model file. Each of them names one tensor or node
-    exactly. A request in `shards` for the same tensor or node wins over it. A request
-    in `specs` may have a complete layout instead of entries. If the tensor is state,
-    this layout becomes its `dist.layout`.
+    exactly. A request in `shards` for the same tensor or node wins over a request in
+    `specs`. A request in `specs` may have a complete layout instead of entries. If the
+    tensor is state, this layout becomes its `dist.layout`.
 
     Needs: level `step`. Keeps: the level.
 
@@ -110,8 +110,9 @@ def Partition : Pass<"dpc-partition", "mlir::ModuleOp"> {
   let description = [{
     Replaces every op by the op that one device runs on its shards, and every reshard by the steps
     of its plan: collectives and local slices (ReshardPlan.h). If a dimension does not divide
-    evenly, shards have padding, which is masked before a reduction reads it. Ops on values that are
-    sharded over a sequential axis move into `dist.micro` loops.
+    evenly, shards have padding, which is masked before a reduction reads it. Ops on values
+    that a sequential axis shards, or that are partial over it, move into `dist.micro`
+    loops.
 
     Needs: level `placed`; a machine (`#dist.machine`) if there are reshards.
     Gives: per-device types, explicit collectives.

@@ -1,6 +1,7 @@
 // Finds the atoms that play the same role in repeated layers, by colour refinement. All atoms
-// begin with the same colour. In each round, two atoms get different colours if the ops that
-// have them differ, or if the other atoms of these ops have different colours.
+// begin with the same colour. In each round, two atoms get different colours if their sizes differ,
+// if the ops that have them differ in form, or if the other atoms of these ops have different
+// colours.
 
 #include "passes/Sharding/Atoms/AtomClasses.h"
 

@@ -13,9 +13,9 @@ namespace dpc {
 /// Two atoms are in one class if the ops that have them are alike. This means three things. The ops
 /// have the same forms (OpLoops::form). The atoms are in the same loops of these ops. The other
 /// atoms of the ops are alike in the same sense, to a fixed depth (colour refinement of Weisfeiler
-/// and Leman). Float types, and conversions between them, do not count, because under mixed
-/// precision they differ in the first and the last layer. The classes decide only which cuts the
-/// layout search tries together.
+/// and Leman). Element types, and conversions between float types, do not count, because under
+/// mixed precision they differ in the first and the last layer. The classes decide only which cuts
+/// the layout search tries together.
 std::vector<llvm::SmallVector<unsigned>> findAtomClasses(const ProgramLoops &program);
 
 } // namespace dpc

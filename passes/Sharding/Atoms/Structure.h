@@ -44,7 +44,7 @@ struct OpLoops {
   /// Ops of one kind agree in all facts that layouts depend on: name, types, rule, cost, and which
   /// of their loops have the same atoms.
   unsigned kind = 0;
-  /// Ops of one form agree in the same facts, except for float types and costs.
+  /// Ops of one form agree in the same facts, except for types and costs.
   unsigned form = 0;
   /// The cost of the op if nothing is cut.
   OpPrice price;
@@ -106,9 +106,9 @@ public:
 
   /// Leaves loops of `value` uncut over `axis`, because a request wants `value` to be whole over
   /// `axis`. This concerns two kinds of ops that read `value` or a conversion of it: ops that sum
-  /// over one of its loops, and conversions. For example, a product whose weight is requested whole
-  /// is computed with the whole weight. An op that adds `value` to another operand, or scales by
-  /// it, may be cut, because taking a part of `value` costs nothing.
+  /// over a loop of `value`, and conversions. For example, a product whose weight is requested
+  /// whole is computed with the whole weight. An op that adds `value` to another operand, or scales
+  /// by `value`, may be cut, because taking a part of `value` costs nothing.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
 
 private:

@@ -60,7 +60,8 @@ private:
     return all;
   }
 
-  /// Returns the device's part of each dimension that the step cuts.
+  /// Returns the slice of `local` that has only the device's part of each dimension that the step
+  /// cuts.
   Value slice(Value local) {
     for (auto [d, dim] : llvm::enumerate(step.after.dims)) {
       DimLayout whole = dim;
@@ -77,7 +78,7 @@ private:
   }
 
   /// Returns `x` with the elements of dimension `dim` in another order: element i is the old
-  /// element `order[i]`. Some elements may appear twice.
+  /// element `order[i]`. Some elements may appear several times, and others not at all.
   Value reorder(Value x, unsigned dim, ArrayRef<int64_t> order) {
     if (int64_t(order.size()) == typeOf(x).getDimSize(dim) &&
         llvm::equal(order, llvm::seq<int64_t>(0, order.size())))

@@ -8,9 +8,9 @@
 namespace dpc {
 
 /// The sequential axis over which `dist.micro` loops run, and the conversion of values that enter
-/// or leave such a loop. If the axis cuts a value, the value has the slices of all iterations
-/// outside of the loop, and the slice of one iteration inside. If the mesh has no such axis, there
-/// are no loops, and no layout uses the axis.
+/// or leave such a loop. If the axis cuts a value, the value outside of the loop has the slices of
+/// all iterations, and the value inside has the slice of one iteration. If the mesh has no such
+/// axis, there are no loops, and no layout uses the axis.
 class MicrobatchAxis {
 public:
   /// Finds the sequential axis of `mesh` that has more than one iteration. `mesh` must outlive the

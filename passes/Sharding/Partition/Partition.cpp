@@ -1,7 +1,8 @@
-// Turns a program into the program of one device. An op runs in a loop if a sequential axis
-// cuts one of its values, or if a value is partial over this axis. Such an op belongs to the latest
-// loop that its users allow. Values leave a loop stacked or summed, and enter a loop sliced or
-// whole (MicrobatchAxis).
+// Turns a program into the program of one device. An op other than a reshard runs in a loop if a
+// sequential axis cuts one of its values, or if one of them is partial over this axis.
+// LoopSchedule.h has the rule for reshards. An op in a loop belongs to the latest loop that its
+// users allow. Values leave a loop stacked or summed, and enter a loop sliced or whole
+// (MicrobatchAxis).
 
 #include "passes/Sharding/Partition/LoopSchedule.h"
 #include "passes/Sharding/Partition/LowerReshard.h"
@@ -102,9 +103,9 @@ private:
     return success();
   }
 
-  /// Fails if a value crosses from one loop into a later loop and depends on parameters. Such a
-  /// value holds every microbatch at once. This is acceptable only for values that depend on
-  /// the batch alone.
+  /// Fails if a value enters a loop and depends on parameters and on the results of an earlier
+  /// loop. Such a value needs every microbatch at once. This is acceptable only for values that
+  /// depend on the batch alone.
   LogicalResult checkCrossings() {
     if (!micro)
       return success();

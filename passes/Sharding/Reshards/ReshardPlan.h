@@ -2,9 +2,9 @@
 //
 // A reshard is a sequence of steps. Each step cuts dimensions over some axes, undoes such cuts, or
 // reduces partial values. The cheapest sequence is a shortest path in a graph of layouts. An edge
-// of the graph changes the use of one axis. Consecutive edges of one kind become one collective if
-// that is cheaper. Two kinds of axes take no part: sequential axes, which have no devices along
-// them, and axes of one device.
+// of the graph changes the use of one axis, or of all axes of a dimension that has several
+// segments. Consecutive edges of one kind become one collective if that is cheaper. Two kinds of
+// axes take no part: sequential axes, which have no devices along them, and axes of one device.
 //
 // Under any layout, the indices of a dimension ascend on every device. Therefore no step changes
 // the order of elements; only the padding differs.
@@ -23,7 +23,7 @@ namespace dpc {
 enum class ReshardKind {
   allReduce,     // a partial value becomes complete
   reduceScatter, // a partial value becomes a sharded one
-  slice,         // a dimension is cut: no data moves
+  slice,         // a dimension is cut: no data moves between devices
   allGather,     // a cut is undone
   allToAll       // a cut moves to another dimension or factor
 };
@@ -73,8 +73,8 @@ struct ReshardPlan {
 /// Returns the steps as text, with the axes of each: "all_gather a, reduce_scatter b+c".
 std::string toString(const ReshardPlan &plan);
 
-/// Returns the cheapest plan. Of equally cheap plans it is the one with the fewest steps; of these,
-/// the one that was found first. Fails only if `problem.check()` does.
+/// Returns the cheapest plan. Of equally cheap plans, returns a plan with the fewest steps; of
+/// several such plans, the one that was found first. Fails only if `problem.check()` does.
 llvm::Expected<ReshardPlan> planReshard(const ReshardProblem &problem);
 
 /// Returns `layout` without the axes that take no part in reshards: sequential axes, and axes of
@@ -83,9 +83,9 @@ dist::Layout withoutIdleAxes(dist::Layout layout, const dist::MeshShape &mesh);
 
 //===-- Steps in detail ---------------------------------------------------===//
 
-/// A part of the local shape that a step treats in one way. It is a factor of a dimension that the
-/// step changes, a complete dimension of several segments, or neighbouring dimensions and factors
-/// that the step does not change.
+/// A part of the local shape that a step treats in one way. It is a factor that the step changes, a
+/// complete dimension of several segments that the step changes, or neighbouring dimensions and
+/// factors that the step does not change.
 struct ReshardPiece {
   /// The axes whose cut is undone here (`gathered`) or made here (`cut`), outermost first.
   dist::AxisNames gathered, cut;

@@ -1,7 +1,8 @@
 // Finds the cheapest reshard.
 //
 // The search is Dijkstra's algorithm (1959). A node is a layout and the step that led to it. An
-// edge adds a step over one axis, or widens the last step by one axis.
+// edge adds a step over one axis, or widens the last step by one axis. For a dimension of several
+// segments, an edge may also take all axes of the dimension at once.
 
 #include "passes/Sharding/Reshards/ReshardPlan.h"
 
@@ -36,8 +37,8 @@ struct Node {
 };
 
 /// The moves that lead from a layout towards `to`. Invariant: each dimension is written either in
-/// the factors that it has where the reshard starts, or in the factors that it has in `to`. It
-/// changes to the factors of `to` once it has no cut left.
+/// the factors that it has where the reshard starts, or in the factors that it has in `to`. A
+/// dimension changes to the factors of `to` once it has no cut left.
 class Moves {
 public:
   Moves(const Layout &layout, const Layout &to) : layout(layout), to(to) {

@@ -143,9 +143,9 @@ private:
   }
 
   /// Lets readers share a constant only if they agree which of its dimensions count samples.
-  /// If other readers shared the constant too, it could connect a dimension of an unrelated value
-  /// to the samples. Such a value would hold every microbatch at once, and could not be computed in
-  /// the loop over microbatches.
+  /// If other readers shared the constant too, the constant could connect a dimension of an
+  /// unrelated value to the samples. Such a value would hold every microbatch at once, and could
+  /// not be computed in the loop over microbatches.
   LogicalResult separateConstants(func::FuncOp function, const MeshShape &mesh,
                                   const LayoutWishes &wishes, KnownLayouts &known) {
     copyConstants(function);

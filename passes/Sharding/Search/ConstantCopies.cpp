@@ -16,9 +16,10 @@ using namespace mlir;
 /// constant may need copies of all these ops.
 static const unsigned kMostOps = 16;
 
-/// Returns the ops that depend on no argument, in program order. Every device can run these ops
-/// by itself. Maps each op to the number of ops that a copy of it needs if copies share no op: the
-/// op itself and all ops that compute its operands.
+/// Returns the pure ops that depend on no argument, in program order, without ops that need more
+/// than `kMostOps` ops. Every device can run these ops by itself. Maps each op to the number of ops
+/// that a copy of it needs if copies share no op: the op itself and all ops that compute its
+/// operands.
 static llvm::MapVector<Operation *, unsigned> findConstants(func::FuncOp function) {
   llvm::MapVector<Operation *, unsigned> constants;
   for (Operation &op : function.front().without_terminator()) {

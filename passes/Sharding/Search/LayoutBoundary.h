@@ -12,9 +12,9 @@
 
 namespace dpc {
 
-/// The layouts of arguments that the program gives, or that were chosen for an earlier function.
-/// Layouts are chosen for @step first. If the host treats an argument of another function as the
-/// same tensor, this argument gets the same layout.
+/// Layouts of arguments: those that the program gives, and those that were chosen for an earlier
+/// function. Layouts are chosen for @step first. If the host treats an argument of another function
+/// as the same tensor, this argument gets the same layout.
 class KnownLayouts {
 public:
   explicit KnownLayouts(const dist::MeshShape &mesh) : mesh(mesh) {}
@@ -57,7 +57,7 @@ public:
   /// layouts of this kind. If so, the analysis of loops must be repeated with them.
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
-  /// Keeps the loops of each requested state unsharded over the axes that its request does not name
+  /// Keeps each state that has a request whole over the axes that the request does not name
   /// (ProgramLoops::keepWhole).
   void keepWhole(ProgramLoops &program) const;
 
@@ -87,7 +87,8 @@ public:
 
   /// The layout of argument number `argument` under the plan of `assignment`.
   dist::Layout argumentLayout(const Assignment &assignment, unsigned argument) const;
-  /// The values that the function returns, and the layouts that they must have.
+  /// The values that the function returns, with the facts that decide their layouts: the argument
+  /// of which a value is the next state, if any, and whether the value is an output.
   std::vector<Assignment::Returned> getReturned() const;
   /// Checks that each state that is returned is also an argument of the same type, or has a known
   /// layout.

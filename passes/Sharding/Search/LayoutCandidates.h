@@ -30,12 +30,12 @@ public:
   /// Then an op that reads the parameter may shard a loop along which the parameter is not sharded.
   void addBesideRequests(LayoutProblem &problem);
   /// Adds the cuts over `axis` of integer inputs and labels that have no batch dimension. If a
-  /// gather takes its indices from such an input, its result may then be sharded too. Such a gather
-  /// picks rows out of all samples, for example.
+  /// gather takes its indices from such an input, the result of the gather may then be sharded too.
+  /// Such a gather picks rows out of all samples, for example.
   void addInputs(llvm::StringRef axis, llvm::ArrayRef<mlir::Value> inputs, LayoutProblem &problem);
 
-  /// The bytes of parameters that a device holds under `assignment` beyond its share and a small
-  /// tolerance.
+  /// The bytes of parameters that a device holds or reads under `assignment` beyond its share and a
+  /// small tolerance. Parameters with a request do not count.
   double excessBytes(const Assignment &assignment) const;
 
 private:
@@ -45,7 +45,7 @@ private:
   unsigned cutOf(unsigned atom, llvm::StringRef axis, LayoutProblem &problem);
   double countDevices(const dist::Layout &layout) const;
   /// Whether the axis can shard the atom at all: the atom has at least one index per device along
-  /// the axis, and no given cut cuts it.
+  /// the axis, and no given cut has the atom.
   bool isFree(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
   bool canCut(unsigned atom, llvm::StringRef axis, const LayoutProblem &problem) const;
 

@@ -10,13 +10,14 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// The number of times that the cuts are searched again after idle ops have been divided.
+/// The largest number of times that the cuts are searched again after idle ops have been divided.
 static const unsigned kImprovements = 3;
 /// Each search after idle ops have been divided has the budget of a complete search divided
 /// by this number.
 static const size_t kSmallerBudget = 4;
 
-/// Returns the composites with a loop that they need uncut but that the plan cuts.
+/// Returns the composites that need one of their loops uncut (LoopKind::whole) although the plan
+/// cuts this loop.
 static SmallVector<DecomposableOpInterface> cutComposites(const ProgramLoops &program,
                                                           const AxisPlan &plan) {
   SmallVector<DecomposableOpInterface> cut;

@@ -31,8 +31,8 @@ public:
   /// Searches for plans that add cuts to those that the boundary demands. Fails with an error if
   /// the answer of the search fails its check.
   mlir::LogicalResult search();
-  /// Returns the composites with a loop that they need unsharded but that the best plan so far
-  /// shards.
+  /// Returns the composites that need one of their loops unsharded although the best plan so far
+  /// shards this loop.
   llvm::SmallVector<DecomposableOpInterface> findCutComposites() const;
   /// Divides the idle ops of each plan, searches the other cuts again, and returns the best plan.
   SplitPlan split();

@@ -32,7 +32,7 @@ static const size_t kNarrow = 8;
 /// The number of starts from which a search with many cuts descends. The cheapest starts come
 /// first.
 static const size_t kWideDescents = 2;
-/// The number of cheap plans that are kept beside the best one.
+/// The number of cheapest priced plans that may be kept besides the starts and ends of the search.
 static const size_t kKeptPlans = 8;
 
 static bool isLess(double a, double b) {
@@ -307,8 +307,8 @@ private:
     return here;
   }
 
-  /// Returns the plans to which a move leads. If `move` is less than the number of cuts, it changes
-  /// the cut with this number. Each further move changes one group.
+  /// Returns the plans to which a move leads. If `move` is less than the number of cuts, the move
+  /// changes the cut with the index `move`. Each further move changes one group.
   std::vector<Chosen> neighboursOf(const Chosen &here, unsigned move) const {
     if (move >= problem.cuts.size())
       return neighboursOf(here, problem.groups[move - problem.cuts.size()]);

@@ -13,7 +13,7 @@ namespace dpc {
 /// declaration.
 struct PlanCost {
   /// The bytes of parameters that a device holds or reads beyond its share. A user who adds an axis
-  /// that does not shard the batch wants parameters to be sharded over it.
+  /// that does not shard the batch wants parameters to be sharded over this axis.
   double excessBytes = 0;
   /// The modelled seconds of a step.
   double seconds = 0;
@@ -72,9 +72,10 @@ struct LayoutChoice {
   AxisPlan plan;
   PlanCost cost;
   std::vector<PlanCost> starts;
-  /// The plans at which the search began and ended, and a few of the cheapest other plans. The list
-  /// includes `plan`. The caller keeps these plans as candidates: it divides idle ops
-  /// (SplitAtoms.h) later, and another plan may then be the fastest.
+  /// The plans at which the search began and ended, and a few of the cheapest other plans. Plans
+  /// that miss more required choices than `plan` are left out. The list includes `plan`. The caller
+  /// keeps these plans as candidates: it divides idle ops (SplitAtoms.h) later, and another plan
+  /// may then be the fastest.
   std::vector<AxisPlan> plans;
   /// The number of plans that were priced.
   size_t priced = 0;

@@ -1,5 +1,5 @@
 // Decides which mesh axes cut the loops of one op. Each loop is cut like its atoms, unless this
-// collides with the cut of another loop of the op or with the layout of a value.
+// collides with the cut of another loop of the op, or a restriction forbids the cut.
 
 #include "passes/Sharding/Search/LoopCuts.h"
 
@@ -84,8 +84,8 @@ static SmallVector<bool> findUncutLoops(const OpLoops &op) {
   return uncut;
 }
 
-/// Returns the order in which loops are cut. Loops of results come first, because cutting them
-/// needs no reduction.
+/// Returns the order in which loops are cut. Parallel loops come first, because cutting them needs
+/// no reduction.
 static SmallVector<unsigned> orderOf(const OpLoops &op) {
   SmallVector<unsigned> order;
   for (bool parallel : {true, false})
@@ -132,7 +132,7 @@ DimLayout LoopCutter::cutAsAtoms(unsigned l) const {
   if (kind == LoopKind::max || kind == LoopKind::min)
     dropAxes(dim, sequentialAxes);
   // An axis must cut every segment of a summed loop or none of them. If a segment stayed
-  // replicated, each device would add it to the sum.
+  // replicated, each device would add this segment to the sum.
   if (kind == LoopKind::sum)
     for (const std::string &axis : shardedAxes(dim))
       if (!llvm::all_of(dim.segments,

@@ -22,8 +22,8 @@ dist::DimLayout composeDim(const ShardingRule::DimLoops &segments,
 /// Removes all axes in `axes` from `dim`.
 void dropAxes(dist::DimLayout &dim, llvm::ArrayRef<std::string> axes);
 
-/// Restrictions on the cuts of an op's loops. Without restrictions, every loop is cut like its
-/// atoms.
+/// Restrictions on the cuts of an op's loops, in addition to the rules that LoopCutter always
+/// applies.
 struct CutRestrictions {
   /// For each axis: the loop that gets the axis before any other loop of the op.
   std::map<std::string, unsigned> first;
@@ -40,8 +40,8 @@ public:
 
   /// Cuts the op's loops one after the other, and returns the layout of each loop. Two loops
   /// collide if one axis cannot cut both (LoopCollisions.h). A loop does not get an axis that
-  /// already cuts a colliding loop. It also does not get an axis if it collides with the loop that
-  /// `restrictions.first` has for this axis.
+  /// already cuts a colliding loop. A loop does not get an axis either if `restrictions.first`
+  /// reserves the axis for a colliding loop.
   std::vector<dist::DimLayout> cut(const CutRestrictions &restrictions) const;
 
   /// Finds the loops that `axis` could cut. If some of them collide, returns these loops in the

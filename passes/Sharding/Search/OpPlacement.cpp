@@ -40,9 +40,9 @@ private:
   /// they are reduced after the op. The op is additive in these operands. All operands of `set`
   /// must be `partial`, and no other operand may be. No loop of the op may be cut over the axis of
   /// the sums. In addition, the result must have no more bytes than the operands, unless
-  /// PartialSums decides otherwise. Sums over a sequential axis always pass, because a loop adds
-  /// them up. The only exceptions are conversions to a narrower type, which would round the sum of
-  /// each microbatch.
+  /// PartialSums decides otherwise. For sums over a sequential axis the number of bytes does not
+  /// matter, because a loop adds them up. But a conversion to a narrower type does not pass them
+  /// on, because it would round the sum of each microbatch.
   bool passesThrough(const OpPlacement &placement, ArrayRef<unsigned> set,
                      const Partial &partial) const;
   /// The modelled seconds of the op under `placement`. They include the reshards of its
@@ -110,7 +110,7 @@ OpPlacement OpPlacer::run() {
     }
   }
   // If the op adds up partial sums, each device may add up its partial values first. Then only
-  // one sum is reduced, and resharded to the layout that the result would have had. Do so if it
+  // one sum is reduced, and resharded to the layout that the result would have had. Do so if this
   // sends fewer bytes.
   for (const MeshAxis &axis : mesh.axes) {
     if (axis.sequential || !addsPartial(axis.name))

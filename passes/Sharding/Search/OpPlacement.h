@@ -42,7 +42,8 @@ struct OpSituation {
 };
 
 /// Chooses the layouts of an op. Each of its loops is cut like the atoms of the loop, if possible.
-/// The op passes partial sums on if it is additive. All other operands are resharded before the op.
+/// An additive op may pass the partial sums in its operands on to its result. If the op reads an
+/// operand in another layout than the operand has, the operand is resharded before the op.
 ///
 /// If an axis could cut several loops, but not all of them together, it cuts the loop with which
 /// the op takes the least time. Reduction loops are cut too. The exception is an axis over which

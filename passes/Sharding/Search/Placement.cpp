@@ -52,8 +52,8 @@ DimLayout Assignment::layOutByAtoms(Value value, unsigned dim) const {
 }
 
 /// Keeps each sequential axis in one dimension only. This is the dimension that the axis cuts
-/// in `made`. If `made` is null or the axis cuts nothing there, it is the first dimension of
-/// `layout` that the axis cuts.
+/// in `made`. If `made` is null or the axis cuts nothing there, the axis stays in the first
+/// dimension of `layout` that it cuts.
 static void keepSequentialOnce(Layout &layout, const Layout *made, const MeshShape &mesh) {
   for (const MeshAxis &axis : mesh.axes) {
     if (!axis.sequential)
@@ -170,8 +170,9 @@ unsigned Assignment::place(const OpLoops &op, const PlacementCache::Key &key) {
   });
 }
 
-/// Returns the number of the layout in which all readers read `value`, which is made in
-/// `layout`. If a request asks for a reshard of the value, adds its cost.
+/// Returns the number of the layout in which the readers find `value`. This is `layout`, in which
+/// the value is made, unless a request asks for another layout. In that case, adds the cost of the
+/// reshard.
 unsigned Assignment::bring(unsigned value, unsigned layout) {
   const LayoutRequest *request = brought.lookup(value);
   if (!request)

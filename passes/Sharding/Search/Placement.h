@@ -22,12 +22,13 @@ public:
   Assignment(const ProgramLoops &program, const AxisPlan &plan, PlacementCache &cache);
 
   /// Brings `request.value` to the requested layout as soon as it is made, so that all its readers
-  /// read it in this layout. The request must outlive the assignment.
+  /// find it in this layout. The request must outlive the assignment.
   void bring(const LayoutRequest &request) { brought[program.getNumber(request.value)] = &request; }
   /// Returns the layout of the requested value that answers the request. If the plan cuts atoms of
-  /// a dimension over a wanted axis, the axis cuts these atoms. Otherwise it cuts the dimension
-  /// without regard to atoms (cutPlainly). A dimension without wanted axes is whole. A sequential
-  /// axis is never requested: it stays in the dimension that it cuts in the layout `made`.
+  /// a dimension over a wanted axis, the axis cuts these atoms. Otherwise the axis cuts the
+  /// dimension without regard to atoms (cutPlainly). A dimension without wanted axes is whole. A
+  /// sequential axis is never requested: it stays in the dimension that it cuts in the layout
+  /// `made`.
   dist::Layout getRequested(const LayoutRequest &request, const dist::Layout *made = nullptr) const;
 
   /// Returns the layout of `value` that follows from its atoms alone. Arguments without a known

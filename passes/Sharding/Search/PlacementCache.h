@@ -29,8 +29,8 @@ public:
   struct Visit {
     Key met;
     unsigned placement = 0;
-    /// By operand: the number of the set of layouts to which it has been resharded once the op has
-    /// read it.
+    /// By operand: the number of the set of layouts to which the operand has been resharded, after
+    /// the op has read it.
     llvm::SmallVector<unsigned, 4> reads;
     /// The cost of resharding the operands.
     Price moved;
@@ -46,7 +46,7 @@ public:
 
   /// The number of the answer to `key`. If `key` is new, `situate` describes the situation.
   unsigned getPlacement(const Key &key, llvm::function_ref<OpSituation()> situate);
-  /// The modelled seconds of an answer: as it is, and after idle ops have been divided.
+  /// The modelled seconds of the op: as it is placed, and after it has been divided if it is idle.
   double getSeconds(unsigned number) const { return answers[number].seconds; }
   double getDividedSeconds(unsigned number) const { return answers[number].dividedSeconds; }
   /// The axes that cut any loop of the op.

@@ -1,5 +1,5 @@
-// Finds the ops that are idle for a mesh axis, because it cuts none of their loops, and the loops
-// of these ops that the axis could cut.
+// Finds the ops that are idle for a mesh axis, because the axis cuts none of their loops. Divides
+// these ops along loops that the axis can cut.
 
 #include "passes/Sharding/Search/SplitAtoms.h"
 
@@ -19,7 +19,7 @@ using namespace dpc::dist;
 /// A component is a set of connected idle ops. An atom is tried for a component only if ops in
 /// which it is a parallel loop have at least this fraction of the component's work.
 static const double kMostWork = 0.5;
-/// The number of atoms that are tried for a component, those with the most work first.
+/// The largest number of atoms that are tried for a component, those with the most work first.
 static const size_t kMostAtoms = 4;
 /// A group of components is tried only if it takes at least this fraction of the time of the step.
 static const double kLeastPart = 1e-4;
@@ -49,7 +49,7 @@ struct Division {
 
 /// Returns the components of ops that are idle for `axis`, those with the most seconds first. Two
 /// ops are in one component if one of them reads a result of the other. They are also in one
-/// component if both read the same partial sum over the axis.
+/// component if both read the same partial sum over the axis. Values of one element connect no ops.
 static std::vector<Component> findIdle(const ProgramLoops &program, const Assignment &assignment,
                                        StringRef axis) {
   llvm::EquivalenceClasses<unsigned> classes;
@@ -225,9 +225,10 @@ private:
     SplitPlan plan;
     PlanCost cost;
   };
-  /// Returns the plan in which the axis cuts the new atoms of all `divisions`; nullopt if the
-  /// axis cuts the old atoms already. If `asked` is given, a request wants the result of this
-  /// op. The op may then be divided along samples even if contractsParameter() holds for it.
+  /// Returns the plan in which the axis cuts the new atoms of all `divisions`; nullopt if no
+  /// division is possible, e.g. because the axis cuts the old atoms already. If `asked` is given, a
+  /// request wants the result of this op. The op may then be divided along samples even if
+  /// contractsParameter() holds for it.
   std::optional<Trial> tryDivisions(ArrayRef<Division> divisions,
                                     std::optional<unsigned> asked = std::nullopt) const;
   void accept(Trial &&trial);

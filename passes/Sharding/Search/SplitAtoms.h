@@ -24,14 +24,14 @@ using CostOf = llvm::function_ref<PlanCost(const Assignment &)>;
 /// in Large Transformer Models", 2022).
 ///
 /// Idle ops that values connect form a component. Take an atom that is a parallel loop in most of a
-/// component's work. In all ops of the component a new atom replaces it, and the axis cuts the new
-/// atom. Reshards at the border of the component follow from that. The function tries several such
-/// atoms for each component, and keeps the one that improves the complete program most, if any
-/// does. Components of repeated layers that are alike are divided together.
+/// component's work. In all ops of the component a new atom replaces this atom, and the axis cuts
+/// the new atom. Reshards at the border of the component follow from that. The function tries
+/// several such atoms for each component, and keeps the one that improves the complete program
+/// most, if any does. Components of repeated layers that are alike are divided together.
 ///
-/// If a request wants the result of an idle op to be cut over the axis, this op is divided in any
-/// case, along an atom of the requested dimension. It is divided alone or with its component,
-/// whichever is cheaper.
+/// If a request wants the result of an idle op to be cut over the axis, this op is divided even if
+/// the program gets slower, along an atom of the requested dimension that has an index for each
+/// device. It is divided alone or with its component, whichever is cheaper.
 ///
 /// `samples` are the atoms that count samples. An op that contracts a dimension of a parameter, or
 /// looks up rows of one, is divided along such an atom only if a request wants its result to be cut
