@@ -25,7 +25,8 @@ public:
   /// Checks that every argument has an #nn.arg, that every result has an #nn.result that is no
   /// gradient, and that every op but constants has a location.
   mlir::LogicalResult checkSignature(mlir::func::FuncOp function);
-  /// Checks that every argument that is state has an `nn.variable` with its name and type.
+  /// Checks that every argument that is state has an `nn.variable` with its name and type, and that
+  /// no two variables have the same name.
   mlir::LogicalResult checkVariables(mlir::func::FuncOp function);
   /// Checks that every result that is state is the new value of an argument. This argument must
   /// have the same type and must be no constant. Checks also that no state is returned twice.

@@ -44,7 +44,7 @@ def VerifyStep : Pass<"dpc-verify-step", "mlir::ModuleOp"> {
   let description = [{
     * (L1) The module holds @step and @eval, or only @infer, and `nn.variable`s.
     * (L2) The functions consist of `nn` ops without side effects. No op has a training
-      form. No op passes its operand on and affects only its gradient, as
+      form. No op passes its operand on and affects only the gradient of the operand, as
       `nn.stop_gradient` does. Every op but constants has a location.
     * (L3) Every argument has an `#nn.arg` and every result an `#nn.result`; no
       result is a gradient.
@@ -162,7 +162,7 @@ def VerifyScheduled : Pass<"dpc-verify-scheduled", "mlir::ModuleOp"> {
       if no op reads them afterwards. The bytes between the members of a bucket are of
       this kind.
     * (L3) A result overlaps an operand only if the kernel computes in place. Results
-      and scratch memory do not overlap each other.
+      and scratch memory do not overlap each other, and scratch memory overlaps no operand.
     * (L4) Every start has one wait, in the same block and after it. Between them no op
       writes the input of the collective or accesses its output. The output of an
       all-to-all does not overlap its input.
@@ -188,11 +188,11 @@ def VerifyExec : Pass<"dpc-verify-exec", "mlir::ModuleOp"> {
   let description = [{
     * (L1) Entries consist of ops that the action table can express: calls of functions,
       starts, waits, loops and zeros. Launches are only in functions.
-    * (L2) Every function is called exactly once, so that the position of its call is
-      its position in the order of execution.
-    * (L3) Every kernel has code: a symbol of its name in the module @code. If the kernel
-      is a sequence of grids of threads (`exec.launches`), there is a function for each
-      launch, and the arguments of that function are buffers of the kernel.
+    * (L2) Every function is called exactly once, so that the position of the call is the
+      position of the function in the order of execution.
+    * (L3) If there is a module @code, it has a symbol with the name of every launched
+      kernel. If a kernel is a sequence of grids of threads (`exec.launches`), there is a
+      function for each launch, and the arguments of that function are buffers of the kernel.
     * (L4) Every `exec.buffer` has a number. All `exec.buffer` ops with the same number
       have the same place.
 

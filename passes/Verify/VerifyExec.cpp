@@ -57,8 +57,8 @@ private:
     return text;
   }
 
-  /// Checks `exec.buffer` ops of different functions that have the same number, because they mean
-  /// the same buffer. All of them must have the same space, offset and type.
+  /// `exec.buffer` ops with the same number mean the same buffer, also in different functions.
+  /// Checks that all of them have the same space, offset and type, and that every op has a number.
   LogicalResult checkNumbers() {
     llvm::DenseMap<int64_t, BufferOp> first;
     WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {
