@@ -44,7 +44,8 @@ static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   return depths;
 }
 
-/// The ops of `block` on whose results a collective depends, directly or through other ops.
+/// The ops of `block` on whose results a collective of `block` depends, directly or through other
+/// ops.
 static DenseSet<Operation *> neededByCollectives(Block &block) {
   DenseSet<Operation *> needed;
   for (Operation &op : llvm::reverse(block))

@@ -29,8 +29,8 @@ public:
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
-  /// Creates a buffer for a result of a call, a loop or a pack. If a collective reads the result,
-  /// the buffer lies in space `shared`, because collectives work only there.
+  /// Creates a buffer for a result of a call, a loop or a pack. If a collective reads the result or
+  /// a view of it, the buffer lies in space `shared`, because collectives work only there.
   mlir::Value createResultBuffer(mlir::Value result);
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerView(mlir::Operation *op);

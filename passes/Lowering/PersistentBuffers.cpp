@@ -8,8 +8,10 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether a collective reads or writes `argument`. Flat storage without axes is whole on each
-/// rank. After the ranks have updated their shards, an all-gather writes the complete storage.
+/// Whether a collective works on the buffer of `argument`. Flat storage without axes is whole on
+/// each rank: after the ranks have updated their shards, an all-gather writes the complete storage.
+/// A shard of flat storage is copied or converted before a gather, so no collective works on its
+/// buffer.
 static bool isExchanged(BlockArgument argument, Attribute binding) {
   auto storage = dyn_cast<dist::StorageAttr>(binding);
   return storage ? storage.getAxes().empty() : dist::feedsCollective(argument);

@@ -9,8 +9,9 @@
 
 namespace dpc {
 
-/// The persistent buffers of a program, which are created at their first use. If a collective reads
-/// or writes a buffer, the buffer lies in space `shared`, because collectives work only there.
+/// The persistent buffers of a program, which are created at their first use. If a collective works
+/// on a buffer, the buffer lies in space `shared`. Sharded flat storage does not lie there: each
+/// rank copies or converts its shard before a gather.
 class PersistentBuffers {
 public:
   explicit PersistentBuffers(mlir::ModuleOp module);

@@ -229,8 +229,9 @@ private:
   }
 
   /// Returns the index of `tensor` among the states of `update`, and appends `tensor` to the states
-  /// if it is new. nullopt if `tensor` is not state, if it is optimizer state that another op reads
-  /// too, or if neither the update nor its follower computes the new value of `tensor`.
+  /// if it is new. nullopt if `tensor` is neither a parameter nor optimizer state, if it is
+  /// optimizer state that another op reads too, or if neither the update nor its follower computes
+  /// the new value of `tensor`.
   std::optional<unsigned> addState(Value tensor, ReplicatedUpdate &update) {
     auto argument = dyn_cast<BlockArgument>(tensor);
     if (!argument || argument.getOwner() != &step.front())

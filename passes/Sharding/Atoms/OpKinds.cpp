@@ -67,8 +67,8 @@ static std::string formOf(const OpLoops &op) {
 }
 
 /// Returns the text of the kind of `op`. The text has all facts on which the layouts of the op
-/// depend, except the layouts of its operands and the cuts of its atoms. `form` is the result
-/// of formOf.
+/// depend, except the facts that differ between plans, such as the layouts of its operands and the
+/// cuts of its atoms (OpSituation). `form` is the result of formOf.
 static std::string kindOf(const OpLoops &op, StringRef form) {
   std::string text;
   llvm::raw_string_ostream os(text);

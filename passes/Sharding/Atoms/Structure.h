@@ -41,8 +41,8 @@ struct OpLoops {
   llvm::SmallVector<int64_t, 8> sizes;
   /// The numbers of the op's operands and results (ProgramLoops::getValues).
   llvm::SmallVector<unsigned, 4> operands, results;
-  /// Ops of one kind agree in all facts that layouts depend on: name, types, rule, cost, and which
-  /// of their loops have the same atoms.
+  /// Ops of one kind agree in all facts of the op that layouts depend on: name, types, rule, cost,
+  /// and which of their loops have the same atoms.
   unsigned kind = 0;
   /// Ops of one form agree in the same facts, except for types and costs.
   unsigned form = 0;

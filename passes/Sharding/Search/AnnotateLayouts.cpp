@@ -68,7 +68,7 @@ private:
     if (Operation *op = value.getDefiningOp(); op && forward.insert(op).second)
       todo.push_back(op);
   }
-  /// Whether another node, or the loss, reads the result of `op`.
+  /// Whether another node, the loss or the return of the function reads the result of `op`.
   static bool isRead(Operation &op, const llvm::DenseSet<Operation *> &forward) {
     return llvm::any_of(op.getResult(0).getUsers(), [&](Operation *user) {
       return forward.contains(user) &&

@@ -22,7 +22,7 @@ using namespace dpc::dist;
 /// them. Gradients are the values that only updates read.
 static const double kExposedOfGradients = 0.25;
 
-/// Whether `op` updates state, or converts a value that only updates read.
+/// Whether `op` updates state, or is a conversion whose result only updates read.
 static bool isForUpdates(Operation *op) {
   return updatesState(op) ||
          (nn::isConversion(op) && nn::isReadOnlyBy(op->getResult(0), updatesState));

@@ -12,8 +12,8 @@ using namespace dpc::dist;
 
 static double bytesOf(Value value) { return static_cast<double>(tensorBytes(value.getType())); }
 
-/// Whether devices reduce partial sums if a value of layout `from` is read in layout `to`. Sums
-/// over the iterations of a loop do not count, as they are not sent.
+/// Whether devices reduce partial values if a value of layout `from` is read in layout `to`.
+/// Reductions over the iterations of a loop do not count, as they send nothing.
 static bool isReducedBetween(const Layout &from, const Layout &to, const MeshShape &mesh) {
   return llvm::any_of(from.partial, [&](const Partial &partial) {
     const std::optional<unsigned> axis = mesh.axisIndex(partial.axis);
