@@ -1,7 +1,8 @@
-// Divides ops greedily into convex groups. Each op joins the groups of its operands, unless this
-// would close a cycle among groups. Most fusion passes use this test (after Kennedy & McKinley,
-// "Maximizing Loop Parallelism and Improving Data Locality via Loop Fusion and Distribution",
-// 1993). Each group keeps the set of all groups that must run before it, so that the test is cheap.
+// Divides ops greedily into convex groups. An op joins a group that computes one of its operands if
+// the loops of the group can compute the op, and if this closes no cycle among groups. Most fusion
+// passes test for such cycles (after Kennedy & McKinley, "Maximizing Loop Parallelism and Improving
+// Data Locality via Loop Fusion and Distribution", 1993). Each group keeps the set of all groups
+// that must run before it, so that the test is cheap.
 
 #include "passes/Fusion/KernelGroups.h"
 
