@@ -1,4 +1,5 @@
-// Temporary folders that are removed when a compile ends, also after an interrupt or a kill.
+// Temporary folders that are removed when a compile ends, also if an interrupt ends it. If the
+// compiler is killed, the next compile removes them.
 
 #include "tools/dpc-compile/WorkFolder.h"
 
