@@ -15,11 +15,12 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     - `accuracy`, if the loss is a cross-entropy;
     - the metrics in the option `metrics`.
 
-    In `@eval`, only the first `valid_rows` samples of a batch count. `valid_rows` is a
-    control, with which the host excludes the padding of the last batch. The host combines
-    the values of a metric over batches, weighted by `count`. If a metric needs another
-    mean, its attribute `nn.mean` says which: `perplexity` is a geometric mean, and
-    `output:NAME` is a mean over samples, or over batches if the output is one number.
+    Unless the loss is `output:NAME`, only the first `valid_rows` samples of a batch count
+    in `@eval`. `valid_rows` is a control, with which the host excludes the padding of the
+    last batch. The host combines the values of a metric over batches, weighted by
+    `count`. If a metric needs another mean, its attribute `nn.mean` says which:
+    `perplexity` is a geometric mean, and `output:NAME` is a mean over samples, or over
+    batches if the output is one number.
 
     If the loss is `output:NAME`, it is that output of the graph. Any other loss compares
     one float output with a new argument `label`. The option `loss-output` names this
@@ -34,7 +35,7 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     2. the axis without which the output has the shape `label-shape`, if that is given;
     3. axis 1 for outputs of rank 4 or more, and the last axis for other outputs.
 
-    The pass fails if rule 2 fits two axes, or if labels of the shape that rule 3 gives
+    The pass fails if two axes fit rule 2, or if labels of the shape that rule 3 gives
     would fit a second axis. The module attribute `nn.loss` records the choice.
 
     The first of these rules that applies chooses the batch dimension of the labels:

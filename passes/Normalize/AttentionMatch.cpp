@@ -169,8 +169,8 @@ bool AttentionMatcher::matchScores(Value value) {
   auto either = [&](bool matched) {
     if (!matched) {
       found = before;
-      // It was false before this match: ops are matched in order from the product to the softmax, so
-      // only the failed match can have set it.
+      // It was false before this match: ops are matched in order from the product to the softmax,
+      // so only the failed match can have set it.
       isFinitelyCausal = false;
     }
     return matched;

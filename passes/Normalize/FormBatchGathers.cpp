@@ -1,6 +1,6 @@
 // Finds gathers and scatters whose index tuples contain the number of their own sample, e.g. the
-// tuple (b, i) of sample b. Rewrites these ops so that devices can divide the samples among them,
-// mostly by a batch dimension.
+// tuple (b, i) of sample b. Rewrites these ops so that their samples can be sharded, mostly by
+// making the sample a batch dimension.
 
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"
