@@ -1,5 +1,5 @@
 // Decides how the record stores the initial value of a state. If the value is a splat, and a double
-// can represent every value of its element type, the record has one number. Otherwise it has the
+// can represent every number of its element type, the record has one number. Otherwise it has the
 // bytes of all elements.
 
 #include "record/InitialValue.h"
