@@ -24,9 +24,9 @@ public:
 
 /// Runs `function` on one device: calls the interpreter rule of each op
 /// (InterpretableOpInterface) in program order. Returns the results of the
-/// function. A value is freed after its last use. Fails if an op has no
-/// interpreter rule, or if the rule of an op fails; the error is emitted on
-/// that op.
+/// function. A value is freed after its last use. Fails if the function has no body, if an op has
+/// no interpreter rule, or if the rule of an op fails. Emits an error on the function or the op,
+/// unless the op is a collective that fails because another device has failed.
 mlir::FailureOr<std::vector<HostTensor>> evaluate(mlir::FunctionOpInterface function,
                                                   std::vector<HostTensor> arguments,
                                                   DeviceContext &device);

@@ -22,7 +22,7 @@ struct DataSet {
 
 /// Runs the functions of a module in the reference interpreter. The session holds the
 /// state as logical tensors. It finds the tensor of a function argument by the name in
-/// the argument's `#nn.arg`. All functions report errors as diagnostics of the module.
+/// the argument's `#nn.arg`. The functions of a session report errors as MLIR diagnostics.
 class Session {
 public:
   /// Reads the initial state from the module's `nn.variable` ops.

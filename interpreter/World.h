@@ -24,7 +24,7 @@ public:
 
   /// Gives `mine` to the other members of `rank`'s group along `axes`, and
   /// returns the tensors of all members; see InterpreterContext::exchange.
-  /// Fails if members are at different ops.
+  /// Fails if members are at different ops or give tensors of different types, and after abort().
   mlir::FailureOr<std::vector<HostTensor>> exchange(mlir::Operation *op,
                                                     llvm::ArrayRef<llvm::StringRef> axes,
                                                     int64_t rank, const HostTensor &mine);

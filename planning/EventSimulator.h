@@ -46,8 +46,8 @@ struct Timeline {
   /// largest value of these ranks. 0 for tasks that are only on compute streams.
   std::vector<int64_t> exposedNs;
   /// By rank: how long at least one communication stream is busy while no compute
-  /// stream is busy. If communication tasks overlap, this is less than the sum of
-  /// their `exposedNs`.
+  /// stream is busy. If communication tasks overlap, this may be less than the sum of their
+  /// `exposedNs`.
   std::vector<int64_t> exposedOfRankNs;
 };
 

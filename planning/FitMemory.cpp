@@ -41,8 +41,8 @@ public:
       const bool isFirst = &division == &divisions.front(), isLast = &division == &divisions.back();
       if (Error error = attempt(division, /*saved=*/0))
         return error;
-      // The last plan of the list always tries recomputation. For an earlier plan, the next plan of
-      // the list costs less time than recomputation. Therefore the first plan does not try it. A
+      // The last plan of the list always tries recomputation. If other plans follow the first plan,
+      // the first plan does not try it, because the next plan costs less time than recomputation. A
       // middle plan tries it only if its state alone fits into the capacity, because recomputation
       // saves no state.
       if (!answer.fits && problem.mayRecompute && problem.trains &&

@@ -69,7 +69,8 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 /// bytes. Tries the following plans in this order, and leaves out those that the problem does not
 /// allow:
 /// - the plan as asked;
-/// - state and gradients divided among ranks, and smaller buckets, which send no more bytes;
+/// - state and gradients divided among ranks, and smaller buckets. Without microbatches, this plan
+///   sends no more bytes than the plan as asked;
 /// - the same, with values of the forward pass computed again until this saves the missing bytes;
 /// - parameters divided too, first without and then with values computed again;
 /// - parameters divided too, and all values computed again whose recomputation saves memory.

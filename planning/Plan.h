@@ -71,8 +71,8 @@ struct BucketSizes {
   int64_t first = 1 << 20, later = 25 << 20;
 };
 
-/// How kernels are generated. `orderedSums`, `tf32` and `products` can change the last bits of
-/// values.
+/// How kernels are generated. `orderedSums`, `tf32` and `products` can change how values are
+/// rounded.
 struct KernelChoices {
   /// Whether each kernel that reads the result of a short computation may repeat this
   /// computation, so that the result needs no memory.

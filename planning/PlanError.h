@@ -1,7 +1,7 @@
 // Makes the errors of plan objects.
 //
-// The check() and verify() of every plan object return such errors. The text is one
-// line in lower case. It names the object and the two values that disagree, e.g.
+// The check() and verify() of every plan object return such errors. The text is one line that
+// begins in lower case. Usually it names the object and the values that disagree, e.g.
 // "stream 0 runs task 5 of 3".
 
 #ifndef DPC_PLANNING_PLANERROR_H

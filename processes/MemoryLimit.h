@@ -11,11 +11,11 @@ namespace dpc {
 /// the allocation fails instead, and the tool can report it.
 class MemoryLimit {
 public:
-  /// Limits this process to the memory that the machine has available, or to
-  /// less if the control groups of the process allow less. An allocation beyond
-  /// the limit fails. If the process already has a lower limit, keeps it. Does
-  /// nothing under a sanitizer, because the limit would count the sanitizer's
-  /// shadow memory too.
+  /// Limits this process to 15/16 of the memory that the machine has available, or of the memory
+  /// that the control groups of the process allow if this is less. The rest is for memory that the
+  /// limit does not count, such as stacks. An allocation beyond the limit fails. If the process
+  /// already has a lower limit, keeps it. Does nothing under a sanitizer, because the limit would
+  /// count the sanitizer's shadow memory too.
   static void set();
 
   /// Restores the limit that was in force before set(). A child process calls

@@ -34,8 +34,8 @@ public:
       : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers) {
   }
 
-  /// Fills the table. If the runtime has no action for an op, emits an error on the
-  /// op and fails.
+  /// Fills the table. If the runtime has no action for an op with its operands, emits an error on
+  /// the op and fails.
   mlir::LogicalResult run(exec::EntryOp entry);
 
   RecordImage image;

@@ -44,13 +44,13 @@ struct ProgramOptions {
   uint64_t onnxBytes = 0;
 };
 
-/// Builds the program record `dpc_program` (runtime/include/dpc/program.h) from a
-/// module at level `exec`, and the functions that its actions call, as host code or as
-/// lists of launches. The result only declares the kernels of host code, as symbols
-/// `void kernel(char *const *buffers)`. The buffers are operands, results and scratch,
-/// in this order. Unless `outside` is null, it receives large initial values, and the
-/// result only declares them. If the record cannot express the module, emits an error
-/// on the op at fault and returns null.
+/// Builds the program record `dpc_program` (runtime/include/dpc/program.h) and the functions that
+/// the record's actions call, from a module at level `exec`. The functions are host code or lists
+/// of launches. The result only declares the kernels of host code, as symbols
+/// `void kernel(char *const *buffers)`. The buffers are operands, results and scratch, in this
+/// order. Unless `outside` is null, it receives the initial values whose bytes lie in the MLIR
+/// module, and the result only declares them. If the record cannot express the module, emits an
+/// error on the op at fault and returns null.
 std::unique_ptr<llvm::Module> emitProgram(mlir::ModuleOp module, const ProgramOptions &options,
                                           llvm::LLVMContext &context,
                                           std::vector<OutsideValue> *outside = nullptr);

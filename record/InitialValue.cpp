@@ -1,6 +1,6 @@
-// Decides how the record stores the initial value of a state. If all elements are equal
-// and a double can represent them, the record has this number. Otherwise it has the bytes
-// of all elements.
+// Decides how the record stores the initial value of a state. If the value is a splat, and a double
+// can represent every number of its element type, the record has one number. Otherwise it has the
+// bytes of all elements.
 
 #include "record/InitialValue.h"
 

@@ -18,8 +18,9 @@ namespace dpc {
 /// values), point to a dummy address.
 class LoadedRecord {
 public:
-  /// Fails if the file lacks the symbol `dpc_program`, or is not an object file
-  /// for this machine.
+  /// Fails if the file lacks the symbol `dpc_program`, or is not an ELF object file with pointers
+  /// of the size that this machine has. Also fails if the data has a relocation that is not a plain
+  /// pointer.
   static llvm::Expected<std::unique_ptr<LoadedRecord>> load(llvm::MemoryBufferRef object);
 
   const dpc_program_t &getProgram() const { return *program; }

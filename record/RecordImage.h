@@ -15,9 +15,9 @@
 
 namespace dpc {
 
-/// A C table that becomes constant data of an LLVM module. It consists of structs of the
-/// runtime's own headers, which dpc fills; `offsetof` gives the positions of pointers. So
-/// the headers are the only description of the layout.
+/// A C table that becomes constant data of an LLVM module. dpc fills structs that the runtime's own
+/// headers declare; `offsetof` gives the positions of the pointers in these structs. So the headers
+/// are the only description of the layout.
 ///
 ///     RecordImage image;
 ///     dpc_function_t function = {};

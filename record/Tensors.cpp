@@ -133,9 +133,9 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
   if (failed(value))
     return failure();
   llvm::Constant *data = nullptr;
-  // With --params=none, the user must provide parameters and saved buffers. All other
-  // state (optimizer state, constants and unsaved buffers) has an initial value that
-  // follows from the program.
+  // With --params=none, the user must provide parameters, including frozen ones, and saved buffers.
+  // All other state (optimizer state, other constants and unsaved buffers) has an initial value
+  // that follows from the program.
   bool isParameter =
       arg.getKind() == ArgKind::parameter || (variable && variable->hasAttr(nn::kFrozenAttrName));
   const bool isUnsaved = variable && variable->hasAttr(nn::kUnsavedAttrName);

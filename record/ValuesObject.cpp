@@ -1,5 +1,5 @@
-// Writes large initial values directly into an ELF object file (System V gABI 4.1). LLVM
-// would copy the data four times, and the data may have gigabytes.
+// Writes initial values directly into an ELF object file (System V gABI 4.1). LLVM would copy the
+// data four times, and the data may have gigabytes.
 
 #include "record/ValuesObject.h"
 

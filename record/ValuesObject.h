@@ -11,7 +11,7 @@
 
 namespace dpc {
 
-/// Constant data of a program that is not in its LLVM module: an initial value of a
+/// Constant data of a program that is not in its LLVM module: an initial value of state, e.g. of a
 /// parameter, which may have gigabytes. The LLVM module declares it as `symbol`.
 struct OutsideValue {
   std::string symbol;
@@ -21,8 +21,8 @@ struct OutsideValue {
 
 /// Writes an ELF object file that defines the symbols of the values. The symbols are hidden,
 /// and their data is read-only and aligned to 64 bytes. This function writes the data
-/// directly to the file, whereas LLVM would copy it four times. Fails for a machine whose
-/// object files are not little-endian 64-bit ELF.
+/// directly to the file, whereas LLVM would copy it four times. Fails unless `triple` is for x86-64
+/// or AArch64, with little-endian ELF object files.
 llvm::Error writeValuesObject(llvm::ArrayRef<OutsideValue> values, llvm::StringRef triple,
                               llvm::raw_ostream &os);
 

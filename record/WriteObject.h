@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// Compiles a module with the program's constant data, and with the functions that call its
-/// kernels, to a position-independent object file for the baseline instruction set.
+/// Compiles `module` to a position-independent object file for the baseline instruction set of the
+/// host. The module has the program's constant data and the functions that call its kernels.
 llvm::Error writeObject(llvm::Module &module, llvm::raw_pwrite_stream &stream);
 
 } // namespace dpc

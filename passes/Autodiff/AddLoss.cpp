@@ -1,5 +1,6 @@
-// Makes @step and @eval from @forward: adds the loss and the metrics, and replaces each op whose
-// meaning differs between training and evaluation by its form in that function.
+// Makes @step and @eval from @forward: adds the loss to both, and the metrics to @eval. Replaces
+// each op whose meaning differs between training and evaluation: by its training form in @step,
+// and by its evaluation form in @eval.
 
 #include "passes/Autodiff/FunctionForms.h"
 #include "passes/Autodiff/Metrics.h"
@@ -41,6 +42,7 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
   }
 
   /// Clones `forward` under the name `name`, in its training or evaluation form, and adds the loss.
+  /// The evaluation form also gets the metrics.
   LogicalResult build(func::FuncOp forward, StringRef name, bool training) {
     func::FuncOp function = forward.clone();
     function.setName(name);
@@ -218,8 +220,9 @@ struct AddLossPass : dpc::impl::AddLossBase<AddLossPass> {
                                      "softmax";
   }
 
-  /// Returns the batch dimension of the labels: the option `label-batch-dim`; without it the batch
-  /// dimension of the output; if that is unknown, the first dimension. -1 for labels of rank 0.
+  /// Returns the batch dimension of the labels: the option `label-batch-dim`; without it the
+  /// dimension that corresponds to the batch dimension of the output; if that is unknown, the
+  /// first dimension. -1 for labels of rank 0 without the option.
   FailureOr<int64_t> findSamples(func::FuncOp function, Value output, StringRef outputName,
                                  const LossFunction::Labels &label, bool training) {
     ArrayRef<int64_t> shape = label.type.getShape();

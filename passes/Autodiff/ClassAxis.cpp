@@ -1,5 +1,5 @@
-// Finds the axis along which the logits of a cross-entropy have their classes, from the shapes of
-// the logits and the labels.
+// Checks the axis that the user gives for the classes of a cross-entropy. Without such an axis,
+// finds it from the shapes of the logits and the labels.
 
 #include "passes/Autodiff/ClassAxis.h"
 
@@ -34,8 +34,9 @@ static SmallVector<int64_t> fittingAxes(ArrayRef<int64_t> logits, ArrayRef<int64
   return axes;
 }
 
-/// Returns the end of an error message. It says why no axis fits the shape `labels`, and which
-/// shape of labels would fit instead. `axis` is the class axis if the labels are one-hot rows.
+/// Returns the end of an error message. It says why no axis fits the shape `labels`. If the
+/// labels may be one-hot rows or have one dimension of extent 1 too many, it also says which
+/// shape would fit. `axis` is the class axis of one-hot rows.
 static std::string explainMisfit(ArrayRef<int64_t> logits, ArrayRef<int64_t> labels, int64_t axis) {
   if (labels == logits)
     return formatv("class numbers of shape {0} do, the argmax along axis {1} of one-hot rows",

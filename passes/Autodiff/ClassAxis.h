@@ -25,9 +25,10 @@ struct ClassAxis {
   ///
   /// The first axis is usually the batch dimension, so it is the class axis only if `axis` says so.
   ///
-  /// Fails with an error message of one line if no axis fits, or if two axes fit and `axis` is not
-  /// given. For example, two axes of logits [N, C, T] fit if C equals T. A guess could then be
-  /// wrong: a wrong model would be trained, and no check of the data could find the mistake.
+  /// Fails with an error message of one line if `axis` is out of range or does not fit `labels`,
+  /// if no axis fits, or if two axes fit and `axis` is not given. For example, two axes of logits
+  /// [N, C, T] fit if C equals T. A guess could then be wrong: a wrong model would be trained, and
+  /// no check of the data could find the mistake.
   static llvm::Expected<ClassAxis> choose(llvm::ArrayRef<int64_t> logits,
                                           std::optional<llvm::ArrayRef<int64_t>> labels,
                                           std::optional<int64_t> axis);

@@ -60,8 +60,9 @@ public:
   }
 
   /// Returns the gradient of `value`. The gradient is zero if the loss depends on `value` only
-  /// through ops whose derivative is zero, such as rounding. Null if the loss does not depend on
-  /// `value`.
+  /// through ops whose derivative is zero, such as rounding. Null if no path leads from `value`
+  /// to the loss, or only paths with an op that stops gradients or with a value that is not a
+  /// float.
   Value getGradient(Value value) {
     Value gradient = gradients.lookup(value);
     if (!gradient && reached.contains(value))

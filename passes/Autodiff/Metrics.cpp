@@ -1,5 +1,6 @@
 // Builds the metrics that evaluation reports in addition to the loss: the share of right answers,
-// perplexity, and means of outputs. Padding samples and ignored labels do not count.
+// perplexity, and means of outputs. Padding samples do not count, except in an output that is one
+// number per batch. Ignored labels do not count in metrics of labels.
 
 #include "passes/Autodiff/Metrics.h"
 #include "passes/Autodiff/SampleDim.h"

@@ -15,11 +15,12 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     - `accuracy`, if the loss is a cross-entropy;
     - the metrics in the option `metrics`.
 
-    In `@eval`, only the first `valid_rows` samples of a batch count. `valid_rows` is a
-    control, with which the host excludes the padding of the last batch. The host combines
-    the values of a metric over batches, weighted by `count`. If a metric needs another
-    mean, its attribute `nn.mean` says which: `perplexity` is a geometric mean, and
-    `output:NAME` is a mean over samples, or over batches if the output is one number.
+    Unless the loss is `output:NAME`, only the first `valid_rows` samples of a batch count
+    in `@eval`. `valid_rows` is a control, with which the host excludes the padding of the
+    last batch. The host combines the values of a metric over batches, weighted by
+    `count`. If a metric needs another mean, its attribute `nn.mean` says which:
+    `perplexity` is a geometric mean, and `output:NAME` is a mean over samples, or over
+    batches if the output is one number.
 
     If the loss is `output:NAME`, it is that output of the graph. Any other loss compares
     one float output with a new argument `label`. The option `loss-output` names this
@@ -34,13 +35,16 @@ def AddLoss : Pass<"dpc-add-loss", "mlir::ModuleOp"> {
     2. the axis without which the output has the shape `label-shape`, if that is given;
     3. axis 1 for outputs of rank 4 or more, and the last axis for other outputs.
 
-    The module attribute `nn.loss` records the choice.
+    The pass fails if two axes fit rule 2, or if labels of the shape that rule 3 gives
+    would fit a second axis. The module attribute `nn.loss` records the choice.
 
     The first of these rules that applies chooses the batch dimension of the labels:
 
     1. the dimension `label-batch-dim`, if that option is given;
-    2. the batch dimension of the output, if it is known;
-    3. the first dimension. A remark then says that this is a guess.
+    2. the dimension that corresponds to the batch dimension of the output, if that
+       is known;
+    3. the first dimension. If a batch has several samples, a remark says that this
+       is a guess.
 
     Needs: level `import`. Keeps: purity; @forward is gone.
 
@@ -94,10 +98,11 @@ def Differentiate : Pass<"dpc-differentiate", "mlir::ModuleOp"> {
   let description = [{
     Walks @step backwards from the metric `loss`, lets each op build its vector-Jacobian
     product, and returns one `#nn.result<gradient NAME>` for each parameter on which the
-    loss depends. If the loss does not depend on a parameter, the parameter has no gradient
-    and will not change, and a remark says so. Afterwards the pass removes the ops that
-    pass their operand on unchanged and affect only its gradient
-    (`GradientFormOpInterface`), such as `nn.stop_gradient`.
+    loss depends. A dependence through an op that stops gradients does not count. If the
+    loss does not depend on a parameter, the parameter has no gradient and will not change,
+    and a remark says so. Afterwards the pass removes the ops that pass their operand on
+    unchanged and affect only its gradient (`GradientFormOpInterface`), such as
+    `nn.stop_gradient`.
 
     With `loss-scale`, the pass differentiates the loss times a factor, so that 16-bit
     gradients do not underflow to 0. The factor is the variable `loss_scale`, which is

@@ -35,7 +35,7 @@ bool hasSamples(const Factors &factors) {
 }
 
 /// Divides the factors `dim` of a dimension among `loops`, and puts the factors of each loop that
-/// has samples into `out`. The extent of the dimension is the product of the sizes of these loops.
+/// has samples into `out`. The extent of the dimension is the product of the sizes of all `loops`.
 /// For example, for loops of sizes 2 and 4 the factor 8 becomes the factors 2 and 4. Stops at the
 /// first loop whose size is no product of the factors that are left, or of parts of them.
 void divide(const Factors &dim, ArrayRef<unsigned> loops, const ShardingRule &rule,

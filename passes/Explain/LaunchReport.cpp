@@ -15,15 +15,15 @@ using namespace dpc;
 using namespace dpc::exec;
 
 namespace {
-/// For one kind of library calls, e.g. products of matrices: how many computations a library makes,
-/// and how many kernels make.
+/// For one kind of library calls, e.g. products of matrices: the number of computations that a
+/// library makes, and the number that kernels make.
 struct Makers {
   int64_t libraries = 0, kernels = 0;
 };
 
 /// The launches that one execution of a kernel needs. `makers` has one entry per kind of library
-/// calls, in the order of callSyntaxes(). `isLone` says that one of the launches runs on a single
-/// thread.
+/// calls, in the order of callSyntaxes(). `isLone` says that at least one of the launches runs on a
+/// single thread.
 struct Grids {
   int64_t launches = 0;
   SmallVector<Makers> makers;

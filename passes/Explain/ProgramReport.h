@@ -6,8 +6,8 @@
 namespace dpc {
 
 /// Returns one line about the loss of a program: its kind, the graph output that it reads, the axis
-/// of the classes, and the labels. nullopt for a program without a loss. Needs: level `step` or
-/// later.
+/// of the classes, the labels, and the input dimension that counts samples. nullopt for a program
+/// without a loss. Needs: level `step` or later.
 std::optional<std::string> describeLoss(mlir::ModuleOp module);
 
 /// Adds the decisions that passes recorded in `module`, a program at level `step` or later. The

@@ -1,5 +1,5 @@
-// Finds why a value is resharded, as text for users. The value is a partial sum, or it is sharded
-// in another way than its reader needs, or it is a result whose layout the program prescribes.
+// Finds why a value is resharded, as text for users. The value is partial, or it is sharded in
+// another way than its reader needs, or it is a result whose layout the program prescribes.
 
 #include "passes/Explain/ReshardCause.h"
 

@@ -8,7 +8,8 @@
 namespace dpc {
 
 /// The reason why a value is resharded, and the options that would avoid the reshard. In the text,
-/// `along K` means: along dimension K of the value.
+/// `along K` means: along dimension K of the value; after `the parameter` or `the other operand` it
+/// means dimension K of that operand.
 struct ReshardCause {
   std::string text;
   /// Options of dpc-compile that avoid the reshard, separated by spaces, or "-".
@@ -40,10 +41,11 @@ private:
   /// resharded copy of it. For any other value returns "-".
   std::string requestWhole(mlir::Value value, llvm::StringRef axis) const;
   /// Returns requestWhole() for operand `operand` of `reader`. Returns "-" if `reader` does not sum
-  /// over a dimension of this operand. (A product sums over a dimension of both operands.)
+  /// over a dimension of this operand. (A product sums over one dimension of each operand.)
   std::string requestFor(mlir::Operation *reader, unsigned operand, llvm::StringRef axis) const;
   /// Some products that read the result of `reshard` are sharded over `axis` because their
-  /// parameters are. Returns the options that keep all of these products unsharded over `axis`.
+  /// parameters are. Returns the options that keep these products unsharded over `axis`, or "-" if
+  /// there are none. Skips a product that no option keeps unsharded.
   std::string requestForReaders(dist::ReshardOp reshard, llvm::StringRef axis) const;
   dist::Layout layoutOf(mlir::BlockArgument argument) const;
 

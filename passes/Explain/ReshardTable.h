@@ -31,8 +31,8 @@ struct ReshardRow {
   std::string request;
 };
 
-/// The communication of a function that is needed because ops read values in other layouts than
-/// those in which the values are computed.
+/// The reshards of a function, and their communication. A reshard is needed if an op reads a value
+/// in another layout than that in which the value is computed.
 struct ReshardTable {
   /// The function's name.
   std::string function = "step";

@@ -17,9 +17,9 @@ bool hasRank(mlir::Type type);
 /// Whether `op`, an op of the backward pass, can run as soon as its operands exist. Passes may then
 /// move it to an earlier position in the program. Two conditions must hold. First, `op` is free,
 /// elementwise, a reduction or a collective. Second, every operand is a result of the backward pass
-/// (`isBackward`), an argument of the function, a constant or a single number. An op that reads
-/// another value of the forward pass keeps its position, because this value may be rematerialized
-/// and then does not exist earlier.
+/// (`isBackward`), an argument of the function, a value that each kernel computes again (e.g. a
+/// constant), or a single number. An op that reads another value of the forward pass keeps its
+/// position, because this value may be rematerialized and then does not exist earlier.
 bool runsAtOnce(mlir::Operation *op, llvm::function_ref<bool(mlir::Operation *)> isBackward);
 
 } // namespace dpc

@@ -90,8 +90,8 @@ private:
     inner.clone(*op, mapping);
   }
 
-  /// Whether an op of another kernel reads `value`, directly or through `repeated` ops that the
-  /// other kernel computes again.
+  /// Whether an op outside of this kernel reads `value`, directly or through `repeated` ops, of
+  /// which each kernel has its own copies.
   bool isReadOutside(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (members.contains(user))

@@ -1,7 +1,8 @@
-// Divides ops greedily into convex groups. Each op joins the groups of its operands, unless this
-// would close a cycle among groups. Most fusion passes use this test (after Kennedy & McKinley,
-// "Maximizing Loop Parallelism and Improving Data Locality via Loop Fusion and Distribution",
-// 1993). Each group keeps the set of all groups that must run before it, so that the test is cheap.
+// Divides ops greedily into convex groups. An op joins a group that computes one of the op's
+// operands if the loops of the group can compute the op, and if this closes no cycle among groups.
+// Most fusion passes test for such cycles (after Kennedy & McKinley, "Maximizing Loop Parallelism
+// and Improving Data Locality via Loop Fusion and Distribution", 1993). Each group keeps the set of
+// all groups that must run before it, so that the test is cheap.
 
 #include "passes/Fusion/KernelGroups.h"
 
@@ -17,8 +18,9 @@ bool KernelGroups::isTiled(Operation *op) const { return target.getForm(op) == O
 
 /// Whether an op that joins no group may begin a group. Elementwise ops over the shape of its first
 /// result may then join this group. If `op` is computed element by element, the loops of those ops
-/// compute it. If it is computed in tiles, they read each tile as soon as it is final. A composite
-/// op is emitted as its decomposition, so ops may join it as they would join its last core op.
+/// compute it. If `op` is computed in tiles, those ops read each tile as soon as the tile is final.
+/// A composite op is emitted as its decomposition, so ops may join it as they would join its last
+/// core op.
 bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&
@@ -178,9 +180,9 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
     if (source.unit < 0)
       continue;
     if (source.unit == int(unit)) {
-      // The result of a reduction in this group is complete only after the loops of the group. If
-      // it reduces rows, the result for a row is complete after that row, so the same loops can
-      // read it.
+      // The result of a reduction in this group is complete only after the loops of the group. But
+      // if the reduction reduces rows, the result for a row is complete after that row, so the same
+      // loops can read it.
       Operation *maker = source.value.getDefiningOp();
       if (source.reach == Reach::indirect || (getFusionKind(maker) == FusionKind::reduction &&
                                               (units[unit].tiled || !isRowReduction(maker))))

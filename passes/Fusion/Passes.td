@@ -10,11 +10,12 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
 
     - An elementwise op joins a group that computes one of its operands, if the loops of the
       group run over the op's shape. Several such groups become one group if possible.
-    - A reduction joins the group that computes its operand.
-    - A group may have loops over rows, and may reduce each row. An op of the same shape
-      that reads the result of the reduction, for the same row, joins the group too. For
-      example, the ops of a softmax gradient share one loop over rows, and so do the losses
-      of a cross-entropy and their gradient.
+    - A reduction joins the group that computes its operand, if the loops of the group
+      run over the operand's shape.
+    - A group may have loops over rows, and may reduce each row. Another op over the shape
+      of the loops joins the group too if, in each row, it reads the result of the
+      reduction for the same row. For example, the ops of a softmax gradient share one loop
+      over rows, and so do the losses of a cross-entropy and their gradient.
     - An elementwise op also joins the op that computes its operand, if this op begins a
       group: if the target computes it element by element (a transposition), by its
       decomposition (a softmax) or in tiles (a large product). A group has at most one op in

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace dpc;
 
 namespace {
-/// One kernel, and the values of other kernels that it reads.
+/// One kernel, and the values that it reads but does not compute.
 class Reader {
 public:
   Reader(KernelOps &ops) : ops(ops), members(ops.begin(), ops.end()) {

@@ -22,10 +22,10 @@ static bool hidesScore(double value) { return value <= -1e9; }
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Divides `order`, a list of dimensions with the extents `extents`, into runs, one per dimension
-/// of `shape`. The product of the extents of a run is the extent of its dimension. For example, for
-/// shape [6, 4], dimensions of extents 2, 3 and 4 become the runs (2, 3) and (4). nullopt if that
-/// is impossible.
+/// Divides `order`, a list of dimensions, into runs, one per dimension of `shape`. `extents[d]` is
+/// the extent of dimension d of the list. The product of these extents over a run is the extent of
+/// the run's dimension of `shape`. For example, for shape [6, 4], order 0, 1, 2 and extents 2, 3,
+/// 4, the runs are (0, 1) and (2). nullopt if there are no such runs.
 static std::optional<SmallVector<SmallVector<int64_t>>>
 runsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, ArrayRef<int64_t> extents) {
   SmallVector<SmallVector<int64_t>> runs;
@@ -169,7 +169,9 @@ bool AttentionMatcher::matchScores(Value value) {
   auto either = [&](bool matched) {
     if (!matched) {
       found = before;
-      isFinitelyCausal = false; // only ops nearer to the product can have set it
+      // It was false before this match: ops are matched in order from the product to the softmax,
+      // so only the failed match can have set it.
+      isFinitelyCausal = false;
     }
     return matched;
   };

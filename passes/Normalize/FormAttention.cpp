@@ -198,7 +198,7 @@ struct FormAttentionPass : dpc::impl::FormAttentionBase<FormAttentionPass> {
   }
 
 private:
-  /// Collects the floats that may need a gradient: those that depend on a parameter.
+  /// Collects the floats that may need a gradient: those in @step that depend on a parameter.
   void collectTrained(func::FuncOp function) {
     trained.clear();
     if (function.getName() != "step")

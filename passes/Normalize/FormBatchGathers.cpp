@@ -1,5 +1,6 @@
 // Finds gathers and scatters whose index tuples contain the number of their own sample, e.g. the
-// tuple (b, i) of sample b. Makes the sample a batch dimension of these ops.
+// tuple (b, i) of sample b. Rewrites these ops so that their samples can be sharded, mostly by
+// making the sample a batch dimension.
 
 #include "passes/Normalize/ConstantValues.h"
 #include "passes/Normalize/LastDimension.h"
@@ -204,9 +205,10 @@ private:
   }
 
   /// Returns, for each input dimension, the result dimension that it becomes, or -1 if its extent
-  /// is 1. The tuples must read the complete input in order: each component equals the index of the
-  /// tuple along some dimension, and no two components use the same dimension. Otherwise returns
-  /// nullopt.
+  /// is 1 and a component indexes it. The tuples must read the complete input in order: each
+  /// component equals the index of the tuple along some dimension, and a later component uses a
+  /// later dimension. A component that indexes a dimension of extent 1 is 0 instead. Returns
+  /// nullopt for other tuples.
   std::optional<SmallVector<int64_t>> placesOf(Expressions e, GatherNDOp op) {
     ArrayRef<int64_t> input = typeOf(op.getInput()).getShape(),
                       shape = typeOf(op.getIndices()).getShape();

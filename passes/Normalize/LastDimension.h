@@ -6,9 +6,10 @@
 
 namespace dpc {
 
-/// Returns the elements low..high-1 of the last dimension of `value`, computed from as few elements
-/// as possible. Takes only the needed parts of concatenations and broadcasts. Clones elementwise
-/// ops, so that they work on slices of their operands. New ops have the location `loc`.
+/// Returns the elements low..high-1 of the last dimension of `value`, computed from few elements.
+/// Takes only the needed parts of concatenations, broadcasts and constants. Clones elementwise ops,
+/// so that they work on slices of their operands. The result of any other op is sliced by an
+/// `nn.slice`. New ops have the location `loc`.
 mlir::Value sliceLast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, int64_t low,
                       int64_t high);
 

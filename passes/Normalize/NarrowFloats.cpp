@@ -146,8 +146,10 @@ private:
     return convert;
   }
 
-  /// Moves a conversion to the narrow type before an op that only moves numbers. For example, a
-  /// weight is converted before it is transposed, so that the product can absorb the transposition.
+  /// Moves a conversion to the narrow type before an op that only moves numbers. Does so if all
+  /// readers of the op are such conversions, and if no more elements are converted afterwards. For
+  /// example, a weight is converted before it is transposed, so that the product can absorb the
+  /// transposition.
   void sink(ConvertOp narrowing) {
     auto op = narrowing.getInput().getDefiningOp<PrecisionOpInterface>();
     auto isNarrowed = [&](Operation *reader) { return isNarrowing(reader); };

@@ -1,4 +1,4 @@
-// Finds the smallest tensor whose broadcast is a value.
+// Finds a small tensor whose broadcast is a given value.
 
 #include "passes/Normalize/Narrowing.h"
 

@@ -15,13 +15,13 @@ struct Narrow {
   llvm::SmallVector<int64_t> dimensions; // in increasing order
 };
 
-/// Finds, for a value, the smallest tensor whose broadcast it is. Looks through broadcasts,
-/// splat constants, iotas with several dimensions and dimensions of extent 1. Also looks through
-/// the operands of elementwise ops. If these become smaller, clones the op for the smaller
-/// operands, directly after the original op.
+/// Finds, for a value, a small tensor whose broadcast it is. Looks through broadcasts, splat
+/// constants, iotas with several dimensions and dimensions of extent 1. Also looks through
+/// elementwise ops, at their operands. If no operand varies along some dimension of the result,
+/// clones the op without this dimension, directly after the original op.
 class Narrowing {
 public:
-  /// Returns the smallest tensor whose broadcast is `value`. New ops have the location `loc`,
+  /// Returns the smallest tensor found whose broadcast is `value`. New ops have the location `loc`,
   /// because constants may have no location of their own.
   Narrow narrow(mlir::Location loc, mlir::Value value);
 

@@ -59,7 +59,8 @@ def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
 def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
   let summary = "Gives products 16-bit operands (mixed precision)";
   let description = [{
-    The PrecisionOpInterface of each op says in which of three classes the op is.
+    An op is in one of three classes. The ops of the first two classes have the
+    PrecisionOpInterface, which says the class.
 
     - *narrow* ops (products, convolutions, attention): their operands are converted from
       f32 to `type` directly before each use, and their results are converted back to f32.
@@ -78,7 +79,7 @@ def NarrowFloats : Pass<"dpc-narrow-floats", "mlir::ModuleOp"> {
     unchanged. These products are unchanged too:
 
     - products of positions: one factor is computed only from integers of more than 8 bits
-      (inputs or iotas) and constants;
+      (inputs, labels, buffers or iotas) and constants;
     - products in which all factors are constants;
     - products that sum nothing, because the contracted dimension has extent 1.
 
@@ -192,14 +193,14 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
       NaN by 0;
     - the product of the softmax with the values.
 
-    `nn.attention` reads and writes the heads in the dimension in which the projections
-    before and after it have them. Canonicalization removes most of the transpositions that
-    remain, because they cancel.
+    The rows (queries or keys) may come before or after the heads. `nn.attention` reads and
+    writes them in the dimension in which most of its operands have them. Canonicalization
+    removes most of the transpositions that remain, because they cancel.
 
     A mask is either a tensor that is added to the scores and needs no gradient, or a select
-    that replaces scores by -infinity. Broadcasts of masks are removed, and several masks
-    are added up to one mask. A constant mask becomes `causal` if it hides exactly the keys
-    after each query, by numbers of -1e9 or less.
+    that replaces scores by -infinity, or by a finite number if it is causal. Broadcasts of
+    masks are removed, and several masks are added up to one mask. A constant mask becomes
+    `causal` if it hides exactly the keys after each query, by numbers of -1e9 or less.
 
     If such a number is finite, the mask becomes `causal` only if no other mask can hide all
     remaining keys of a row. Otherwise the results would differ: in a row in which finite
@@ -217,9 +218,9 @@ def FormAttention : Pass<"dpc-form-attention", "mlir::ModuleOp"> {
     - types other than f32 and f64;
     - in `@step`, a mask that depends on a parameter.
 
-    A softmax that is not replaced may have the select by which exporters replace NaN by 0.
-    A row whose scores are all -infinity then gets scores 0 and result 0, so that its
-    gradient is 0 and not NaN.
+    A softmax in `@step` that is not replaced may have the select by which exporters
+    replace NaN by 0. If its scores depend on a parameter, a row whose scores are all
+    -infinity then gets scores 0 and result 0, so that its gradient is 0 and not NaN.
 
     Needs: each op whose meaning differs between training and evaluation is already
     replaced. Keeps: the level; canonicalization erases the ops without uses.

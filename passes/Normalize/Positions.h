@@ -8,7 +8,7 @@ namespace dpc {
 
 /// The origins of the values of a function, by which passes decide which floats may be rounded.
 /// Positions must not be rounded. With the 8 significant bits of bf16, for example, a phase of
-/// 4,006 radians would be wrong by more than a full turn.
+/// 4,007 radians would become 4,000, which is wrong by more than a full turn.
 class Positions {
 public:
   /// The origins are ordered. A value that is computed from values of several origins usually gets

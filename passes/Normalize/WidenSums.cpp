@@ -56,9 +56,10 @@ struct WidenSumsPass : dpc::impl::WidenSumsBase<WidenSumsPass> {
   }
 
 private:
-  /// Removes `convert`, and lets the product whose result it converts return the wider type.
-  /// Between the product and `convert`, there may be ops with one operand that only move the
-  /// result. They get the wider type too.
+  /// Removes `convert`, and lets the product whose result it converts return the wider type. Does
+  /// nothing if `convert` converts no such result, or if the result has other uses. Between the
+  /// product and `convert`, there may be ops with one operand that only move the result. They get
+  /// the wider type too.
   void widen(ConvertOp convert) {
     SmallVector<Value> moved;
     Value value = convert.getInput();

@@ -19,8 +19,8 @@ struct Entry {
 } // namespace
 
 /// Returns the table of all optimizers: for each, its name, its options with their defaults, and
-/// its factory. The defaults are those of torch.optim, except for LAMB, which torch.optim does not
-/// have.
+/// its factory. The defaults are those of torch.optim, with two exceptions: the momentum of
+/// `momentum` and `nesterov` is 0.9, and torch.optim has no LAMB.
 static std::vector<Entry> knownOptimizers() {
   auto rate = [](double value) { return OptionInfo{"lr", value}; };
   auto decay = [](double value) { return OptionInfo{"weight-decay", value}; };

@@ -16,7 +16,7 @@ struct UpdateInputs {
   mlir::Value gradient;
   /// One tensor per slot, in the order of getSlots().
   llvm::SmallVector<mlir::Value> slots;
-  /// Rank-0 f64: the learning rate of this parameter's group.
+  /// Rank-0 f64: the learning rate of this parameter, which its groups may change.
   mlir::Value learningRate;
   /// Rank-0 f64: the number of this step. The first step has number 1. Steps that loss scaling
   /// skips do not count.
@@ -24,7 +24,7 @@ struct UpdateInputs {
   /// Rank-0, of the parameter's type: a factor by which the gradient is multiplied first, for loss
   /// scaling and clipping. Null if there is no factor.
   mlir::Value gradientScale;
-  /// The weight decay of the parameter's group.
+  /// The weight decay of this parameter, which its groups may change.
   double weightDecay = 0;
 };
 

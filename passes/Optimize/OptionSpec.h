@@ -42,7 +42,7 @@ struct OptionSpec {
 
   /// Parses `text`: first the name, then the options. `what` is the name of the flag or object for
   /// messages. Returns nullopt and writes a message of one line to `error` if an option is unknown
-  /// or repeated, or if a value is not a number or out of range.
+  /// or repeated, or if a value is no number (or no integer, if the option is one) or out of range.
   static std::optional<OptionSpec> parse(llvm::StringRef text, llvm::ArrayRef<OptionInfo> options,
                                          llvm::StringRef what, std::string &error,
                                          char separator = ',');

@@ -12,8 +12,9 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     value is zero. The learning rate is the control `learning_rate`. Its schedule becomes
     the module attribute `nn.learning_rate`.
 
-    Formulas and defaults are those of torch.optim, except for LAMB, which torch.optim does
-    not have. The file of each optimizer states its formulas.
+    Formulas and defaults are those of torch.optim, with two exceptions: `momentum` and
+    `nesterov` have the default momentum 0.9, and torch.optim has no LAMB. The file of each
+    optimizer states its formulas.
 
     If the loss is scaled (`dpc-differentiate{loss-scale=X}`), the pass divides the
     gradients by the scale. A step is skipped if its loss or one of its gradients is not

@@ -34,9 +34,9 @@ def FitMemory : Pass<"dpc-fit-memory", "mlir::ModuleOp"> {
     The pass then replaces the module's plan by the plan that fits. The new plan has no
     `deviceBytes`, because it is known to fit.
 
-    A remark says how many bytes the new plan needs, and which options differ from the
-    old one. If no plan fits, an error names the fewest bytes that a plan needs, and the
-    largest tensors of its program.
+    If the old plan does not fit, a remark says how many bytes the new plan needs, and
+    which options differ. If no plan fits, an error names the fewest bytes that a plan
+    needs, and the largest tensors of its program.
 
     Needs: level `local`, `dist.plan`. Keeps: the level.
 

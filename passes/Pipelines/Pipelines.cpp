@@ -101,7 +101,7 @@ static void addRoundedLookups(OpPassManager &manager, const StepOptions &options
 }
 
 void dpc::buildStepPipeline(OpPassManager &manager, const StepOptions &options) {
-  // Set the precision first, so that every later pass creates values of the final type.
+  // Change floats to f64 first, so that every later pass creates values of the final type.
   if (options.precision == "f64")
     manager.addPass(createWidenFloats());
 

@@ -75,7 +75,7 @@ struct StepOptions : LevelOptions<StepOptions> {
                                              "apart")};
 };
 
-/// import -> step: sets the precision, then adds loss, gradients and optimizer. Without a loss,
+/// import -> step: sets the precision, and adds loss, gradients and optimizer. Without a loss,
 /// makes the inference program `@infer`.
 void buildStepPipeline(mlir::OpPassManager &manager, const StepOptions &options);
 

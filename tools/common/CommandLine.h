@@ -11,7 +11,7 @@
 
 namespace dpc {
 
-/// Exit codes of every dpc tool and of every program that dpc-compile writes.
+/// Exit codes that mean the same for every dpc tool and for every program that dpc-compile writes.
 enum ExitCode { exitDone = 0, exitInvalid = 1, exitUsage = 2, exitIO = 5 };
 
 /// Flags of options in Options.td, in addition to LLVM's own.
@@ -50,8 +50,8 @@ inline const llvm::opt::Arg *findContradiction(const llvm::opt::InputArgList &ar
 /// followed by `notes` and exits with 0; for --version, prints the version and
 /// exits with 0. Prints one line to stderr and exits with 2 for an unknown
 /// option, an option that is not yet available, a missing value, or two values
-/// for one option. For an unknown option the line has the text of
-/// `explainUnknown`, or the nearest known option.
+/// for one option. For an unknown option the line has the text of `explainUnknown`. If this text is
+/// empty, the line has the nearest known option, unless that differs by more than two letters.
 inline llvm::opt::InputArgList
 parseCommandLine(const llvm::opt::OptTable &table, int argc, char **argv, unsigned helpOption,
                  unsigned versionOption, unsigned unknownOption, llvm::StringRef tool,

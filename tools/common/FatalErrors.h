@@ -20,8 +20,7 @@
 namespace dpc {
 
 /// Ends a tool that cannot continue: prints one line, removes the files that the
-/// tool was writing, and exits with a code. No function of this class allocates
-/// memory.
+/// tool was writing, and exits with a code. None of this allocates memory.
 ///
 /// LLVM's output streams report a failed write only when they are destroyed;
 /// standard output is destroyed after main. LLVM reports such a failure as a

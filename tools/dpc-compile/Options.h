@@ -56,9 +56,10 @@ struct CompileOptions {
   bool mayShrinkBuckets = false;
 };
 
-/// Reads the command line into `options`. Exits with 0 after --help. Exits with 2,
-/// after one line that names the option, for an option or a value that dpc-compile
-/// does not know or that this version does not offer.
+/// Reads the command line into `options`. Exits with 0 after --help or --version. Exits with 2,
+/// after one line that names the option, for an option or a value that dpc-compile does not know or
+/// that this version does not offer. Exits with 1 if an output would replace the model or the other
+/// output.
 void parseOptions(int argc, char **argv, CompileOptions &options);
 
 } // namespace dpc

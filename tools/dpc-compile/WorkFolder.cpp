@@ -1,4 +1,5 @@
-// Temporary folders that are removed when a compile ends, also after an interrupt or a kill.
+// Temporary folders that are removed when a compile ends, also if an interrupt ends it. If the
+// compiler is killed, the next compile removes them.
 
 #include "tools/dpc-compile/WorkFolder.h"
 
@@ -29,9 +30,9 @@ using namespace dpc;
 namespace {
 
 /// The child that an interrupt must kill, and the folders that it must remove. A thread holds the
-/// mutex while it changes them. It also holds the mutex while it moves several files, because an
-/// interrupt must not come between them. The thread that cleans up locks the mutex and never
-/// unlocks it, so that no other thread continues.
+/// mutex while it changes them. A thread that moves several files holds the mutex too, because no
+/// interrupt may come between two of these moves. The thread that cleans up locks the mutex and
+/// never unlocks it, so that no other thread continues.
 struct Work {
   std::mutex mutex;
   std::vector<std::string> folders;

@@ -13,9 +13,9 @@
 
 namespace dpc {
 
-/// From this call on, SIGINT, SIGTERM and SIGHUP first kill the program that the
-/// process runs and remove the work folders; then they end the process. Must be
-/// called before the process starts another thread.
+/// From this call on, SIGINT, SIGTERM and SIGHUP first kill the program that the process runs and
+/// remove the work folders; then they end the process. Signals that the process ignores stay
+/// ignored. Must be called before the process starts another thread.
 void cleanUpOnInterrupt();
 
 /// A temporary folder. The destructor removes the folder with all files in

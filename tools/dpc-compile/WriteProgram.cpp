@@ -107,7 +107,8 @@ static uint32_t dtypeOf(onnx::ElementType type) {
 }
 
 /// Adds the template that --save-onnx fills: the ONNX model with a hole for each tensor of state.
-/// If the model is too large for one ONNX file, the program gets only its size and no template.
+/// If the model is too large for one ONNX file, the program gets no template, but only the size
+/// that the file would have.
 static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const onnx::SpecPlan &plan,
                                ProgramOptions &program) {
   llvm::StringSet<> states;

@@ -15,8 +15,8 @@ struct SpecPlan;
 /// Writes the program of a module at level `exec` in the form that the command
 /// line requests. Also writes a file with its initial values, unless they are
 /// embedded. `source` is the imported model. `plan` has the layouts that a
-/// saved model states. `argv0` is argv[0] of main. Returns 0, or the exit code
-/// after one line on stderr; in this case it leaves no files.
+/// saved model states. `argv0` is argv[0] of main. Returns 0, or the exit code after one line on
+/// stderr. If it fails before all files are complete, it leaves no files.
 int writeProgram(mlir::ModuleOp module, const CompileOptions &options, onnx::OnnxModel &source,
                  const onnx::SpecPlan &plan, const char *argv0);
 
