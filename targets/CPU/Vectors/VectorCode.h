@@ -81,8 +81,8 @@ public:
   /// `width` is a multiple of the lanes.
   void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
 
-  /// A matrix in memory whose rows are `stride` elements apart. `elementType` is a
-  /// 16-bit type, or null for that of the VectorCode.
+  /// A matrix in memory whose rows are `stride` elements apart. `elementType` is the type
+  /// of its elements: a 16-bit type or that of the VectorCode. Null means the latter.
   struct Matrix {
     mlir::Value address;
     int64_t stride;
