@@ -45,7 +45,8 @@ struct LoopPlan {
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
-/// Divides the roots of a kernel, in their order, into groups that share loops.
+/// Divides the roots of a kernel into groups that share loops. A root is in a later group
+/// or stage than the roots that it reads, or follows them in the same stage.
 LoopPlan planLoops(const KernelGraph &graph);
 
 /// For each value that roots read, the number of the last group that reads it.
