@@ -22,7 +22,7 @@ class ObjectCache;
 enum class OpForm {
   none,      ///< the op cannot be part of a kernel
   composite, ///< its decomposition computes the results
-  elements,  ///< the loops of its readers compute each element that they read
+  elements,  ///< element by element, in the loops of its readers or in loops of its own
   whole,     ///< one piece of code computes all elements, and stores them in a buffer
   tiles      ///< in tiles: each tile is complete before the next tile begins
 };
@@ -51,8 +51,8 @@ struct ElementCosts {
   double function = 16;
   /// Storing the element to nearby memory and loading it again.
   double storeAndLoad = 6;
-  /// A value whose elements cost more than this is kept in memory, even if it is read
-  /// only once.
+  /// If one element of an op with a loop, e.g. of a reduction, costs more than this, the
+  /// result of the op is kept in memory, even if it is read only once.
   double longElement = 96;
 };
 
@@ -66,11 +66,11 @@ struct CodeOptions {
   std::string assembler;
   std::vector<std::string> assembled;
   /// Whether each reader of a short expression may compute it again. If not, values
-  /// with several readers are kept in memory. The bits of results do not depend on
-  /// this option.
+  /// with several readers are kept in memory, unless their op only moves elements. The
+  /// bits of results do not depend on this option.
   bool recompute = true;
-  /// Whether every sum adds its terms in order. If not, a sum that only one kernel
-  /// computes adds its terms in the fastest order.
+  /// Whether every sum adds its terms in order. If not set, a sum that only one place in
+  /// the code of its kernel computes may add its terms in the fastest order.
   bool orderedSums = false;
   /// Whether products of f32 may round their factors to tf32, which has a mantissa of
   /// 10 bits. Some devices multiply tf32 faster.

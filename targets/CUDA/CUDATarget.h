@@ -4,7 +4,8 @@
 namespace dpc {
 
 /// Registers the target `cuda`: NVIDIA devices from sm_80 on. Its kernels are grids
-/// of threads in PTX, which the CUDA driver compiles for the device of the machine.
+/// of threads in PTX. The CUDA driver compiles the PTX for the device of the machine,
+/// unless the program has machine code for it (CodeOptions::assembler).
 void registerCUDATarget();
 
 } // namespace dpc

@@ -27,9 +27,9 @@ public:
   /// any value are NaN. The maximum and the minimum of 0 and -0 may be either of
   /// them.
   mlir::Value combine(mlir::Value x, mlir::Value y);
-  /// x + y * z, in the type of the accumulator. If sums are ordered, the result
-  /// is rounded once. Otherwise LLVM decides by the code around it whether it is
-  /// rounded once or twice.
+  /// x + y * z, in the type of the accumulator. If sums are ordered, a float result
+  /// is rounded once. If not, LLVM decides by the surrounding code whether the result
+  /// is rounded once or twice.
   mlir::Value accumulateProduct(mlir::Value x, mlir::Value y, mlir::Value z);
   /// Accumulates over all multi-indices of `extents`, starting with the neutral
   /// element (LoopEmitter::reduce).

@@ -30,8 +30,8 @@ def ElementOpInterface : OpInterface<"ElementOpInterface"> {
            "const ::dpc::ElementIndex &":$index)>,
     InterfaceMethod<[{
       The cost of one element as the number of elements that its loops load; 0 for
-      a rule without a loop. If the cost is high, a result that is read several
-      times is kept in memory.
+      a rule without a loop. If the cost is high, the result is kept in memory, even
+      if it is read only once.
     }], "int64_t", "getElementCost", (ins), "", [{ return 0; }]>,
     InterfaceMethod<[{
       How often each element of operand `operand` is read if every element of the

@@ -100,7 +100,8 @@ static int64_t divisorOf(Index expression) {
 }
 
 /// Splits a sum into two sums. The first has the terms that are multiples of n,
-/// divided by n. The second has the other terms.
+/// divided by n. The second has the other terms. Of a constant term, the first sum
+/// has the quotient by n, and the second has the remainder.
 static std::pair<Index, Index> splitSum(Index expression, int64_t n) {
   MLIRContext *context = expression.getContext();
   Index zero = getAffineConstantExpr(0, context);

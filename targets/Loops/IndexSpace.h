@@ -61,7 +61,7 @@ public:
   Index floorDiv(Index expression, int64_t n) const;
   Index mod(Index expression, int64_t n) const;
   Index linearize(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape) const;
-  /// linearize(positions, shape) * stride, as a sum with one term per position.
+  /// linearize(positions, shape) * stride, as a sum with at most one term per position.
   Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
                  int64_t stride) const;
   llvm::SmallVector<Index> delinearize(Index number, llvm::ArrayRef<int64_t> shape) const;

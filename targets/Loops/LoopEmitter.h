@@ -118,8 +118,8 @@ public:
   /// Loads element `number` of a result of the op whose fill rule is running.
   virtual mlir::Value load(mlir::Value result, Index number) = 0;
   /// The address of the first element of a value in memory, for rules that compute
-  /// addresses themselves. Null if the value is inlined into its readers and not in
-  /// memory.
+  /// addresses themselves. Null if not every element of the value is in memory, e.g. if
+  /// the value is inlined into its readers.
   virtual mlir::Value getBuffer(mlir::Value value) = 0;
   /// The address of `bytes` bytes of scratch memory, aligned to 16 bytes. The
   /// memory keeps its contents during one part of a fill rule.
@@ -139,9 +139,9 @@ public:
   /// it is set for an element that several places in the code compute, because all
   /// places must compute the same bits.
   bool orderedSums = false;
-  /// LLVM annotations. Loops whose iterations access different elements get
-  /// `parallelLoop`; loops with Lanes::whereLegal get `vectorLoop`. All memory
-  /// accesses get `accessGroups`.
+  /// LLVM annotations. The loops of forEach get `parallelLoop`, or `vectorLoop` if `lanes`
+  /// is Lanes::whereLegal. The accesses to memory of loadAt and storeAt get
+  /// `accessGroups`.
   mlir::LLVM::LoopAnnotationAttr parallelLoop, vectorLoop;
   mlir::ArrayAttr accessGroups;
 

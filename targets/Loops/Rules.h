@@ -61,7 +61,7 @@ ElementIndex elementOf(IndexSpace &space, mlir::Value tensor,
                        llvm::ArrayRef<mlir::AffineExpr> positions);
 
 /// Base of the element rule of an op that only moves elements: each element of the
-/// result is an element of its first operand. The `Model` says which one:
+/// op's result is an element of the op's first operand. The `Model` says which one:
 ///
 ///   ElementIndex source(Op op, IndexSpace &space,
 ///                       const ElementIndex &index) const

@@ -39,10 +39,10 @@ struct Processor {
 
   std::unique_ptr<llvm::TargetMachine> createMachine() const {
     llvm::TargetOptions options;
-    // LLVM must not contract a product and a sum of two ops to one multiply-add.
-    // Otherwise the bits of a value could differ between two kernels that compute
-    // it, because LLVM decides by the code around the ops. Reductions permit
-    // contraction by fast-math flags on their own instructions.
+    // LLVM must not contract the product of one op and the sum of another op to one
+    // multiply-add. Otherwise the bits of a value could differ between two kernels that
+    // compute the value, because LLVM decides by the code around the ops. Reductions
+    // permit contraction by fast-math flags on the instructions of the reduction.
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(
         target->createTargetMachine(triple, name, features, options, llvm::Reloc::PIC_,

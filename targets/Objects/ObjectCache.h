@@ -20,12 +20,13 @@ namespace dpc {
 /// make a compile fail.
 class ObjectCache {
 public:
-  /// Opens `folder`, and creates it if it does not exist. Fails with a reason if
-  /// users other than this one can access the folder. `prune` shrinks the folder to
-  /// at most `maxBytes` bytes.
+  /// Opens `folder`, and creates it if it does not exist. Fails with a reason if this is
+  /// not possible, if the folder belongs to another user, or if its mode lets other users
+  /// access it. `prune` shrinks the folder to at most `maxBytes` bytes.
   static llvm::Expected<ObjectCache> open(llvm::StringRef folder, uint64_t maxBytes);
   /// The default folder of this user: $XDG_CACHE_HOME/dpc/kernels or
-  /// $HOME/.cache/dpc/kernels. Empty if neither variable is set.
+  /// $HOME/.cache/dpc/kernels. A variable without an absolute path counts as not set.
+  /// Empty if neither variable is set.
   static std::string defaultFolder();
 
   /// The key of an object. `content` describes the code and the options from which
@@ -39,9 +40,10 @@ public:
   /// Stores `object` under `key`, atomically: other processes see either the
   /// complete object or no object.
   void store(llvm::StringRef key, llvm::StringRef object) const;
-  /// Removes the least recently used entries until the folder has at most
-  /// `maxBytes` bytes. Also removes temporary files that interrupted processes
-  /// left.
+  /// Removes entries that were not used for a week. Then removes the least recently used
+  /// entries until the folder has at most `maxBytes` bytes, and at most a tenth of the
+  /// disk space that is free or taken by the folder. Temporary files that interrupted
+  /// processes left count as entries.
   void prune() const;
 
 private:

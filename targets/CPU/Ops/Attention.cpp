@@ -133,7 +133,8 @@ private:
   }
 
   /// Computes a tile of the result: sums of rows of v, weighted by the
-  /// exponentials, divided by the sum of the exponentials.
+  /// exponentials, divided by the sum of the exponentials. If the op is guarded, a
+  /// row becomes 0 if the sum of its exponentials is NaN.
   void resultTile(Index query, Index row, int64_t height, Index column, int64_t across,
                   Value units) {
     int64_t count = llvm::divideCeil(across, code.lanes);

@@ -180,9 +180,10 @@ private:
     }
   }
 
-  /// Divides the probabilities of a row, which are still exponentials, by their sum.
-  /// The probabilities occur only in products with other factors. This function
-  /// divides the other factors instead, because their rows are shorter.
+  /// Has the effect of dividing the exponentials of a row by their sum, which makes
+  /// them probabilities. The probabilities occur only in products with `delta` and with
+  /// the row of `grads`, so this function divides `delta` and that row of `grads`. The
+  /// row is usually shorter: it has one element per column of v, not one per key.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
         e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),
@@ -195,7 +196,7 @@ private:
     for (int64_t v = 1; v < vectors; ++v)
       parts[0] = code.add(parts[0], parts[v]);
     Value sum = code.sumOfLanes(parts[0]), one = e.constantLike(code.elementType, 1);
-    if (op.getGuarded()) // the mask hides all keys of the row
+    if (op.getGuarded()) // the sum is 0 if the mask hides all keys of the row
       sum = e.make<arith::SelectOp>(e.make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum,
                                                           e.constantLike(code.elementType, 0)),
                                     one, sum);
@@ -219,9 +220,9 @@ private:
     }
   }
 
-  /// Sets to zero the panel after the last panel that the block sees. keyTile sums
-  /// over complete units of queries, so it may read one panel more than a block has
-  /// computed.
+  /// Sets to zero the panel after the last panel that the block has computed. keyTile
+  /// reads a complete tile of keys for each query, and a tile may begin in the last
+  /// computed panel and end in the next one.
   void clearPanelAfter(Index end, Index row, int64_t count) {
     Value first = e.materialize(end), last = e.materialize(e.constant(t.panels));
     Value next = e.make<arith::MinSIOp>(e.materialize(end + 1), last);
@@ -236,7 +237,8 @@ private:
     });
   }
 
-  /// Adds the products of a part of the queries to `height` rows of dk or dv.
+  /// Computes the products of a part of the queries for `height` rows of dk or dv. Adds
+  /// them to the rows, or stores them there if all queries are one part.
   void keyTile(const Place &result, Value weights, const AttentionTiles::Rows &rows,
                int64_t elements, Index query, int64_t count, Index key, int64_t height) {
     int64_t whole = count / t.unit, rest = count % t.unit;

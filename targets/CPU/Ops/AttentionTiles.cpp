@@ -225,8 +225,8 @@ Value AttentionTiles::splatOf(double value) {
       DenseElementsAttr::get(code.type, e.builder.getFloatAttr(code.elementType, value)));
 }
 
-// Only the exponential of f32 has vector code. For f64, code calls a function for
-// each lane.
+// Only the exponential of f32 has vector code. The exponentials of f64 are computed
+// lane by lane.
 Value AttentionTiles::exponential(Value x) {
   if (code.elementType.isF32())
     return e.make<math::ExpOp>(x);

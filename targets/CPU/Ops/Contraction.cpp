@@ -30,8 +30,8 @@ static Value elementOf(VectorEmitter &e, const MatrixProduct &product, const Str
 }
 
 namespace {
-/// The strides of `tensor` as a matrix in memory. The matrix exists if the tensor
-/// is in memory and both strides are constant.
+/// The strides of `tensor` as a matrix in memory. A stride exists if its dimensions
+/// can be treated as one dimension. Whether the tensor is in memory is not checked.
 struct MatrixStrides {
   std::optional<int64_t> row, column;
 
@@ -94,8 +94,8 @@ struct DotFill : VectorFillRule<DotFill, DotOp> {
 
   void fill(DotOp op, VectorEmitter &e) const { tiles(op, e, nullptr); }
 
-  // Emits one matrix product per batch element. Several dimensions that are rows,
-  // columns or contracted are treated as one.
+  // Emits one matrix product per batch element. Several dimensions of rows are treated
+  // as one dimension; so are several of columns, and several contracted dimensions.
   void tiles(DotOp op, VectorEmitter &e, FinishTile finishTile) const {
     SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
     SmallVector<int64_t> batch = extentsOf(op.getLhs(), op.getLhsBatch()),

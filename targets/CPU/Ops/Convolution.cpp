@@ -1,5 +1,6 @@
-// Fill rules of the three convolution ops, as products of patches of an image with
-// kernels (PatchProduct.h).
+// Fill rules of the three convolution ops. They multiply patches of an image by
+// kernels or, for the gradient of the kernel, by the gradient of the result
+// (PatchProduct.h; LineProduct.h if a group has few output channels).
 
 #include "dialects/NN/IR/Convolution.h"
 #include "dialects/NN/IR/SumTypes.h"

@@ -1,6 +1,6 @@
-// Emits the gradient of the kernel of a convolution with few channels per group. A line
-// is the elements along the last dimension. Neighbouring patches of a line are the lanes
-// of vectors.
+// Emits the gradient of the kernel of a convolution with few output channels per group. A
+// line is the elements along the last dimension. Neighbouring patches of a line are the
+// lanes of vectors.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -127,7 +127,7 @@ void LineGradient::emit(VectorEmitter &e) const {
   Value sums = code.scratch(countOfSums(*this, format));
   TapSums tapSums(e, code, *this, planes);
 
-  // Process as many taps together as registers can hold sums.
+  // Process at most as many taps together as registers can hold sums.
   int64_t most = e.vectorBytes == 64 ? 25 : 12,
           chunk = llvm::divideCeil(taps, llvm::divideCeil(taps, most));
   e.sequence(groups, [&](Index group) {

@@ -1,5 +1,5 @@
-// Emits a convolution with few channels per group. A line is the elements along the last
-// dimension. Neighbouring patches of a line are the lanes of vectors.
+// Emits a convolution with few output channels per group. A line is the elements along the
+// last dimension. Neighbouring patches of a line are the lanes of vectors.
 
 #include "targets/CPU/Ops/LineProduct.h"
 

@@ -11,8 +11,8 @@ namespace dpc {
 /// `step`, the stride of the convolution. Then one vector load reads the elements
 /// of neighbouring patches.
 struct SplitLayout {
-  /// Needs: all `grids` have the same step and the same first element in the last
-  /// dimension.
+  /// Needs: all `grids` have the same step in the last dimension. The first elements of
+  /// the grids may differ.
   SplitLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids);
 
@@ -30,8 +30,8 @@ public:
               llvm::ArrayRef<PatchGrid> grids);
   void load(Index sample, Index group);
 
-  /// The offset in the copy of element `position` of a line, relative to the first
-  /// element of the line that is not border. `position` may be in the border.
+  /// The offset of an element from the start of its line in the copy. `position` is 0 for
+  /// the first element after the border, and negative in the border before it.
   int64_t offsetOf(int64_t position) const;
 
   mlir::Value address;
@@ -65,8 +65,8 @@ struct LineGradient : ConvolutionGradient {
   void emit(VectorEmitter &emitter) const;
 };
 
-/// Vectors for lines of `points` points: the narrowest vectors that hold a line,
-/// at most those of the target.
+/// Vectors for lines of `points` points: the narrowest vectors that hold a line, but
+/// vectors of at least 16 bytes, and at most those of the target.
 VectorFormat formatForLines(unsigned vectorBytes, mlir::Type elementType, int64_t points);
 
 } // namespace dpc

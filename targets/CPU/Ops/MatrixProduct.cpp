@@ -78,8 +78,9 @@ private:
     int64_t height, across, tilesOfPanel;
   };
 
-  /// Emits the blocks of the depth in order. The last block gets separate code if
-  /// `finish` follows it, if C is rounded after it, or if it ends in half a pair.
+  /// Emits the blocks of the depth in order. The last block gets separate code if it is
+  /// smaller than the others, if `finish` follows it, if C is rounded after it, or if it
+  /// ends in half a pair.
   void inDepthBlocks(function_ref<void(Index, int64_t, bool)> body) {
     int64_t points = packer.getPoints(p.depth), size = block.depth, rest = points % size,
             whole = points / size;
@@ -167,8 +168,8 @@ private:
   }
 
   /// Prefetches some of the cache lines of the next panel, so that all tiles of
-  /// this panel together prefetch the next panel. The code of a tile calls this
-  /// `rounds` times, and `round` is the number of the call.
+  /// this panel together prefetch the next panel. For each tile, the emitted code runs
+  /// `rounds` times, and `round` is the number of the run.
   void prefetchNextPanel(const Part &part, const Tile &tile, Index round, int64_t rounds) {
     bool isPacked = block.packsB && block.packsAhead;
     Type type = isPacked ? code.elementType : p.factorType;

@@ -27,15 +27,15 @@ struct MatrixProduct {
   /// because each block reads an element only once.
   llvm::function_ref<mlir::Value(Index row, Index k)> readA;
   llvm::function_ref<mlir::Value(Index k, Index column)> readB;
-  /// The place of C: its first element is element `first` after `address`, and its
-  /// rows are `rowStride` elements apart. If `address` is null, C is not stored;
-  /// only `finish` uses it.
+  /// The place of C: its first element is `first` elements after `address`, and its
+  /// rows are `rowStride` elements apart. If `address` is null, C is not stored, and
+  /// only `finish` uses the elements of C.
   mlir::Value address;
   Index first;
   int64_t rowStride;
   /// The factors as matrices in memory: `a` is rows x depth, `b` is depth x
-  /// columns. They have no address if a factor is not in memory. C must not overlap
-  /// them.
+  /// columns. The matrix of a factor that is not in memory has no address. C must not
+  /// overlap the factors.
   StridedMatrix a = {}, b = {};
   /// If set, called at the points of the code where a tile of C is final, to add
   /// code that uses the tile. The tile has rows [row, row + rows) and columns

@@ -10,8 +10,8 @@ namespace dpc {
 int64_t divisorNear(int64_t extent, int64_t most);
 
 /// The part of a convolution's result that is computed at once, so that it stays in
-/// cache. It has either several samples, or some rows (indices of the first spatial
-/// dimension) of one sample.
+/// cache. It has either one or more complete samples, or some rows (indices of the first
+/// spatial dimension) of one sample.
 struct PatchBlock {
   int64_t samples = 1, rows = 1;
 

@@ -32,8 +32,8 @@ llvm::SmallVector<int64_t> paddingOf(llvm::ArrayRef<int64_t> extents,
 /// samples are copied with a border of zeros, so that reads need no checks of bounds.
 /// Copies have the type of the sums.
 struct PatchLayout {
-  /// The parameters have the same meaning as those of PatchSource. `format` has the
-  /// vectors of sums.
+  /// `format` describes the vectors of the sums. `tensor`, `channels` and `grids` have the
+  /// same meaning as in PatchSource.
   PatchLayout(const VectorFormat &format, mlir::Value tensor, int64_t channels,
               llvm::ArrayRef<PatchGrid> grids, llvm::function_ref<bool(mlir::Value)> isInMemory);
 
@@ -86,7 +86,8 @@ struct ConvolutionProduct {
   int64_t getSamples() const;
   /// The type of the sums.
   mlir::Type getSumType() const;
-  /// Whether some elements of the result are zero because a grid has no taps.
+  /// Whether a grid is empty. The elements of the result that belong to a grid without
+  /// taps are zero.
   bool hasEmptyGrid() const { return llvm::any_of(grids, isEmpty); }
   /// Calls `body` for the grids that are not empty.
   void forEachGrid(llvm::function_ref<void(const PatchGrid &)> body) const;

@@ -1,5 +1,5 @@
-// Decides whether patches are read from the image in place, and otherwise copies
-// the image with a border of zeros.
+// Decides whether patches are read from the image in place. If not, copies the image,
+// with a border of zeros if patches have elements outside of the image.
 
 #include "dialects/Interfaces/HostTensor.h"
 #include "dialects/NN/IR/NNDialect.h"
@@ -81,8 +81,8 @@ void PatchSource::prepare(Index first, int64_t samples, Index group) {
   }
   SmallVector<int64_t> loops{samples, channels};
   llvm::append_range(loops, shape.drop_front(2));
-  // Copy each row in complete vectors. If the rows stay contiguous in the copy,
-  // treat several rows as one.
+  // Copy each row in vectors. If the rows stay contiguous in the copy, treat several
+  // rows as one.
   size_t spatial = pitches.size();
   int64_t row = shape.back();
   SmallVector<int64_t> outer(loops);

@@ -16,8 +16,8 @@ struct ProductShape {
   bool isStored;
 };
 
-/// The sizes of blocks. A block of A has `rows` rows and `depth` points, and is packed at
-/// once. A point is one element along the depth, or a pair of them.
+/// The sizes of blocks. A block of A has `rows` rows and `depth` points. If A is packed,
+/// it is packed block by block. A point is one element along the depth, or a pair of them.
 struct ProductBlocks {
   ProductBlocks(const ProductShape &product, const VectorUnit &unit);
 
@@ -33,7 +33,8 @@ struct ProductBlocks {
   bool packsAhead;
   bool packsA, packsB;
 
-  /// The numbers of elements of a packed block of A and of B.
+  /// The numbers of elements of the memory for packed A and for packed B: one block of A;
+  /// one block of B, or one panel of B if `packsAhead` is false.
   int64_t countOfA() const;
   int64_t countOfB() const;
   /// Whether sums of C are kept in scratch memory. If so, sumsAreWhole() says whether
@@ -42,8 +43,9 @@ struct ProductBlocks {
   bool sumsAreWhole() const { return points > depth; }
   int64_t columnsOfSums() const { return sumsAreWhole() ? columns : panels.width; }
   int64_t countOfSums() const { return (sumsAreWhole() ? allRows : tileRows) * columnsOfSums(); }
-  /// The number of different sizes of tiles of C. Each size (height and width) has its
-  /// own code.
+  /// The number of separate pieces of code for final tiles of C. Each height and width of
+  /// tiles has its own piece. If the last block of rows is smaller than the others, its
+  /// tiles have pieces of their own.
   int64_t countTileKinds() const;
   /// The sizes of the pieces of scratch memory, in the order in which the code of the
   /// product takes them.

@@ -109,8 +109,9 @@ void MatrixPacker::pack(Value packed, const TileRun &run, int64_t depth, const S
     });
 }
 
-// Copies a factor whose lanes are contiguous. Each iteration copies several
-// points of a tile, so that a cache line of the factor is read only once.
+// Copies a factor whose lanes are contiguous. Each iteration of the outer loop copies
+// one or four points of all tiles. Tiles that share a cache line of the factor are
+// therefore copied shortly after each other, while the line is in cache.
 void MatrixPacker::copy(Value packed, const TileRun &run, int64_t depth,
                         const StridedMatrix &from) {
   int64_t points = getPoints(depth), whole = inPairs ? depth / 2 : depth;

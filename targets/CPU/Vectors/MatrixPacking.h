@@ -53,8 +53,8 @@ public:
       : code(code), e(code.e), factorType(factorType), inPairs(inPairs) {}
 
   /// Packs `depth` elements of each lane to the tiles of `run` in `packed`. `from`
-  /// has one row per lane and one column per element along the depth. If `from` is
-  /// not in memory, `read` computes the elements.
+  /// has one row per lane and one column per element along the depth. `read` emits the
+  /// value of one element; it is called for elements that are not copied in vectors.
   void pack(mlir::Value packed, const TileRun &run, int64_t depth, const StridedMatrix &from,
             ReadElement read);
   /// Writes zeros to a vector of lanes of tile `tile`, from lane `first` on, at all

@@ -10,9 +10,9 @@ namespace dpc {
 void inBlocks(VectorEmitter &e, int64_t extent, int64_t size,
               llvm::function_ref<void(LoopEmitter::Index, int64_t)> body);
 
-/// Splits rows into tiles of two heights that differ by one, so that no tile is
+/// Splits rows into tiles whose heights differ by at most one, so that no tile is
 /// much shorter than the others. For example, 13 rows in tiles of at most 6 rows
-/// give one tile of 5 and two of 4.
+/// give one tile of 5 rows and two of 4 rows.
 struct TileRows {
   int64_t tall, low, height; // the numbers of tall and of low tiles, the height of a low tile
 

@@ -226,8 +226,8 @@ Values VectorCode::transposed(Values rows) {
   }
   if (groups == 1)
     return now;
-  // Group q of 128 bits in now[width * g + j] has column width * q + j of the rows
-  // of group g.
+  // In now[width * g + j], the lanes width * q to width * q + width - 1 have column
+  // width * q + j of the rows width * g to width * g + width - 1.
   auto pick = [&](Value a, Value b, ArrayRef<int32_t> parts) {
     SmallVector<int32_t> mask;
     for (int32_t part : parts)

@@ -65,8 +65,8 @@ public:
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
   /// As multiplyAdd, for pairs of bf16. Each 32 bits of x and y have two bf16. The
   /// products of the lower halves and of the upper halves are added to the f32
-  /// lanes of `sum`. The processor rounds after each product, and treats denormals
-  /// as 0. Needs: VectorUnit::multipliesBf16.
+  /// lanes of `sum`. The processor rounds after it adds each product, and treats
+  /// denormals as 0. Needs: VectorUnit::multipliesBf16.
   mlir::Value multiplyAddPairs(mlir::Value x, mlir::Value y, mlir::Value sum);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sumOfLanes(mlir::Value vector);
@@ -81,8 +81,8 @@ public:
   /// `width` is a multiple of the lanes.
   void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
 
-  /// A matrix in memory whose rows are `stride` elements apart. `elementType` is a
-  /// 16-bit type, or null for that of the VectorCode.
+  /// A matrix in memory whose rows are `stride` elements apart. `elementType` is the type
+  /// of its elements: a 16-bit type or that of the VectorCode. Null means the latter.
   struct Matrix {
     mlir::Value address;
     int64_t stride;

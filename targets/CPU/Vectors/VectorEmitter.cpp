@@ -105,8 +105,8 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef
       int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
       for (int64_t column = 0; column < shape[1]; column += perLine) {
         Index next = number({row + shape[0], constant(column)});
-        // In the last tile the address is outside of the buffer. Therefore the GEP is
-        // not `inbounds`.
+        // For the last rows of the result, the address is outside of the buffer.
+        // Therefore the GEP is not `inbounds`.
         Value address =
             make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
                               buffer.address, ValueRange(materialize(next)));

@@ -16,8 +16,8 @@ def VectorFillOpInterface : OpInterface<"VectorFillOpInterface"> {
     InterfaceMethod<"Whether the rule implements `emitTiles`.",
       "bool", "makesTiles", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
-      The number of calls of `finish` in `emitTiles`, which is the number of
-      different sizes of tiles: each call emits the code for tiles of one size.
+      The number of calls of `finish` in `emitTiles`. Each call emits the code for
+      tiles of one size. Tiles of one size in different loops need one call per loop.
     }], "int64_t", "countTileKinds", (ins "const ::dpc::VectorSite &":$site), "",
       [{ return 1; }]>,
     InterfaceMethod<[{

@@ -38,8 +38,8 @@ struct CallOptions {
 };
 
 /// Plans a library call that computes `group`, a group whose fill rule computes tiles.
-/// Returns nullopt if no library supports the group, or if generated code is expected to
-/// be as fast.
+/// Returns nullopt if no library supports the group, or if `options` wants generated code
+/// for a group of this size.
 std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &group,
                                     const CallOptions &options);
 

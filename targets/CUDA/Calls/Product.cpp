@@ -30,7 +30,8 @@ struct ProductPlan {
 };
 
 /// Decides whether the second stage of a group of loops can be the epilogue of the
-/// product in the first stage. This holds if the second stage adds a bias or a matrix.
+/// product in the first stage. The second stage must add a bias or a matrix to the
+/// product, and no other stage or result of the kernel may need the product.
 class EpilogueMatch {
 public:
   EpilogueMatch(const KernelGraph &graph, const LoopGroup &group, ProductPlan &plan)
@@ -71,7 +72,8 @@ private:
     return reshape && !graph.isMaterialised(value) ? inside(reshape.getInput()) : value;
   }
 
-  /// Takes `value` as the addend if it broadcasts a vector with one element per column.
+  /// Takes `value` as the addend if it broadcasts a vector with one element per column,
+  /// and if the product is not one of f64.
   bool takeBias(Value value) {
     auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
     if (!broadcast || graph.isMaterialised(value) || plan.product.dtype == DPC_F64)
@@ -169,8 +171,8 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
 }
 
 /// The size in bytes of the library's workspace for a product with the result `result`.
-/// It is at most kMostBytes, which NVIDIA recommends for Hopper. It is smaller for small
-/// results: the library stores up to kParts partial sums per element there, and could not
+/// Large results get kMostBytes, which NVIDIA recommends for Hopper. Small results get
+/// less: the library stores up to kParts partial sums per element there, and could not
 /// use more. kAlignment bytes are added, because the library aligns the address.
 static int64_t workspaceBytes(Value result) {
   const int64_t kMostBytes = int64_t(32) << 20, kParts = 8, kAlignment = 256;
@@ -178,10 +180,11 @@ static int64_t workspaceBytes(Value result) {
 }
 
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if
-/// a factor is not a matrix in memory, or if `options.products` wants generated code for a
-/// product of this size. If the library has no epilogue for the ops after the product, it
-/// computes only the product, and a second launch computes these ops.
-/// ProductMaker::bySize allows this second launch only for very large products.
+/// the first stage is not a product that the library supports, if a factor is not in
+/// memory, or if `options.products` wants generated code for a product of this size. If
+/// the library has no epilogue for the ops after the product, the library computes only
+/// the product, and a second launch computes these ops. ProductMaker::bySize allows this
+/// second launch only for very large products.
 std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const LoopGroup &group,
                                             const CallOptions &options) {
   auto dot = dyn_cast<nn::DotOp>(group.stages[0].roots[0]);

@@ -241,8 +241,8 @@ int64_t GridEmitter::getSumTerms() const {
 }
 
 // Partial results are combined in a fixed order. First, the lanes of a warp are
-// combined: the values of its halves, of the halves of these, and so on. Then the
-// results of the warps are combined one after the other.
+// combined: the values of both halves of the warp, then those of both halves of its
+// first half, and so on. Then the results of the warps are combined one after the other.
 Values GridEmitter::reduce(ArrayRef<int64_t> shape, ValueRange identity,
                            function_ref<Values(ArrayRef<Index>, ValueRange)> accumulate,
                            function_ref<Values(ValueRange, ValueRange)> combine) {

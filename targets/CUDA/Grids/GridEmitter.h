@@ -11,12 +11,13 @@ namespace dpc {
 /// Emits the loops of a kernel for grids of threads. Every loop that a rule emits is at
 /// one of three levels:
 ///
-/// * grid: the outermost loops. Their iterations are distributed over all threads of the
-///   grid.
+/// * grid: the outermost loops. Their iterations are distributed over the threads or over
+///   the blocks of the grid.
 /// * block: loops that all threads of a block run with the same values. The iterations of
-///   forEach and reduce are distributed over the threads of the block. All other loops run
-///   completely in every thread.
-/// * thread: loops inside a distributed iteration. They are plain loops.
+///   forEach are distributed over the threads of the block, and so are those of reduce,
+///   unless a reduction is short or ordered. All other loops run completely in every thread.
+/// * thread: loops that one thread runs alone, e.g. inside an iteration that was assigned to
+///   this thread. They are plain loops.
 ///
 /// Barriers are only at the level block, because there all threads of the block reach
 /// them.

@@ -14,8 +14,9 @@ using namespace dpc;
 
 using Kind = KernelPlaces::Place::Kind;
 
-/// Places a value that launch `ordinal` computes, unless it needs no memory or has a
-/// place. `last` is the last launch that reads it.
+/// Places a value that launch `ordinal` computes, unless the value has a place already: the
+/// buffer of a result, or the place that an earlier launch of the same fill rule gave it.
+/// `last` is the last launch that reads the value.
 static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned last) {
   KernelPlaces &places = grids.places;
   const Launch &launch = grids.plan.launches[ordinal];

@@ -83,7 +83,8 @@ struct LaunchPlan {
 
   /// Checks the plan for `graph`. Every root must be in one launch, after the
   /// launches whose results it reads. Grids must be valid for a device, and must
-  /// have a thread for every element. A block must have enough shared memory.
+  /// have as many threads or blocks as the kind of the launch requires. A block must
+  /// have enough shared memory.
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
@@ -95,8 +96,8 @@ struct LaunchPlanOptions {
   bool keepsOrder = false;
 };
 
-/// The launch that copies `value` to the buffer of a result. `value` is an operand
-/// or an inlined value.
+/// The launch that copies `value` to the buffer of a result. `value` is an operand, a
+/// constant, or a value that is stored in the buffer of another result.
 Launch copyLaunch(mlir::Value value);
 
 /// Plans the launches that run the loops of `plan`. A group without elements gets

@@ -114,7 +114,7 @@ private:
 
   Value isFirstLane(Index thread) { return e.inRange(e.mod(thread, lanes), 0, 1); }
 
-  /// Stores the results, and the logarithms of the sums.
+  /// Stores the results, and for each query the logarithm of the sum of e^score.
   void finish(Index query, Index columnTile, Index thread, ValueRange state) {
     const size_t count = state.size() - 2;
     const Index row = e.floorDiv(thread, lanes), own = query + row;

@@ -21,8 +21,8 @@ public:
   AttentionBlock(GridEmitter &emitter, const nn::AttentionShape &shape, mlir::Type elementType,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions, double scale);
 
-  /// The number of queries and of keys in a tile of scores: the largest number that
-  /// fits shared memory.
+  /// The number of queries and of keys in a tile of scores: the largest power of two with
+  /// which all tiles of a block fit shared memory.
   static int64_t tileOf(mlir::Type elementType) { return elementType.isF64() ? 32 : 64; }
   /// For an operand with rows of `elements` elements: the number of columns in a
   /// tile, and the number of tiles per row.
@@ -41,9 +41,9 @@ public:
                     llvm::function_ref<void(Index rowTile, Index columnTile, Index thread)> body);
 
   /// `endOfKeys` returns the end of the tiles of keys that a tile of queries sees,
-  /// where `first` is the first query of this tile. `firstOfQueries` returns the
-  /// first tile of queries that see any key of a tile of keys, where `first` is the
-  /// first key of this tile.
+  /// where `first` is the first query of this tile. `firstOfQueries` returns the first
+  /// tile of queries in which a query sees a key of a tile of keys, where `first` is
+  /// the first key of that tile of keys.
   mlir::Value endOfKeys(Index first);
   mlir::Value firstOfQueries(Index first);
 

@@ -17,8 +17,8 @@ using Values = LoopEmitter::Values;
 
 namespace {
 
-/// The work of a block. It computes `width` columns of dq or dk, and `valueWidth`
-/// columns of dv.
+/// The work of a block. A block of the first launch computes a tile of dq. A block of
+/// the second launch computes a tile of dk and a tile of dv.
 class AttentionBackward {
 public:
   AttentionBackward(GridEmitter &emitter, AttentionGradOp op)

@@ -24,7 +24,7 @@ struct BlockProduct {
   /// The grids of the launches: one or two. There is only one launch unless `mayDivide`
   /// is set.
   llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;
-  /// The bytes of scratch memory for partial sums. 0 if there is only one launch.
+  /// The bytes of scratch memory for partial sums. Needed only if there are two launches.
   int64_t getScratchBytes() const;
 
   /// The number of calls of `take` in the code of a launch: one for each sum of a

@@ -14,8 +14,8 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// Computes one matrix product per batch element. Several dimensions that are rows,
-/// columns or contracted are treated as one.
+/// Computes one matrix product per batch element. Several dimensions of rows are treated
+/// as one dimension; so are several of columns, and several contracted dimensions.
 struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
   static int64_t countOf(Value tensor, ArrayRef<int64_t> dimensions) {
     return ShapedType::getNumElements(extentsOf(tensor, dimensions));

@@ -19,7 +19,7 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 /// With fewer than kFewResults results, one block per result leaves most of a
-/// device idle. Results with more than kManyTerms terms are worth several blocks.
+/// device idle. Results with at least kManyTerms terms are worth several blocks.
 static const int64_t kFewResults = 64, kManyTerms = 1 << 13;
 /// If there are at least kNeighbours neighbouring results with at least
 /// kColumnTerms terms each, a block computes neighbouring results together. If

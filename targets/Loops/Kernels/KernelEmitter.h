@@ -16,10 +16,10 @@ using FinishTile = llvm::function_ref<void(
     llvm::ArrayRef<int64_t> shape,
     llvm::function_ref<LoopEmitter::Index(llvm::ArrayRef<LoopEmitter::Index>)> number)>;
 
-/// Emits the loops of one kernel, group by group. To read an element of a value in
-/// memory, the code loads it. All other values are inlined: to read an element, the
-/// code computes it, unless the element is already in a register. Targets override how
-/// results are filled and how loops over elements run.
+/// Emits the loops of one kernel, group by group. To read an element that is not in a
+/// register yet, the code loads the element if its value is in memory, and computes the
+/// element if its value is inlined. Targets override how results are filled and how
+/// loops over elements run.
 class KernelEmitter : public LoopEmitter {
 public:
   /// The memory of a value.

@@ -22,8 +22,8 @@ FailureOr<KernelCode> KernelFunction::emit(ArrayRef<Attribute> attributes) {
 }
 
 // The C function loads the addresses of the buffers, and passes them as arguments
-// to a second function with the loops. In LLVM, only arguments can be declared as
-// not overlapping.
+// to a second function with the loops. LLVM's attribute `noalias` can then declare
+// which of these arguments do not overlap.
 LLVM::LLVMFuncOp KernelFunction::createFunction(ArrayRef<Attribute> attributes) {
   OpBuilder &builder = e.builder;
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());

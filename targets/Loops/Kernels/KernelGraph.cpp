@@ -146,8 +146,9 @@ namespace {
 /// A root with n elements has the key (0, n), because roots of one size may share a
 /// loop. Elementwise ops between the value and the root have the same key. An op
 /// that reads the value in another order, e.g. a transposition or a reduction, has
-/// the key (ordinal of the op, number of the operand). Its weight is the number of
-/// its elements that read one element of the value.
+/// the key (ordinal of the op, number of the operand). The weight of this key is the
+/// number of elements of the op that read one element of the value, times how often
+/// each of these elements is computed.
 using Accesses = std::map<std::pair<unsigned, int64_t>, double>;
 } // namespace
 
@@ -191,8 +192,8 @@ static double elementCost(FormulaOpInterface op, const ElementCosts &costs) {
 //
 // * The kernel returns the value, or a fill rule computes it.
 // * Computing it in each loop that reads it costs more than computing it once,
-//   storing it and loading it. If `recompute` is not set, it is enough that it
-//   would be computed twice.
+//   storing it and loading it. If `recompute` is not set, it is enough that the value
+//   has several readers, or would be computed more than once.
 // * One element costs a long loop, e.g. a sum over a row. In comparison, storing
 //   and loading the element costs little. As a root, it can share the loop with
 //   other roots over the same rows.

@@ -19,8 +19,8 @@ public:
   /// Builds the graph of an `nn.kernel` or `nn.update`. The region of an update is
   /// written for single elements; the graph applies it to complete tensors. Fails
   /// with an error on any other op, and on an op in the region for which `target`
-  /// has no form. If `recompute` is not set, every value with more than one reader
-  /// is materialized, unless its op only moves elements.
+  /// has no form. If `recompute` is not set, every value whose elements are read more
+  /// than once is materialized, unless it is a constant or its op only moves elements.
   static mlir::FailureOr<std::unique_ptr<KernelGraph>> build(mlir::Operation *op,
                                                              const Target &target, bool recompute);
 

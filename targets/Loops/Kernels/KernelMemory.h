@@ -23,7 +23,7 @@ public:
   /// Adds the operands, the results, and the constants that are not splats. These constants become
   /// tables in the module.
   mlir::LogicalResult addArguments();
-  /// Tells the emitter the addresses that all placed values have in `function`. The insertion point
+  /// Tells the emitter the addresses that all added values have in `function`. The insertion point
   /// of the builder must be at the start of the function.
   void enter(mlir::LLVM::LLVMFuncOp function);
 

@@ -85,9 +85,10 @@ SmallVector<int64_t> dpc::splitStrides(const KernelGraph &graph, Value value) {
   return op ? splitStridesOp(graph, op) : SmallVector<int64_t>();
 }
 
-/// The loop of `extents` along which `transpose` reads memory contiguously. Null if
-/// it reads in the order in which it writes, or if `extents` does not have exactly one
-/// loop for each dimension of the result with an extent above 1.
+/// The loop of `extents` along which `transpose` reads memory contiguously. Null if this
+/// is the innermost loop, along which `transpose` also writes contiguously. Also null if
+/// `extents` does not have exactly one loop for each dimension of the result with an
+/// extent above 1.
 static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
                                                 ArrayRef<int64_t> extents) {
   // Each dimension with an extent above 1 has a loop. The loop along the last
@@ -109,8 +110,9 @@ static std::optional<unsigned> orderedDimension(nn::TransposeOp transpose,
   return isMoved && extents == ArrayRef(loops) ? strided : std::nullopt;
 }
 
-/// Returns orderedDimension() for the first transposition among the ops that are
-/// inlined into `op`. The ops are searched in the order of operands.
+/// Returns orderedDimension() for the first transposition for which it is not null. `op`
+/// and the ops inlined into it are searched in the order of operands, but only through
+/// ops that keep element numbers (keepsNumbers).
 static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Operation *op,
                                                    ArrayRef<int64_t> extents) {
   SmallVector<Operation *> open = {op};

@@ -13,8 +13,8 @@ namespace dpc {
 /// operands need no quotients and remainders.
 struct LoopNest {
   llvm::SmallVector<int64_t> extents;
-  /// If an operand is transposed, so that it is read in another order than the
-  /// result is written: the loop along which it is read contiguously.
+  /// If an operand is transposed, so that the innermost loop does not read it
+  /// contiguously: the loop that does.
   std::optional<unsigned> strided;
 };
 

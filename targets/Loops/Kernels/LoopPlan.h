@@ -11,8 +11,8 @@ namespace dpc {
 /// Roots of a kernel that share loops. An outer loop runs over rows, and each
 /// iteration runs the stages one after the other. A row is one of `rows` equal,
 /// consecutive parts of each root's result. For example, a softmax of [8, 16] is
-/// one group of 8 rows and three stages: the maximum of the row, the sum of its
-/// exponentials, and its 16 quotients.
+/// one group of 8 rows and four stages: the maximum of the row, its 16 exponentials,
+/// the sum of these, and the 16 quotients.
 struct LoopGroup {
   /// Roots with the same number of elements. One nest of loops over the elements of
   /// a row computes all of them.
@@ -40,12 +40,13 @@ struct LoopPlan {
 
   /// Checks the plan for `graph`. Each root must be in one group, and not before
   /// the roots that it reads. The number of rows must divide the number of elements
-  /// of every stage. A root with a fill rule must be the first of its group. The
-  /// roots of a group must be able to share loops (canShareLoops).
+  /// of every stage. A root with a fill rule must be the first of its group. The roots
+  /// of a group without such a root must be able to share loops (canShareLoops).
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
-/// Divides the roots of a kernel, in their order, into groups that share loops.
+/// Divides the roots of a kernel into groups that share loops. A root is in a later group
+/// or stage than the roots that it reads, or follows them in the same stage.
 LoopPlan planLoops(const KernelGraph &graph);
 
 /// For each value that roots read, the number of the last group that reads it.

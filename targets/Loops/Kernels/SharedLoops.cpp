@@ -1,6 +1,6 @@
 // Decides whether roots may share loops. From the element that an iteration
-// computes, it follows reads through all inlined values to elements in memory. It
-// checks that these elements have been computed before.
+// computes, it follows reads through all inlined values to elements in memory. If the
+// loops themselves compute such an element, they must have computed it before.
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -26,7 +26,7 @@ public:
     row = loopVariable(group.rows);
     for (auto [number, roots] : llvm::enumerate(group.stages)) {
       if (number == 0 && group.isFilled)
-        continue; // the stage reads only roots of earlier groups
+        continue; // the stage reads no root of this group
       stage = number;
       current = elementOfStage(roots);
       made.clear();

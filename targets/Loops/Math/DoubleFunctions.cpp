@@ -108,7 +108,7 @@ Value Doubles::exp(Value x) {
   return select(is(Predicate::UNO, x, x), x, result);
 }
 
-// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), for x below 700.
+// e^x - 1 = 2^n (e^r - 1) + (2^n - 1), for x up to 700.
 Value Doubles::expm1(Value x) {
   auto [shifted, r] = reduceExponent(clamp(x, -40, 700));
   Value scale = power(integer(shifted));
@@ -298,8 +298,8 @@ Value Doubles::erf(Value x) {
 // Angles
 //===----------------------------------------------------------------------===//
 
-// x = n pi/2 + r with |r| <= pi/4. For |x| from 2^50 on, f64 is too coarse to tell
-// n from n + 1.
+// x = n pi/2 + r with |r| <= pi/4, for |x| below 2^50. For such x, the f64
+// n + 1.5 * 2^52 is exact, and its last bits are n.
 Doubles::Reduced Doubles::reduceAngle(Value x) {
   Value shifted = fma(x, d(0.63661977236758134), d(0x1.8p52));
   Value n = sub(shifted, d(0x1.8p52)), r = x;

@@ -6,7 +6,7 @@
 namespace dpc {
 
 /// Emits arithmetic without branches that computes an op of the math dialect on
-/// f64. Returns null for ops that are not floating-point functions of f64. The
+/// f64. Returns null for an op that has no code here, e.g. a square root. The
 /// error is at most 4 units in the last place. For infinities and NaN the result
 /// is that of libm, but the sine, cosine and tangent of numbers from 2^50 on are
 /// NaN.

@@ -14,7 +14,7 @@ struct FloatBuilder {
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  mlir::Type type; // a float type or a vector of one; all values have its shape
+  mlir::Type type; // a float type, or a vector type of floats; all values have its shape
 
   template <typename Op, typename... Args> Value make(Args &&...args) {
     return b.create<Op>(loc, std::forward<Args>(args)...);

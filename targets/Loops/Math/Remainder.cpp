@@ -53,8 +53,8 @@ Value LongDivision::run(Value x, Value y) {
   b.setInsertionPointToEnd(entry);
   Value size = abs(x), divisor = abs(y);
   Value infinite = d(INFINITY), zero = d(0);
-  // For other operands (an infinite dividend, a divisor of 0, or NaN), the loops
-  // would not terminate.
+  // For all other operands the result is NaN. The loops would not terminate for an
+  // infinite dividend or for a divisor of 0.
   Value isPlain = both(is(Predicate::OLT, size, infinite), is(Predicate::OGT, divisor, zero));
   branch(isPlain, head, ValueRange(size), after, ValueRange(size));
 

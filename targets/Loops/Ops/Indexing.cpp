@@ -89,7 +89,7 @@ struct GatherNDRule : MoveRule<GatherNDRule, GatherNDOp> {
 } // namespace
 
 /// Combines `update` with element `number` of `result`, and stores the combined
-/// value there.
+/// value there. For ScatterKind::none, stores `update`.
 static void combineInto(LoopEmitter &e, ScatterKind kind, Value result, Index number,
                         Value update) {
   if (kind != ScatterKind::none) {
@@ -106,9 +106,9 @@ namespace {
 
 /// Divides the result of a scatter into lines, each line into units, and the units among
 /// parts. An index says which unit of a line an update writes. Each unit belongs to one
-/// part, and only this part (the owner) writes it. Every part goes through all updates in
-/// order, and applies the updates of its own units. Therefore updates of one element are
-/// combined in order, even if parts run in parallel.
+/// part, and only this part (the owner) writes it. Every part goes through all updates of
+/// its line in order, and applies the updates of its own units. Therefore updates of one
+/// element are combined in order, even if parts run in parallel.
 struct Owners {
   /// Divides `lines` lines, which have `units` units each, into about `wanted`
   /// parts.

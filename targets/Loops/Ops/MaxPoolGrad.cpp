@@ -45,7 +45,7 @@ public:
         element(registerType(input.getElementType())), tapType(tapTypeOf(op)) {
     zero = e.constantLike(element, 0);
     // Find the outputs [first, end) of a line whose windows are completely inside
-    // the input.
+    // the input along the last dimension.
     int64_t reach = (window.kernel[last] - 1) * window.dilations[last];
     int64_t points = grad.getShape().back();
     first = std::clamp<int64_t>(llvm::divideCeilSigned(window.padLow[last], window.strides[last]),

@@ -46,9 +46,9 @@ Range getPiece(LoopEmitter &e, Range range, Index number, int64_t count, int64_t
   return {begin, end};
 }
 
-/// Chooses the numbers of parts and of pieces. Each segment is a part. If there
-/// are several pieces, those of the longest possible segment have at least `shortPiece`
-/// elements.
+/// Chooses the numbers of parts and of pieces. Each segment is a part. If there are several
+/// pieces, those of the longest possible segment have at least `shortPiece` elements, apart
+/// from the last pieces, which may be shorter.
 FillParts partsOf(int64_t segments, int64_t elements, int64_t wanted) {
   const int64_t shortPiece = 64, mostPieces = 256;
   return {segments,

@@ -1,4 +1,5 @@
-// Element rules of the ops that move elements. They compute only indices.
+// Element rules of the ops that move elements, which compute only indices, and of nn.iota,
+// whose elements are indices.
 
 #include "dialects/NN/IR/Shape.h"
 #include "targets/Loops/Ops/Ops.h"
