@@ -25,7 +25,7 @@ typedef struct dpc_call_t {
 /** What a function does with a buffer. */
 enum {
   DPC_ACCESS_READ = 1,    /**< reads bytes that were written before */
-  DPC_ACCESS_WRITE = 2,   /**< writes all of its bytes */
+  DPC_ACCESS_WRITE = 2,   /**< writes every byte of the range */
   DPC_ACCESS_SCRATCH = 3, /**< scratch: the contents before and after the call have no meaning */
   DPC_ACCESS_KIND_COUNT = 4
 };

@@ -127,13 +127,13 @@ typedef struct dpc_bounds_t {
   uint32_t reserved;
 } dpc_bounds_t;
 
-/** One input. `shape` is the global shape, with the complete batch B. The batch
- * is cut along batch_dim into `micro_count` equal consecutive microbatches.
- * Placements describe the local buffer of one microbatch, whose shape has
- * B / micro_count at batch_dim. In a data file, samples lie along the first
- * dimension even if batch_dim is another one. If the shape of the array does not
- * allow this, its samples may lie along batch_dim. The runtime fills the buffers
- * of all microbatches before the first action of an entry. */
+/** One input. `shape` is the global shape, with the complete batch B. The batch is
+ * cut along batch_dim into `micro_count` equal consecutive microbatches. Placements
+ * map the local buffer of one microbatch to the logical tensor of this microbatch,
+ * which has the extent B / micro_count at batch_dim. In a data file, samples lie
+ * along the first dimension even if batch_dim is another one. If the shape of the
+ * array does not allow this, its samples may lie along batch_dim. The runtime fills
+ * the buffers of all microbatches before the first action of an entry. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */
@@ -161,8 +161,8 @@ typedef struct dpc_input_t {
 enum {
   DPC_CONTROL_STEP = 0,          /**< number of steps before the current one: 0 in the first step
                                       (Adam's t is this number + 1) */
-  DPC_CONTROL_SEED = 1,          /**< the run's seed; a random number depends on the seed, the step
-                                      and the number of the op */
+  DPC_CONTROL_SEED = 1,          /**< the run's seed; a random number depends on the seed, the step,
+                                      the number of the op, and the index of the element */
   DPC_CONTROL_LEARNING_RATE = 2, /**< learning rate of the current step, from the schedule */
   DPC_CONTROL_VALID_ROWS = 3,    /**< number of rows of the global batch that are samples: less than
                                       the batch size only in the last batch of eval */
