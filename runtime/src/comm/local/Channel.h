@@ -73,8 +73,8 @@ private:
   std::vector<dpc_comm_op_t> pending; ///< [kRing]
   std::vector<const void *> ins;      ///< scratch memory of reduceShare, which must not allocate
   std::vector<void *> outs;
-  std::vector<char> small; ///< this member's result of a small all-reduce; it is copied to the
-                           ///< output when every member has read the inputs
+  std::vector<char> small; ///< this member's result of a small all-reduce or reduce; it is copied
+                           ///< to the output when every member has read the inputs
 };
 
 } // namespace dpc::local
