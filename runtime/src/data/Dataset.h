@@ -39,7 +39,7 @@ public:
   /// DPC_INVALID for the first value that is out of bounds. Skips an input with more
   /// than 1 GiB of data; its values are checked when they are loaded.
   dpc_status_t checkValues() const;
-  /// Names of the arrays in the files that no input of the program uses.
+  /// Names of the arrays that the files have but no input of the program uses.
   const std::vector<std::string> &unusedArrays() const { return unused; }
   /// The loader to which the files are bound, for settleLayouts. Null before
   /// open().
