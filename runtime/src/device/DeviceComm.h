@@ -14,7 +14,8 @@ struct DeviceCommParts {
   dpc_comm_t &control;       ///< communicator between the hosts of the ranks
   char *window;              ///< memory that `control` allocated, for messages between hosts
   std::vector<Group> groups; ///< this rank's group of each family
-  Region memory;             ///< the device's SHARED space, which holds all buffers
+  Region memory;             ///< the device's SHARED space, which holds the buffers of all
+                             ///< operations
   uint64_t memoryBytes;      ///< size of `memory`
   double timeoutSeconds;     ///< longest wait for peers
   /// Frees the captured graphs that contain operations. NCCL cannot abort an
