@@ -57,7 +57,7 @@ private:
   int interrupts = 0;
   /// Exit code of the first rank that exited with an error. `silent` is a message about
   /// this rank, which is printed if no better reason is known. `early` is a message about
-  /// a rank that exited without an error before it joined.
+  /// a rank that exited without an error before all ranks had joined.
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };
