@@ -9,8 +9,8 @@
 
 namespace dpc::plan {
 
-/// The proof stops after this many actions of one table, where loop actions count too.
-/// Only a faulty table has more.
+/// The proof stops after this many performed actions of one table. Here the actions
+/// that begin and end loops count too. Only a faulty table has more.
 constexpr uint64_t kMostActions = uint64_t(1) << 26;
 
 /// The results of simulating an action table on one rank.

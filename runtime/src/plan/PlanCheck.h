@@ -42,8 +42,9 @@ std::string describePlan(const PlanSummary &summary);
 ///    SENDs. No rank waits for ever, even though a group may have at most 64 outstanding
 ///    operations.
 ///
-/// If a rule does not hold, returns DPC_INVALID with a message that names rank, entry,
-/// action and buffer, and the two values that differ.
+/// If a rule does not hold, returns DPC_INVALID. The message says where: it names the
+/// rank, the entry, the action and the buffer, as far as the rule concerns them. If two
+/// values differ, it has both.
 dpc_status_t checkPlan(const dpc_program_t &program, PlanSummary *outSummary = nullptr);
 
 } // namespace dpc
