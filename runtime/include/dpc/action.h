@@ -61,8 +61,9 @@ typedef struct dpc_function_t {
                        lists of launches (dpc/device.h) */
   const char *name;             /**< for traces: "step.0", ... */
   uint32_t entry;               /**< DPC_ENTRY_* of the action table that calls the function */
-  uint32_t piece;               /**< number of the function in its entry, from 0; the compiler cuts
-                                     an entry into functions at starts and waits of collectives */
+  uint32_t piece;               /**< number of the function in its entry, from 0; a function has the
+                                     launches between two actions of other kinds, e.g. between START
+                                     and WAIT */
   uint32_t stage;               /**< index into the stage table */
   uint32_t chunk;               /**< chunk of that stage; a stage has several chunks only in an
                        interleaved pipeline schedule */

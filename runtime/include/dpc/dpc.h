@@ -83,11 +83,11 @@ uint64_t dpc_session_steps_done(const dpc_session_t *session);
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 
-/** Collective. Runs one training step on the bound inputs. Returns DPC_NUMERIC
- * if the loss is not finite; the step has then already changed the state. A
- * program that scales its loss (f16) instead skips a step whose loss or
- * gradients are not finite: it halves the scale, keeps the other state and
- * returns DPC_OK. It returns DPC_NUMERIC only if the scale falls below
+/** Collective. Runs one training step on the bound inputs. Returns DPC_NUMERIC if
+ * the loss is not finite; the step has then already changed the state. A program
+ * that scales its loss (f16) instead skips a step whose loss or gradients are not
+ * finite: the call halves the scale, keeps the other state and returns DPC_OK.
+ * For such a program, the call returns DPC_NUMERIC only if the scale falls below
  * DPC_LEAST_LOSS_SCALE. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Computes the metrics of one batch, in which only the first

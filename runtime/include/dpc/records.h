@@ -59,7 +59,8 @@ enum {
 /** How much of a state a tensor of a file has. */
 enum {
   DPC_HOLDS_ALL = 0,     /**< every element */
-  DPC_HOLDS_PART = 1,    /**< only some rows, or repeated rows: the state cannot be read from it */
+  DPC_HOLDS_PART = 1,    /**< only some rows, repeated rows, or too many dimensions
+                              (DPC_MAX_RANK_DIMS): the state cannot be read from it */
   DPC_HOLDS_NOTHING = 2, /**< no element: the exporter dropped the state because it was zero */
   DPC_HOLDS_TIED = 3     /**< every element: this is a second name that the module (not the ONNX
                               file) has for a tied state; listed after all other tensors */
@@ -83,8 +84,8 @@ typedef struct dpc_file_tensor_t {
 } dpc_file_tensor_t;
 
 /** One logical state tensor. A parameter or buffer has the name of its ONNX
- * initializer. Optimizer state is named "<slot>|<parameter>", for example
- * "exp_avg|fc1.weight". Names are unique. */
+ * initializer. The optimizer state of a parameter is named "<slot>|<parameter>",
+ * for example "exp_avg|fc1.weight". Names are unique. */
 typedef struct dpc_state_t {
   uint32_t struct_size;
   uint32_t kind; /**< DPC_STATE_* */
@@ -96,8 +97,8 @@ typedef struct dpc_state_t {
   uint32_t init_dtype; /**< element type of `init_data`, which is converted to dtype */
   const void *init_data;
   double splat;
-  uint32_t parameter;                    /**< OPTIMIZER: index of the parameter's state record,
-                         else DPC_NONE */
+  uint32_t parameter;                    /**< OPTIMIZER: index of the parameter's state record;
+                         DPC_NONE for other state and the loss scale */
   uint32_t changes;                      /**< PARAMETER, BUFFER: 1 if the step changes it */
   const dpc_placement_t *placements;     /**< [world_size] */
   const dpc_file_tensor_t *file_tensors; /**< PARAMETER, BUFFER: the tensors that files may have in
