@@ -27,8 +27,8 @@ struct DeviceCommParts {
 /// stream, `stream`, and connects this stream with the device's stream by CUDA
 /// events. A START action makes `stream` wait for the work that is already in the
 /// device's stream. A WAIT action makes the device's stream wait for the operation.
-/// So the host need not wait before `finish`, and a graph that is captured on the
-/// device's stream contains all communication.
+/// So the host need not wait for data before `finish`, and a graph that is captured
+/// on the device's stream contains all communication.
 class DeviceComm {
 public:
   explicit DeviceComm(DeviceCommParts parts);

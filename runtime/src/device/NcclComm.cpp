@@ -16,8 +16,8 @@ namespace dpc {
 
 namespace {
 
-/// NCCL's type for the elements of a reduction. nullopt for a type that NCCL does
-/// not have or programs do not reduce.
+/// NCCL's type for the elements of a reduction. nullopt if NCCL does not have the
+/// type, or if programs do not reduce it.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
   switch (dtype) {
   case DPC_F64:
