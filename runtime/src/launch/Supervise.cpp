@@ -1,5 +1,6 @@
-// Watches the processes of a run until all have ended. Prints one line that says why
-// the run ended: the cause, and not the failures of other ranks that follow from it.
+// Watches the processes of a run until all have ended. If the run failed or was
+// interrupted, prints one line that says why: the cause, and not the failures of other
+// ranks that follow from it.
 
 #include "runtime/src/launch/Supervise.h"
 
