@@ -21,9 +21,9 @@ struct Played {
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> sent;
 };
 
-/// Simulates the action table of one entry on one rank, and tracks every byte of its
-/// memory (rules 3 to 5 of checkPlan). The record must have passed checkTables and
-/// checkBuffers; `results` is the output of checkBuffers.
+/// Simulates the action table of one entry on one rank, and tracks every byte of the
+/// rank's memory (rules 3 to 5 of checkPlan). The record must have passed
+/// checkTables and checkBuffers; `results` is the output of checkBuffers.
 dpc_status_t playMemory(const dpc_program_t &program, uint32_t rank, uint32_t entry,
                         const GroupPlaces &places, const std::vector<Result> &results, Played *out);
 
