@@ -46,7 +46,7 @@ typedef struct dpc_comm_stats_t {
 
 struct dpc_comm;
 
-/** The buffer_id of operations that the runtime itself makes, for example
+/** The buffer_id of operations that move data of the runtime itself, for example
  * votes. A transport that emulates a slow link does not delay these operations. */
 #define DPC_CONTROL_BUFFER 0xffffffffffffffffull
 

@@ -78,8 +78,9 @@ uint64_t dpc_session_steps_done(const dpc_session_t *session);
 /** Binds the input `name` to an array that has the entire global batch. The name
  * of a label is "label". The session converts the elements to the type of the
  * input, but an integer input takes no floats. If the input has a batch
- * dimension, samples lie along the array's first dimension. The array must live
- * until the input is bound again or the session is released. */
+ * dimension, samples lie along the array's first dimension, or along the input's
+ * batch dimension if the shape fits only so. The array must live until the input
+ * is bound again or the session is released. */
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 

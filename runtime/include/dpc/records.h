@@ -166,7 +166,7 @@ enum {
                                       the number of the op, and the index of the element */
   DPC_CONTROL_LEARNING_RATE = 2, /**< learning rate of the current step, from the schedule */
   DPC_CONTROL_VALID_ROWS = 3,    /**< number of rows of the global batch that are samples: less than
-                                      the batch size only in the last batch of eval */
+                                      the batch size if a last batch has too few samples */
   DPC_CONTROL_COORDINATE = 4,    /**< the rank's coordinate on the mesh axis `axis` */
   DPC_CONTROL_KIND_COUNT = 5
 };
