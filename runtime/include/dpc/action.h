@@ -25,7 +25,7 @@ typedef struct dpc_call_t {
 /** What a function does with a buffer. */
 enum {
   DPC_ACCESS_READ = 1,    /**< reads bytes that were written before */
-  DPC_ACCESS_WRITE = 2,   /**< writes all of its bytes */
+  DPC_ACCESS_WRITE = 2,   /**< writes every byte of the range */
   DPC_ACCESS_SCRATCH = 3, /**< scratch: the contents before and after the call have no meaning */
   DPC_ACCESS_KIND_COUNT = 4
 };
@@ -61,8 +61,9 @@ typedef struct dpc_function_t {
                        lists of launches (dpc/device.h) */
   const char *name;             /**< for traces: "step.0", ... */
   uint32_t entry;               /**< DPC_ENTRY_* of the action table that calls the function */
-  uint32_t piece;               /**< number of the function in its entry, from 0; the compiler cuts
-                                     an entry into functions at starts and waits of collectives */
+  uint32_t piece;               /**< number of the function in its entry, from 0; a function has the
+                                     launches between two actions of other kinds, e.g. between START
+                                     and WAIT */
   uint32_t stage;               /**< index into the stage table */
   uint32_t chunk;               /**< chunk of that stage; a stage has several chunks only in an
                        interleaved pipeline schedule */

@@ -20,7 +20,8 @@ enum {
 };
 
 /** A library call. The launch that makes the call lists the call's buffers as
- * entries of the param table. The kind of the call defines their order. */
+ * entries of the param table. The kind of the call defines the order of the
+ * buffers. */
 typedef struct dpc_library_call_t {
   uint32_t kind;           /**< DPC_CALL_* */
   uint32_t bytes;          /**< size of the struct that the kind defines */

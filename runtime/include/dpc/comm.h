@@ -46,15 +46,17 @@ typedef struct dpc_comm_stats_t {
 
 struct dpc_comm;
 
-/** The buffer_id of operations that the runtime itself makes, for example
+/** The buffer_id of operations that move data of the runtime itself, for example
  * votes. A transport that emulates a slow link does not delay these operations. */
 #define DPC_CONTROL_BUFFER 0xffffffffffffffffull
 
-/** The functions of a transport. Only one thread at a time calls a communicator.
- * A failure is DPC_PEER (the message names the rank at fault) or DPC_INVALID (a
- * bad argument of this rank). After DPC_PEER every later call on this rank
- * fails with DPC_PEER too, and all other ranks fail within a second or at their
- * next wait. A call that waits for peers fails with DPC_PEER after the timeout. */
+/** The functions of a transport. Only one thread at a time calls a communicator. A
+ * failure is DPC_PEER (the message names the rank at fault), DPC_INVALID (a bad
+ * argument of this rank) or DPC_IO (this rank has no memory left). After DPC_PEER,
+ * each later `start` and `check` on this rank fails too, and so does a `wait` for
+ * an operation that is not complete. The same then holds on all other ranks, and a
+ * rank that is waiting fails within a second. A call that waits for peers fails
+ * with DPC_PEER after the timeout. */
 typedef struct dpc_comm_vtable_t {
   uint32_t struct_size;
   const char *name; /**< "local" */
@@ -74,8 +76,8 @@ typedef struct dpc_comm_vtable_t {
   /** Returns DPC_PEER if a rank has failed, else DPC_OK. Does not wait. */
   dpc_status_t (*check)(struct dpc_comm *comm);
   /** Publishes to all ranks that this rank failed, so that the other ranks stop
-   * waiting for it. Returns 1 if this is the first failure of the run, 0 if
-   * another rank has already published a failure. */
+   * waiting for it. Returns 1 if this is the first failure of the run, 0 if a
+   * failure was published earlier. */
   uint32_t (*abort)(struct dpc_comm *comm, const char *reason);
   /** 1 if another rank reports the run's failure to the user, so that this rank
    * must not. If the failed rank called abort, it reports the failure. Otherwise
@@ -111,11 +113,13 @@ typedef struct dpc_comm_options_t {
   const uint8_t *plan_hash;           /**< 32 bytes; ranks with another hash are refused */
   const char *rendezvous;             /**< where the ranks meet: "tcp://127.0.0.1:29500", or
                                "file:///dir" (a directory of mode 0700); null for world size 1 */
-  const char *token; /**< 64 hex digits, the secret of the run; null is allowed only with file:// */
+  const char *token; /**< 64 hex digits, the secret of the run; null is allowed only with file:// or
+                          for world size 1 */
   int32_t listen_fd; /**< rank 0 with tcp://: a listening socket made by the
                         launcher, or -1 */
   uint32_t reserved;
-  double timeout_seconds; /**< longest wait for peers; 0 means 300 */
+  double timeout_seconds; /**< longest wait for peers; 0 means 300. Ranks wait at most 60 seconds
+                               for each other to join */
   double frozen_seconds;  /**< a rank whose heartbeat does not advance for this time counts as
                                frozen; 0 means 10, or the timeout if that is shorter, but at
                                least 2 */

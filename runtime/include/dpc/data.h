@@ -29,9 +29,10 @@ uint64_t dpc_array_elements(const dpc_array_t *array);
 typedef struct dpc_array_file dpc_array_file_t;
 
 /** Opens an npz file, which is a zip archive of npy files (its members). Maps
- * members that are stored uncompressed. Inflates compressed members once and
- * checks their CRC. Returns DPC_INVALID for a truncated, inconsistent or
- * oversized member, and DPC_IO for a missing or unreadable file. */
+ * members that are stored uncompressed, and inflates compressed members once.
+ * Checks the CRC of every member. Returns DPC_INVALID for a truncated,
+ * inconsistent or oversized member, and DPC_IO for a missing or unreadable
+ * file. */
 dpc_status_t dpc_npz_open(const char *path, dpc_array_file_t **out_file);
 /** Opens an npy file and maps it into memory. Its only array has the name "". */
 dpc_status_t dpc_npy_open(const char *path, dpc_array_file_t **out_file);
@@ -56,8 +57,9 @@ void dpc_array_file_close(dpc_array_file_t *file);
 dpc_status_t dpc_npy_write(const char *path, const dpc_array_t *array);
 
 /** Converts `count` elements from any type to any other. Conversions to a float
- * type round to nearest even; conversions from float to integer truncate. dst
- * and src must not overlap, but if the types are equal, dst may be src. */
+ * type round to nearest even, to bf16 by way of f32. Conversions from float to
+ * integer truncate, saturate, and turn NaN into 0. dst and src must not overlap,
+ * but if the types are equal, dst may be src. */
 dpc_status_t dpc_convert(uint32_t dst_dtype, void *dst, uint32_t src_dtype, const void *src,
                          uint64_t count);
 

@@ -3,8 +3,8 @@
  *
  * A session is one rank of a run. Calls marked "collective" must be made by all
  * ranks in the same order. Only one thread at a time may use a session. No
- * function here ends the process. Every failure is returned as a status, with a
- * message in dpc_last_error(). */
+ * function here ends the process. A function that returns a dpc_status_t reports
+ * every failure by this status, with a message in dpc_last_error(). */
 #ifndef DPC_DPC_H
 #define DPC_DPC_H
 
@@ -38,16 +38,16 @@ typedef struct dpc_session_options_t {
                                     dpc_session_release writes; null: no trace */
   uint32_t skip_initial_state; /**< 1: states start as zero, and the caller loads them before the
                                     first step */
-  uint32_t no_graphs;          /**< 1: a CUDA device receives each launch separately; 0: from its
-                                    second run on, an entry is one CUDA graph, unless the session
-                                    writes a trace */
+  uint32_t no_graphs;          /**< 1: a CUDA device receives each launch separately; 0: unless the
+                                    session writes a trace, an entry is one CUDA graph, which the
+                                    entry's first run captures */
   double learning_rate;        /**< replaces the base rate that the program was compiled with; all
                                     rates of the schedule change by the same factor; 0: the
                                     compiled rate */
   const char *transport;       /**< name of a transport that dpc_transport_at lists; null: the
-                                    default one. If the program is for CUDA devices, this transport
-                                    also moves the tensors, through the hosts; but NCCL moves them
-                                    if this field is null or "nccl" */
+                                    default one. A program for CUDA devices may also name "nccl". If
+                                    the field is null or "nccl", NCCL moves the tensors of such a
+                                    program; else the transport moves them through the hosts */
   const char *tune;            /**< path of a file that says, for each product of matrices on CUDA
                                     devices, which algorithm is the fastest. The session measures
                                     the products that the file lacks, and adds them to the file;
@@ -78,16 +78,17 @@ uint64_t dpc_session_steps_done(const dpc_session_t *session);
 /** Binds the input `name` to an array that has the entire global batch. The name
  * of a label is "label". The session converts the elements to the type of the
  * input, but an integer input takes no floats. If the input has a batch
- * dimension, samples lie along the array's first dimension. The array must live
- * until the input is bound again. */
+ * dimension, samples lie along the array's first dimension, or along the input's
+ * batch dimension if the shape fits only so. The array must live until the input
+ * is bound again or the session is released. */
 dpc_status_t dpc_session_bind_input(dpc_session_t *session, const char *name,
                                     const dpc_array_t *array);
 
-/** Collective. Runs one training step on the bound inputs. Returns DPC_NUMERIC
- * if the loss is not finite; the step has then already changed the state. A
- * program that scales its loss (f16) instead skips a step whose loss or
- * gradients are not finite: it halves the scale, keeps the other state and
- * returns DPC_OK. It returns DPC_NUMERIC only if the scale falls below
+/** Collective. Runs one training step on the bound inputs. Returns DPC_NUMERIC if
+ * the loss is not finite; the step has then already changed the state. A program
+ * that scales its loss (f16) instead skips a step whose loss or gradients are not
+ * finite: the call halves the scale, keeps the other state and returns DPC_OK.
+ * For such a program, the call returns DPC_NUMERIC only if the scale falls below
  * DPC_LEAST_LOSS_SCALE. */
 dpc_status_t dpc_session_step(dpc_session_t *session);
 /** Collective. Computes the metrics of one batch, in which only the first
@@ -123,9 +124,9 @@ dpc_status_t dpc_session_save_params(dpc_session_t *session, const char *path);
 /** Collective. Saves the model with its current parameters as an ONNX file. */
 dpc_status_t dpc_session_save_onnx(dpc_session_t *session, const char *path);
 /** Collective. Writes directory/step-<N>, which appears complete or not at all.
- * Each rank writes the elements that it holds, so `directory` must be the same
- * on all ranks. Keeps the three newest undamaged checkpoints of this run, and
- * all checkpoints of other runs. */
+ * Each rank writes the elements that it holds, so `directory` must be the same on
+ * all ranks. Of the undamaged checkpoints of this run, only the three newest
+ * stay. Damaged checkpoints and checkpoints of other runs are not removed. */
 dpc_status_t dpc_session_save_checkpoint(dpc_session_t *session, const char *directory);
 /** Collective. Loads the newest undamaged checkpoint in `directory` that fits
  * the program and the seed. A program with other layouts, for example for

@@ -124,9 +124,10 @@ static inline dpc_product_part_t dpc_product_part(const dpc_product_t *product, 
   return part;
 }
 
-/** The least size in bytes of the buffer with the number `buffer`
- * (DPC_PRODUCT_*). UINT64_MAX if the rows of its matrix overlap, or if its matrix
- * is larger than any memory. dpc_product_is_valid must hold. */
+/** The least size in bytes of the buffer with the number `buffer` (DPC_PRODUCT_*).
+ * UINT64_MAX if the layout of its matrix is invalid: `transposed` is neither 0 nor
+ * 1, the rows (columns, if transposed) overlap, or the matrix is larger than any
+ * memory. dpc_product_is_valid must hold. */
 static inline uint64_t dpc_product_buffer_bytes(const dpc_product_t *product, uint32_t buffer) {
   const dpc_product_part_t part = dpc_product_part(product, buffer);
   const dpc_matrix_t matrix = part.matrix;

@@ -2,8 +2,8 @@
  * compiler emits this record as constant data next to the generated code, under
  * the symbol `dpc_program`. All ranks use the same record.
  *
- * The runtime already handles some features for pipelines that the compiler does
- * not emit yet:
+ * For pipelines, the runtime already handles the following features, which the
+ * compiler does not emit yet:
  *  - a separate action table, memory size and stage per rank (dpc_rank_t);
  *  - the stage table, and the stage and chunk of a function;
  *  - the `args` of an action, which say where the microbatch's buffers lie;

@@ -59,7 +59,8 @@ enum {
 /** How much of a state a tensor of a file has. */
 enum {
   DPC_HOLDS_ALL = 0,     /**< every element */
-  DPC_HOLDS_PART = 1,    /**< only some rows, or repeated rows: the state cannot be read from it */
+  DPC_HOLDS_PART = 1,    /**< only some rows, repeated rows, or too many dimensions
+                              (DPC_MAX_RANK_DIMS): the state cannot be read from it */
   DPC_HOLDS_NOTHING = 2, /**< no element: the exporter dropped the state because it was zero */
   DPC_HOLDS_TIED = 3     /**< every element: this is a second name that the module (not the ONNX
                               file) has for a tied state; listed after all other tensors */
@@ -83,8 +84,8 @@ typedef struct dpc_file_tensor_t {
 } dpc_file_tensor_t;
 
 /** One logical state tensor. A parameter or buffer has the name of its ONNX
- * initializer. Optimizer state is named "<slot>|<parameter>", for example
- * "exp_avg|fc1.weight". Names are unique. */
+ * initializer. The optimizer state of a parameter is named "<slot>|<parameter>",
+ * for example "exp_avg|fc1.weight". Names are unique. */
 typedef struct dpc_state_t {
   uint32_t struct_size;
   uint32_t kind; /**< DPC_STATE_* */
@@ -96,8 +97,8 @@ typedef struct dpc_state_t {
   uint32_t init_dtype; /**< element type of `init_data`, which is converted to dtype */
   const void *init_data;
   double splat;
-  uint32_t parameter;                    /**< OPTIMIZER: index of the parameter's state record,
-                         else DPC_NONE */
+  uint32_t parameter;                    /**< OPTIMIZER: index of the parameter's state record;
+                         DPC_NONE for other state and the loss scale */
   uint32_t changes;                      /**< PARAMETER, BUFFER: 1 if the step changes it */
   const dpc_placement_t *placements;     /**< [world_size] */
   const dpc_file_tensor_t *file_tensors; /**< PARAMETER, BUFFER: the tensors that files may have in
@@ -127,13 +128,13 @@ typedef struct dpc_bounds_t {
   uint32_t reserved;
 } dpc_bounds_t;
 
-/** One input. `shape` is the global shape, with the complete batch B. The batch
- * is cut along batch_dim into `micro_count` equal consecutive microbatches.
- * Placements describe the local buffer of one microbatch, whose shape has
- * B / micro_count at batch_dim. In a data file, samples lie along the first
- * dimension even if batch_dim is another one. If the shape of the array does not
- * allow this, its samples may lie along batch_dim. The runtime fills the buffers
- * of all microbatches before the first action of an entry. */
+/** One input. `shape` is the global shape, with the complete batch B. The batch is
+ * cut along batch_dim into `micro_count` equal consecutive microbatches. Placements
+ * map the local buffer of one microbatch to the logical tensor of this microbatch,
+ * which has the extent B / micro_count at batch_dim. In a data file, samples lie
+ * along the first dimension even if batch_dim is another one. If the shape of the
+ * array does not allow this, its samples may lie along batch_dim. The runtime fills
+ * the buffers of all microbatches before the first action of an entry. */
 typedef struct dpc_input_t {
   uint32_t struct_size;
   uint32_t role; /**< DPC_INPUT_GRAPH, DPC_INPUT_LABEL */
@@ -161,11 +162,11 @@ typedef struct dpc_input_t {
 enum {
   DPC_CONTROL_STEP = 0,          /**< number of steps before the current one: 0 in the first step
                                       (Adam's t is this number + 1) */
-  DPC_CONTROL_SEED = 1,          /**< the run's seed; a random number depends on the seed, the step
-                                      and the number of the op */
+  DPC_CONTROL_SEED = 1,          /**< the run's seed; a random number depends on the seed, the step,
+                                      the number of the op, and the index of the element */
   DPC_CONTROL_LEARNING_RATE = 2, /**< learning rate of the current step, from the schedule */
   DPC_CONTROL_VALID_ROWS = 3,    /**< number of rows of the global batch that are samples: less than
-                                      the batch size only in the last batch of eval */
+                                      the batch size if a last batch has too few samples */
   DPC_CONTROL_COORDINATE = 4,    /**< the rank's coordinate on the mesh axis `axis` */
   DPC_CONTROL_KIND_COUNT = 5
 };

@@ -11,9 +11,9 @@ extern "C" {
 /** Opens a safetensors file, maps it into memory and validates it. Checks the
  * header length and the JSON, and finds duplicate keys, unknown types, sizes that
  * do not fit type and shape, overlaps, holes, and bytes after the last tensor.
- * Any defect is DPC_INVALID with a message that names the tensor. Use
- * dpc_array_file_count / _at / _find / _close on the result. Its tensors are in
- * the order of their data in the file. */
+ * Any defect is DPC_INVALID. If the defect belongs to a tensor, the message names
+ * the tensor. Use dpc_array_file_count / _at / _find / _close on the result. Its
+ * tensors are in the order of their data in the file. */
 dpc_status_t dpc_safetensors_open(const char *path, dpc_array_file_t **out_file);
 
 /** Value of `key` in the file's `__metadata__`, or null if the key is missing. */

@@ -1,8 +1,9 @@
 #ifndef DPC_SCHEDULE_H
 #define DPC_SCHEDULE_H
 
-/** Computes the learning rates of a schedule. Compiled programs, the interpreter,
- * and programs that embed a compiled model use these functions. */
+/** Computes the learning rates of a schedule. The runtime uses these functions,
+ * and so can programs that embed a compiled model. The interpreter has its own
+ * implementation, so that tests can compare the two. */
 
 #include "dpc/records.h"
 

@@ -19,13 +19,14 @@ enum {
   DPC_INVALID = 1,      /**< the input or the request is wrong: a data file, a shape,
                       a value out of range */
   DPC_USAGE = 2,        /**< the command line is wrong */
-  DPC_PEER = 3,         /**< another rank or the transport failed; the message names the
-                   rank */
-  DPC_NUMERIC = 4,      /**< a value that must be finite is not; the message names
-                      step and tensor */
+  DPC_PEER = 3,         /**< another rank or the transport failed; if a rank failed, the message
+                   names it */
+  DPC_NUMERIC = 4,      /**< a value that must be finite is not; the message names the step and, if
+                      it is known, the tensor */
   DPC_IO = 5,           /**< the system refused a request: a file cannot be read or written, the
                  disk is full, or memory is exhausted */
-  DPC_INTERRUPTED = 130 /**< stopped by a signal after a checkpoint */
+  DPC_INTERRUPTED = 130 /**< stopped by a signal; with --checkpoint, the first signal lets the run
+                             save its steps */
 };
 
 /** Message of the calling thread's latest failure. Never null. The string is

@@ -19,9 +19,9 @@ using namespace dpc;
 
 namespace {
 
-/// Calls `body`, and turns an exception into a status, because no exception may
-/// leave a C function. The only exception that the runtime can throw is
-/// std::bad_alloc.
+/// Calls `body`, and turns std::bad_alloc into a status, because no exception may
+/// leave a C function. The runtime throws no exceptions of its own, but an
+/// allocation may throw this one.
 template <typename Body> dpc_status_t guarded(Body body) {
   try {
     return body();

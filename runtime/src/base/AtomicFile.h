@@ -10,11 +10,12 @@
 namespace dpc {
 
 /// A file that appears under its name only when it is complete and on the disk.
-/// AtomicFile writes a temporary file next to the final path. commit() fsyncs and
-/// renames the temporary file, and then fsyncs the directory. Without commit(),
-/// the destructor removes the temporary file. If a writer is killed, the next
-/// writer of the same path removes its temporary file. All failures are DPC_IO
-/// and name the path.
+/// (A device or a pipe is written in place instead.) AtomicFile writes a
+/// temporary file next to the final path. commit() fsyncs and renames the
+/// temporary file, and then fsyncs the directory. Without commit(), the
+/// destructor removes the temporary file. If a writer is killed, the next writer
+/// of the same path removes the temporary file of the killed writer. All
+/// failures are DPC_IO. The message names the path, or its directory.
 class AtomicFile {
 public:
   ~AtomicFile();

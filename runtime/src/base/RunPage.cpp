@@ -70,7 +70,7 @@ void attachRunPage() {
   if (attachedPage || !isNumber)
     return;
   const Fd memory(static_cast<int>(number));
-  // A launcher of another version has a page of another size. Then each rank
+  // A launcher of another version may have a page of another size. Then each rank
   // reports its errors itself.
   if (::fstat(memory.get(), &info) != 0 || info.st_size != sizeof(RunPage))
     return;

@@ -48,8 +48,8 @@ dpc_status_t checkSameRun(const dpc_session &session, const Manifest &manifest,
 }
 
 /// Opens the checkpoint of a step. Checks that the folder is consistent with its
-/// manifest, and that it has the state that the program needs. Checks checksums only
-/// for this rank's share of the files. Sets `*outDamaged` if the folder is not
+/// manifest, and that the folder has the state that the program needs. Checks checksums
+/// only for this rank's share of the files. Sets `*outDamaged` if the folder is not
 /// consistent with its manifest.
 dpc_status_t openCheckpoint(const dpc_session &session, const std::string &directory, uint64_t step,
                             Opened *out, bool *outDamaged) {

@@ -41,7 +41,7 @@ dpc_status_t CheckpointSaver::openFolder(const std::string &into) {
   }
   removeUnfinished(into);
   if (folder.open(into, makingName()) == DPC_OK)
-    folder.removeOwnFiles(); // an earlier process with the same number has left them
+    folder.removeOwnFiles(); // an earlier process with the same number has left this folder
   if (::mkdir((into + "/" + makingName()).c_str(), 0777) != 0)
     return fail(DPC_IO, "%s: cannot be written: %s", into.c_str(), std::strerror(errno));
   directory = into;

@@ -9,12 +9,13 @@
 
 namespace dpc {
 
-/// Writes a checkpoint, the folder directory/step-<N>. The folder has one file of
-/// pieces per rank, and manifest.json, which says which file has each element of the
-/// state. The folder is created under another name, flushed to the disk, read back and
-/// then renamed, so that a checkpoint exists completely or not at all. Afterwards, old
-/// checkpoints are removed: of the undamaged checkpoints of this run, only the three
-/// newest are kept. Files and folders that this run did not write are never removed.
+/// Writes a checkpoint, the folder directory/step-<N>. The folder has one file for each
+/// rank that writes pieces, and manifest.json, which says which file has each element
+/// of the state. The folder is created under another name, flushed to the disk, read
+/// back and then renamed, so that a checkpoint exists completely or not at all.
+/// Afterwards, old checkpoints are removed: of the undamaged checkpoints of this run,
+/// only the three newest are kept. Of the folders that other runs wrote, only
+/// unfinished checkpoints whose writers have died are removed.
 class CheckpointSaver {
 public:
   explicit CheckpointSaver(dpc_session &session) : session(session) {}

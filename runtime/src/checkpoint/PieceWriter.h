@@ -21,8 +21,8 @@ public:
   /// writes the copy to the file `path`. A rank without pieces writes no file.
   dpc_status_t begin(dpc_session &session, const std::vector<PlannedPiece> &plan,
                      const std::string &path);
-  /// Waits until the thread has ended, frees the copy, and returns whether the file was
-  /// written.
+  /// Waits until the thread has ended, frees the copy, and returns DPC_OK if copying
+  /// and writing succeeded.
   dpc_status_t finish();
   /// True while the thread is running.
   const std::atomic<bool> &isBusy() const { return busy; }

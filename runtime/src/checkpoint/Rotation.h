@@ -32,9 +32,9 @@ void removeOldCheckpoints(const std::string &directory, CheckpointRun *run);
 void removeUnfinished(const std::string &directory);
 
 /// Renames the finished folder `making` to the name of the checkpoint of step `step`.
-/// Replaces an undamaged checkpoint of this run that already has this name and no files
-/// besides its own. Gives a new name to any other file or folder that has this name,
-/// and a note tells the user.
+/// If a file or folder already has this name, there are two cases. An undamaged
+/// checkpoint of this run without other files is replaced. Anything else gets a new
+/// name, and a note tells the user.
 dpc_status_t placeCheckpoint(const std::string &directory, const std::string &making, uint64_t step,
                              CheckpointRun *run);
 

@@ -22,7 +22,8 @@ std::string operationText(uint32_t op, uint64_t bufferId);
 /// Checks an operation before this rank announces it. Returns DPC_INVALID if the
 /// operation, type or reduction is unknown. This rank must belong to a group of the
 /// family, and the peer to the same group. All buffers must lie in the
-/// communicator's memory.
+/// communicator's memory, except the buffers of an operation with
+/// DPC_COMM_ANNOUNCED, which moves no data.
 dpc_status_t checkOperation(const dpc_comm_op_t &op, const std::vector<Group> &groups,
                             const Region &memory);
 
@@ -54,10 +55,10 @@ struct Departure {
   uint32_t guilty;
   std::string text;
 };
-/// Finds the guilty rank if the announcements `said` of `members` differ: the
-/// first rank whose announcement is not the most frequent one. If several
-/// announcements are equally frequent, the first of them counts. `sequence` is
-/// the operation's number in the group, for the message.
+/// Finds the guilty rank if the announcements `said` of `members` differ: the first
+/// rank whose announcement is not the most frequent one. If several announcements
+/// are equally frequent, the first of them counts as the most frequent. `sequence`
+/// is the operation's number in the group, for the message.
 Departure findDeparture(const std::vector<Announcement> &said, const std::vector<uint32_t> &members,
                         uint64_t sequence);
 

@@ -30,8 +30,8 @@ struct RendezvousOptions {
 };
 
 /// Derives the rendezvous options from the options of a communicator. Returns
-/// DPC_INVALID if the token is malformed, or if it is missing and the address is
-/// not file://.
+/// DPC_INVALID if the token is malformed, or if a run of several ranks has no
+/// token and its address is not file://.
 dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,
                                RendezvousOptions *out);
 
@@ -67,8 +67,9 @@ struct Meeting {
 
 /// Meets the other ranks as the server. Waits until every higher rank has proved
 /// that it knows the token, then sends the cards to each of them. Ignores clients
-/// that do not know the token. Returns DPC_INVALID if a client knows the token
-/// but has another world size, plan hash or transport.
+/// that do not know the token. Returns DPC_INVALID if a client knows the token but
+/// has another world size, plan hash or transport, or a wrong rank. Returns
+/// DPC_PEER if a rank does not come in time.
 dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
 
 /// Meets the other ranks as a client of the server. Returns DPC_PEER if the server

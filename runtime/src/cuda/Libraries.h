@@ -27,9 +27,10 @@ struct Nccl {
 #undef DPC_CUDA_POINTER
 
 // Each of these functions opens a library at run time, so that dpc builds on
-// machines without the library. If DPC_CUDA_LIBRARIES is set, only this folder is
-// searched. A library stays open until the process ends. Returns DPC_INVALID, with
-// a message of one line, if a library or one of its functions is missing.
+// machines without the library. If the variable DPC_CUDA_LIBRARIES names a folder,
+// only this folder is searched. A library stays open until the process ends.
+// Returns DPC_INVALID, with a message of one line, if a library or one of its
+// functions is missing.
 dpc_status_t openDriver(Driver &driver);
 /// If `isOlder`, opens version 12 even if version 13 is installed.
 dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);

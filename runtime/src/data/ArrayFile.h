@@ -16,8 +16,8 @@ public:
   Mapping(Mapping &&other) noexcept;
   Mapping &operator=(Mapping &&other) noexcept;
   ~Mapping();
-  /// Maps a regular file. The mapping of an empty file is empty. Returns DPC_IO if
-  /// the file cannot be read.
+  /// Maps a regular file. The mapping of an empty file is empty. Returns DPC_IO if the
+  /// file cannot be read, and DPC_INVALID if it is not a regular file.
   dpc_status_t openFile(const char *path);
   /// Maps a file in an open folder. Refuses a symbolic link. `path` is the file's
   /// name in messages.

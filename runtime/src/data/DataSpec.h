@@ -23,9 +23,10 @@ struct DataSpec {
 };
 
 /// Parses FILE.npz, NAME=FILE.npy, idx:IMAGES,LABELS[,SETTING..] or
-/// tokens:FILE[,SETTING..]. A name with `*`, `?` or `[` stands for all files
-/// that match it, sorted bytewise by name, unless a file has exactly this name.
-/// Returns DPC_USAGE for a malformed value, and DPC_IO if no file matches a pattern.
+/// tokens:FILE[,SETTING..]. A name with `*`, `?` or `[` stands for all files that
+/// match it, sorted bytewise by name, unless a file has exactly this name. Returns
+/// DPC_USAGE for a malformed value, DPC_IO if no file matches a pattern, and
+/// DPC_INVALID if two idx patterns match different numbers of files.
 dpc_status_t parseDataSpec(const std::string &text, DataSpec *out);
 
 /// The files that a value of --data names. A file need not exist. Empty if

@@ -25,9 +25,9 @@ public:
   /// Opens the files of the specifications `specs` (see parseDataSpec), which must
   /// all have one format. The samples of a file follow the samples of the previous
   /// file. An npy file has samples of one input, so each input has its own sequence
-  /// of npy files. The call is collective if `maker` shares memory between ranks.
-  /// Returns DPC_USAGE for a malformed specification, and DPC_INVALID if data does
-  /// not fit the program.
+  /// of npy files. The call is collective if `maker` fills memory for all ranks
+  /// (RankZeroMemory). Returns DPC_USAGE for a malformed specification, and
+  /// DPC_INVALID if data does not fit the program.
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 
@@ -39,7 +39,7 @@ public:
   /// DPC_INVALID for the first value that is out of bounds. Skips an input with more
   /// than 1 GiB of data; its values are checked when they are loaded.
   dpc_status_t checkValues() const;
-  /// Names of the arrays in the files that no input of the program uses.
+  /// Names of the arrays that the files have but no input of the program uses.
   const std::vector<std::string> &unusedArrays() const { return unused; }
   /// The loader to which the files are bound, for settleLayouts. Null before
   /// open().

@@ -51,10 +51,10 @@ public:
 
   /// Binds an array to an input and removes earlier bindings of the input. The first
   /// dimension of the array counts samples. If the shape then does not fit the input,
-  /// dimension batch_dim counts samples, for example in [steps, samples, ..]. For
-  /// an input without a batch dimension, the complete array is the value. Returns
-  /// DPC_INVALID, with a message that names the source, the input and both shapes, if
-  /// the array does not fit.
+  /// dimension batch_dim counts samples, for example in [steps, samples, ..]. For an
+  /// input without a batch dimension, the complete array is the value. Returns
+  /// DPC_INVALID if the array does not fit, with a message that names the source, the
+  /// input, and both shapes or types.
   dpc_status_t bind(uint32_t input, const dpc_array_t &array, const std::string &source);
   /// Binds another array, whose samples follow the samples of the earlier arrays. For
   /// an input without a batch dimension, each further array must equal the first. If

@@ -8,14 +8,14 @@
 namespace dpc {
 
 /// Allocates memory and fills it with contents that must be computed, for example
-/// with inflated data. This base class allocates private memory. In a derived class,
-/// one rank fills the memory and the ranks of one host share it.
+/// with inflated data. This base class allocates private memory. In the derived
+/// class RankZeroMemory, one rank fills the memory for all ranks.
 class MemoryMaker {
 public:
   using Fill = std::function<dpc_status_t(char *)>;
   virtual ~MemoryMaker() = default;
-  /// Allocates memory and calls `fill` for it. Collective if ranks share the memory:
-  /// then all ranks must request the same sizes in the same order.
+  /// Allocates memory and calls `fill` for it. Collective if one rank fills the
+  /// memory for all: then all ranks must request the same sizes in the same order.
   virtual dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) {
     if (dpc_status_t status = out->allocate(bytes))
       return status;

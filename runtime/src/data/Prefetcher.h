@@ -13,8 +13,9 @@ namespace dpc {
 
 /// A thread that reads, checks and converts the next batch of one rank while the rank
 /// computes with the current batch. So a step needs only the time of a copy for its
-/// inputs, and does not wait for the disk or for conversions. After construction, the
-/// thread allocates no memory, except for the message about an invalid batch.
+/// inputs, unless reading a batch takes longer than computing with one. After
+/// construction, the thread allocates no memory, except for the message about an
+/// invalid batch.
 class Prefetcher {
 public:
   Prefetcher(const dpc_program_t &program, uint32_t rank);

@@ -124,7 +124,8 @@ dpc_status_t DeviceComm::waitForDevice() {
     if (waited > parts.timeoutSeconds + kGrace)
       return fail(DPC_PEER, "the device has not finished for %.0f s", waited);
     // Polls without a pause during the first 50 us, so that a short step loses no
-    // time. After that, each pause is a thousandth of the time waited so far.
+    // time. After that, each pause is a thousandth of the time waited so far, but
+    // at most 1 ms.
     if (waited > 50e-6)
       ::usleep(static_cast<useconds_t>(std::min(1000.0, waited * 1e3)));
   }

@@ -14,7 +14,8 @@ struct DeviceCommParts {
   dpc_comm_t &control;       ///< communicator between the hosts of the ranks
   char *window;              ///< memory that `control` allocated, for messages between hosts
   std::vector<Group> groups; ///< this rank's group of each family
-  Region memory;             ///< the device's SHARED space, which holds all buffers
+  Region memory;             ///< the device's SHARED space, which holds the buffers of all
+                             ///< operations
   uint64_t memoryBytes;      ///< size of `memory`
   double timeoutSeconds;     ///< longest wait for peers
   /// Frees the captured graphs that contain operations. NCCL cannot abort an
@@ -26,8 +27,8 @@ struct DeviceCommParts {
 /// stream, `stream`, and connects this stream with the device's stream by CUDA
 /// events. A START action makes `stream` wait for the work that is already in the
 /// device's stream. A WAIT action makes the device's stream wait for the operation.
-/// So the host need not wait before `finish`, and a graph that is captured on the
-/// device's stream contains all communication.
+/// So the host need not wait for data before `finish`, and a graph that is captured
+/// on the device's stream contains all communication.
 class DeviceComm {
 public:
   explicit DeviceComm(DeviceCommParts parts);

@@ -16,7 +16,8 @@ namespace dpc {
 
 namespace {
 
-/// NCCL's type for the elements of a reduction. nullopt if NCCL has no such type.
+/// NCCL's type for the elements of a reduction. nullopt if NCCL does not have the
+/// type, or if programs do not reduce it.
 std::optional<cuda::NcclType> typeOf(uint32_t dtype) {
   switch (dtype) {
   case DPC_F64:

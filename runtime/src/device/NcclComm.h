@@ -41,7 +41,8 @@ private:
   dpc_status_t copy(const void *from, void *to, uint64_t bytes);
 
   cuda::Nccl nccl;
-  std::vector<cuda::NcclComm> comms; // by family; null: this rank's group has one rank, or none
+  std::vector<cuda::NcclComm> comms; // by family; null: this rank is alone in its group, or in no
+                                     // group
   std::vector<cuda::NcclComm> owned; // each communicator once, although families may share it
   cuda::DevicePointer flag = 0;      // one element on the device; a barrier is its all-reduce
   void *registration = nullptr;      // handle of the SHARED space, registered with owned[0]

@@ -41,8 +41,8 @@ public:
   /// `op.in` and `op.out` and uses the two addresses `in` and `out` instead.
   virtual dpc_status_t start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out,
                              uint32_t event) = 0;
-  /// Makes all later work wait for a started communication. If the device is a CUDA
-  /// device, the host does not wait.
+  /// Makes all later work wait for a started communication. On a CUDA device, the host
+  /// itself does not wait until the communication is complete.
   virtual dpc_status_t wait(uint32_t event) = 0;
   /// Sets `bytes` bytes to 0.
   virtual dpc_status_t zero(DeviceAddress to, uint64_t bytes) = 0;
@@ -64,8 +64,8 @@ struct QueueOptions {
   /// by NCCL. RankMemory must have been opened with the same value.
   bool isStaged = false;
   double timeoutSeconds = 300; ///< longest time that a device waits for peers
-  /// Path of the file with the fastest algorithms of library calls (TunedCalls). The
-  /// queue measures the calls that the file lacks before the first step. Empty: the
+  /// Path of the file with the fastest algorithms of library calls (TunedCalls). Before
+  /// the first step, the queue measures the calls that the file lacks. Empty: the
   /// libraries choose the algorithms, without measurements.
   std::string tuneFile;
 };

@@ -20,8 +20,8 @@ dpc_status_t forEachSpan(const dpc_placement_t &placement, uint64_t size, uint64
 /// type of the buffer, these elements occupy at most 1 MiB.
 using ReadElements = std::function<dpc_status_t(uint64_t begin, uint64_t count, char *to)>;
 
-/// Writes the elements of a logical tensor that this rank holds into the rank's
-/// buffer. `read` gives elements of type `fromDtype`, which are converted to the
+/// Writes into the rank's buffer those elements of a logical tensor that this rank
+/// holds. `read` gives elements of type `fromDtype`, which are converted to the
 /// buffer's type `dtype`. Does not change elements of the buffer that no run of the
 /// placement covers.
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
@@ -32,7 +32,7 @@ dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32
 dpc_status_t uploadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                           uint32_t fromDtype, const void *from);
 
-/// Sets all elements of a logical tensor that this rank holds to `value`.
+/// Sets to `value` all elements of a logical tensor that this rank holds.
 dpc_status_t uploadSplat(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                          double value);
 
@@ -45,8 +45,8 @@ dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint
 /// A function that receives elements [begin, begin + count) of a logical tensor.
 using TakeElements = std::function<void(uint64_t begin, uint64_t count, const char *elements)>;
 
-/// Passes all elements of a logical tensor that this rank holds to `take`, piece by
-/// piece.
+/// Calls `take`, piece by piece, for all elements of a logical tensor that this rank
+/// holds.
 dpc_status_t downloadTensor(Queue &queue, const dpc_placement_t &placement, uint32_t dtype,
                             const TakeElements &take);
 

@@ -8,10 +8,10 @@
 
 namespace dpc {
 
-/// A file with the algorithms of library calls that were measured to be fastest. Many
-/// runs can share the file. It is text, with one line per call, device model and library
-/// version. Tabs separate the fields of a line: the name of the device model, the version
-/// of the library, a description of the call for people, the key of the call
+/// A file with the fastest algorithm of each measured library call. Many runs can share
+/// the file. It is text, with one line per call, device model and library version. Tabs
+/// separate the fields of a line: the name of the device model, the version of the
+/// library, a description of the call for people, the key of the call
 /// (LibraryCalls::getKey), its fastest algorithm as hexadecimal bytes, and the measured
 /// time in microseconds.
 class TunedCalls {

@@ -69,8 +69,8 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   return argv;
 }
 
-/// The code of the child process that becomes a rank. Never returns. The rank inherits
-/// only the descriptors that are named here.
+/// The code of the child process that becomes a rank. Never returns. Of the descriptors
+/// that the launcher opened, the rank inherits only those that are named here.
 [[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group,
                              pid_t launcher, char *const *argv, int errorPipe) {
   ::setpgid(0, group);

@@ -25,10 +25,11 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out);
 const char *launchHelp();
 
 /// Starts the ranks on this machine and waits until they have ended. If a rank dies,
-/// starts all ranks again, at most `maxRestarts` times. Returns the exit code of the
-/// first rank that failed by itself, not of a rank that only noticed the failure. All
-/// ranks end with this call, and also if this process is killed. With `verify`, this
-/// process becomes the program, which proves its plan.
+/// starts all ranks again, at most `maxRestarts` times. Returns the status of the
+/// failure that ended the run, e.g. DPC_PEER if a rank died. The statuses of ranks that
+/// only noticed the failure do not count. All ranks end with this call, and also if
+/// this process is killed. With `verify`, this process becomes the program, which
+/// proves its plan.
 int launch(const LaunchOptions &options);
 
 } // namespace dpc

@@ -1,5 +1,6 @@
-// Watches the processes of a run until all have ended. Prints one line that says why
-// the run ended: the cause, and not the failures of other ranks that follow from it.
+// Watches the processes of a run until all have ended. If the run failed or was
+// interrupted, prints one line that says why: the cause, and not the failures of other
+// ranks that follow from it.
 
 #include "runtime/src/launch/Supervise.h"
 
@@ -57,7 +58,7 @@ private:
   int interrupts = 0;
   /// Exit code of the first rank that exited with an error. `silent` is a message about
   /// this rank, which is printed if no better reason is known. `early` is a message about
-  /// a rank that exited without an error before it joined.
+  /// a rank that exited without an error before all ranks had joined.
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };

@@ -27,8 +27,8 @@ std::vector<Segments> segmentsOf(const dpc_placement_t &placement);
 
 uint64_t elementsOf(const std::vector<Segments> &all);
 
-/// Describes the same elements, in another order, with fewer segments. Contiguous
-/// ranges of equal length at equal distances become one segment.
+/// Describes the same elements with fewer segments, and perhaps in another order.
+/// Contiguous ranges of equal length at equal distances become one segment.
 std::vector<Segments> compacted(const std::vector<Segments> &all);
 
 /// Elements [begin, end) of a tensor.
@@ -84,8 +84,9 @@ void forEachOverlap(const std::vector<Segments> &all, uint64_t low, uint64_t hig
 }
 
 /// Checks that the pieces together contain each element of a tensor exactly once, and
-/// returns DPC_INVALID otherwise. The message names the first wrong element, but not
-/// the tensor. The pieces may come from an untrusted file and have any contents.
+/// returns DPC_INVALID otherwise. The message does not name the tensor. If an element
+/// is missing, the message names the first one. The pieces may come from an untrusted
+/// file and have any contents.
 dpc_status_t checkCover(const std::vector<const std::vector<Segments> *> &pieces,
                         uint64_t elements);
 

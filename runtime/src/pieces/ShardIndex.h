@@ -17,8 +17,8 @@ constexpr const char *kWholeModel = "model.safetensors";
 bool isShardIndexName(const std::string &path);
 
 /// Reads an index, which has for each tensor the name of its file. The file must be
-/// in the folder of the index. Returns DPC_INVALID if `path` is not an index, or if
-/// it names a file in another folder.
+/// in the folder of the index. Returns DPC_INVALID if the file `path` is not an
+/// index, or if the index names a file in another folder.
 dpc_status_t readShardIndex(const std::string &path, std::map<std::string, std::string> *out);
 
 } // namespace dpc

@@ -22,8 +22,8 @@ struct TensorPiece {
   std::vector<Segments> segments;
 };
 
-/// A tensor that is stored in files. It has one or more pieces, which together have
-/// each element exactly once.
+/// A tensor that is stored in files. Its pieces together have each element exactly
+/// once. A tensor without elements may have no piece.
 struct FileTensor {
   explicit FileTensor(const dpc_array_t &whole);
   FileTensor(const dpc_array_t &like, std::vector<TensorPiece> pieces)

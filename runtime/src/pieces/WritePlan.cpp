@@ -48,8 +48,8 @@ std::vector<Shared> groupOwners(const dpc_state_t &state, uint32_t worldSize) {
 }
 
 /// Splits overlapping groups into disjoint groups. Each group of the result has all
-/// elements that one set of ranks owns. Groups overlap if one part of a dimension is
-/// sharded and another part is replicated.
+/// elements whose owners are exactly the ranks of the group. Groups overlap if one
+/// part of a dimension is sharded and another part is replicated.
 std::vector<Shared> separate(const std::vector<Shared> &groups) {
   // The positions in the tensor where a contiguous range of a group begins (+1) or
   // ends (-1).

@@ -28,8 +28,9 @@ std::string describePlan(const PlanSummary &summary);
 /// 2. Buffers: each logical buffer lies in its space. A buffer that the host fills
 ///    or reads does not overlap another buffer. It has the place that the records of
 ///    state, inputs, controls, outputs and metrics give.
-/// 3. Functions: an entry runs each function of its stage as often as the function
-///    table says, for microbatches in ascending order. It runs no other functions.
+/// 3. Functions: on each rank, an entry runs those of its functions that are in the
+///    rank's stage, each as often as the function table says, for microbatches in
+///    ascending order. It runs no other functions.
 /// 4. Memory: if an action reads a byte as part of a logical buffer, the latest write
 ///    to this byte was to the same logical buffer. Between the START and the WAIT of a
 ///    communication, no action writes its input, and no action reads or writes its
@@ -42,8 +43,9 @@ std::string describePlan(const PlanSummary &summary);
 ///    SENDs. No rank waits for ever, even though a group may have at most 64 outstanding
 ///    operations.
 ///
-/// If a rule does not hold, returns DPC_INVALID with a message that names rank, entry,
-/// action and buffer, and the two values that differ.
+/// If a rule does not hold, returns DPC_INVALID. The message says where: it names the
+/// rank, the entry, the action and the buffer, as far as the rule concerns them. If two
+/// values differ, it has both.
 dpc_status_t checkPlan(const dpc_program_t &program, PlanSummary *outSummary = nullptr);
 
 } // namespace dpc

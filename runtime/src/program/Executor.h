@@ -21,8 +21,8 @@ public:
            const Controls &controls, Trace &trace);
 
   /// Uploads controls and inputs, runs the table of `entry` once, and returns
-  /// when all work is done. Messages of failures name the ONNX node of the
-  /// action.
+  /// when all work is done. If an action that has a location fails, the message
+  /// names the ONNX nodes of this location.
   dpc_status_t run(uint32_t entry);
 
   /// If not null, inputs come from the prefetcher and not from the loader: the

@@ -7,8 +7,8 @@
 
 namespace dpc {
 
-/// Index of the state called `name`, or DPC_NONE. Every name of a state that
-/// comes from a file or an option is looked up here.
+/// Index of the state called `name`, or DPC_NONE. `name` must be the complete
+/// name: globs are matched by matchesGlob.
 uint32_t findState(const dpc_program_t &program, const std::string &name);
 
 /// Whether `pattern` is `name` or a glob (*, ?, [..]) that matches it.

@@ -7,12 +7,13 @@
 
 namespace dpc {
 
-/// Calls visit(index, micro) for each action that is not a loop action, in the
-/// order in which a rank performs them. An action in a loop is visited once per
-/// iteration. `index` is the position of the action in the table, and `micro` its
-/// microbatch. Stops at the first call that returns a status other than DPC_OK,
-/// and returns that status. Fails with DPC_INVALID after `mostActions` actions,
-/// where loop actions count too. The table must have passed checkTables.
+/// Calls visit(index, micro) for each action except LOOP_BEGIN and LOOP_END, in
+/// the order in which a rank performs the actions. An action in a loop is visited
+/// once per iteration. `index` is the position of the action in the table, and
+/// `micro` its microbatch. Stops at the first call that returns a status other
+/// than DPC_OK, and returns that status. Fails with DPC_INVALID after
+/// `mostActions` performed actions. Here LOOP_BEGIN and LOOP_END count too. The
+/// table must have passed checkTables.
 template <typename Visit>
 dpc_status_t walkTable(const dpc_actions_t &table, Visit visit, uint64_t mostActions = UINT64_MAX) {
   struct Loop {

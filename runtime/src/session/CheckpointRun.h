@@ -8,8 +8,9 @@
 
 namespace dpc {
 
-/// The facts about a training run that its checkpoints record. A resumed run
-/// takes its id from the checkpoint, because it continues the same run.
+/// The facts about a training run that its checkpoints record. A resumed run takes its
+/// id from the checkpoint, because it continues the same run. But a run that resumes
+/// from another folder (--resume=DIR) is a new run with a new id.
 struct CheckpointRun {
   static constexpr const char *kShuffled = "shuffled", *kAsStored = "as stored";
 

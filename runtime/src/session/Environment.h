@@ -18,14 +18,15 @@ struct EnvironmentOptions {
   std::string rendezvous, token;
 };
 
-/// Default options of a session. This rank's number and the address where the
-/// ranks meet come from the environment, which dpc-run, torchrun, Open MPI, PMI or
-/// Slurm has set. The token of the run, which all its ranks share, comes from
-/// DPC_TOKEN, DPC_TOKEN_FILE or DPC_TOKEN_FD. Without a token, the ranks meet in a
-/// directory of this user whose name derives from the run. Returns DPC_INVALID, with
-/// a message that names the variable, if a value is malformed. A token in a file
-/// descriptor can be read only once. Therefore a later call must pass the result of
-/// an earlier call as `known`, and takes the token from `known`.
+/// Default options of a session. This rank's number and the address where the ranks
+/// meet come from the environment, which dpc-run, torchrun, Open MPI, PMI or Slurm
+/// has set. The token of the run, which all its ranks share, comes from DPC_TOKEN,
+/// DPC_TOKEN_FILE or DPC_TOKEN_FD. The ranks meet at DPC_RENDEZVOUS, or if they have
+/// a token, at MASTER_ADDR and MASTER_PORT. Without these, they meet in a directory
+/// of this user whose name derives from the run. Returns DPC_INVALID, with a message
+/// that names the variable, if a value is malformed. A token in a file descriptor
+/// can be read only once. Therefore a later call must pass the result of an earlier
+/// call as `known`, and takes the token from `known`.
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
                                     const EnvironmentOptions *known = nullptr);
 

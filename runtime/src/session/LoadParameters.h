@@ -13,10 +13,11 @@ namespace dpc {
 /// in several safetensors files, or a checkpoint.
 ///
 /// Returns DPC_INVALID if a requested parameter or running statistic is missing in
-/// the file or has another shape. Also returns DPC_INVALID if a constant of the
-/// program has another value in the file, or if a glob or prefix matches no name.
-/// `notes` gets a line that says how many tensors were loaded, and one line for each
-/// reason why tensors of the file or of the program were left out.
+/// the file (unless `source` is partial) or has another shape. Extents of 1 may
+/// differ. Also returns DPC_INVALID if a constant of the program has another value
+/// in the file, or if a glob or prefix matches no name. `notes` gets a line that
+/// says how many tensors were loaded, and one line for each reason why tensors of
+/// the file or of the program were left out.
 dpc_status_t loadParameters(dpc_session &session, const ParameterSpec &source,
                             std::vector<std::string> *notes);
 

@@ -60,8 +60,9 @@ dpc_status_t dpc_session::collect(const void *record, uint64_t bytes, std::vecto
   return DPC_OK;
 }
 
-/// Sends the elements of a range that this rank holds to rank 0, in the order of
-/// the placement. One download gets elements that are contiguous in the buffer.
+/// Sends to rank 0 those elements of a range that this rank holds, in the order
+/// of the placement. One download gets elements that are contiguous in the
+/// buffer.
 dpc_status_t dpc_session::sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                                     uint64_t extraOffset) {
   const uint64_t window = RankMemory::kWindowBytes / elementSize;

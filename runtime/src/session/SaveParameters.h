@@ -15,11 +15,11 @@ struct SavedTensor {
   std::string name;
 };
 
-/// Lists the tensors to write to the file of `spec`: each parameter, and each
-/// buffer that the state_dict of the PyTorch module has. A tied parameter is listed
-/// under each of its names. Returns DPC_INVALID if a glob or prefix matches no name, if
-/// two tensors get the same name, or if the list is empty. The message names the
-/// option.
+/// Lists the tensors to write to the file of `spec`: the parameters, and the buffers
+/// that the state_dict of the PyTorch module has, as far as `only` and `except` select
+/// them. A tied parameter is listed under each of its names. Returns DPC_INVALID if a
+/// glob or prefix matches no name, if two tensors get the same name, or if the list is
+/// empty. The message names the option.
 dpc_status_t listSavedTensors(const dpc_program_t &program, const ParameterSpec &spec,
                               std::vector<SavedTensor> *out);
 

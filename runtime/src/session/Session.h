@@ -82,7 +82,7 @@ struct dpc_session {
   /// Whether the loss scale was below DPC_LEAST_LOSS_SCALE after the latest step.
   bool scaleIsTooSmall = false;
   /// Vote on checkpoints: *isWriting is true while this rank is writing a
-  /// checkpoint. The pointer is null in a run that writes no checkpoints.
+  /// checkpoint. The pointer is null if no checkpoint is being written.
   /// `writingAgreed` says whether any rank was writing at the end of the latest
   /// entry.
   const std::atomic<bool> *isWriting = nullptr;

@@ -14,8 +14,8 @@ namespace dpc {
 /// Receives consecutive elements of a tensor on rank 0.
 using WritePart = std::function<dpc_status_t(const void *elements, uint64_t count)>;
 
-/// Collective. Passes the complete state to `write` on rank 0, part by part in
-/// order. Each element comes from the rank that would write it into a checkpoint.
+/// Collective. Passes the complete state to `write` on rank 0, part by part in order.
+/// The elements come from the ranks that would write the state into a checkpoint.
 dpc_status_t forEachPart(dpc_session &session, const std::vector<PlannedPiece> &plan,
                          uint32_t index, const WritePart &write);
 
@@ -29,10 +29,11 @@ dpc_status_t loadState(dpc_session &session, uint32_t index, const StateSource &
 /// starts from its initial value, or have a scale that this program ignores.
 bool isOfLossScale(const std::string &name);
 
-/// Finds the source of each state in a checkpoint, which must have all states
-/// (isOfLossScale() describes an exception). Returns DPC_INVALID if a state is missing
-/// or has another shape or type, or if the files have a state that the program lacks.
-/// `notes` gets remarks, for example that two copies of a tied weight differ.
+/// Finds the source of each state in a checkpoint, which must have all states. Only
+/// the states of isOfLossScale() and StateSources::isDropped() may be missing.
+/// Returns DPC_INVALID if another state is missing, if a state has another shape or
+/// type, or if the files have a state that the program lacks. `notes` gets remarks,
+/// for example that two copies of a tied weight differ.
 dpc_status_t findAllStates(const dpc_program_t &program, const TensorFiles &files,
                            std::vector<StateSource> *out, std::vector<std::string> *notes);
 

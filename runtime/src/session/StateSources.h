@@ -76,7 +76,8 @@ enum class Likeness {
 };
 
 /// Returns DPC_INVALID if the source does not agree with the state as closely as
-/// `likeness` requires. The message names the state and both shapes or types.
+/// `likeness` requires. The message names the state or the tensor of the file, and both
+/// shapes or types.
 dpc_status_t checkSource(const dpc_state_t &state, const StateSource &source, Likeness likeness);
 
 /// Reads elements [begin, begin + count) of the state from its source to `to`. The

@@ -1,5 +1,5 @@
-// Implements --best: after each evaluation that is the best so far, saves the model and
-// writes the value to `best.json`, which a resumed run reads.
+// Implements --best: after each evaluation that is the best so far, saves the model.
+// With --checkpoint, also writes the value to `best.json`, which a resumed run reads.
 
 #include "runtime/src/train/BestKeeper.h"
 

@@ -1,5 +1,5 @@
-// Evaluates the current parameters: computes, batch by batch, the exact means of the
-// metrics over all samples of the evaluation data.
+// Evaluates the current parameters: computes the metrics batch by batch, and combines
+// them to means (or sums) over the samples of the evaluation data.
 
 #include "runtime/src/train/Evaluation.h"
 
@@ -55,8 +55,9 @@ uint64_t Evaluation::batchCount() const {
 }
 
 /// The weight of a batch in a mean is its number of valid rows, or the value of the
-/// metric's `weight`. In a program that scales the loss, products may overflow. There, a
-/// batch whose loss is not finite is left out.
+/// metric's `weight`. For DPC_METRIC_WHOLE, all complete batches have the same weight.
+/// In a program that scales the loss, products may overflow. There, a batch whose loss
+/// is not finite is left out.
 dpc_status_t Evaluation::run(bool mayStop) {
   const dpc_program_t &program = session.program;
   std::vector<double> sums(program.metric_count), weights(program.metric_count);

@@ -10,7 +10,8 @@
 
 namespace dpc {
 
-/// Computes the averages of the program's metrics over the data of --eval-data.
+/// Computes the program's metrics over the data of --eval-data: means, and sums for
+/// metrics that are counts or sums.
 class Evaluation {
 public:
   explicit Evaluation(dpc_session &session) : session(session) {}

@@ -22,8 +22,8 @@ volatile int stopRequested = 0;
 volatile pid_t launcher = 0; ///< the process of dpc-run; 0: dpc-run did not start this rank
 
 /// Handles SIGINT and SIGTERM. The first signal requests a stop after the current step; a
-/// second one ends the process. When the launcher dies, rank 0 also gets SIGTERM (see
-/// Launch.cpp). Then rank 0 reports the death, because the launcher cannot.
+/// second one of the same kind ends the process. When the launcher dies, rank 0 also gets
+/// SIGTERM (see Launch.cpp). Then rank 0 reports the death, because the launcher cannot.
 extern "C" void onInterrupt(int signal) {
   if (launcher && ::getppid() != launcher) {
     static const char text[] = "error: the launcher died: the run ends without a checkpoint\n";
@@ -47,7 +47,7 @@ void catchSignals() {
 }
 
 /// Reports a failure to the launcher, which prints one cause for all ranks. Without a
-/// launcher, prints the failure for the user.
+/// launcher, prints the failure for the user if `report` is true.
 int finish(dpc_status_t status, bool report) {
   RunPage *page = runPage();
   if (status != DPC_OK && page)

@@ -26,7 +26,7 @@ struct Options {
   std::string resumeFrom;
   std::string log, checkpoint, saveOnnx, trace, best;
   std::string transport; ///< empty: the default transport
-  std::string cudaGraph; ///< "on" or "off"; empty: on if there is a CUDA device
+  std::string cudaGraph; ///< "on" or "off"; empty: like "on"
   std::string tune;      ///< file of the fastest algorithms of products; empty: none
   double timeout = 0, bandwidth = 0, latency = 0;
   double learningRate = 0; ///< 0: the rate of the compiled schedule

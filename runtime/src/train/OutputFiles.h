@@ -6,11 +6,11 @@
 namespace dpc {
 
 /// Checks, before the first step, that the run can write all its output files. Returns
-/// DPC_IO if a folder or a permission is missing, or if a folder has the name of the
-/// file. Returns DPC_INVALID if two outputs are the same file (even under different
-/// names), or if the run also reads the file. Also returns DPC_INVALID if the model is
-/// too large for an ONNX file. Messages name the option and the file. Leaves all files
-/// as they are. Called only on rank 0.
+/// DPC_IO if a folder or a permission is missing, or if a folder has the name of an
+/// output file. Returns DPC_INVALID if two outputs are the same file (even under
+/// different names), or if the run also reads an output file. Also returns DPC_INVALID
+/// if the model is too large for an ONNX file. Messages name the option and the file.
+/// Leaves all files as they are. Called only on rank 0.
 dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options);
 
 /// Collective. Writes the files of --save-params and --save-onnx with the

@@ -32,8 +32,8 @@ struct StepReport {
 class Report {
 public:
   ~Report();
-  /// Opens the log as a new file. With `resume`, opens the existing log and removes its
-  /// lines after `resumedStep`, which is the last step before this run.
+  /// Opens the log as a new file. With `resume`, opens the existing log and removes the
+  /// lines of all steps after `resumedStep`, which is the last step before this run.
   dpc_status_t openLog(const std::string &path, bool resume, uint64_t resumedStep);
   /// Opens the log to append lines.
   dpc_status_t extendLog(const std::string &path);

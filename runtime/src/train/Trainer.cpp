@@ -128,7 +128,7 @@ dpc_status_t Trainer::openState() {
   if (dpc_status_t status = session.broadcast(newest, sizeof newest))
     return status;
   const bool isEmpty = newest[0] == 0, resumes = !isEmpty || !options.resumeFrom.empty();
-  if (!isEmpty && !options.resume) // a later --resume could take a step of the other run
+  if (!isEmpty && !options.resume) // a later --resume could read a checkpoint of the other run
     return session.failed(fail(DPC_INVALID,
                                "%s already holds checkpoints (step %" PRIu64
                                "): add --resume, or name another directory",
@@ -171,7 +171,7 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   const double begin = monotonicSeconds();
   if (dpc_status_t status = prefetcher->finish())
     return session.failed(status);
-  select(session.loader, index); // for inputs that do not come from the prefetcher
+  select(session.loader, index); // not used in this step: the prefetcher provides all inputs
   prefetcher->hasNext = index + 1 < lastStep;
   if (prefetcher->hasNext)
     select(prefetcher->next(), index + 1);
@@ -316,7 +316,8 @@ dpc_status_t Trainer::results() {
   return writeModelFiles(session, options);
 }
 
-/// Implements --evaluate. Prints and logs the same lines as an evaluation during training.
+/// Implements --evaluate. Prints the same lines as an evaluation during training. The log
+/// line has the metrics of the evaluation, but none of a step.
 dpc_status_t Trainer::evaluateAlone() {
   if (first() && !options.log.empty())
     if (dpc_status_t status = report.extendLog(options.log))
@@ -340,7 +341,8 @@ std::string Trainer::wanted() const {
          ", which ends at step " + std::to_string(lastStep);
 }
 
-/// Prints the first line of a run: the program, its ranks, its batch and its memory.
+/// Prints a line that introduces the run: the program, its ranks, its batch, the samples
+/// and the planned memory. Adds the note of sampleDivisionNote().
 void Trainer::introduce() {
   const dpc_program_t &program = session.program;
   uint64_t peak = 0;

@@ -11,7 +11,7 @@ namespace dpc {
 /// they have the option, but the user gave it a value that it does not take. The message
 /// helps the user. It says that dpc-compile has the option, or names the corresponding
 /// option (e.g. --lr for --learning-rate). For other names it suggests the option with
-/// the most similar name.
+/// the most similar name, if there is a similar one.
 dpc_status_t refuseUnknown(const std::string &name);
 
 } // namespace dpc

@@ -1,8 +1,9 @@
 // Collectives without copies between ranks: each member maps the buffers of all
 // members. For its share of the elements, a member reduces the inputs of all
 // members in member order, and stores the result directly in every output that
-// needs it. Members synchronize twice per operation: when all have announced the
-// operation, and when all have finished their shares.
+// needs it. A member waits twice per operation: until all members have announced
+// it, and until the members that access this member's buffers have finished their
+// shares.
 #include "runtime/src/comm/local/Channel.h"
 
 #include "dpc/action.h"

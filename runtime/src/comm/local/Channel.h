@@ -11,8 +11,9 @@
 
 namespace dpc::local {
 
-/// An emulated link. An operation over it completes no earlier than the start of
-/// the last member plus the latency of its messages and the transfer time.
+/// An emulated link. An operation over the link completes no earlier than the
+/// start of its last member, plus the latency of the operation's messages and the
+/// transfer time.
 struct Link {
   double bandwidth = 0; ///< bytes per second; 0: no limit
   double latency = 0;   ///< seconds per message
@@ -73,8 +74,8 @@ private:
   std::vector<dpc_comm_op_t> pending; ///< [kRing]
   std::vector<const void *> ins;      ///< scratch memory of reduceShare, which must not allocate
   std::vector<void *> outs;
-  std::vector<char> small; ///< this member's result of a small all-reduce; it is copied to the
-                           ///< output when every member has read the inputs
+  std::vector<char> small; ///< this member's result of a small all-reduce or reduce; it is copied
+                           ///< to the output when every member has read the inputs
 };
 
 } // namespace dpc::local

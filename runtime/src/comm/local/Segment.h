@@ -48,7 +48,8 @@ struct alignas(64) RankPage {
   std::atomic<uint32_t> sleeping;
 };
 
-/// The first failure of the run, which all ranks report.
+/// The first failure of the run. Calls on all ranks return it, but only one rank
+/// reports it to the user.
 struct alignas(64) FailureRecord {
   std::atomic<uint32_t> state; ///< 0 none, 1 being written, 2 valid
   uint32_t guilty;             ///< the rank at fault

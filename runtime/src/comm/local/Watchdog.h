@@ -12,7 +12,8 @@ namespace dpc::local {
 
 /// A thread that advances this rank's heartbeat and watches the other ranks. It
 /// notices at once if a process ends without leaving the run, because the pidfd of
-/// the process becomes readable. After `frozenSeconds`, the thread also notices a
+/// the process becomes readable. (On a kernel without pidfds, it notices the end
+/// within a tenth of a second.) After `frozenSeconds`, the thread also notices a
 /// process whose heartbeat does not advance, because that process is stopped or
 /// swapped out. In both cases the thread publishes a failure, which ends the waits
 /// of all ranks.

@@ -17,8 +17,8 @@
 namespace dpc::sockets {
 
 /// The failure with which the run ends. All ranks end with the same failure,
-/// because rank 0 decides which one was first. If rank 0 is gone, each rank decides
-/// for itself.
+/// because rank 0 decides which one was first. If rank 0 is gone or does not
+/// answer, each rank decides for itself.
 struct RunFailure {
   uint32_t guilty;
   bool selfReported; ///< the guilty rank itself published the failure
@@ -44,8 +44,9 @@ public:
   /// failure, and false if it ends with an earlier one.
   bool abort(const char *reason);
   /// Whether another rank reports the run's failure to the user. If the guilty rank
-  /// published its own failure, it reports the failure. Otherwise the lowest other
-  /// rank that is still connected reports it.
+  /// published its own failure, it reports the failure. Otherwise the lowest rank
+  /// reports it, not counting the guilty rank and ranks whose connection ended
+  /// without a `leave`.
   bool isToldElsewhere();
 
 private:

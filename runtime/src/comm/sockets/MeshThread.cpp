@@ -104,7 +104,8 @@ void Mesh::tick(double passed) {
 }
 
 /// Handles a failure that this rank noticed, or that another rank reported to this
-/// rank. The run ends with this failure, unless rank 0 knows an earlier failure.
+/// rank. The run ends with this failure, unless this rank or rank 0 knows an earlier
+/// one.
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;
