@@ -33,8 +33,8 @@ public:
   /// `pass` must live until the next call.
   static void setPass(llvm::StringRef pass);
 
-  /// The main thread calls this function once. After that, `describe` on a thread
-  /// without work and pass of its own describes the work of the main thread.
+  /// The main thread calls this function once. After that, `describe` on a thread that
+  /// has neither work nor a pass describes the work and the pass of the main thread.
   static void setMain();
 
   /// Describes the work of this thread: " at node 'x' (Mul) inside node 'loop' (Loop)",

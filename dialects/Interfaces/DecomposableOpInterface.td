@@ -7,9 +7,10 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
     A composite op that knows its decomposition into core ops (elementwise, reduce,
-    broadcast, ...). Partitioning decomposes the op if a mesh axis shards a loop
-    that the op reduces over. Code generation decomposes the op if the target has
-    no faster form for it.
+    broadcast, ...). `dpc-assign-layouts` decomposes the op if a mesh axis cuts a
+    loop that the op needs uncut (`LoopKind::whole`), e.g. the loop over a row of a
+    softmax. Code generation decomposes the op if the target has no faster form for
+    it.
   }];
   let methods = [
     InterfaceMethod<[{

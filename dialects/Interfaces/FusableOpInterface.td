@@ -7,8 +7,8 @@ def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
     The role of an op in kernel formation (`dpc-form-kernels`). Elementwise ops
-    need not implement this interface. Any other op without this interface becomes
-    a kernel of its own.
+    need not implement this interface. Any other op of the `nn` dialect without this
+    interface has the role `alone`, or `outside` if it has a region.
   }];
   let methods = [
     InterfaceMethod<"The role of the op in kernel formation.",

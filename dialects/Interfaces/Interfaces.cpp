@@ -1,5 +1,6 @@
-// Defaults of the op interfaces that several ops share: the sharding rule and
-// the bytes of elementwise ops.
+// Defaults that several ops share for methods of the op interfaces: the sharding
+// rule of elementwise ops, and the bytes of operands and results. Also counts the
+// elements of tensors.
 
 #include "dialects/Interfaces/Interfaces.h"
 

@@ -67,8 +67,8 @@ struct ShardingRule {
 };
 
 /// The rule of elementwise ops. They have one parallel loop per dimension, which
-/// runs along this dimension of all operands and results. Operands of rank 0 are in
-/// no loop.
+/// runs along this dimension of all operands and results. Operands of rank 0, such
+/// as the scalars of an nn.update, are in no loop.
 ShardingRule elementwiseShardingRule(mlir::Operation *op);
 
 /// Whether all operands and results of `op` are tensors of floats.

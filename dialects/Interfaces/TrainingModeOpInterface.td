@@ -7,9 +7,10 @@ def TrainingModeOpInterface : OpInterface<"TrainingModeOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
     An op that computes different results in training and in evaluation: batch
-    normalisation or dropout. Ops with this interface exist only at level `import`.
-    The pass that builds the step replaces each of them by its training form in
-    `@step` and by its evaluation form in `@eval`.
+    normalisation, dropout or a draw of random numbers. Ops with this interface
+    exist only at level `import`. `dpc-add-loss` replaces each of them by its
+    training form in `@step` and by its evaluation form in `@eval`.
+    `dpc-form-inference` replaces each of them by its evaluation form in `@infer`.
   }];
   let methods = [
     InterfaceMethod<[{

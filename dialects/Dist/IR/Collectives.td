@@ -39,13 +39,15 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 def Dist_AxisIndexOp : Dist_Op<"axis_index", [Pure, Dist_Interpretable]> {
   let summary = "This device's coordinate on a mesh axis";
   let description = [{
-    For a sequential axis, the coordinate is the number of the current iteration of
-    the enclosing loop. Only this op makes devices compute different values from
-    equal operands. Control flow must not depend on it, because devices would then
-    disagree on which collectives they reach.
+    For a sequential axis, the coordinate is the number of the current iteration of the
+    enclosing loop. Apart from `dist.shard`, only this op makes devices compute
+    different values from equal operands without communication. Control flow must not
+    depend on the coordinate, because devices would then disagree on which collectives
+    they reach.
 
-    `dpc-partition` creates the op. `dpc-lower-to-exec` replaces it by a persistent
-    buffer with the coordinate or, for a sequential axis, by `exec.microbatch`.
+    `dpc-partition` and `dpc-divide-updates` create the op. `dpc-lower-to-exec`
+    replaces it by a persistent buffer with the coordinate or, for a sequential axis,
+    by `exec.microbatch`.
 
     ```mlir
     %i = dist.axis_index "data" : tensor<i64>
@@ -62,9 +64,10 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
     Each device gets the elementwise `reduction` of the inputs of all devices in its
     group.
 
-    `dpc-partition` creates the op for a partial value that must be reduced.
-    `dpc-bucket-collectives` joins several of them into one. `dpc-lower-to-exec`
-    replaces it by an `exec.start` and an `exec.wait`.
+    `dpc-partition` creates the op for a partial value that must be reduced, and
+    `dpc-divide-updates` for sums over shards, e.g. of norms. `dpc-bucket-collectives`
+    joins several of them into one. `dpc-lower-to-exec` replaces it by an `exec.start`
+    and an `exec.wait`.
 
     ```mlir
     dist.mesh @mesh axes ["data"] sizes [2]

@@ -33,14 +33,16 @@ DimLayout uncutLayout(const DimStructure &structure);
 std::string toString(const DimStructure &structure);
 
 /// The common refinement of `a` and `b`: the coarsest structure with two
-/// properties. It has the segment boundaries of both. Every factor of `a` and `b`
-/// is a product of adjacent factors of it. None if the extents differ, or if no
-/// structure satisfies this, e.g. for 2x3 and 3x2. Factors of size 1 are dropped.
+/// properties. It has the segment boundaries of both. In each of its segments, a
+/// factor of `a` or `b` is a product of adjacent factors of the segment. None if
+/// the extents differ, or if no structure has these properties, e.g. for 2x3 and
+/// 3x2. Factors of size 1 are dropped.
 ///
-/// A segment with the factors (n, rest..) consists of n copies of (rest..), and may
-/// be split between two copies. Therefore the refinement of 3x4x8 and 4x8 + 4x8 +
-/// 4x8 is 4x8 + 4x8 + 4x8. The inside of a copy may be split only if both ends of
-/// the copy are boundaries.
+/// A segment with the factors (n, rest..) consists of n copies of (rest..), and
+/// may be split between two copies. A part of m copies then has the factors
+/// (m, rest..). Therefore the refinement of 3x4x8 and 4x8 + 4x8 + 4x8 is
+/// 4x8 + 4x8 + 4x8. The inside of a copy may be split only if both ends of the
+/// copy are boundaries.
 std::optional<DimStructure> commonRefinement(const DimStructure &a, const DimStructure &b);
 
 /// `structure` without factors of size 1. A segment that has only factors of size 1
@@ -50,9 +52,10 @@ DimStructure withoutOnes(const DimStructure &structure);
 /// Whether the common refinement of `fine` and `coarse` is `fine`.
 bool refines(const DimStructure &fine, const DimStructure &coarse);
 
-/// Rewrites `dim` with exactly the segments and factors of `structure`, such that
-/// every device keeps the same indices. None if an axis of `dim` would have to cut
-/// across the factors of `structure`. Factors of size 1 in `structure` are dropped.
+/// Rewrites `dim` with the segments and factors of `structure`, but without
+/// factors of size 1. Every device keeps the same indices. None if the extents
+/// differ, or if an axis of `dim` would have to cut across the factors of
+/// `structure`.
 std::optional<DimLayout> refineLayout(const DimLayout &dim, const DimStructure &structure,
                                       const MeshShape &mesh);
 

@@ -110,9 +110,10 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
-/// Verifies the flat storage of an argument or result of type `type`. All members
-/// must lie inside the storage. If mesh axes divide the storage, `type` is the type
-/// of one shard.
+/// Verifies the flat storage of an argument or result of type `type`. The members
+/// must have the element type of `type`. If no mesh axis divides the storage, the
+/// members must also end inside it. If mesh axes divide the storage, `type` is the
+/// type of one shard, and the size of the storage is not known here.
 static LogicalResult verifyStorageOf(Operation *op, StringRef what, unsigned index,
                                      StorageAttr storage, Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);

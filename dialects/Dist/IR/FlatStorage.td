@@ -14,9 +14,9 @@ def Dist_PackOp : Dist_Op<"pack", [Pure, Dist_Interpretable]> {
     result that come from no input are zero. The op moves no data if kernels
     compute the inputs directly in the buffer of the result.
 
-    `dpc-divide-updates` and `dpc-bucket-collectives` create the op.
-    `dpc-lower-to-exec` replaces it by a buffer with one view and one `exec.copy`
-    per input.
+    `dpc-divide-updates`, `dpc-bucket-collectives` and `dpc-peel-microbatches` create
+    the op. `dpc-lower-to-exec` replaces it by a buffer with one view and one
+    `exec.copy` per input.
 
     ```mlir
     func.func @example(%g: tensor<4x3xf32>, %h: tensor<5xf32>) {
@@ -40,8 +40,8 @@ def Dist_UnpackOp : Dist_Op<"unpack", [Pure, Dist_Interpretable, Dist_Fusable]> 
     The inverse of `dist.pack`: result i has the elements of the operand from
     `at[i]` on. The op moves no data.
 
-    `dpc-divide-updates` and `dpc-bucket-collectives` create the op.
-    `dpc-lower-to-exec` replaces it by views of the operand's buffer.
+    `dpc-divide-updates`, `dpc-bucket-collectives` and `dpc-peel-microbatches` create
+    the op. `dpc-lower-to-exec` replaces it by views of the operand's buffer.
 
     ```mlir
     func.func @example(%p: tensor<128xf32>) {

@@ -105,10 +105,10 @@ llvm::hash_code hash_value(const Layout &layout);
 
 /// Checks whether `layout` is a layout of a tensor of `shape` on `mesh`. Returns a
 /// one-line description of the first defect, or none. Extents must agree, sizes
-/// must be at least 1, and the mesh must have all axes. An axis may cut at most one
-/// dimension, and at most one factor of each of its segments. An axis that cuts a
-/// dimension may not be a partial axis. All functions below expect a layout that
-/// passes this check.
+/// must be at least 1, and the mesh must have all axes. An axis may cut at most
+/// one dimension, and at most one factor of each of its segments. An axis may be
+/// partial at most once, and only if it cuts no dimension. All functions below
+/// expect a layout that passes this check.
 std::optional<std::string> check(const Layout &layout, llvm::ArrayRef<int64_t> shape,
                                  const MeshShape &mesh);
 

@@ -1,8 +1,9 @@
 // Splits and merges factors.
 //
-// Only the layout algebra uses this header: reshapes, alignment and equality are
-// built from these steps. A step is *exact* if every device keeps the same indices
-// in the same order, including padding. A step that would not be exact is not made.
+// Only the layout algebra uses this header: refinements, reshapes, alignment and
+// equality are built from these steps. A step is *exact* if every device keeps
+// the same indices in the same order, including padding. A step that would not be
+// exact is not made.
 
 #ifndef DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H
 #define DPC_DIALECTS_DIST_IR_LAYOUTFACTORS_H

@@ -1,13 +1,14 @@
 // Finds the layout of the result with which a reshape moves no data between
 // devices.
 //
-// First, both shapes are divided into groups of dimensions with the same extent:
-// from 6x4x5 to 2x3x20 these are 6 to 2x3 and 4x5 to 20. In a group, the operand's
-// dimensions form one product of terms, and the result's dimensions are split off
-// at its minor end one by one. A boundary inside a term splits the term. A term
-// that is a sum of segments can be split in two cases: all segments end in the same
-// product (ac + bc), or the sum is a repetition (c + c + c). LayoutFactors.h
-// explains guards.
+// First, the dimensions of both shapes are divided into groups. Each group of the
+// operand is paired with a group of the result that has the same extent: from
+// 6x4x5 to 2x3x20, the pairs are 6 with 2x3, and 4x5 with 20. In a pair, the
+// operand's dimensions form one product of terms, and the result's dimensions are
+// split off at its minor end one by one. A boundary inside a term splits the term.
+// A term that is a sum of segments can be split in two cases: all segments end in
+// the same product (ac + bc), or the sum is a repetition (c + c + c).
+// LayoutFactors.h explains guards.
 
 #include "dialects/Dist/IR/LayoutFactors.h"
 #include "dialects/Dist/IR/LayoutTransforms.h"

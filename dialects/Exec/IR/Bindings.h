@@ -18,15 +18,16 @@ namespace dpc::exec {
 mlir::Attribute argBinding(mlir::FunctionOpInterface function, unsigned index);
 mlir::Attribute resultBinding(mlir::FunctionOpInterface function, unsigned index);
 
-/// The symbol of the persistent buffer that holds the tensor or scalar named by
-/// `binding`: state.NAME, input.NAME, control.NAME, coordinate.AXIS, metric.NAME,
-/// output.NAME or storage.NAME. The argument of a state and the result that is its
-/// new value have the same symbol.
+/// The symbol of the persistent buffer that holds the tensor, scalar or flat
+/// storage named by `binding`: state.NAME, input.NAME, control.NAME,
+/// coordinate.AXIS, metric.NAME, output.NAME or storage.NAME. The argument of a
+/// state and the result that is its new value have the same symbol.
 std::string symbolOf(mlir::Attribute binding);
 
 /// One entry for each result of `function`: if the result is the new value of a
-/// state, the argument that holds the old value. The entry is null if the result
-/// is not a state, or if the function does not take this state.
+/// state or of a flat storage, the argument that holds the old value. The entry is
+/// null for any other result, and if the function does not take this state or
+/// storage.
 llvm::SmallVector<mlir::BlockArgument> findOldValues(mlir::FunctionOpInterface function);
 
 } // namespace dpc::exec

@@ -29,8 +29,8 @@ public:
 };
 
 /// A kind of library calls (dpc/calls.h) in IR. It knows the fields of the attribute
-/// `#exec.call<KIND ..>`, how to verify them, and the words for reports. One source file
-/// implements each kind. The parameter `description` of the functions holds the bytes of
+/// `#exec.call<KIND ..>`, how to verify them, and the words for reports. Each kind has
+/// its own source file. The parameter `description` of the functions holds the bytes of
 /// the kind's C struct, e.g. of a dpc_product_t.
 class CallSyntax {
 public:

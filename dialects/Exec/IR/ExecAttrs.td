@@ -34,11 +34,11 @@ def Exec_MemoryUseAttr : Exec_Attr<"MemoryUse", "memory_use"> {
   let description = [{
     The attribute `exec.memory_use` of the module; `dpc-assign-offsets` sets it for reports. Four
     fields count the bytes of persistent buffers: `parameters`, `optimizer` (optimizer state),
-    `buffers` (running statistics and frozen values) and `data` (inputs, labels, controls, outputs
-    and metrics). Three fields count the bytes of temporaries at the moment when the temporaries
-    together need most memory: `gradients`, `gathered` (gathered copies of sharded parameters) and
-    `activations`. `gaps` counts the bytes that are lost to alignment and between buffers. The sum
-    of all fields is the peak.
+    `buffers` (running statistics, frozen parameters and constants) and `data` (inputs, labels,
+    controls, outputs and metrics). Three fields count the bytes of temporaries at the moment when
+    the temporaries together need most memory: `gradients`, `gathered` (gathered copies of sharded
+    parameters) and `activations` (all other temporaries). `gaps` counts the bytes that are lost to
+    alignment and between buffers. The sum of all fields is the peak.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$optimizer, "int64_t":$buffers,
                         "int64_t":$data, "int64_t":$gradients, "int64_t":$gathered,

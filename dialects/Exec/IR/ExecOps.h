@@ -26,7 +26,8 @@ llvm::SmallVector<nn::ArgAttr> getBoundArgs(PersistentOp persistent);
 /// Where a buffer lies: its root, which is found by following views, and its distance
 /// from the start of the root.
 struct Place {
-  /// An exec.buffer or exec.persistent.
+  /// An exec.buffer or exec.persistent; null if the views lead to an argument of a
+  /// function.
   mlir::Operation *root = nullptr;
   /// Bytes from the start of the root.
   int64_t offset = 0;

@@ -25,11 +25,11 @@ def Exec_PersistentOp : Exec_Op<"persistent", [Symbol]> {
     entry begins. `layout` is the layout of the function argument or result whose
     value the buffer holds. `offset` counts bytes from the start of the space.
 
-    `dpc-lower-to-exec` creates the op: one for each state, input, control,
-    coordinate, metric and output of the program, which all entries share.
-    `dpc-assign-offsets` sets `offset`. The folder `record` turns the op into a
-    tensor or a control of the program record (`Tensors.cpp`), and into a logical
-    buffer (`BufferTable.cpp`).
+    `dpc-lower-to-exec` creates the op: one for each input, control, coordinate,
+    metric and output of the program, and one for each state or flat storage of
+    states. All entries share these ops. `dpc-assign-offsets` sets `offset`. The
+    folder `record` turns the op into a tensor or a control of the program record
+    (`Tensors.cpp`), and into a logical buffer (`BufferTable.cpp`).
 
     ```mlir
     exec.persistent @state.w #nn.arg<parameter "w"> arena at 0 : memref<4x3xf32>
@@ -306,9 +306,10 @@ def Exec_CopyOp : Exec_Op<"copy", [SameTypeOperands]> {
 
     `dpc-lower-to-exec` creates the op for each member of a bucket and for each result
     of an entry. In a loop, it creates the op for a value that becomes a slice of a
-    stacked result. It also copies the operand of a collective to space `shared` if it
-    lies elsewhere. `dpc-compute-in-place` removes the op if the value can be computed
-    in `output` directly. `dpc-form-functions` moves the remaining copies into
+    stacked result. It also creates the op for the operand of a collective if this
+    operand lies outside of space `shared` or is the slice of a microbatch.
+    `dpc-compute-in-place` removes the op if the value can be computed in `output`
+    directly. `dpc-form-functions` moves the remaining copies into
     functions. `record/Functions.cpp` turns a copy into a `memcpy`, and
     `record/LaunchTable.cpp` turns it into a launch of the kind `DPC_LAUNCH_COPY`.
 
@@ -410,10 +411,11 @@ def Exec_ComputeOp : Exec_Op<"compute", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Calls a generated function";
   let description = [{
-    Runs the launches and copies of an `exec.function` in their order.
+    Runs the launches, copies and `exec.microbatch` ops of an `exec.function` in their
+    order.
 
-    `dpc-form-functions` creates the op in place of the launches and copies that it
-    moves into a function. `record/Actions.cpp` turns it into an action of the kind
+    `dpc-form-functions` creates the op in place of the ops that it moves into a
+    function. `record/Actions.cpp` turns it into an action of the kind
     `DPC_ACTION_COMPUTE`.
 
     Constraints: (C1) the symbol is an exec.function.

@@ -58,9 +58,9 @@ static std::vector<int64_t> constantElements(Value value) {
   return to.ints;
 }
 
-/// The largest number of elements that traceElements traces one by one. In a larger
-/// tensor, every element of the operand must satisfy the bounds of all elements of the
-/// result.
+/// The largest number of elements, counted over the result and its data operands, that
+/// traceElements traces one by one. If there are more, every element of the operands must
+/// satisfy the bounds of all elements of the result.
 constexpr int64_t kMaxTracedElements = int64_t(1) << 24;
 
 /// Handles an op that moves elements of its first `dataOperands` operands to its
@@ -229,8 +229,8 @@ template <typename Op> struct ElementsModel : ModelOf<ElementsModel<Op>, Op> {
   }
 };
 
-/// Models ops whose indices are tuples. Component i of a tuple indexes the
-/// dimension that comes i dimensions after the batch dimensions.
+/// Models ops whose indices are tuples. Component i of a tuple indexes dimension
+/// batchDims + i of the input.
 template <typename Op> struct TuplesModel : ModelOf<TuplesModel<Op>, Op> {
   void requireBounds(Operation *op, Results results, Need need) const {
     auto indexed = cast<Op>(op);

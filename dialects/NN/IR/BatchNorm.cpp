@@ -56,9 +56,9 @@ static BatchNormOp previousUse(BatchNormOp op, unsigned statistic) {
   return maker && old == maker->getResult(statistic) ? maker : BatchNormOp();
 }
 
-/// The next uses of the module, which read result `statistic` of `op`. Sets
-/// `outOthers` if another op reads this result. The terminator of the function does
-/// not count.
+/// The next uses of the module, which read result `statistic` of `op` directly or through
+/// conversions. Sets `outOthers` if any other op reads this result. Conversions and the
+/// terminator of the function do not count as other ops.
 static SmallVector<BatchNormOp> nextUses(BatchNormOp op, unsigned statistic, bool &outOthers) {
   SmallVector<BatchNormOp> next;
   SmallVector<Value> values = {op->getResult(statistic)};
@@ -79,7 +79,8 @@ namespace {
 /// How one use of a module updates a running statistic r. For each of the groups 0 to
 /// G - 1, all n uses update r in order. For group g, use u sets r to
 /// m_u r + (1 - m_u) stat_(g,u). The result is the same if each use updates r only once
-/// for all groups. With M = m_1 .. m_n, this one update of use u is:
+/// for all groups. With the product M of all momenta m_1 to m_n, this one update of use
+/// u is:
 ///   r' = keep r + sum over g of (1 - m_u) M^(G-1-g) stat_(g,u),
 ///   keep = m_u, times M^(G-1) for the first use.
 struct StatisticMove {

@@ -305,9 +305,9 @@ struct ReadThroughTranspose : OpRewritePattern<DotOp> {
 };
 
 /// Replaces a transpose of a product by a product whose result has the transposed
-/// dimensions. Needs: the transpose keeps the batch dimensions first, in any order.
-/// After them it either keeps the order of the other dimensions, or exchanges those of
-/// `lhs` as a group with those of `rhs`.
+/// dimensions. Needs: no other op reads the product, and the transpose keeps the batch
+/// dimensions first, in any order. After them it either keeps the order of the other
+/// dimensions, or exchanges those of `lhs` as a group with those of `rhs`.
 struct ProduceTransposed : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -17,7 +17,7 @@ llvm::SmallVector<int64_t> extentsOf(mlir::Value tensor, llvm::ArrayRef<int64_t>
 /// Treats the dimensions `dimensions` of `tensor` as one dimension, and returns the
 /// distance in elements between neighbours along it. The tensor is dense and
 /// row-major. Null if the distance is not constant, e.g. for dimensions 0 and 2 of
-/// a tensor of rank 3.
+/// a tensor of shape [2, 3, 4].
 std::optional<int64_t> strideAlong(mlir::Value tensor, llvm::ArrayRef<int64_t> dimensions);
 
 } // namespace dpc::nn

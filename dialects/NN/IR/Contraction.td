@@ -16,11 +16,13 @@ def NN_DotOp : NN_Op<"dot", [
     batch dimensions in the listed order, then the other dimensions of `lhs`, then
     the other dimensions of `rhs`.
 
-    Every contraction of ONNX (MatMul, Gemm, Einsum) and each of its gradients
-    becomes one `nn.dot`, with transposes if necessary. Canonicalization removes a
-    transpose of an operand if it keeps the order of the dimensions that are neither
-    batch nor contracted. It removes a transpose of the result that exchanges the
-    dimensions of `lhs` with those of `rhs`.
+    Every MatMul and Gemm of ONNX, every product of two terms of an Einsum, and each
+    gradient of these becomes one `nn.dot`, with transposes if necessary.
+    Canonicalization removes a transpose of an operand if it keeps the order of the
+    dimensions that are neither batch nor contracted. It removes a transpose of the
+    result if no other op reads the result, and if the transpose reorders batch
+    dimensions, exchanges the dimensions of `lhs` as a group with those of `rhs`, or
+    does both.
 
     Products of 16-bit floats are summed in f32. If the result is f32, it has these
     sums. Otherwise they are rounded once, to the type of the result.

@@ -7,9 +7,9 @@
 
 namespace dpc::nn {
 
-// In mixed precision, products read weights through conversions, and their gradients
-// are converted back. These functions let passes look through conversions to find the
-// source or the readers of a value.
+// In mixed precision, products read weights through conversions, and the gradients of
+// the weights are converted back. These functions let passes look through conversions to
+// find the source or the readers of a value.
 
 /// Whether `op` converts floats to another float type.
 bool isConversion(mlir::Operation *op);

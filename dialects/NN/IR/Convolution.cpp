@@ -207,8 +207,8 @@ ShardingRule ConvWeightGradOp::getShardingRule() {
 
 /// A plane has the elements of one batch element and channel, over all spatial
 /// dimensions. Calls `visit(x, w, y)` with pointers to three planes that are
-/// combined: once for each combination of batch element, group, output channel and
-/// input channel.
+/// combined: once for each batch element, each output channel, and each input
+/// channel in the group of this output channel.
 template <typename X, typename W, typename Y, typename Visit>
 static void forEachPlane(const Convolution &convolution, X *x, W *w, Y *y, Visit visit) {
   auto planeOf = [](RankedTensorType type) {

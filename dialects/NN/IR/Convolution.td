@@ -54,7 +54,8 @@ def NN_ConvOp : NN_ConvolutionOp<"conv", "input", "kernel", [
     zero. The kernel is not reversed (cross-correlation). Negative padding crops
     elements.
 
-    Frontends create the op. It becomes one kernel.
+    Frontends create the op, and so does the VJP of `nn.conv_input_grad`. It becomes
+    one kernel.
 
     ```mlir
     func.func @example(%x: tensor<8x3x32x32xf32>, %w: tensor<16x3x3x3xf32>) {
@@ -100,7 +101,7 @@ def NN_ConvWeightGradOp : NN_ConvolutionOp<"conv_weight_grad", "input", "grad"> 
     Each term is the gradient of the output times the input element that the
     convolution multiplies by the kernel element for this output.
 
-    The VJP of `nn.conv` creates the op.
+    The VJPs of `nn.conv` and `nn.conv_input_grad` create the op.
 
     ```mlir
     func.func @example(%x: tensor<8x3x32x32xf32>, %g: tensor<8x16x16x16xf32>) {

@@ -16,10 +16,12 @@
 namespace dpc::nn {
 
 /// A second name of a variable, which users may use in options and in files of
-/// parameters. There are two kinds of second names. If import restored a parameter
-/// that the exporter had changed, the second name is that of the ONNX file's tensor
-/// from which the parameter was restored. If the PyTorch module has several names for
-/// one tied parameter, the second name is one of these.
+/// parameters. There are two kinds of second names. If import restored a parameter that
+/// the exporter had changed, the second name is that of an ONNX file's tensor from which
+/// the parameter was restored. If the PyTorch module has several names for one tied
+/// parameter, the second name is one of these. An entry may also have the variable's own
+/// name, if the file has a tensor with this name or if the exporter dropped the variable
+/// (`nothing`).
 struct FileTensor {
   enum class Holds {
     /// The tensor has all elements of the variable.

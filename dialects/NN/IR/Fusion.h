@@ -9,9 +9,10 @@ namespace dpc {
 /// updates, and ops of other dialects are `outside`.
 FusionKind getFusionKind(mlir::Operation *op);
 
-/// Whether a kernel stores `value` in memory. An elementwise op keeps its result in
-/// registers if only elementwise ops and reductions read it. All other values are
-/// stored.
+/// Whether a kernel stores `value` in memory. Elementwise and repeated ops (FusionKind)
+/// keep their results in registers if only elementwise, repeated and reduction ops read
+/// them, directly or through views. A view is stored if its operand is stored. All other
+/// values are stored.
 bool passesThroughMemory(mlir::Value value);
 
 /// The number of bytes that `op` reads from and writes to memory. Values that stay in

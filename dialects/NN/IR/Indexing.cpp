@@ -155,9 +155,9 @@ static LogicalResult checkElementIndices(std::optional<Location> loc, StringRef 
 }
 
 /// Adds the loops of `input` and of `indices` to `rule`. Along each dimension except
-/// `dimension`, `indices` may be shorter than `input`. Its extent is then a loop that
-/// both tensors share, and the rest of `input` is a loop of its own. No axis may cut
-/// `dimension` of either tensor.
+/// `dimension`, the extent of `indices` is a loop that both tensors share. If `input` is
+/// longer along this dimension, its remaining indices are a loop of their own. No axis
+/// may cut `dimension` of either tensor.
 static void addElementLoops(ShardingRule &rule, RankedTensorType input, RankedTensorType indices,
                             int64_t dimension, ValueLoops &inputDims, ValueLoops &indexDims) {
   for (int64_t d = 0; d < input.getRank(); ++d) {

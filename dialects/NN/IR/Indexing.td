@@ -23,7 +23,8 @@ def NN_GatherOp : NN_IndexingOp<"gather",
     If `padding` is given, a row that is read at the index `padding` gets no gradient
     (padding_idx of PyTorch).
 
-    Frontends create the op (Gather, Embedding). It becomes one kernel.
+    Frontends create the op, e.g. for Gather, and so does the VJP of `nn.scatter_add`.
+    It becomes one kernel.
 
     ```mlir
     func.func @example(%table: tensor<100x16xf32>, %ids: tensor<4x8xi64>) {
@@ -56,7 +57,8 @@ def NN_ScatterAddOp : NN_IndexingOp<"scatter_add", [NN_Computes]> {
     i with indices[i] = j. The terms are added in row-major order of i, so that the bits
     do not depend on the target. Gradient: `nn.gather`.
 
-    The VJP of `nn.gather` creates the op. It becomes one kernel.
+    The VJP of `nn.gather` creates the op, and frontends create it to count or sum rows.
+    It becomes one kernel.
 
     ```mlir
     func.func @example(%g: tensor<4x8x16xf32>, %ids: tensor<4x8xi64>) {
@@ -83,7 +85,8 @@ def NN_GatherElementsOp : NN_IndexingOp<"gather_elements", [NN_Gathers, DeclareO
     result[a, i, b] = input[a, indices[a, i, b], b], with i along `dimension`.
     Gradient: `nn.scatter_elements add` into zeros.
 
-    Frontends create the op (GatherElements). It becomes one kernel.
+    Frontends (GatherElements), VJPs and `dpc-form-batch-gathers` create the op. It
+    becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>, %i: tensor<4x2xi64>) {
@@ -141,7 +144,8 @@ def NN_GatherNDOp : NN_IndexingOp<"gather_nd", [NN_Gathers, DeclareOpInterfaceMe
     input[b, indices[b, i, :]..., s]. Here b stands for the first `batchDims` dimensions.
     Gradient: `nn.scatter_nd add` into zeros.
 
-    Frontends create the op (GatherND). It becomes one kernel.
+    Frontends (GatherND), VJPs and `dpc-form-batch-gathers` create the op. It becomes
+    one kernel.
 
     ```mlir
     func.func @example(%x: tensor<2x4x5x6xf32>, %i: tensor<2x3x2xi64>) {
@@ -198,7 +202,7 @@ def NN_TopKOp : NN_IndexingOp<"top_k", [NN_Computes, DeclareOpInterfaceMethods<I
     If `sorted` is false, the program does not need this order, but the results still have
     it. Gradient: that of the values, scattered to their positions in the operand.
 
-    Frontends (TopK) and accuracy metrics create the op. It becomes one kernel.
+    Frontends create the op (TopK). It becomes one kernel.
 
     ```mlir
     func.func @example(%x: tensor<4x8xf32>) {

@@ -101,8 +101,9 @@ LogicalResult ScatterAddOp::interpret(InterpreterContext &, Operands in, Results
                           });
 }
 
-/// Calls `fn` for each element that `nn.gather_elements` takes from `input`, and
-/// its position in `indices`.
+/// Calls `fn(from, at)` for each element of `indices`: `at` is the row-major index
+/// of this element, and `from` is the row-major index of the element that it
+/// selects from `input`.
 static LogicalResult forEachElementPair(Operation *op, ArrayRef<int64_t> input,
                                         const HostTensor &indices, int64_t dimension, PairFn fn) {
   int64_t extent = input[dimension];

@@ -180,7 +180,8 @@ struct Planes {
 } // namespace
 
 /// For each window, the offset in x of its largest element, or of the first if
-/// there are several. -1 for a window that has only padding.
+/// there are several. The first NaN of a window counts as its largest element. -1
+/// for a window that has only padding.
 static std::vector<int64_t> findLargest(const HostTensor &x, const Planes &planes) {
   std::vector<int64_t> largest(planes.count * planes.ySize, -1);
   auto intType = dyn_cast<IntegerType>(x.getType().getElementType());

@@ -7,14 +7,16 @@ include "mlir/IR/SymbolInterfaces.td"
 def NN_VariableOp : NN_Op<"variable"> {
   let summary = "A state with its initial value";
   let description = [{
-    `tensor_name` is the name that arguments (`#nn.arg`) and files use for the state.
-    It is the name of the ONNX initializer, or `SLOT|PARAMETER` for optimizer state.
-    The name is not a symbol, because a model may have a tensor named `step`, which is
-    also the name of a function. The op only has the initial value; functions take the
-    current value as an argument.
+    `tensor_name` is the name that arguments (`#nn.arg`) and files use for the state. It
+    is the name of the ONNX initializer, or the PyTorch module's name of a restored
+    parameter. For optimizer state it is `SLOT|PARAMETER`, or a name such as
+    `loss_scale` if the state belongs to no parameter. The name is not a symbol, because
+    a model may have a tensor named `step`, which is also the name of a function. The op
+    only has the initial value; functions take the current value as an argument.
 
-    Frontends and `dpc-apply-optimizer` create the op. It stays in the MLIR module to the
-    last level; the folder `record` writes the initial values of the program from it.
+    Frontends, `dpc-apply-optimizer` and `dpc-differentiate` (for the loss scale) create
+    the op. It stays in the MLIR module to the last level; the folder `record` writes
+    the initial values of the program from it.
 
     ```mlir
     nn.variable @"fc.weight" = dense<0.5> : tensor<4x4xf32>
@@ -61,9 +63,9 @@ def NN_UpdateOp : NN_Op<"update", [
   let summary = "An elementwise update of state, with named scalars";
   let description = [{
     The region computes element i of each result from element i of all `tensors` and
-    from the `scalars`. It has only elementwise ops on tensors of rank 0. Therefore an
-    update can run on any layout that all its tensors have, and on flat storage. Two
-    updates with equal regions can be joined into one.
+    from the `scalars`. It has only elementwise ops and constants, on tensors of rank 0.
+    Therefore an update can run on any layout that all its tensors have, and on flat
+    storage. Two updates with equal regions can be joined into one.
 
     `dpc-apply-optimizer` creates the op. `dpc-divide-updates` joins the updates of
     the tensors in one flat storage. Each update becomes one loop.

@@ -9,9 +9,10 @@ def NN_ReduceOp : NN_Op<"reduce", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Combines the elements along some dimensions";
   let description = [{
-    The result does not have the reduced dimensions. If a reduced dimension is
-    empty, the result is the neutral element: 0 for `sum`, -inf for `max`, +inf for
-    `min`, 1 for `prod`. `max` and `min` give NaN if an element is NaN.
+    The result does not have the reduced dimensions. If a reduced dimension is empty,
+    the result is the neutral element: 0 for `sum`, 1 for `prod`, -inf for `max` and
+    +inf for `min`. For integers, the least value of the type takes the place of -inf,
+    and the largest that of +inf. `max` and `min` give NaN if an element is NaN.
 
     Let g be the gradient of the result. With `sum`, every element of the operand gets
     g as its gradient. With `max` and `min`, g is divided evenly among the elements
@@ -39,9 +40,10 @@ def NN_ArgReduceOp : NN_Op<"arg_reduce", [
     Pure, NN_Interpretable, NN_Shardable, NN_Moves]> {
   let summary = "The index of the largest or smallest element";
   let description = [{
-    The index along `dimension` of the largest (`max`) or smallest (`min`) element.
-    If several elements are equal, it is the index of the first, or of the last with
-    `selectLast`. The result does not have `dimension`.
+    The index along `dimension` of the largest (`max`) or smallest (`min`) element. If
+    several elements are equal, it is the index of the first, or of the last with
+    `selectLast`. If an element is NaN, the result is the index of the first NaN, also
+    with `selectLast`. The result does not have `dimension`.
 
     ```mlir
     func.func @example(%x: tensor<4x5xf32>) {

@@ -82,11 +82,12 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 
 FusionKind ReshapeOp::getFusionKind() { return FusionKind::view; }
 
-/// Splits both shapes into groups of dimensions that have the same number of
-/// elements, e.g. 2 x 6 x 5 and 12 x 5 into {2 x 6, 12} and {5, 5}. Then splits
-/// each group into loops that are common to both sides, major to minor. If the
-/// dimensions of a group have no common factors, as 2 x 3 and 3 x 2, each side
-/// keeps its own loops. No axis may cut these.
+/// Divides the dimensions of both shapes into groups. Pairs each group of the
+/// operand with a group of the result that has as many elements: from 2 x 6 x 5 to
+/// 12 x 5, the pairs are 2 x 6 with 12, and 5 with 5. Then splits each pair into
+/// loops that are common to both sides, major to minor. If the two groups of a pair
+/// have no common factors, as 2 x 3 and 3 x 2, each side keeps its own loops. No
+/// axis may cut these, nor a dimension of a tensor without elements.
 ShardingRule ReshapeOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> from = typeOf(getInput()).getShape();

@@ -18,8 +18,9 @@ struct Window {
 
   /// The extents of the output for an input of extents `input`. Each is floor((in +
   /// padLow + padHigh - (k - 1) dilation - 1) / stride) + 1. Fails if a list does
-  /// not have one entry per extent of `input`, or if the window is larger than the
-  /// padded input. The error message begins with the text of `emitError()`.
+  /// not have one entry per extent of `input`, if an entry is out of range, e.g. a
+  /// stride of 0, or if the window is larger than the padded input. The error
+  /// message begins with the text of `emitError()`.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   getOutput(llvm::ArrayRef<int64_t> input,
             llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;

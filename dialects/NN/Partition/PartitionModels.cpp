@@ -51,8 +51,8 @@ struct IotaModel : ModelOf<IotaModel, IotaOp> {
   }
 };
 
-/// The local extent of the first `size` indices of `dim`. -1 if these indices have no
-/// layout, because they end in the middle of a segment that an axis shards.
+/// The local extent of the first `size` indices of `dim`. -1 if these indices alone have
+/// no layout (sliceDim), e.g. the first 3 indices of [(8: data)].
 static int64_t localPrefix(const DimLayout &dim, int64_t size, const MeshShape &mesh) {
   if (size == 0)
     return 0;

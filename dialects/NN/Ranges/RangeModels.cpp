@@ -35,7 +35,8 @@ static ConstantIntRanges between(Value value, int64_t low, int64_t high) {
 /// of `value`.
 static ConstantIntRanges indexOf(Value value, int64_t extent) {
   unsigned width = widthOf(value);
-  // The type is too narrow for the indices, or it is not an integer type.
+  // The dimension is empty, or the type is no integer type or too narrow for the
+  // indices.
   if (extent < 1 || width < 8 || (width < 64 && (extent - 1) >> (width - 1)))
     return anyInteger(value);
   return between(value, 0, extent - 1);

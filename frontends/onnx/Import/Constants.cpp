@@ -35,9 +35,9 @@ bool isConstantLike(Value value) {
   return isa_and_nonnull<nn::ConstantOp>(op);
 }
 
-/// Whether `op` computes the same numbers in every float type: its result is an
-/// integer, or it only moves its operands, selects from them, changes their signs or
-/// rounds them to integers.
+/// Whether `op` computes the same numbers in every float type. It does if its result is
+/// an integer, if it counts (nn.iota) or converts integers, and if it only moves its
+/// operands, selects from them, takes or changes their signs, or rounds them to integers.
 bool isExact(Operation *op) {
   if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
     return true;

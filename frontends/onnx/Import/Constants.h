@@ -20,9 +20,10 @@ constexpr int64_t kMaxFoldedElements = int64_t(1) << 22;
 /// along which all elements are equal counts as extent 1.
 constexpr int64_t kMaxInlineElements = 1024;
 
-/// The elements of `value` if it depends on constants alone. The ops' own
-/// interpreter rules compute them, and each result is rounded to its type. nullopt
-/// if `value` depends on an argument or is too large.
+/// The elements of `value` if it depends on constants alone. The ops' own interpreter
+/// rules compute them, and each result is rounded to its type. nullopt if `value` depends
+/// on an argument, if it or an intermediate result has more than kMaxFoldedElements
+/// elements, or if an op fails.
 std::optional<HostTensor> evaluate(mlir::Value value);
 
 /// `tensor` without the dimensions along which its elements do not change. If there
@@ -36,17 +37,17 @@ HostTensor dropConstantDimensions(const HostTensor &tensor, llvm::SmallVectorImp
 mlir::Value emitConstant(mlir::OpBuilder &builder, mlir::Location loc, const HostTensor &tensor);
 
 /// Folds the ops from `begin` to `end` whose operands are constants, if folding is exact.
-/// It is exact for integer results, for floats that are only moved, selected or negated,
-/// and for float arithmetic on small integers. Integer results include a few integers
-/// that float arithmetic on constants gives, such as int(sqrt(49)). Other float
-/// arithmetic is not folded, because a later pass may widen every float to f64. In
+/// It is exact for integer results, for floats that are only moved, selected, negated or
+/// rounded to integers, and for float arithmetic on small integers. Integer results include
+/// a few integers that float arithmetic on constants gives, such as int(sqrt(49)). Other
+/// float arithmetic is not folded, because a later pass may widen every float to f64. In
 /// `results`, each folded result is replaced by its constant.
 void foldConstants(mlir::OpBuilder &builder, mlir::Block::iterator begin, mlir::Block::iterator end,
                    llvm::MutableArrayRef<mlir::Value> results);
 
-/// Canonicalizes `function`, so that its form does not depend on the exporter. The
-/// function folds ops, merges equal ops and constants, erases unused ops, and moves the
-/// constants to the front, in the order of their first use.
+/// Canonicalizes `function`, so that its form does not depend on the exporter. Folds its
+/// ops, merges equal ops and constants, and erases unused ops. Then moves its constants
+/// to the front, in the order of their first use.
 mlir::LogicalResult tidy(mlir::FunctionOpInterface function);
 
 /// The elements of an ONNX tensor, converted to the element type `element`. That type

@@ -41,8 +41,8 @@ public:
   /// The element type in the MLIR module for ONNX type `type`. With
   /// ImportOptions::widensHalves it is F32 for a 16-bit float.
   virtual ElementType computedType(ElementType type) const = 0;
-  /// The tensors of a sequence that SplitToSequence or SequenceConstruct made;
-  /// nullptr for anything else.
+  /// The tensors of the sequence `id`, e.g. of the result of a SplitToSequence; nullptr
+  /// if `id` is no sequence.
   virtual const llvm::SmallVector<mlir::Value> *sequenceOf(ValueId id) const = 0;
   /// Declares `value` to be the next value of the buffer that initializer `id`
   /// holds. A later call for the same buffer replaces an earlier one.

@@ -223,8 +223,9 @@ size_t passGradients(std::vector<Node> &nodes) {
 }
 
 /// Leaves the graph as ONNX defines it: gradients pass every Identity, and forward()
-/// updates no buffer. `notes` gets lines about the values that the module detaches,
-/// and one line for each buffer that the module updates.
+/// updates no buffer. `notes` gets lines about the values that the module detaches, and
+/// one line for each buffer that the module updates, except counters of batches
+/// (num_batches_tracked).
 void takeAsExported(Graph &graph, llvm::raw_ostream &notes) {
   size_t count = passGradients(graph.nodes);
   std::string dropped = planRestoration(graph).detachedSummary();

@@ -72,11 +72,11 @@ struct ImportSummary {
 /// PyTorch module that the node belongs to.
 ///
 /// Weights are not copied: the MLIR module views them in the parsed model or a mapped
-/// file, which the MLIR context keeps alive. Errors are diagnostics of one line each
-/// that name the file, node or tensor; the result is then null. `notes` gets the restored
-/// tensors; with `asExported` it gets one line for each property of the PyTorch module
-/// that the export lost. Unless they are null, `outSource` gets the parsed (and restored)
-/// model, and `outSummary` gets its statistics.
+/// file, which the MLIR context keeps alive. Each error is a diagnostic of one line that
+/// names the file, node, tensor or option; the result is then null. `notes` gets notes for
+/// the user, e.g. on the restored tensors or, with `asExported`, on the properties of the
+/// PyTorch module that the export lost. Unless they are null, `outSource` gets the parsed
+/// (and restored) model, and `outSummary` gets its statistics.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(llvm::StringRef path, mlir::MLIRContext *context,
                                              const ImportOptions &options, llvm::raw_ostream &notes,
                                              std::unique_ptr<OnnxModel> *outSource = nullptr,

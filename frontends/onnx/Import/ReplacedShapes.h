@@ -24,7 +24,8 @@ std::vector<ReplacedShape> findReplacedShapes(llvm::ArrayRef<GraphInput> inFile,
                                               llvm::ArrayRef<GraphInput> inputs);
 
 /// While an object of this class exists, the first error message also lists the replaced
-/// extents. They are a likely cause of the error: a node may contain an extent of the
+/// extents of the first element of `replaced`, and the number of its further elements.
+/// Replaced extents are a likely cause of the error: a node may contain an extent of the
 /// file as a constant, and then does not fit the new extent. The message about the node
 /// itself does not mention --shape.
 class ReplacedShapeHandler : public mlir::ScopedDiagnosticHandler {
@@ -32,7 +33,7 @@ public:
   ReplacedShapeHandler(mlir::MLIRContext *context, llvm::ArrayRef<ReplacedShape> replaced);
 };
 
-/// Emits the same list as one remark; does nothing if no extent was replaced.
+/// Emits the same text as one remark; does nothing if no extent was replaced.
 void remarkReplaced(llvm::ArrayRef<ReplacedShape> replaced, mlir::Location loc);
 
 } // namespace dpc::onnx

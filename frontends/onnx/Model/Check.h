@@ -20,7 +20,8 @@ constexpr int64_t kMinOpset = 13, kMaxOpset = 27;
 /// bodies of graphs, functions and subgraphs; and that attributes have their declared
 /// types. A function must not be recursive. Limits are call chains of 100 functions,
 /// 10,000 functions, and a million nodes after inlining. The error is the first
-/// violation. It names the node or value and, if two declarations disagree, both of them.
+/// violation. It names the node, value or function that violates a rule, if there is one.
+/// If two declarations disagree, it names both of them.
 llvm::Error checkModel(const onnxpb::ModelProto &model);
 
 } // namespace dpc::onnx

@@ -256,9 +256,9 @@ std::vector<Classified> Classifier::run() {
   return roles;
 }
 
-/// Marks the tensors that the module's state_dict has: all trained ones, persistent
-/// buffers, and constants that the signature lists as a parameter or persistent
-/// buffer.
+/// Marks the tensors that the module's state_dict has: all parameters, persistent
+/// buffers, and constants that the signature lists as a parameter or persistent buffer. A
+/// buffer that the signature does not list counts as persistent.
 void markModuleState(const Graph &graph, std::vector<Classified> &roles) {
   const GraphSignature signature = graphSignature(graph);
   for (auto [initializer, classified] : llvm::zip_equal(graph.initializers, roles)) {

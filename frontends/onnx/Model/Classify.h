@@ -57,11 +57,13 @@ struct Classified {
 ///  3. If the exporter recorded a kind: a PARAMETER is a parameter, a BUFFER is a buffer,
 ///     and a CONSTANT_TENSOR is a constant. A PARAMETER that is a table of sinusoids is a
 ///     constant, unless the graph is imported as exported (see fixSinusoids in Import.cpp).
-///  4. If the exporter recorded `folded_from` (the values it computed the tensor from): if
-///     one of them is a PARAMETER of the graph signature, the tensor is a parameter, unless
-///     it has rank 0, is a mask or has no gradient path. If none is, it is a constant.
-///  5. If the tensor has the name of a PARAMETER or BUFFER of the graph signature, it has
-///     that role. The exporter has then lost the kind of rule 3.
+///  4. If the exporter recorded `folded_from` (the values it computed the tensor from) and
+///     the graph has a signature: the tensor is a parameter if one of these values is a
+///     PARAMETER of the signature, and the tensor has rank 1 or more, is no mask and has a
+///     gradient path. In all other cases it is a constant.
+///  5. If the graph signature has an entry with the name of the tensor: a PARAMETER is a
+///     parameter, a BUFFER is a buffer, and any other entry is a constant. The exporter has
+///     then lost the kind of rule 3.
 ///  6. The values, the uses or the name of the tensor may show that it is a constant: a
 ///     mask, a position table, a scalar, a statistic of an input, an initial state of
 ///     zeros, a name such as `inv_freq`, or a scale of 1 or bias of 0 of a normalisation.

@@ -6,7 +6,8 @@
 
 namespace dpc::onnx {
 
-/// An error with a message for users: one line that names the tensor, node or file.
+/// An error with a message of one line for users. If the error is about a tensor, node,
+/// file or option, the message names it.
 inline llvm::Error fail(const llvm::formatv_object_base &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message.str());
 }

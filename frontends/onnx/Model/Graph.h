@@ -54,8 +54,10 @@ struct Subgraph;
 
 struct Node {
   const onnxpb::NodeProto *proto = nullptr;
-  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>". An
-  /// inlined node has the name of its call as a prefix.
+  /// Unique and never empty: the node's own name, or "<op type>_<ordinal>" if it has
+  /// none, with a number as suffix if another node has the same name. A node that was
+  /// inlined has the name of its call as a prefix, and a node in a subgraph has the name
+  /// of the node around it.
   std::string name;
   /// The domain of the operator; empty for "ai.onnx".
   std::string domain;
@@ -99,7 +101,8 @@ struct Initializer {
   std::string name;
   ValueId value = kNoValue;
   Tensor tensor;
-  /// Names of Identity results that were aliases of the initializer.
+  /// Other names of the initializer: names of Identity results that had its value, and
+  /// further names of a tied parameter (findTiedNames).
   std::vector<std::string> aliases;
   std::map<std::string, std::string> metadata;
 };

@@ -26,8 +26,8 @@ struct Halves {
   int64_t parameters = 0;
 };
 
-/// Finds the 16-bit floats among the initializers, the inputs and the type attributes of
-/// nodes. `roles` has the role of each initializer.
+/// Finds the 16-bit floats among the initializers, the inputs and the attributes of nodes
+/// (types and tensors). `roles` has the role of each initializer.
 Halves findHalves(const Graph &graph, llvm::ArrayRef<Classified> roles);
 
 } // namespace dpc::onnx

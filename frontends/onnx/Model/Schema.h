@@ -96,11 +96,12 @@ using NamedAttribute = std::pair<std::string, const onnxpb::AttributeProto *>;
 /// ONNX's name of an attribute type ("INTS"), or "unknown".
 const char *attributeTypeName(int type);
 
-/// Checks a node against its schema. The schema must know the attributes and their types;
-/// required attributes must be present; the numbers of inputs and outputs must be
-/// allowed; and no required input or output may be omitted. `inputs` and `outputs` tell
-/// for each value whether it is given. The error starts with `who`. The types of values
-/// are not checked here but by typeProblem.
+/// Checks a node against its schema. An attribute must be in the schema, unless the schema
+/// takes any attribute or the name begins with "__", which ONNX reserves for tools.
+/// Attributes must have the types of the schema, and required attributes must be present.
+/// The numbers of inputs and outputs must be allowed, and no required input or output may
+/// be omitted. `inputs` and `outputs` tell for each value whether it is given. The error
+/// starts with `who`. The types of values are not checked here but by typeProblem.
 llvm::Error checkNode(const Schema &schema, llvm::StringRef who, llvm::ArrayRef<bool> inputs,
                       llvm::ArrayRef<bool> outputs, llvm::ArrayRef<NamedAttribute> attributes);
 

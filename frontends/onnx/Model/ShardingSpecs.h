@@ -41,20 +41,20 @@ struct SpecPlan {
 };
 
 /// The layouts that the sharding specs of a file request, expressed with axes of `mesh`.
-/// The key is the name of an initializer or input, or of the node that makes the tensor.
-/// If the file is for another number of devices, its specs are ignored and `notes` says
-/// so. Errors name the tensor, and both the requested layout and the available axes.
+/// The key of a layout is the name of an initializer or input, or of the node whose first
+/// output the tensor is. Specs for another number of devices are ignored, and `notes` says
+/// so. An error about a spec names its tensor.
 llvm::Expected<std::map<std::string, SpecLayout>>
 readShardingSpecs(const OnnxModel &model, const std::vector<SpecAxis> &mesh,
                   llvm::raw_ostream &notes);
 
-/// Maps the name of a value to the name of the node whose first output it is. A value is
-/// left out if an initializer, an input or another node has its name.
+/// Maps the name of a value to the name of the node whose first output it is, if this node
+/// has a name. A value is left out if an initializer, an input or any node has its name.
 std::map<std::string, std::string> findMakers(const OnnxModel &model);
 
-/// Writes the layouts of `plan` as sharding specs into the nodes of `graph` that read its
-/// tensors. Writes a device configuration, named after the mesh, into `model`. Existing
-/// specs and configurations are removed.
+/// Writes the layout of each tensor of `plan` as a sharding spec into the first node of
+/// `graph` that reads the tensor. Writes a device configuration, named after the mesh, into
+/// `model`. Existing specs and configurations are removed.
 void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph, const SpecPlan &plan);
 
 } // namespace dpc::onnx

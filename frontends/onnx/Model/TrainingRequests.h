@@ -26,9 +26,9 @@ struct TrainingRequest {
 /// The requests of a command line in their order, for one graph. If one of them is a
 /// --trainable, initializers that no request names do not train. If several requests name
 /// an initializer, the last of these requests decides. A --trainable that spells out a
-/// name always applies. A --trainable with a glob applies only to initializers that train
-/// by default: a mask or a running statistic becomes a parameter only if its own name is
-/// given.
+/// name also applies to an initializer that does not train by default. A --trainable with
+/// a glob applies only to initializers that train by default: a mask or a running
+/// statistic becomes a parameter only if its own name is given.
 class TrainingRequests {
 public:
   /// Fails, naming the option, for an invalid pattern, for a pattern that matches
@@ -43,7 +43,8 @@ public:
     trains,
     /// The last request that names the initializer is a --frozen.
     frozen,
-    /// There is a --trainable, and no request names the initializer.
+    /// The initializer trains by default, but no request names it, and there is a
+    /// --trainable.
     leftOut
   };
   /// The verdict for a float initializer. `trainsByDefault` tells whether the initializer

@@ -95,8 +95,8 @@ double readValues(const Tensor &tensor, std::vector<double> &values) {
   if (n < 4 || n > kMaxTableElements)
     return 0;
   values.resize(n);
-  // All weights of a model are read here, so f32 elements are converted without a
-  // call per element.
+  // Nearly all weights of a model are read here, so f32 elements are converted without
+  // a call per element.
   if (tensor.type == ElementType::F32) {
     for (int64_t i = 0; i < n; ++i) {
       float value;

@@ -22,7 +22,8 @@ bool looksLikeMask(const Tensor &tensor);
 bool looksLikeTable(const Tensor &tensor);
 
 /// Whether the tensor is a table of position encodings as modules compute them: along
-/// some axis other than the last, every line is a sinusoid, and no magnitude exceeds 1.
+/// some axis other than the last, every line is a sinusoid, and the largest magnitude is
+/// between 0.5 and 1.
 bool looksLikeSinusoids(const Tensor &tensor);
 
 /// Every element equals `value`.

@@ -41,8 +41,8 @@ template <nn::Comparison comparison> LogicalResult convertComparison(Conversion 
   return c.done(c.e.compare(comparison, lhs, rhs));
 }
 
-/// Converts Less, Greater and the like. If the node compares a drawn number with a
-/// probability, the result is the mask of a dropout.
+/// Converts Less, Greater and the like. If the node compares a drawn number with one
+/// known probability, the result is the mask of a dropout.
 template <nn::Comparison comparison> LogicalResult convertOrder(Conversion &c) {
   if (Value mask = comparedMask(c, comparison))
     return c.done(mask);

@@ -31,8 +31,8 @@ Value dpc::onnx::wrapIndices(Conversion &c, unsigned operand, int64_t extent) {
 namespace {
 
 /// The rows of `table` at known indices, as a slice of the table. The indices must form
-/// an arithmetic sequence, which may be repeated (e.g. one index, or the same positions
-/// for every sample). Null for other indices, or if an index is out of range.
+/// an ascending arithmetic sequence, which may be repeated (e.g. one index, or the same
+/// positions for every sample). Null for other indices, or if an index is out of range.
 Value gatherInSteps(Conversion &c, Value table, int64_t axis, HostTensor indices) {
   int64_t extent = shapeOf(table)[axis], count = indices.size();
   for (int64_t &index : indices.ints) {

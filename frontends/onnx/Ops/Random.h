@@ -9,13 +9,16 @@ namespace dpc::onnx {
 
 /// The only operand that reads the elements of `value`. The second operand of CastLike
 /// does not count, because only its type is read. nullopt if no operand or several
-/// operands read the elements, or if `value` is an output of the model.
+/// operands read the elements, or if a node of a subgraph reads them. Outputs of the model
+/// do not count as readers.
 std::optional<Use> soleReader(const Graph &graph, ValueId value);
 /// Whether the node draws uniformly from [0, 1).
 bool drawsUnit(const Node &node);
-/// The mask that a comparison (Less, Greater, ..) gives if it compares one number with an
-/// operand that is drawn uniformly from [0, 1) and that no other node reads. Null for
-/// other operands. If the number is outside of [0, 1], reports an error and returns null.
+/// The result of the node, a comparison (Less, Greater, ..), if one of its operands is
+/// drawn uniformly from [0, 1) and no other node reads that operand. Null if neither
+/// operand is such a draw. If the other operand is one known number, the result is the
+/// mask of a dropout; a number outside of [0, 1] is an error, and the result is null.
+/// Otherwise, the result compares an nn.draw_uniform with the other operand.
 mlir::Value comparedMask(Conversion &c, nn::Comparison comparison);
 /// Booleans of shape `shape`, each true with probability `p`. They are the mask of a
 /// dropout of ones, so in evaluation all of them are true.

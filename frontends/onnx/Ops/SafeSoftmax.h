@@ -15,8 +15,9 @@ mlir::Value safeSoftmax(Conversion &c, mlir::Value scores, int64_t axis);
 /// Whether the node, a Softmax, belongs to PyTorch's scaled dot product attention, which
 /// gives 0 in a row whose keys are all masked. The default exporter names the call.
 /// TorchScript names no call, so the form of the graph decides: queries and keys are each
-/// scaled by the root of the scale. The result is false if the file itself replaces these
-/// rows by zeros, or if every row is known to see a key.
+/// scaled by the root of the scale. The result is false if no mask is added to the
+/// scores, if the file itself replaces these rows by zeros, or if every row is known to
+/// see a key.
 bool isSafeSoftmax(Conversion &c);
 
 } // namespace dpc::onnx

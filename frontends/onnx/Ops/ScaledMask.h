@@ -14,8 +14,8 @@ namespace dpc::onnx {
 
 /// The result of a Div for the forms mask / p and (x * mask) / p.
 mlir::Value dividedMask(Conversion &c);
-/// The result of a Mul for the forms (x / p) * mask and (x * mask) * (1 / p), with the
-/// factors in any order.
+/// The result of a Mul for the forms mask * (1 / p), (x / p) * mask and
+/// (x * mask) * (1 / p), with the factors in any order.
 mlir::Value multipliedMask(Conversion &c);
 /// The result of a Where for the forms (mask, x / p, 0) and (mask, 1 / p, 0). If no other
 /// node reads the mask, the mask may also be inverted: (drop, 0, x / p). A Where with an

@@ -68,7 +68,8 @@ public:
   /// of the module.
   std::vector<ValueId> valuesOf(llvm::StringRef name) const;
   /// Whether the exporter dropped a call that used the result of `call`: the result has
-  /// more users than the file has.
+  /// more users than the file has. Also true if the metadata do not give the number of
+  /// users.
   bool hasHiddenUser(const CallReads &call) const;
 
 private:

@@ -68,8 +68,10 @@ Derived distinctRows(const Tensor &value, unsigned rowDims);
 
 /// The same for a `value` whose dimensions were permuted after the lookup. Some of its
 /// dimensions belong to the indices, and the others to a row. Chooses the division of
-/// dimensions that gives the smallest table. Gives `value` itself if no row occurs twice.
-/// nullopt if all elements are equal, because then rows cannot be told apart.
+/// dimensions that gives the smallest table. Rows of a single number count only if the
+/// table has at most half as many elements as `value`. Gives `value` itself if its rank is
+/// not 2 to 6, or if no division gives a smaller table. nullopt if all elements are equal,
+/// because then rows cannot be told apart.
 std::optional<Derived> distinctRowsAnywhere(const Tensor &value);
 
 /// For a `value` that is a parameter repeated along some dimensions: the parameter. All

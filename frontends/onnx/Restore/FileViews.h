@@ -15,9 +15,10 @@ namespace dpc::onnx {
 nn::FileTensor viewOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<DerivationStep> steps,
                       const Initializer &inFile);
 
-/// For each tensor of the plan, the file's tensors in `graph` that contain it. The result
-/// has one entry per tensor of the plan. The tensor's own name comes first if the file
-/// has it.
+/// For each tensor of the plan, the file's tensors in `graph` that contain it or some of
+/// its rows. The result has one entry per tensor of the plan. The tensor's own name comes
+/// first if the file has it. If no tensor of the file contains any of its rows, the only
+/// view says so (FileTensor::Holds::nothing).
 std::vector<std::vector<nn::FileTensor>> findFileViews(const RestorationPlan &plan,
                                                        const Graph &graph);
 

@@ -1,9 +1,9 @@
 // Identifies the module's parameters by the metadata of PyTorch's default exporter.
 //
-// Every node has an `fx_node` that quotes the ATen call from which it was exported, with
-// the module's own names of the arguments. The finder matches the operands of a call's
-// nodes with the arguments of the call. So it learns which parameter an operand was
-// before the exporter merged, transposed or folded tensors.
+// Nearly every node has an `fx_node` that quotes the ATen call from which it was
+// exported, with the module's own names of the arguments. The finder matches the operands
+// of a call's nodes with the arguments of the call. So it learns which parameter an
+// operand was before the exporter merged, transposed or folded tensors.
 
 #include "frontends/onnx/Restore/CompareCalls.h"
 #include "frontends/onnx/Restore/MetadataFinder.h"

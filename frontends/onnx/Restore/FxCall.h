@@ -30,9 +30,9 @@ llvm::StringRef resultOf(llvm::StringRef text);
 llvm::StringRef valueArgument(const FxCall &call, int position);
 
 /// The position of the argument of `call` that operand `operand` of `node` reads; `node`
-/// is one of the call's nodes. The result is `kNoArgument` if the exporter added the
-/// operand. nullopt if this function does not know the call. If it knows a call, the
-/// operands in ONNX may differ from the arguments in their order and count.
+/// is one of the call's nodes. Operands in ONNX may differ from the arguments in their
+/// order and count. The result is `kNoArgument` if the exporter added the operand. It is
+/// nullopt if this function does not know the call, or if the exporter merged two clamps.
 constexpr int kNoArgument = -1;
 std::optional<int> argumentOf(const FxCall &call, const Node &node, int32_t operand);
 

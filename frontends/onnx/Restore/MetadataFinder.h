@@ -28,8 +28,8 @@ struct Identified {
   /// Whether the tensor itself is an argument of the call. False if the call takes
   /// a value that was computed from it.
   bool isArgument;
-  /// The name of the argument that was computed from the tensor ("permute_1"); empty
-  /// if the file does not name the argument, or if `isArgument`.
+  /// The name of the argument that was computed from the tensor ("permute_1"); empty if
+  /// the file does not name the argument. Not used if `isArgument`.
   std::string argument;
 };
 

@@ -44,8 +44,8 @@ private:
   const Graph &graph;
   const GraphSignature &signature;
   std::map<std::string, const SignatureEntry *, std::less<>> buffers;
-  /// The name of each buffer after its last update; empty if the file does not name
-  /// the results of a call.
+  /// The name of each buffer after its last update; empty if the file does not name the
+  /// results of a call, or once a message about the buffer has been made.
   std::map<const SignatureEntry *, std::string> ends;
   std::vector<std::string> lost;
 };

@@ -41,8 +41,8 @@ struct RestoredUse {
   Derivation steps;
 };
 
-/// An operand of a recurrent operator, which consists of several tensors of the module.
-/// The operand concatenates their rows, and has the gates of each tensor in another order
+/// An operand of a recurrent operator. The operand consists of several tensors of the
+/// module: it concatenates their rows, and has the gates of each tensor in another order
 /// than the module.
 struct JoinedUse {
   int32_t node;
