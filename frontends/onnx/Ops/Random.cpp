@@ -123,6 +123,8 @@ LogicalResult convertBernoulli(Conversion &c) {
 } // namespace
 
 std::optional<Use> dpc::onnx::soleReader(const Graph &graph, ValueId value) {
+  if (llvm::any_of(graph.outputs, [&](const GraphOutput &output) { return output.value == value; }))
+    return std::nullopt;
   std::optional<Use> found;
   for (const Use &use : graph.values[value].uses) {
     if (use.operand == 1 && graph.nodes[use.node].is("CastLike"))

@@ -9,8 +9,8 @@ namespace dpc::onnx {
 
 /// The only operand that reads the elements of `value`. The second operand of CastLike
 /// does not count, because only its type is read. nullopt if no operand or several
-/// operands read the elements, or if a node of a subgraph reads them. Outputs of the model
-/// do not count as readers.
+/// operands read the elements, if a node of a subgraph reads them, or if `value` is an output
+/// of the model.
 std::optional<Use> soleReader(const Graph &graph, ValueId value);
 /// Whether the node draws uniformly from [0, 1).
 bool drawsUnit(const Node &node);

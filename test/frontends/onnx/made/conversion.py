@@ -155,6 +155,10 @@ def draws():
     good("depth-floor", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["y"])], [keep]))
     good("depth-floor-used", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["e"]), node("Add", ["e", "u"], ["y"])],
                                    [keep]))
+    good("drawn-output", model(
+        [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
+         node("Mul", ["x", "kf"], ["y"])],
+        [tensor("like", np.zeros((2, 1), np.float32)), keep], outputs=[value("y", [2, 4]), value("u", [2, 1])]))
     drawn = node("Bernoulli", ["full"], ["m"])
     good("depth-after", model([drawn, node("Mul", ["x", "m"], ["d"]), node("Div", ["d", "p"], ["y"])], [keep, full]))
     good("depth-inverse", model([drawn, node("Mul", ["m", "x"], ["d"]), node("Mul", ["q", "d"], ["y"])],
