@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Declares a placeholder, which defineGrids later replaces by a table of images or by a
-/// name.
+/// Declares a placeholder. defineGrids later replaces it by the table of a kernel's code images
+/// (PTX and machine code), or by the name of one of the kernel's functions in them.
 static llvm::Constant *declare(llvm::Module &module, const Twine &name) {
   return module.getOrInsertGlobal(name.str(), llvm::Type::getInt8Ty(module.getContext()));
 }

@@ -17,11 +17,13 @@ struct ClassAxis {
 
   /// Chooses the axis of the classes:
   /// - If `axis` is given, it is the class axis. A negative `axis` counts from the end.
-  /// - Otherwise, if `labels` is given, an axis fits if the logits without this axis have the shape
-  ///   of the labels. For logits [8, 10] and labels [8], axis 1 fits.
+  /// - Otherwise, if `labels` is given, the class axis is the one that fits: an axis fits if the
+  ///   logits without this axis have the shape of the labels. For logits [8, 10] and labels [8],
+  ///   axis 1 fits.
   /// - If neither is given, the shape of the labels is assumed to be that of the logits without the
   ///   usual class axis: axis 1 for logits of rank 4 or more (as in PyTorch), and the last axis for
-  ///   other logits. An axis then fits as above.
+  ///   other logits. With these labels, the class axis is the axis that fits, as above. The usual
+  ///   axis always fits; it is an error if another one fits too.
   ///
   /// The first axis is usually the batch dimension, so it is the class axis only if `axis` says so.
   ///

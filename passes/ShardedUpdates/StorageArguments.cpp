@@ -57,7 +57,8 @@ public:
   }
 
   /// Makes all readers read the members from gathers of `shard`. One gather comes before the first
-  /// reader in the forward pass, and another before the first other reader.
+  /// reader in the forward pass, and a second one before the first reader outside of the forward
+  /// pass.
   void replaceByGathers(const Members &members, Value shard, const Ancestors &forward) const {
     enterLoops(members, shard, forward);
     for (BlockArgument member : members)
@@ -158,9 +159,10 @@ private:
     }
   }
 
-  /// `converted` is `member`, already converted. Makes the readers that convert `member`, or rows
-  /// looked up in it, read `converted` instead, and removes their conversions. Follows `member`
-  /// into the bodies of loops that take it as a `whole` operand.
+  /// `converted` is `member`, already converted. Some readers convert `member`, others look up rows
+  /// in it and convert these. Removes the conversions: their users read `converted`, or rows that
+  /// are looked up in it. Follows `member` into the bodies of loops that take it as a `whole`
+  /// operand.
   static void replaceConversions(BlockArgument member, Value converted,
                                  llvm::function_ref<bool(OpOperand &)> isRead) {
     SmallVector<std::pair<Operation *, unsigned>> reads;

@@ -1,5 +1,5 @@
-// Folds ops whose operands are constants while a file is imported, and emits constants
-// for the ops of converters.
+// While a file is imported, folds ops whose operands are constants. Emits the constants of
+// initializers, and those that converters of ONNX nodes need.
 
 #include "frontends/onnx/Import/Constants.h"
 
@@ -35,9 +35,9 @@ bool isConstantLike(Value value) {
   return isa_and_nonnull<nn::ConstantOp>(op);
 }
 
-/// Whether `op` computes the same numbers in every float type. It does if its result is
-/// an integer, if it counts (nn.iota) or converts integers, and if it only moves its
-/// operands, selects from them, takes or changes their signs, or rounds them to integers.
+/// Whether `op` computes the same numbers in every float type. Each of these is sufficient: its
+/// result is an integer; it counts (nn.iota); it converts integers; or it only moves its operands,
+/// selects from them, computes or changes their signs, or rounds them to integers.
 bool isExact(Operation *op) {
   if (isa<IntegerType>(nn::typeOf(op->getResult(0)).getElementType()))
     return true;
@@ -91,10 +91,10 @@ bool isExactArithmetic(Operation *op, const HostTensor &result) {
          });
 }
 
-/// Calls `visit` with `values` in blocks that are contiguous in memory, one for each index of
-/// `dimension` and of the dimensions before it. Stops at the first block for which `visit` gives
-/// false, and returns false then. `visit` gets the index of `dimension`, that index's block and
-/// the block of index 0.
+/// Divides `values` into contiguous blocks: one for each combination of indices of `dimension` and
+/// of the dimensions before it. Calls `visit` for each block. Stops at the first block for which
+/// `visit` gives false, and returns false then. `visit` gets the index of `dimension`, that index's
+/// block and the block of index 0.
 template <typename Element, typename Visit>
 bool forEachBlock(ArrayRef<Element> values, ArrayRef<int64_t> shape, int64_t dimension,
                   Visit visit) {

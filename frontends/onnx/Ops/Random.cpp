@@ -1,9 +1,9 @@
 // Imports ONNX random operators.
 //
-// A program draws random values only in training. Exporters write three operations as a
-// comparison of a uniform random number with a probability: bernoulli, dropout of a mask
-// (stochastic depth), and decomposed dropout. If the probability is one known number, the
-// result of such a comparison becomes the mask of an nn.dropout, which is all ones in
+// A program draws random values only in training. Exporters write three operations as a comparison
+// of a uniform random number with a probability: bernoulli, the mask of stochastic depth (one
+// number per sample), and the mask of a decomposed dropout. If the probability is one known number,
+// the result of such a comparison becomes the mask of an nn.dropout, which is all ones in
 // evaluation.
 
 #include "frontends/onnx/Ops/Random.h"
@@ -81,7 +81,8 @@ LogicalResult drawnNormal(Conversion &c, ArrayRef<int64_t> shape, Type type) {
 
 LogicalResult convertRandomUniformLike(Conversion &c) {
   Value like = c.operand(0);
-  if (drawsMask(c.graph(), c.node)) // the comparison draws
+  // The converter of the comparison draws the mask, and reads only the type of these zeros.
+  if (drawsMask(c.graph(), c.node))
     return c.done(c.e.splat(RankedTensorType::get(shapeOf(like), c.builder.getF32Type()), 0));
   return drawnUniform(c, shapeOf(like), nn::typeOf(like).getElementType());
 }
@@ -91,7 +92,7 @@ LogicalResult convertRandomNormalLike(Conversion &c) {
 }
 
 LogicalResult convertRandomUniform(Conversion &c) {
-  if (drawsMask(c.graph(), c.node)) // the comparison draws
+  if (drawsMask(c.graph(), c.node)) // the converter of the comparison draws the mask
     return c.done(c.e.splat(RankedTensorType::get(c.intsAttr("shape"), c.builder.getF32Type()), 0));
   return drawnUniform(c, c.intsAttr("shape"), c.builder.getF32Type());
 }

@@ -1,4 +1,5 @@
-// Recognises dropout that a module writes out, such as stochastic depth:
+// Recognises dropout that a PyTorch module computes with ordinary ops instead of the dropout op,
+// such as stochastic depth:
 // `x / p * floor(p + rand)`, `x * bernoulli(p) / p`, `x * (bernoulli(p) / p)`,
 // `where(rand < q, 0, x) / (1 - q)`.
 

@@ -28,8 +28,8 @@ void stopListening(const std::string &address);
 /// until `deadline`.
 dpc_status_t connectTo(const std::string &address, double deadline, Fd *outFd);
 
-/// Sends or receives exactly `bytes` bytes. Returns false on an error, at the end
-/// of the stream, or at the deadline (of monotonicSeconds).
+/// Sends or receives exactly `bytes` bytes. Returns false on an error, at the end of the stream, or
+/// at `deadline`, a time of the clock monotonicSeconds().
 bool sendAll(int fd, const void *data, size_t bytes, double deadline);
 bool receiveAll(int fd, void *data, size_t bytes, double deadline);
 

@@ -9,8 +9,8 @@ namespace dpc {
 /// that callers can write `return fail(...)`.
 [[gnu::format(printf, 2, 3)]] dpc_status_t fail(dpc_status_t status, const char *format, ...);
 
-/// Prefixes the thread's last error with "context: " and returns `status`
-/// unchanged.
+/// Puts the formatted text and ": " before the thread's last error, e.g. "--eval-data: " before
+/// "x.npy: No such file or directory". Returns `status` unchanged.
 [[gnu::format(printf, 2, 3)]] dpc_status_t failWithin(dpc_status_t status, const char *format, ...);
 
 /// Like fail, but for an error that another rank reports to the user, so that

@@ -22,9 +22,9 @@ namespace {
 
 bool isFloat(uint32_t dtype) { return dtype >= DPC_F64 && dtype <= DPC_BF16; }
 
-/// Whether the samples of an array can lie along batch_dim, as in the input: whether
-/// all other extents are equal. False if batch_dim is the first dimension, or if the
-/// input has no batch dimension.
+/// Whether the samples of an array can lie along batch_dim, as in the input. They can if the array
+/// and the input have equal extents in all other dimensions. False if batch_dim is the first
+/// dimension, or if the input has no batch dimension.
 bool isLaidOutAs(const dpc_input_t &input, const dpc_array_t &array) {
   if (input.batch_dim <= 0 || array.dim_count != input.dim_count)
     return false;

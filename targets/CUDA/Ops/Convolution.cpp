@@ -14,10 +14,10 @@ using Index = LoopEmitter::Index;
 
 namespace {
 
-/// Computes one product per group, which `Terms` describes (ConvolutionTerms.h).
-/// In the gradient of the weight, neighbours along the depth are neighbours in
-/// memory for both factors. In the other two products, this only holds for the
-/// weight.
+/// Computes one product per group, which `Terms` describes (ConvolutionTerms.h). The depth of a
+/// product is its summed dimension. In the gradient of the weight, elements that are neighbours
+/// along the depth are neighbours in memory in both factors. In the other two products, this only
+/// holds for the weight.
 template <typename Terms, typename Op, bool depthIsInnerOfFirst>
 struct ConvolutionGridFill
     : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
