@@ -45,10 +45,15 @@ bool isComparison(const Node &node) {
          node.is("GreaterOrEqual");
 }
 
-/// Whether `uniform` draws from [0, 1) and its only use is a comparison.
+/// Whether `uniform` draws from [0, 1), a comparison is its only use, and the converter of the
+/// comparison draws the number in its place (comparedMask). That converter draws one operand: the
+/// first one, if both operands could be drawn.
 bool drawsMask(const Graph &graph, const Node &uniform) {
   std::optional<Use> use = soleReader(graph, uniform.output(0));
-  return use && isComparison(graph.nodes[use->node]) && drawsUnit(uniform);
+  if (!use || !isComparison(graph.nodes[use->node]) || !drawsUnit(uniform))
+    return false;
+  const Node *first = graph.makerOf(graph.nodes[use->node].inputs[0]);
+  return use->operand == 0 || !first || !drawsMask(graph, *first);
 }
 
 /// Sets the result to `shift` + `scale` * x, where `Op` draws x with shape `shape`.

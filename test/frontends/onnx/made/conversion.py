@@ -155,6 +155,9 @@ def draws():
     good("depth-floor", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["y"])], [keep]))
     good("depth-floor-used", model([*floor, node("Div", ["x", "p"], ["d"]), node("Mul", ["d", "m"], ["e"]), node("Add", ["e", "u"], ["y"])],
                                    [keep]))
+    good("drawn-twice", model(
+        [node("RandomUniformLike", ["x"], ["u"]), node("RandomUniform", [], ["v"], shape=[2, 4]), node("Less", ["u", "v"], ["k"]),
+         node("Cast", ["k"], ["kf"], to=F32), node("Mul", ["x", "kf"], ["y"])]))
     good("drawn-output", model(
         [node("RandomUniformLike", ["like"], ["u"]), node("Less", ["u", "p"], ["k"]), node("Cast", ["k"], ["kf"], to=F32),
          node("Mul", ["x", "kf"], ["y"])],
