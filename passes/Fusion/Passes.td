@@ -36,14 +36,14 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
     Needs: static shapes, `dpc-describe-machine`. Keeps: results and their names.
 
     ```mlir
-    func.func @example(%b: tensor<4xf32>, %x: tensor<8x4xf32>) {
+    func.func @example(%b: tensor<4xf32>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       %0 = nn.broadcast %b [1] : tensor<4xf32> -> tensor<8x4xf32>
       %1 = nn.add %x, %0 : tensor<8x4xf32>
       %2 = nn.relu %1 : tensor<8x4xf32>
-      return
+      return %2 : tensor<8x4xf32>
     }
     // becomes
-    func.func @example(%x: tensor<8x4xf32>, %b: tensor<4xf32>) {
+    func.func @example(%b: tensor<4xf32>, %x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       %2 = nn.kernel (%x, %b : tensor<8x4xf32>, tensor<4xf32>) {
       ^bb0(%xi: tensor<8x4xf32>, %bi: tensor<4xf32>):
         %0 = nn.broadcast %bi [1] : tensor<4xf32> -> tensor<8x4xf32>
@@ -51,7 +51,7 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
         %r = nn.relu %1 : tensor<8x4xf32>
         nn.yield %r : tensor<8x4xf32>
       } -> tensor<8x4xf32>
-      return
+      return %2 : tensor<8x4xf32>
     }
     ```
   }];

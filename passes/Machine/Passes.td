@@ -17,7 +17,7 @@ def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
     module {}
     // becomes
     module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native",
-        flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {}
+        flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>} {}
     ```
   }];
   let dependentDialects = ["::dpc::dist::DistDialect"];

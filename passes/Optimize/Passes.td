@@ -39,10 +39,12 @@ def ApplyOptimizer : Pass<"dpc-apply-optimizer", "mlir::ModuleOp"> {
     }
     // becomes, with optimizer=sgd,lr=0.1
     func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">},
-                    %lr: tensor<f32> {nn.arg = #nn.arg<control "learning_rate">})
+                    %lr: tensor<f64> {nn.arg = #nn.arg<control "learning_rate">},
+                    %step: tensor<i64> {nn.arg = #nn.arg<control "step">})
         -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
       %g = nn.constant dense<1.0> : tensor<4xf32>
-      %w1 = nn.update (%w, %g : tensor<4xf32>, tensor<4xf32>) scalars (%lr : tensor<f32>) {
+      %l = nn.convert %lr : tensor<f64> -> tensor<f32>
+      %w1 = nn.update (%w, %g : tensor<4xf32>, tensor<4xf32>) scalars (%l : tensor<f32>) {
       ^bb0(%p: tensor<f32>, %d: tensor<f32>, %rate: tensor<f32>):
         %0 = nn.mul %rate, %d : tensor<f32>
         %1 = nn.sub %p, %0 : tensor<f32>
