@@ -166,7 +166,8 @@ static FailureOr<MetricValue> buildOutputMean(func::FuncOp function, OpBuilder &
     terms = e.select(valid, terms, e.splatLike(terms, 0));
     rows = e.convert(loss.validRows, element);
   }
-  Value mean = e.div(sumAll(e, terms), e.mul(rows, double(type.getNumElements() / batch)));
+  const int64_t rowElements = type.getNumElements() / batch;
+  Value mean = e.div(sumAll(e, terms), e.mul(rows, double(rowElements)));
   return MetricValue{name.str(), mean, MetricMean::samples};
 }
 

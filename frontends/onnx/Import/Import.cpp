@@ -173,6 +173,7 @@ llvm::Error apply(const RestorationPlan &plan, OnnxModel &model, Graph &graph, R
         initializer.aliases.insert(initializer.aliases.end(), tensor.aliases.begin(),
                                    tensor.aliases.end());
         restored.fileTensors[tensor.name] = std::move(tensorViews);
+        break;
       }
   return llvm::Error::success();
 }

@@ -124,7 +124,7 @@ std::optional<Undone> MetadataFinder::invertFolded(const Identified &found) cons
   }
   if (stem == "add" && others == 1 && scalars == 1)
     return undoAddition(value, addend);
-  if (stem == "embedding" && value.shape.size() > 0) {
+  if (stem == "embedding" && !value.shape.empty()) {
     if (isSplat(value))
       return std::nullopt;
     return Undone{distinctRows(value, 1), Doubt::None};

@@ -3,7 +3,6 @@
 #include "test/cuda_emulator/tests/KernelRuns.h"
 
 using namespace dpc::test;
-using dpc::cuda::Result;
 
 namespace {
 
