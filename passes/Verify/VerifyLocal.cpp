@@ -50,7 +50,7 @@ private:
       auto attr = function.getArgAttrOfType<LayoutAttr>(index, DistDialect::kLayoutAttrName);
       if (!attr)
         return violation(function) << "argument " << index << " has no layout";
-      Layout layout = attr.getLayout();
+      const Layout &layout = attr.getLayout();
       if (auto defect = dist::check(layout, layout.shape(), mesh))
         return violation(function) << "argument " << index << ": " << *defect;
       if (llvm::ArrayRef<int64_t>(localShape(layout, mesh)) != cast<ShapedType>(type).getShape())

@@ -48,7 +48,7 @@ LogicalResult KnownLayouts::addGiven(func::FuncOp function) {
     if (!arg || !given || !nn::isState(arg.getKind()))
       continue;
     RankedTensorType type = nn::typeOf(function.getArgument(i));
-    Layout layout = given.getLayout();
+    const Layout &layout = given.getLayout();
     std::optional<std::string> defect = check(layout, type.getShape(), mesh);
     if (!defect && !layout.partial.empty())
       defect = "state cannot be partial";

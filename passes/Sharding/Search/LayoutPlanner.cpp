@@ -162,6 +162,8 @@ SplitPlan LayoutPlanner::split() {
   const bool mayImprove = wishes.splitAtoms && !wishes.stateIsKnown;
   problem.budget /= kSmallerBudget;
   for (unsigned round = 0; round < kImprovements && mayImprove; ++round) {
+    // A copy, because add() may move the elements of `found`.
+    // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const SplitPlan fastest = found[chooseFastest(costs)];
     problem.price = [&](const AxisPlan &trial) { return cost(*assign(fastest.program, trial)); };
     AxisPlan improved = improveLayouts(problem, fastest.plan);

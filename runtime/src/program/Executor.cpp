@@ -67,7 +67,7 @@ dpc_status_t Executor::uploadInputs() {
 dpc_status_t Executor::compute(const dpc_action_t &action) {
   const dpc_status_t status = queue.compute(action.function, micro, action.args);
   return status ? failWithin(status, "%s in step %llu", program.functions[action.function].name,
-                             static_cast<unsigned long long>(controls.step + 1))
+                             static_cast<unsigned long long>(controls.step) + 1)
                 : DPC_OK;
 }
 

@@ -35,7 +35,7 @@ std::string format(const TraceEvent &event, const dpc_program_t &program, uint32
                 double(event.endNs - event.beginNs) * 1e-3);
   std::string out = "{\"name\":" + quoted(name.c_str()) + head;
   std::snprintf(args, sizeof args, ",\"args\":{\"step\":%llu,\"microbatch\":%u",
-                static_cast<unsigned long long>(event.step + 1), event.micro);
+                static_cast<unsigned long long>(event.step) + 1, event.micro);
   out += args;
   if (comm) {
     const dpc_group_family_t &family = program.families[action.group];

@@ -31,12 +31,12 @@ static unsigned number(const char *name, unsigned otherwise) {
   return static_cast<unsigned>(parsed);
 }
 
-template <size_t N>
-static int choice(const char *name, const char *const (&names)[N], const char *allowed) {
+template <size_t count>
+static int choice(const char *name, const char *const (&names)[count], const char *allowed) {
   const char *value = read(name);
   if (!value)
     return 0;
-  for (size_t i = 0; i < N; ++i)
+  for (size_t i = 0; i < count; ++i)
     if (!std::strcmp(value, names[i]))
       return static_cast<int>(i);
   refuse(name, value, allowed);

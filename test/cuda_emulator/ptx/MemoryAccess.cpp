@@ -66,7 +66,7 @@ void Translator::translateAtomic(const Instruction &op) {
       {"add", Op::Add},   {"min", Op::UMin},     {"max", Op::UMax},
       {"and", Op::And},   {"or", Op::Or},        {"xor", Op::Xor},
       {"exch", Op::Xchg}, {"inc", Op::UIncWrap}, {"dec", Op::UDecWrap}};
-  for (auto [name, chosen] : integers) {
+  for (const auto &[name, chosen] : integers) {
     if (!op.has(name))
       continue;
     Op::BinOp what = chosen;
