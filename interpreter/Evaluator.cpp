@@ -65,6 +65,22 @@ public:
     return device.exchange(op, axes, mine);
   }
 
+  LogicalResult send(Operation *op, StringRef axis, int64_t stage, int64_t number,
+                     const HostTensor &tensor) override {
+    return device.send(op, axis, stage, number, tensor);
+  }
+
+  FailureOr<HostTensor> receive(Operation *op, StringRef axis, int64_t stage,
+                                int64_t number) override {
+    return device.receive(op, axis, stage, number);
+  }
+
+  FailureOr<std::vector<HostTensor>> exchangeAmong(Operation *op, StringRef axis,
+                                                   ArrayRef<int64_t> stages, int64_t number,
+                                                   const HostTensor &mine) override {
+    return device.exchangeAmong(op, axis, stages, number, mine);
+  }
+
 private:
   struct Slot {
     HostTensor tensor;
@@ -133,6 +149,20 @@ private:
 };
 
 } // namespace
+
+LogicalResult DeviceContext::send(Operation *op, StringRef, int64_t, int64_t, const HostTensor &) {
+  return failWithoutStages(op);
+}
+
+FailureOr<HostTensor> DeviceContext::receive(Operation *op, StringRef, int64_t, int64_t) {
+  return failWithoutStages(op), failure();
+}
+
+FailureOr<std::vector<HostTensor>> DeviceContext::exchangeAmong(Operation *op, StringRef,
+                                                                ArrayRef<int64_t>, int64_t,
+                                                                const HostTensor &) {
+  return failWithoutStages(op), failure();
+}
 
 FailureOr<std::vector<HostTensor>> dpc::evaluate(FunctionOpInterface function,
                                                  std::vector<HostTensor> arguments,

@@ -7,9 +7,9 @@
 
 namespace dpc {
 
-/// The device that the evaluator computes for: its coordinates on the mesh, and
-/// the exchange of tensors with other devices. This base class is the device of
-/// a program without a mesh, which exchanges tensors with no other device.
+/// The device that the evaluator computes for: its coordinates on the mesh, and the services by
+/// which it exchanges tensors with other devices. The functions have the meaning that
+/// InterpreterContext documents. This base class is the device of a program without a mesh.
 class DeviceContext {
 public:
   virtual ~DeviceContext() = default;
@@ -20,6 +20,13 @@ public:
   exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, const HostTensor &mine) {
     return std::vector<HostTensor>{mine};
   }
+  virtual mlir::LogicalResult send(mlir::Operation *op, llvm::StringRef axis, int64_t stage,
+                                   int64_t number, const HostTensor &tensor);
+  virtual mlir::FailureOr<HostTensor> receive(mlir::Operation *op, llvm::StringRef axis,
+                                              int64_t stage, int64_t number);
+  virtual mlir::FailureOr<std::vector<HostTensor>>
+  exchangeAmong(mlir::Operation *op, llvm::StringRef axis, llvm::ArrayRef<int64_t> stages,
+                int64_t number, const HostTensor &mine);
 };
 
 /// Runs `function` on one device: calls the interpreter rule of each op

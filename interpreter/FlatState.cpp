@@ -50,13 +50,13 @@ FailureOr<std::vector<HostTensor>> dpc::storeFlat(const TensorMap &state, Storag
   return devices;
 }
 
-void dpc::loadFlat(ArrayRef<HostTensor> held, StorageAttr storage, const MeshShape &mesh,
-                   TensorMap &state) {
+void dpc::loadFlat(ArrayRef<HostTensor> held, ArrayRef<int64_t> ranks, StorageAttr storage,
+                   const MeshShape &mesh, TensorMap &state) {
   const SmallVector<StringRef> axes = axesOf(storage);
   // The undivided storage of each group of devices along `axes`. The key of a
   // group is the coordinates of its first device.
   std::map<std::vector<int64_t>, std::vector<double>> groups;
-  for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
+  for (int64_t rank : ranks) {
     const auto coordinates = mesh.coordinates(rank);
     std::vector<int64_t> first(coordinates.begin(), coordinates.end());
     for (StringRef axis : axes)

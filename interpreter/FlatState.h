@@ -17,10 +17,10 @@ mlir::FailureOr<std::vector<HostTensor>>
 storeFlat(const TensorMap &state, dist::StorageAttr storage, mlir::RankedTensorType type,
           const dist::MeshShape &mesh, std::string &missing);
 
-/// The inverse of storeFlat. `held` has the storage of each device, ordered by
-/// rank. Joins the parts of each member, and puts the members into `state`.
-void loadFlat(llvm::ArrayRef<HostTensor> held, dist::StorageAttr storage,
-              const dist::MeshShape &mesh, TensorMap &state);
+/// The inverse of storeFlat. `held` has, by rank, the storage of each device in `ranks`. Joins the
+/// parts of each member, and puts the members into `state`.
+void loadFlat(llvm::ArrayRef<HostTensor> held, llvm::ArrayRef<int64_t> ranks,
+              dist::StorageAttr storage, const dist::MeshShape &mesh, TensorMap &state);
 
 } // namespace dpc
 

@@ -6,6 +6,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/LayoutShards.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/NN/IR/Program.h"
 #include "interpreter/Evaluator.h"
 #include "interpreter/FlatState.h"
@@ -32,13 +33,38 @@ FailureOr<Session> Session::create(ModuleOp module) {
   return session;
 }
 
-int64_t Session::getBatchSize(StringRef name) {
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
-    ArgAttr arg = getArg(function, i);
-    if (arg && arg.getKind() == ArgKind::input && arg.getBatch() >= 0)
-      return logicalType(function, i).getDimSize(arg.getBatch());
+std::vector<Session::Part> Session::getParts(StringRef name, const dist::MeshShape &mesh) {
+  std::vector<Part> parts;
+  if (auto function = module.lookupSymbol<func::FuncOp>(name)) {
+    const auto all = llvm::seq<int64_t>(0, mesh.worldSize());
+    parts.push_back({function, std::vector<int64_t>(all.begin(), all.end())});
   }
+  for (auto stage : module.getOps<ModuleOp>()) {
+    auto number = stage->getAttrOfType<IntegerAttr>(dist::DistDialect::kStageAttrName);
+    auto function = stage.lookupSymbol<func::FuncOp>(name);
+    const std::optional<unsigned> axis = mesh.axisIndex(dist::kPipeAxis);
+    if (!number || !function || !axis)
+      continue;
+    Part part{function, {}};
+    for (int64_t rank = 0; rank < mesh.worldSize(); ++rank)
+      if (mesh.coordinates(rank)[*axis] == number.getInt())
+        part.ranks.push_back(rank);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+bool Session::hasFunction(StringRef name) {
+  return !getParts(name, dist::getMeshShape(module)).empty();
+}
+
+int64_t Session::getBatchSize(StringRef name) {
+  for (const Part &part : getParts(name, dist::getMeshShape(module)))
+    for (unsigned i = 0; i < func::FuncOp(part.function).getNumArguments(); ++i) {
+      ArgAttr arg = getArg(part.function, i);
+      if (arg && arg.getKind() == ArgKind::input && arg.getBatch() >= 0)
+        return logicalType(part.function, i).getDimSize(arg.getBatch());
+    }
   return 1;
 }
 
@@ -153,20 +179,18 @@ FailureOr<HostTensor> Session::argument(func::FuncOp function, unsigned index, c
   }
 }
 
-FailureOr<Session::RankTensors> Session::getArguments(func::FuncOp function, const DataSet &data,
-                                                      int64_t firstRow,
-                                                      const std::map<std::string, double> &control,
-                                                      const dist::MeshShape &mesh) {
-  const int64_t ranks = mesh.worldSize();
-  RankTensors arguments(ranks);
+LogicalResult Session::addArguments(const Part &part, const DataSet &data, int64_t firstRow,
+                                    const std::map<std::string, double> &control,
+                                    const dist::MeshShape &mesh, RankTensors &arguments) {
+  func::FuncOp function = part.function;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (dist::StorageAttr storage = dist::getArgStorage(function, i)) {
       std::string missing;
       FailureOr<std::vector<HostTensor>> held =
           storeFlat(state, storage, typeOf(function.getArgument(i)), mesh, missing);
       if (failed(held))
-        return function.emitError("no variable holds ") << missing, failure();
-      for (int64_t rank = 0; rank < ranks; ++rank)
+        return function.emitError("no variable holds ") << missing;
+      for (int64_t rank : part.ranks)
         arguments[rank].push_back(std::move((*held)[rank]));
       continue;
     }
@@ -175,33 +199,39 @@ FailureOr<Session::RankTensors> Session::getArguments(func::FuncOp function, con
       return failure();
     std::optional<dist::Layout> layout =
         layoutOf(function.getArgAttr(i, dist::DistDialect::kLayoutAttrName));
-    for (int64_t rank = 0; rank < ranks; ++rank)
+    for (int64_t rank : part.ranks)
       arguments[rank].push_back(layout ? shardOf(*value, *layout, mesh.coordinates(rank), mesh)
                                        : *value);
   }
-  return arguments;
+  return success();
 }
 
-FailureOr<Session::RankTensors> Session::evaluateOnRanks(func::FuncOp function,
-                                                         RankTensors arguments,
-                                                         const dist::MeshShape &mesh) {
-  const int64_t ranks = mesh.worldSize();
+FailureOr<Session::RankTensors>
+Session::evaluateOnRanks(ArrayRef<Part> parts, RankTensors arguments, const dist::MeshShape &mesh) {
   World world(mesh);
-  RankTensors results(ranks);
+  RankTensors results(mesh.worldSize());
   std::vector<std::thread> threads;
   std::atomic<bool> failedAnywhere = false;
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      WorldMember device(world, rank);
-      FailureOr<std::vector<HostTensor>> own =
-          evaluate(function, std::move(arguments[rank]), device);
-      if (succeeded(own)) {
-        results[rank] = std::move(*own);
-        return;
-      }
-      failedAnywhere = true;
-      world.abort();
-    });
+  int64_t idle = mesh.worldSize();
+  for (const Part &part : parts)
+    idle -= part.ranks.size();
+  // A stage may have nothing to do in a function.
+  for (; idle > 0; --idle)
+    world.finish();
+  for (const Part &part : parts)
+    for (int64_t rank : part.ranks)
+      threads.emplace_back([&, rank, function = part.function] {
+        WorldMember device(world, rank);
+        FailureOr<std::vector<HostTensor>> own =
+            evaluate(function, std::move(arguments[rank]), device);
+        if (succeeded(own)) {
+          results[rank] = std::move(*own);
+          world.finish();
+          return;
+        }
+        failedAnywhere = true;
+        world.abort();
+      });
   for (std::thread &thread : threads)
     thread.join();
   if (failedAnywhere)
@@ -209,18 +239,25 @@ FailureOr<Session::RankTensors> Session::evaluateOnRanks(func::FuncOp function,
   return results;
 }
 
+/// Whether two tensors have the same elements. Every NaN equals every other NaN.
+static bool haveSameBits(const HostTensor &a, const HostTensor &b) {
+  return a.ints == b.ints && llvm::equal(a.floats, b.floats, [](double x, double y) {
+           return x == y || (std::isnan(x) && std::isnan(y));
+         });
+}
+
 /// Returns the logical tensor of result `index`, joined from its shards on all ranks.
 /// `results` has, for each rank, the results of the function on that rank.
-static HostTensor gatherResult(func::FuncOp function, unsigned index,
+static HostTensor gatherResult(func::FuncOp function, unsigned index, ArrayRef<int64_t> ranks,
                                const std::vector<std::vector<HostTensor>> &results,
                                const dist::MeshShape &mesh) {
-  const HostTensor &first = results[0][index];
+  const HostTensor &first = results[ranks.front()][index];
   std::optional<dist::Layout> layout =
       layoutOf(function.getResultAttr(index, dist::DistDialect::kLayoutAttrName));
   if (!layout)
     return first;
   HostTensor global(withShape(first.getType(), layout->shape()));
-  for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
+  for (int64_t rank : ranks) {
     const HostTensor &local = results[rank][index];
     if (global.isFloat())
       dist::copyToGlobal(local.floats.data(), global.floats.data(), 8, *layout,
@@ -232,33 +269,53 @@ static HostTensor gatherResult(func::FuncOp function, unsigned index,
   return global;
 }
 
-FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t firstRow,
-                                  const std::map<std::string, double> &control) {
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  if (!function)
-    return module.emitError("has no function @") << name, failure();
-  dist::MeshShape mesh = dist::getMeshShape(module);
-  FailureOr<RankTensors> arguments = getArguments(function, data, firstRow, control, mesh);
-  if (failed(arguments))
-    return failure();
-  FailureOr<RankTensors> results = evaluateOnRanks(function, std::move(*arguments), mesh);
-  if (failed(results))
-    return failure();
-  TensorMap other;
+LogicalResult Session::takeResults(const Part &part, RankTensors &results,
+                                   const dist::MeshShape &mesh, TensorMap &newState,
+                                   TensorMap &other) {
+  func::FuncOp function = part.function;
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     if (dist::StorageAttr storage = dist::getResultStorage(function, index)) {
-      std::vector<HostTensor> held;
-      for (std::vector<HostTensor> &own : *results)
-        held.push_back(std::move(own[index]));
-      loadFlat(held, storage, mesh, state);
+      std::vector<HostTensor> held(mesh.worldSize());
+      for (int64_t rank : part.ranks)
+        held[rank] = std::move(results[rank][index]);
+      loadFlat(held, part.ranks, storage, mesh, newState);
       continue;
     }
     ResultAttr attr = getResult(function, index);
     if (!attr)
-      return function.emitError("result ") << index << " has no #nn.result", failure();
-    TensorMap &target = attr.getKind() == ResultKind::state ? state : other;
-    target.insert_or_assign(attr.getName().str(), gatherResult(function, index, *results, mesh));
+      return function.emitError("result ") << index << " has no #nn.result";
+    HostTensor value = gatherResult(function, index, part.ranks, results, mesh);
+    if (attr.getKind() != ResultKind::state) {
+      other.insert_or_assign(attr.getName().str(), std::move(value));
+      continue;
+    }
+    const auto [known, isNew] = newState.try_emplace(attr.getName().str(), value);
+    if (!isNew && !haveSameBits(known->second, value))
+      return function.emitError("result ")
+             << index << ": two stages compute different new values of '" << attr.getName() << "'";
   }
+  return success();
+}
+
+FailureOr<TensorMap> Session::run(StringRef name, const DataSet &data, int64_t firstRow,
+                                  const std::map<std::string, double> &control) {
+  const dist::MeshShape mesh = dist::getMeshShape(module);
+  const std::vector<Part> parts = getParts(name, mesh);
+  if (parts.empty())
+    return module.emitError("has no function @") << name, failure();
+  RankTensors arguments(mesh.worldSize());
+  for (const Part &part : parts)
+    if (failed(addArguments(part, data, firstRow, control, mesh, arguments)))
+      return failure();
+  FailureOr<RankTensors> results = evaluateOnRanks(parts, std::move(arguments), mesh);
+  if (failed(results))
+    return failure();
+  TensorMap newState, other;
+  for (const Part &part : parts)
+    if (failed(takeResults(part, *results, mesh, newState, other)))
+      return failure();
+  for (auto &[tensor, value] : newState)
+    state.insert_or_assign(tensor, std::move(value));
   return other;
 }
 

@@ -31,6 +31,9 @@ public:
   /// The state: parameters, buffers, constants and optimizer state.
   TensorMap state;
 
+  /// Whether the module, or the module of a stage, has a function called `name`.
+  bool hasFunction(llvm::StringRef name);
+
   /// Returns B, the number of samples per step: the extent of the batch dimension of
   /// the first input that has a batch dimension. Returns 1 if no input has a batch
   /// dimension.
@@ -56,15 +59,27 @@ private:
   explicit Session(mlir::ModuleOp module) : module(module) {}
   /// For each rank: its shards of all arguments or all results of a function.
   using RankTensors = std::vector<std::vector<HostTensor>>;
-  /// Returns the arguments of `function` on every rank: the shards that its layouts give the rank.
-  mlir::FailureOr<RankTensors> getArguments(mlir::func::FuncOp function, const DataSet &data,
-                                            int64_t firstRow,
-                                            const std::map<std::string, double> &control,
-                                            const dist::MeshShape &mesh);
-  /// Evaluates `function` on every rank, with one thread per rank, and returns the results of
+  /// A function that some ranks run: all ranks, or the ranks of one stage of a pipeline.
+  struct Part {
+    mlir::func::FuncOp function;
+    std::vector<int64_t> ranks;
+  };
+  /// The functions called `name`, with the ranks that run them. Empty if no function has the name.
+  std::vector<Part> getParts(llvm::StringRef name, const dist::MeshShape &mesh);
+  /// Sets `arguments`, for the ranks of `part`, to the shards that the layouts of the function give
+  /// the ranks.
+  mlir::LogicalResult addArguments(const Part &part, const DataSet &data, int64_t firstRow,
+                                   const std::map<std::string, double> &control,
+                                   const dist::MeshShape &mesh, RankTensors &arguments);
+  /// Evaluates the functions of all parts, with one thread per rank, and returns the results of
   /// every rank.
   static mlir::FailureOr<RankTensors>
-  evaluateOnRanks(mlir::func::FuncOp function, RankTensors arguments, const dist::MeshShape &mesh);
+  evaluateOnRanks(llvm::ArrayRef<Part> parts, RankTensors arguments, const dist::MeshShape &mesh);
+  /// Moves the results of `part` to the state and to `other`. Fails if another part has another
+  /// new value of a state.
+  mlir::LogicalResult takeResults(const Part &part, RankTensors &results,
+                                  const dist::MeshShape &mesh, TensorMap &newState,
+                                  TensorMap &other);
   /// Returns the logical tensor of an argument. It comes from the state, the
   /// data or the controls, depending on the kind of the argument.
   mlir::FailureOr<HostTensor> argument(mlir::func::FuncOp function, unsigned index,

@@ -18,6 +18,25 @@ using namespace dpc;
 #include "dialects/Interfaces/ShardableOpInterface.cpp.inc"
 #include "dialects/Interfaces/TrainingModeOpInterface.cpp.inc"
 
+LogicalResult dpc::failWithoutStages(Operation *op) {
+  return op->emitOpError("runs on a device that is no stage of a pipeline");
+}
+
+LogicalResult InterpreterContext::send(Operation *op, StringRef, int64_t, int64_t,
+                                       const HostTensor &) {
+  return failWithoutStages(op);
+}
+
+FailureOr<HostTensor> InterpreterContext::receive(Operation *op, StringRef, int64_t, int64_t) {
+  return failWithoutStages(op), failure();
+}
+
+FailureOr<std::vector<HostTensor>> InterpreterContext::exchangeAmong(Operation *op, StringRef,
+                                                                     ArrayRef<int64_t>, int64_t,
+                                                                     const HostTensor &) {
+  return failWithoutStages(op), failure();
+}
+
 std::optional<int64_t> dpc::countElements(ArrayRef<int64_t> shape) {
   if (llvm::is_contained(shape, 0))
     return 0;

@@ -47,7 +47,31 @@ public:
   /// function.
   virtual mlir::FailureOr<std::vector<HostTensor>>
   exchange(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> axes, const HostTensor &mine) = 0;
+
+  // The stages of a pipeline run different ops. Their messages therefore have numbers. The three
+  // functions below exchange tensors with devices whose coordinates differ from this device's only
+  // on `axis`. By default they fail with an error, because a context without stages has no such
+  // devices.
+
+  /// Sends `tensor` to the device at coordinate `stage`. Does not wait for the receiver.
+  virtual mlir::LogicalResult send(mlir::Operation *op, llvm::StringRef axis, int64_t stage,
+                                   int64_t number, const HostTensor &tensor);
+
+  /// Returns the next tensor that the device at coordinate `stage` sends with this number. Blocks
+  /// until it is there. Fails if it can never arrive.
+  virtual mlir::FailureOr<HostTensor> receive(mlir::Operation *op, llvm::StringRef axis,
+                                              int64_t stage, int64_t number);
+
+  /// Like exchange(), for the devices at the coordinates `stages`. The members run different ops
+  /// with the same number.
+  virtual mlir::FailureOr<std::vector<HostTensor>>
+  exchangeAmong(mlir::Operation *op, llvm::StringRef axis, llvm::ArrayRef<int64_t> stages,
+                int64_t number, const HostTensor &mine);
 };
+
+/// Emits an error on `op`, which exchanges a tensor with another stage although the device is no
+/// stage of a pipeline. Returns failure.
+mlir::LogicalResult failWithoutStages(mlir::Operation *op);
 
 /// The values and settings from which an op may build its training form
 /// (TrainingModeOpInterface).

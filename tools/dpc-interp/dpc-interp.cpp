@@ -46,9 +46,9 @@ static void logStep(llvm::raw_ostream &os, int64_t step, double seconds, int64_t
 
 /// The name of the function to run: @step, or @infer or @forward if the program
 /// has no loss.
-static StringRef findEntry(ModuleOp module) {
+static StringRef findEntry(Session &session) {
   for (StringRef name : {"step", "infer", "forward"})
-    if (module.lookupSymbol<func::FuncOp>(name))
+    if (session.hasFunction(name))
       return name;
   return "step";
 }
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
       return fail(llvm::Twine(path->getValue()) + ": " + code.message(), exitIO);
   }
 
-  StringRef entry = findEntry(*module);
+  StringRef entry = findEntry(*session);
   FailureOr<TensorMap> results =
       runSteps(*session, entry, data, steps, seed, log ? *log : llvm::outs());
   if (failed(results))

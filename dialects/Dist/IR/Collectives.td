@@ -194,7 +194,8 @@ def Dist_ReshardOp : Dist_Op<"reshard", [Pure, SameOperandsAndResultType]> {
 }
 
 def Dist_MicroOp : Dist_Op<"micro", [
-    Pure, SingleBlock, IsolatedFromAbove, Dist_Interpretable]> {
+    RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock, IsolatedFromAbove,
+    Dist_Interpretable]> {
   let summary = "Runs a region once for each microbatch";
   let description = [{
     The region runs `count` times. For an operand of the kind `whole`, every

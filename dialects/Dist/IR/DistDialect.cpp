@@ -5,6 +5,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "planning/Plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -32,6 +33,10 @@ void DistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Dist/IR/FlatStorage.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Dist/IR/Messages.cpp.inc"
       >();
 }
 
@@ -107,6 +112,10 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitOpError() << attr.getName() << " has no list of axes for each dimension of "
                              << type;
   }
+  if (attr.getName() == kChunksAttrName && isa<DenseI64ArrayAttr>(attr.getValue()))
+    return success();
+  if (attr.getName() == kStageAttrName && isa<IntegerAttr>(attr.getValue()))
+    return success();
   return op->emitError("has the unknown attribute ") << attr.getName();
 }
 
@@ -155,6 +164,8 @@ LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   auto function = dyn_cast<FunctionOpInterface>(op);
   Type type = function ? function.getArgumentTypes()[index] : Type();
   if (attr.getName() == kRequestAttrName && isRequestOf(attr.getValue(), type))
+    return success();
+  if (attr.getName() == kChunksAttrName && isa<DenseI64ArrayAttr>(attr.getValue()))
     return success();
   return verifyLayoutOf(op, "argument", index, attr, type);
 }

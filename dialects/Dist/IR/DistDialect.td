@@ -48,6 +48,12 @@ def Dist_Dialect : Dialect {
     /// On the module, the choices that select the program among all programs of the
     /// model: a PlanAttr.
     static constexpr ::llvm::StringLiteral kPlanAttrName = "dist.plan";
+    /// On an op or an argument of a function, the chunks of a pipeline that can run the op or that
+    /// hold the argument: a DenseI64ArrayAttr.
+    static constexpr ::llvm::StringLiteral kChunksAttrName = "dist.chunks";
+    /// On a nested module, the coordinate on the mesh axis `pipe` of the devices that run it: an
+    /// IntegerAttr.
+    static constexpr ::llvm::StringLiteral kStageAttrName = "dist.stage";
     /// On a function, the modelled cost of its layouts: a CostAttr.
     static constexpr ::llvm::StringLiteral kCostAttrName = "dist.cost";
     /// On an op at level `placed`, the layouts of its operands and of its results:
