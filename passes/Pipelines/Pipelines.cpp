@@ -16,6 +16,7 @@
 #include "passes/Remat/Passes.h"
 #include "passes/ShardedUpdates/Passes.h"
 #include "passes/Sharding/Passes.h"
+#include "passes/Stages/Passes.h"
 #include "passes/Verify/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -234,6 +235,7 @@ void dpc::registerAllPasses() {
   registerOptimizePasses();
   registerShardedUpdatesPasses();
   registerShardingPasses();
+  registerStagesPasses();
   registerVerifyPasses();
   PassPipelineRegistration<StepOptions>("dpc-step-pipeline", "import -> step", buildStepPipeline);
   PassPipelineRegistration<PlacedOptions>("dpc-placed-pipeline", "step -> placed",

@@ -11,6 +11,8 @@
 #include "passes/ShardedUpdates/Passes.h"
 #include "passes/Sharding/Passes.h"
 
+#include "dialects/Dist/IR/Messages.h"
+
 using namespace mlir;
 using namespace dpc;
 
@@ -33,7 +35,9 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   }
   for (const PlanAxis &axis : plan.mesh) {
     axes.push_back(axis.name + "=" + std::to_string(axis.size));
-    (axis.cutsBatch ? batchAxes : autoAxes).push_back(axis.name);
+    // The axis `pipe` cuts no tensor: each of its coordinates runs a stage of the program.
+    if (axis.name != dist::kPipeAxis)
+      (axis.cutsBatch ? batchAxes : autoAxes).push_back(axis.name);
   }
   assign.axes = ArrayRef<std::string>(axes);
   assign.sequentialAxes = ArrayRef<std::string>(sequentialAxes);

@@ -124,6 +124,39 @@ def VerifyLocal : Pass<"dpc-verify-local", "mlir::ModuleOp"> {
   }];
 }
 
+def VerifyStages : Pass<"dpc-verify-stages", "mlir::ModuleOp"> {
+  let summary = "Checks the stages of a pipeline against each other";
+  let description = [{
+    * (S1) The module has one mesh, and one module `dist.stage = N` with an equal mesh for
+      each coordinate N on the axis `pipe`. All functions are in these modules.
+    * (S2) Each `dist.send` has one `dist.recv` of the same number in the same function of
+      the stage that it names, and the `dist.recv` names its stage. Both have one type.
+    * (S3) Each `dist.stage_reduce` has one op of the same number, type and stages in the
+      same function of every stage that it lists, and in no other stage.
+    * (S4) If all stages run a function together, each of them ends. A `dist.recv` waits
+      for its message, and a `dist.stage_reduce` for all its members.
+    * (S5) If a stage returns the new value of a state, exactly the stages that have the
+      state as an argument do.
+
+    Does nothing if the module has no stages.
+
+    ```mlir
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    module @stage.0 attributes {dist.stage = 0} {
+      dist.mesh @mesh axes ["pipe"] sizes [2]
+      func.func @step() {
+        %x = dist.recv from 1 on @mesh "pipe" number 3 : tensor<4xf32>
+        return
+      }
+    }
+    module @stage.1 attributes {dist.stage = 1} {
+      dist.mesh @mesh axes ["pipe"] sizes [2]
+    }
+    // error: stages: message 3 has a receiver and no sender
+    ```
+  }];
+}
+
 def VerifyOrdered : Pass<"dpc-verify-ordered", "mlir::ModuleOp"> {
   let summary = "Checks the contract of level `ordered`";
   let description = [{

@@ -67,8 +67,6 @@ static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
       usageError("--mesh: '" + part + "' is not AXIS=N with N at least 1");
     if (name == "micro")
       usageError("--mesh: use --microbatches=" + text + " for microbatches");
-    if (name == "pipe" && size > 1)
-      usageError("--mesh: axis pipe is not available yet");
     if (any_of(plan.mesh, [&, name = name](const PlanAxis &axis) { return axis.name == name; }))
       usageError("--mesh: axis '" + name + "' is given twice");
     if (size > kMaxDevices / devices)

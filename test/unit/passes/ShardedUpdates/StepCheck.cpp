@@ -104,7 +104,7 @@ static std::optional<TensorMap> run(ModuleOp module, const PartitionCase &whole)
       return std::nullopt;
     add("step " + std::to_string(step) + ": ", *result);
   }
-  if (module.lookupSymbol("eval")) {
+  if (session->hasFunction("eval")) {
     FailureOr<TensorMap> result = session->run("eval", data, 0, {});
     if (failed(result))
       return std::nullopt;

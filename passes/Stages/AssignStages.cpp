@@ -1,0 +1,135 @@
+// Assigns the ops of a program to the chunks of a pipeline.
+
+#include "passes/Stages/Passes.h"
+
+#include "passes/Stages/ChunkSets.h"
+#include "passes/Stages/ForwardCut.h"
+#include "passes/Stages/StageSums.h"
+
+#include "passes/Forward/ForwardPass.h"
+
+#include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/Messages.h"
+#include "dialects/NN/IR/Program.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ASSIGNSTAGES
+#include "passes/Stages/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+namespace {
+
+struct AssignStagesPass : dpc::impl::AssignStagesBase<AssignStagesPass> {
+  using AssignStagesBase::AssignStagesBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const dist::MeshShape mesh = dist::getMeshShape(module);
+    if (mesh.axisSize(dist::kPipeAxis) == 1)
+      return;
+    if (failed(cutForward(module, mesh.axisSize(dist::kPipeAxis))))
+      return signalPassFailure();
+    // @step comes first, because its forward pass decides which chunks hold which state.
+    for (StringRef name : {"step", "eval", "infer"})
+      if (auto function = module.lookupSymbol<func::FuncOp>(name))
+        assign(function, /*trains=*/name == "step");
+  }
+
+private:
+  /// The results of `function` that its forward pass computes: the loss, or all results.
+  static SmallVector<Value> findRoots(func::FuncOp function, bool trains) {
+    SmallVector<Value> roots;
+    for (OpOperand &result : function.front().getTerminator()->getOpOperands()) {
+      nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
+      if (!trains || (attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss"))
+        roots.push_back(result.get());
+    }
+    return roots;
+  }
+
+  StageCut requestedCut() const {
+    StageCut cut{{0}};
+    llvm::append_range(cut.starts, ArrayRef<unsigned>(starts));
+    return cut;
+  }
+
+  /// Cuts the forward pass of @step or @infer into `chunks` chunks. Sets the chunks of its ops and
+  /// of the states that they read.
+  LogicalResult cutForward(ModuleOp module, int64_t chunks) {
+    const bool trains = module.lookupSymbol("step") != nullptr;
+    auto function = module.lookupSymbol<func::FuncOp>(trains ? "step" : "infer");
+    if (!function)
+      return module.emitError("has no function @step or @infer");
+    FailureOr<Machine> machine = dist::getMachine(module);
+    if (failed(machine))
+      return failure();
+    const ForwardCut forward(function, findRoots(function, trains), trains, *machine);
+    StageCutProblem problem = forward.getProblem();
+    problem.chunks = chunks;
+    problem.inFlight.assign(chunks, 1);
+    llvm::Expected<StageCut> cut = starts.empty() ? cutStages(problem) : requestedCut();
+    if (!cut)
+      return function.emitError("pipe=") << chunks << ": " << llvm::toString(cut.takeError());
+    if (llvm::Error error = cut->verify(problem))
+      return function.emitError("its cut: ") << llvm::toString(std::move(error));
+    auto chunkOf = [&](unsigned number) {
+      return llvm::upper_bound(cut->starts, number) - cut->starts.begin() - 1;
+    };
+    for (auto [number, op] : llvm::enumerate(forward.getOps()))
+      setChunks(op, ChunkSet::only(chunkOf(number)));
+    for (const auto &[name, readers] : forward.getStateReaders()) {
+      SmallVector<int64_t> held;
+      for (unsigned reader : readers)
+        if (held.empty() || held.back() != chunkOf(reader))
+          held.push_back(chunkOf(reader));
+      homes.emplace(name, ChunkSet(held));
+    }
+    return success();
+  }
+
+  /// Computes the chunks of all values. If the new value of a state is not available everywhere,
+  /// the chunks that compute it hold the state. This can change the chunks of other values. A state
+  /// of rank 0, e.g. a loss scale, is held by every stage that reads it: a message with its new
+  /// value is cheap, and an op that reads it must not move to another stage for it.
+  ValueChunks computeChunks(func::FuncOp function, bool trains) {
+    while (true) {
+      ValueChunks chunks(function, homes, trains);
+      bool changed = false;
+      for (OpOperand &result : function.front().getTerminator()->getOpOperands()) {
+        nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
+        const ChunkSet &set = chunks.get(result.get());
+        if (attr.getKind() == nn::ResultKind::state && !set.isEverywhere() &&
+            nn::typeOf(result.get()).getRank() > 0)
+          changed |= homes.emplace(attr.getName().str(), set).second;
+      }
+      if (!changed)
+        return chunks;
+    }
+  }
+
+  void assign(func::FuncOp function, bool trains) {
+    splitYieldedSums(function, computeChunks(function, trains));
+    // A combined sum is available everywhere. This can bring terms of other sums together.
+    while (combineSums(function, computeChunks(function, trains))) {
+    }
+    const ValueChunks chunks = computeChunks(function, trains);
+    function.walk([&](Operation *op) {
+      if (op->getNumResults() > 0 && chunks.hasOp(op))
+        setChunks(op, chunks.get(op));
+    });
+    for (BlockArgument argument : function.getArguments()) {
+      const ChunkSet &set = chunks.get(argument);
+      if (!set.isEverywhere())
+        function.setArgAttr(argument.getArgNumber(), dist::DistDialect::kChunksAttrName,
+                            DenseI64ArrayAttr::get(&getContext(), set.getChunks()));
+    }
+  }
+
+  StateHomes homes;
+};
+
+} // namespace
