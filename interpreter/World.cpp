@@ -62,7 +62,11 @@ FailureOr<std::vector<HostTensor>> World::exchange(Operation *op, ArrayRef<Strin
 FailureOr<std::vector<HostTensor>> World::exchangeAmong(Operation *op, ArrayRef<int64_t> ranks,
                                                         int64_t rank, int64_t number,
                                                         const HostTensor &mine) {
-  const std::string key = "#" + std::to_string(number) + "," + std::to_string(ranks.front());
+  if (!llvm::is_contained(ranks, rank))
+    return op->emitOpError("runs on a device that is not among its members"), failure();
+  std::string key = "#" + std::to_string(number);
+  for (int64_t member : ranks)
+    key += "," + std::to_string(member);
   return meet(op, key, ranks.size(), llvm::find(ranks, rank) - ranks.begin(), /*isOneOp=*/false,
               mine);
 }

@@ -95,7 +95,7 @@ private:
   /// the chunks that compute it hold the state. This can change the chunks of other values. A state
   /// of rank 0, e.g. a loss scale, is held by every stage that reads it: a message with its new
   /// value is cheap, and an op that reads it must not move to another stage for it.
-  ValueChunks computeChunks(func::FuncOp function, bool trains) {
+  static ValueChunks computeChunks(func::FuncOp function, StateHomes &homes, bool trains) {
     while (true) {
       ValueChunks chunks(function, homes, trains);
       bool changed = false;
@@ -112,11 +112,18 @@ private:
   }
 
   void assign(func::FuncOp function, bool trains) {
-    splitYieldedSums(function, computeChunks(function, trains));
-    // A combined sum is available everywhere. This can bring terms of other sums together.
-    while (combineSums(function, computeChunks(function, trains))) {
+    // A sum that is not yet split is on one chunk. Therefore the homes that follow from it do not
+    // count.
+    StateHomes assumed = homes;
+    splitYieldedSums(function, computeChunks(function, assumed, trains));
+    while (true) {
+      assumed = homes;
+      ValueChunks chunks = computeChunks(function, assumed, trains);
+      // A combined sum is available everywhere. This can bring terms of other sums together.
+      if (!combineSums(function, chunks))
+        break;
     }
-    const ValueChunks chunks = computeChunks(function, trains);
+    const ValueChunks chunks = computeChunks(function, homes, trains);
     function.walk([&](Operation *op) {
       if (op->getNumResults() > 0 && chunks.hasOp(op))
         setChunks(op, chunks.get(op));

@@ -65,7 +65,8 @@ public:
   /// function is a training step.
   ValueChunks(mlir::func::FuncOp function, const StateHomes &homes, bool trains);
 
-  bool has(mlir::Value value) const { return sets.contains(value); }
+  /// Adds a new value that every chunk can have.
+  void addEverywhere(mlir::Value value) { sets[value] = ChunkSet(); }
   /// The chunks on which `value` can be computed. It must be a value that the function had when the
   /// object was made.
   const ChunkSet &get(mlir::Value value) const { return sets.find(value)->second; }

@@ -55,8 +55,12 @@ ForwardCut::ForwardCut(func::FuncOp function, ArrayRef<Value> roots, bool trains
     for (Operation &op : *block) {
       if (&op == main)
         break;
+      Origin origin = joinOperands(&op);
+      // The result is a value of the model, and not a form of the states.
+      if (origin.readsInput)
+        origin.states.clear();
       for (Value result : op.getResults())
-        origins[result] = joinOperands(&op);
+        origins[result] = origin;
     }
     block = &main.getBodyBlock();
     for (auto [argument, operand] : llvm::zip_equal(block->getArguments(), main.getInputs()))

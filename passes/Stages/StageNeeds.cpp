@@ -135,6 +135,10 @@ void StageNeeds::addStateResults(ArrayRef<func::FuncOp> functions) {
       for (int64_t stage : own) {
         returned[function].insert({result.getOperandNumber(), stage});
         need(result.get(), stage);
+        // The stage holds the state, even if no op of this function reads it.
+        for (BlockArgument argument : function.getArguments())
+          if (nn::getArg(function, argument.getArgNumber()).getName() == attr.getName())
+            need(argument, stage);
       }
     }
 }

@@ -9,41 +9,44 @@
 using namespace mlir;
 using namespace dpc;
 
-/// Appends the terms of `value` in their order. A sum whose only reader adds it to another term is
-/// no term itself.
-static void collectTerms(Value value, bool isRoot, SmallVectorImpl<Value> &terms) {
-  auto add = value.getDefiningOp<nn::AddOp>();
-  if (!add || (!isRoot && !value.hasOneUse())) {
-    terms.push_back(value);
-    return;
+/// Returns the terms of `sum` in their order. A sum whose only reader adds it to another term is no
+/// term itself.
+static SmallVector<Value> collectTerms(Value sum) {
+  SmallVector<Value> terms, waiting = {sum};
+  while (!waiting.empty()) {
+    Value value = waiting.pop_back_val();
+    auto add = value.getDefiningOp<nn::AddOp>();
+    if (add && (value == sum || value.hasOneUse()))
+      waiting.append({add.getRhs(), add.getLhs()});
+    else
+      terms.push_back(value);
   }
-  collectTerms(add.getLhs(), /*isRoot=*/false, terms);
-  collectTerms(add.getRhs(), /*isRoot=*/false, terms);
+  return terms;
 }
 
 /// The terms of `sum` by the chunk that adds them, in increasing order of chunks. Empty if one
-/// chunk has all terms, or if a term is newer than `chunks`.
+/// chunk has all terms.
 static std::map<int64_t, SmallVector<Value>> groupTerms(Value sum, const ValueChunks &chunks) {
-  SmallVector<Value> terms;
-  collectTerms(sum, /*isRoot=*/true, terms);
-  std::map<int64_t, SmallVector<Value>> groups;
-  if (!llvm::all_of(terms, [&](Value term) { return chunks.has(term); }))
-    return groups;
+  const SmallVector<Value> terms = collectTerms(sum);
   ChunkSet common;
   for (Value term : terms)
     common = common.intersect(chunks.get(term));
+  std::map<int64_t, SmallVector<Value>> groups;
   if (!common.isEmpty())
     return groups;
   for (Value term : terms)
     if (const ChunkSet &set = chunks.get(term); !set.isEverywhere() && set.getChunks().size() == 1)
       groups[set.getChunks().front()];
-  // A term that several chunks have is added once, by the lowest of them that adds other terms.
+  auto isMovable = [&](Value term) { return chunks.get(term).isEverywhere(); };
+  // One chunk adds each term: the lowest chunk that has it and adds other terms, if there is one.
   for (Value term : terms) {
+    if (isMovable(term))
+      continue;
     const ChunkSet &set = chunks.get(term);
     auto group = llvm::find_if(groups, [&](const auto &each) { return set.contains(each.first); });
-    const int64_t chunk = group != groups.end() ? group->first : set.getChunks().front();
-    groups[chunk].push_back(term);
+    groups[group != groups.end() ? group->first : set.getChunks().front()].push_back(term);
   }
+  llvm::copy_if(terms, std::back_inserter(groups.begin()->second), isMovable);
   return groups;
 }
 
@@ -54,14 +57,21 @@ static Value addAll(OpBuilder &builder, Location loc, ArrayRef<Value> terms) {
   return sum;
 }
 
-/// Erases `op` and the additions that only it reads.
-static void eraseSum(Operation *op) {
-  if (!isa_and_nonnull<nn::AddOp>(op) || !op->use_empty())
-    return;
-  const SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseSum(operand.getDefiningOp());
+/// Erases each of `sums` that no op reads, and the additions that only it reads.
+static void eraseSums(ArrayRef<Value> sums) {
+  SmallVector<Value> waiting(sums);
+  llvm::DenseSet<Value> erased; // looked up by key only
+  while (!waiting.empty()) {
+    Value value = waiting.pop_back_val();
+    if (erased.contains(value))
+      continue;
+    auto add = value.getDefiningOp<nn::AddOp>();
+    if (!add || !add->use_empty())
+      continue;
+    waiting.append({add.getLhs(), add.getRhs()});
+    erased.insert(value);
+    add->erase();
+  }
 }
 
 bool dpc::splitYieldedSums(func::FuncOp function, const ValueChunks &chunks) {
@@ -100,30 +110,31 @@ bool dpc::splitYieldedSums(func::FuncOp function, const ValueChunks &chunks) {
       old.replaceAllUsesWith(addAll(builder, old.getLoc(), terms));
     }
     dist::eraseUnreadResults(made);
-    for (Value sum : replaced)
-      eraseSum(sum.getDefiningOp());
+    eraseSums(replaced);
   }
   return changed;
 }
 
-bool dpc::combineSums(func::FuncOp function, const ValueChunks &chunks) {
+bool dpc::combineSums(func::FuncOp function, ValueChunks &chunks) {
   SmallVector<nn::AddOp> roots;
   for (auto add : function.front().getOps<nn::AddOp>())
     if (!chunks.isPerMicrobatch(add) && (!add->hasOneUse() || !isa<nn::AddOp>(*add->user_begin())))
       roots.push_back(add);
-  bool changed = false;
+  SmallVector<Value> replaced;
   for (nn::AddOp root : roots) {
     const auto groups = groupTerms(root.getResult(), chunks);
     if (groups.empty())
       continue;
-    changed = true;
     OpBuilder builder(root);
     SmallVector<Value> sums;
     for (const auto &[chunk, terms] : groups)
       sums.push_back(addAll(builder, root.getLoc(), terms));
-    root.getResult().replaceAllUsesWith(
-        builder.create<dist::CombineStagesOp>(root.getLoc(), root.getType(), sums));
-    eraseSum(root);
+    Value combined = builder.create<dist::CombineStagesOp>(root.getLoc(), root.getType(), sums);
+    chunks.addEverywhere(combined);
+    root.getResult().replaceAllUsesWith(combined);
+    replaced.push_back(root.getResult());
   }
-  return changed;
+  // Erase at the end. A new op at the address of an erased one would have its chunks.
+  eraseSums(replaced);
+  return !replaced.empty();
 }

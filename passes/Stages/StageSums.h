@@ -13,8 +13,9 @@ namespace dpc {
 bool splitYieldedSums(mlir::func::FuncOp function, const ValueChunks &chunks);
 
 /// Replaces the sums outside of loops whose terms are on several chunks by dist.combine_stages.
-/// Returns whether it changed the function; `chunks` is then out of date.
-bool combineSums(mlir::func::FuncOp function, const ValueChunks &chunks);
+/// Returns whether it changed the function. `chunks` then has the new sums, but the chunks of
+/// values that are computed from them are out of date.
+bool combineSums(mlir::func::FuncOp function, ValueChunks &chunks);
 
 } // namespace dpc
 

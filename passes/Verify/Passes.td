@@ -130,13 +130,16 @@ def VerifyStages : Pass<"dpc-verify-stages", "mlir::ModuleOp"> {
     * (S1) The module has one mesh, and one module `dist.stage = N` with an equal mesh for
       each coordinate N on the axis `pipe`. All functions are in these modules.
     * (S2) Each `dist.send` has one `dist.recv` of the same number in the same function of
-      the stage that it names, and the `dist.recv` names its stage. Both have one type.
+      the stage that it names, which is another stage. The `dist.recv` names its stage.
+      Both have one type, and are along the axis `pipe`.
     * (S3) Each `dist.stage_reduce` has one op of the same number, type and stages in the
       same function of every stage that it lists, and in no other stage.
-    * (S4) If all stages run a function together, each of them ends. A `dist.recv` waits
-      for its message, and a `dist.stage_reduce` for all its members.
-    * (S5) If a stage returns the new value of a state, exactly the stages that have the
-      state as an argument do.
+    * (S4) If all stages run a function together, each of them ends, and each message is
+      received. A `dist.recv` waits for its message, and a `dist.stage_reduce` for all its
+      members.
+    * (S5) One stage returns each result that is no state.
+    * (S6) A state has one type and one layout on all stages. If a stage returns its new
+      value, exactly the stages that have the state as an argument of a function do.
 
     Does nothing if the module has no stages.
 

@@ -46,10 +46,10 @@ private:
     if (failed(collect(functions)))
       return failure();
     for (auto &[name, parts] : functions)
-      if (failed(verifyMessages(parts)) || failed(verifyReductions(parts)) || failed(play(parts)) ||
-          failed(verifyStates(parts)))
+      if (failed(verifyAxes(parts)) || failed(verifyMessages(parts)) ||
+          failed(verifyReductions(parts)) || failed(play(parts)) || failed(verifyResults(parts)))
         return failure();
-    return success();
+    return verifyStates(functions);
   }
 
   /// Collects the functions of all stages by name.
@@ -93,6 +93,16 @@ private:
       }
   }
 
+  static LogicalResult verifyAxes(const std::vector<StageFunction> &parts) {
+    for (const StageFunction &part : parts)
+      for (Operation *op : part.events) {
+        auto axis = op->getAttrOfType<StringAttr>("axis");
+        if (axis.getValue() != kPipeAxis) // S2, S3
+          return violation(op) << "an exchange along the axis '" << axis.getValue() << "'";
+      }
+    return success();
+  }
+
   static LogicalResult verifyMessages(const std::vector<StageFunction> &parts) {
     struct Ends {
       SendOp send;
@@ -125,6 +135,9 @@ private:
                << "message " << number << " goes from stage " << ends.sender << " to "
                << ends.send.getStage() << ", but stage " << ends.receiver << " receives it from "
                << ends.recv.getStage();
+      if (ends.sender == ends.receiver) // S2
+        return violation(ends.send)
+               << "stage " << ends.sender << " sends message " << number << " to itself";
       if (ends.send.getInput().getType() != ends.recv.getType()) // S2
         return violation(ends.send)
                << "message " << number << " is sent as " << ends.send.getInput().getType()
@@ -203,28 +216,77 @@ private:
         return violation(part.events[next[index]])
                << "stage " << part.stage << " waits for ever in @"
                << func::FuncOp(part.function).getName();
+    for (const StageFunction &part : parts)
+      for (Operation *op : part.events)
+        if (auto send = dyn_cast<SendOp>(op); send && sent[send.getNumber()] > 0)
+          return violation(op) << "message " << send.getNumber()
+                               << " is sent more often than received";
     return success();
   }
 
-  static LogicalResult verifyStates(const std::vector<StageFunction> &parts) {
-    // By name of a state: the stages that have it as an argument, and those that return it.
-    std::map<std::string, std::pair<std::set<int64_t>, std::set<int64_t>>> states;
+  /// Checks that one stage returns each result that is no state.
+  static LogicalResult verifyResults(const std::vector<StageFunction> &parts) {
+    std::map<std::string, int64_t> owners;
     for (const StageFunction &part : parts) {
       func::FuncOp function = part.function;
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (nn::ArgAttr arg = nn::getArg(function, i); arg && nn::isState(arg.getKind()))
-          states[arg.getName().str()].first.insert(part.stage);
-      for (unsigned i = 0; i < function.getNumResults(); ++i)
-        if (nn::ResultAttr result = nn::getResult(function, i);
-            result && result.getKind() == nn::ResultKind::state)
-          states[result.getName().str()].second.insert(part.stage);
+      for (unsigned i = 0; i < function.getNumResults(); ++i) {
+        nn::ResultAttr result = nn::getResult(function, i);
+        if (!result || result.getKind() == nn::ResultKind::state)
+          continue;
+        auto [owner, isNew] = owners.try_emplace(result.getName().str(), part.stage);
+        if (!isNew) // S5
+          return violation(function) << "stages " << owner->second << " and " << part.stage
+                                     << " return '" << result.getName() << "'";
+      }
     }
-    for (const auto &[name, stages] : states)
-      if (!stages.second.empty() && stages.first != stages.second) // S5
-        return violation(parts.front().function)
-               << "the state '" << name << "' is an argument of " << stages.first.size()
-               << " stages and a result of " << stages.second.size();
     return success();
+  }
+
+  /// A state of the program: its type and layout, and the stages that have it as an argument of
+  /// some function or return its new value.
+  struct State {
+    Type type;
+    Attribute layout;
+    std::set<int64_t> held, returned;
+  };
+
+  LogicalResult verifyStates(const std::map<std::string, std::vector<StageFunction>> &functions) {
+    std::map<std::string, State> states;
+    for (const auto &[name, parts] : functions)
+      for (const StageFunction &part : parts) {
+        func::FuncOp function = part.function;
+        for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+          nn::ArgAttr arg = nn::getArg(function, i);
+          if (!arg || !nn::isState(arg.getKind()))
+            continue;
+          State &state = states[arg.getName().str()];
+          Type type = function.getArgumentTypes()[i];
+          Attribute layout = function.getArgAttr(i, DistDialect::kLayoutAttrName);
+          if (state.type && (state.type != type || state.layout != layout)) // S6
+            return violation(function)
+                   << "the state '" << arg.getName() << "' is " << type << " on stage "
+                   << part.stage << " and " << state.type << " elsewhere, or their layouts differ";
+          state.type = type, state.layout = layout;
+          state.held.insert(part.stage);
+        }
+        for (unsigned i = 0; i < function.getNumResults(); ++i)
+          if (nn::ResultAttr result = nn::getResult(function, i);
+              result && result.getKind() == nn::ResultKind::state)
+            states[result.getName().str()].returned.insert(part.stage);
+      }
+    for (const auto &[name, state] : states)
+      if (!state.returned.empty() && state.held != state.returned) // S6
+        return violation(getOperation())
+               << "stages " << listOf(state.held) << " hold the state '" << name << "', and stages "
+               << listOf(state.returned) << " return its new value";
+    return success();
+  }
+
+  static std::string listOf(const std::set<int64_t> &stages) {
+    std::string text;
+    for (int64_t stage : stages)
+      text += (text.empty() ? "" : ", ") + std::to_string(stage);
+    return text.empty() ? "none" : text;
   }
 };
 

@@ -85,7 +85,8 @@ def Dist_RecvOp : Dist_MessageOp<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
       "`from` $stage `on` $mesh $axis `number` $number attr-dict `:` type($result)";
 }
 
-def Dist_StageReduceOp : Dist_MessageOp<"stage_reduce", [Pure, SameOperandsAndResultType]> {
+def Dist_StageReduceOp : Dist_MessageOp<"stage_reduce", [
+    MemoryEffects<[MemRead, MemWrite]>, SameOperandsAndResultType]> {
   let summary = "Adds a tensor over some stages of a pipeline";
   let description = [{
     Each device gets the sum of the operands of its counterparts in the listed stages.

@@ -23,6 +23,14 @@ func.func @keeps_messages(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %a : tensor<4xf32>
 }
 
+// All members of a reduction take part, also those that do not read the sum.
+// CHECK-LABEL: @keeps_unread_reductions
+func.func @keeps_unread_reductions(%x: tensor<4xf32>) {
+  // CHECK: dist.stage_reduce %arg0 among [0, 2] on @mesh "pipe" number 6 : tensor<4xf32>
+  %r = dist.stage_reduce %x among [0, 2] on @mesh "pipe" number 6 : tensor<4xf32>
+  return
+}
+
 // CHECK-LABEL: @reduces_over_stages
 func.func @reduces_over_stages(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %[[S:.*]] = dist.combine_stages %arg0, %arg1 : tensor<4xf32>

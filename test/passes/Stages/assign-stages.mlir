@@ -129,3 +129,41 @@ module @leaves_other_programs {
     return %0 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+// The moment of a tied weight is on both chunks too, so that both update the weight.
+module @holds_slots_of_a_tied_weight attributes {dist.machine = #machine} {
+  dist.mesh @mesh axes ["micro", "pipe"] sizes [2, 2] sequential ["micro"]
+  // CHECK-LABEL: @holds_slots_of_a_tied_weight
+  // CHECK: dist.chunks = array<i64: 0, 1>, {{[^}]*}}parameter "w"
+  // CHECK-SAME: dist.chunks = array<i64: 0, 1>, {{[^}]*}}optimizer "m|w"
+  func.func @step(%x: tensor<2x2x64xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[2], [2], [64]">},
+                  %w: tensor<64x64xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[64], [64]">},
+                  %m: tensor<64x64xf32> {nn.arg = #nn.arg<optimizer "m|w">, dist.layout = #dist.layout<"[64], [64]">})
+      -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<64x64xf32> {nn.result = #nn.result<state "w">},
+          tensor<64x64xf32> {nn.result = #nn.result<state "m|w">}) {
+    %l:2 = dist.micro 2 "micro" (%x, %w : tensor<2x2x64xf32>, tensor<64x64xf32>) operands [sliced, whole] {
+    ^bb0(%xm: tensor<2x64xf32>, %wm: tensor<64x64xf32>):
+      %0 = nn.dot %xm, %wm contract [1] [0] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+      %1 = nn.dot %0, %wm contract [1] [0] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+      %e = nn.exp %1 : tensor<2x64xf32>
+      %loss = nn.reduce sum %e [0, 1] : tensor<2x64xf32> -> tensor<f32>
+      %g0 = nn.dot %e, %wm contract [1] [1] : tensor<2x64xf32>, tensor<64x64xf32> -> tensor<2x64xf32>
+      %b = nn.dot %0, %e contract [0] [0] : tensor<2x64xf32>, tensor<2x64xf32> -> tensor<64x64xf32>
+      %a = nn.dot %xm, %g0 contract [0] [0] : tensor<2x64xf32>, tensor<2x64xf32> -> tensor<64x64xf32>
+      %g = nn.add %b, %a : tensor<64x64xf32>
+      dist.yield %loss, %g : tensor<f32>, tensor<64x64xf32>
+    } -> (tensor<f32>, tensor<64x64xf32>) results [summed, summed]
+    // CHECK: dist.combine_stages
+    // CHECK: nn.update{{.*}}dist.chunks = array<i64: 0, 1>
+    %w1:2 = nn.update (%w, %l#1, %m : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) scalars () {
+    ^bb0(%p: tensor<f32>, %g: tensor<f32>, %o: tensor<f32>):
+      %n = nn.add %o, %g : tensor<f32>
+      %s = nn.sub %p, %n : tensor<f32>
+      nn.yield %s, %n : tensor<f32>, tensor<f32>
+    } -> tensor<64x64xf32>, tensor<64x64xf32>
+    return %l#0, %w1#0, %w1#1 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>
+  }
+}

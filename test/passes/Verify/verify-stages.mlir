@@ -455,12 +455,104 @@ module @accepts_a_state_on_two_stages {
 
 // -----
 
+// S2
+module @refuses_another_axis {
+  dist.mesh @mesh axes ["data", "pipe"] sizes [2, 2]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["data", "pipe"] sizes [2, 2]
+    func.func @infer() {
+      %x = nn.constant dense<1.0> : tensor<4xf32>
+      // expected-error @+1 {{stages: an exchange along the axis 'data'}}
+      dist.send %x to 1 on @mesh "data" number 3 : tensor<4xf32>
+      return
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["data", "pipe"] sizes [2, 2]
+
+  }
+}
+
+// -----
+
+// S2
+module @refuses_a_message_to_the_own_stage {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @infer() {
+      %x = nn.constant dense<1.0> : tensor<4xf32>
+      // expected-error @+1 {{stages: stage 0 sends message 3 to itself}}
+      dist.send %x to 0 on @mesh "pipe" number 3 : tensor<4xf32>
+      %r = dist.recv from 0 on @mesh "pipe" number 3 : tensor<4xf32>
+      return
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+
+  }
+}
+
+// -----
+
+// S4
+module @refuses_a_message_that_stays {
+  dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
+    func.func @infer() {
+      dist.micro 3 "micro" () operands [] {
+        %x = nn.constant dense<1.0> : tensor<4xf32>
+        // expected-error @+1 {{stages: message 3 is sent more often than received}}
+        dist.send %x to 1 on @mesh "pipe" number 3 : tensor<4xf32>
+        dist.yield
+      } -> () results []
+      return
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
+    func.func @infer() {
+      dist.micro 2 "micro" () operands [] {
+        %r = dist.recv from 0 on @mesh "pipe" number 3 : tensor<4xf32>
+        dist.yield
+      } -> () results []
+      return
+    }
+  }
+}
+
+// -----
+
 // S5
+module @refuses_a_result_of_two_stages {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @infer() -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
+      %x = nn.constant dense<1.0> : tensor<4xf32>
+      return %x : tensor<4xf32>
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    // expected-error @+1 {{stages: stages 0 and 1 return 'y'}}
+    func.func @infer() -> (tensor<4xf32> {nn.result = #nn.result<output "y">}) {
+      %x = nn.constant dense<1.0> : tensor<4xf32>
+      return %x : tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+// S6
+// expected-error @+1 {{stages: stages 0, 1 hold the state 'w', and stages 0 return its new value}}
 module @refuses_a_state_without_its_new_value {
   dist.mesh @mesh axes ["pipe"] sizes [2]
   module @stage.0 attributes {dist.stage = 0} {
     dist.mesh @mesh axes ["pipe"] sizes [2]
-    // expected-error @+1 {{stages: the state 'w' is an argument of 2 stages and a result of 1}}
     func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
       return %w : tensor<4xf32>
     }
@@ -468,6 +560,46 @@ module @refuses_a_state_without_its_new_value {
   module @stage.1 attributes {dist.stage = 1} {
     dist.mesh @mesh axes ["pipe"] sizes [2]
     func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) {
+      return
+    }
+  }
+}
+
+// -----
+
+// S6
+// expected-error @+1 {{stages: stages 0, 1 hold the state 'w', and stages 0 return its new value}}
+module @refuses_an_evaluation_with_an_old_state {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @step(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+      return %w : tensor<4xf32>
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @eval(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) {
+      return
+    }
+  }
+}
+
+// -----
+
+// S6
+module @refuses_another_type_of_a_state {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  module @stage.0 attributes {dist.stage = 0} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @infer(%w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">}) {
+      return
+    }
+  }
+  module @stage.1 attributes {dist.stage = 1} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    // expected-error @+1 {{stages: the state 'w' is 'tensor<5xf32>' on stage 1 and 'tensor<4xf32>' elsewhere, or their layouts differ}}
+    func.func @infer(%w: tensor<5xf32> {nn.arg = #nn.arg<parameter "w">}) {
       return
     }
   }
