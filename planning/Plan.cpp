@@ -43,6 +43,13 @@ static Error checkZero(const ProgramPlan &plan) {
   return Error::success();
 }
 
+int64_t ProgramPlan::stages() const {
+  for (const PlanAxis &axis : mesh)
+    if (axis.name == kPipeAxis)
+      return axis.size;
+  return 1;
+}
+
 Error ProgramPlan::check() const {
   if (Error error = checkMesh(*this))
     return error;

@@ -10,6 +10,7 @@
 
 #include "planning/ProductMaker.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
@@ -18,6 +19,10 @@
 #include <vector>
 
 namespace dpc {
+
+/// The mesh axis whose coordinate is the number of a device's stage in a pipeline. It shards no
+/// tensor.
+inline constexpr llvm::StringLiteral kPipeAxis = "pipe";
 
 /// One axis of the mesh of devices.
 struct PlanAxis {
@@ -118,10 +123,16 @@ struct ProgramPlan {
   int64_t deviceBytes = 0;
   KernelChoices kernels;
 
+  /// The number of stages of the pipeline; 1 if there is none.
+  int64_t stages() const;
+
   /// Whether the last microbatch is computed after the loop (dpc-peel-microbatches), so that
   /// ranks can reduce each of its gradients as soon as it exists. From stage `gradients` on the
-  /// loop is not peeled, because each of its iterations reduces its own gradients.
-  bool peelsMicrobatches() const { return overlap && zero.stage < ZeroStage::gradients; }
+  /// loop is not peeled, because each of its iterations reduces its own gradients. The loops of
+  /// stages are not peeled either: the stages compute their last microbatches at different times.
+  bool peelsMicrobatches() const {
+    return overlap && zero.stage < ZeroStage::gradients && stages() == 1;
+  }
 
   /// Whether a rank may keep only its part of each gradient, instead of all of it.
   bool mayDivideGradients() const { return zero.stage != ZeroStage::none; }

@@ -22,4 +22,8 @@ Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const 
   return {link.latencySeconds + sent / link.bytesPerSecond, sent};
 }
 
+Price priceMessage(double bytes, const Link &link) {
+  return {link.latencySeconds + bytes / link.bytesPerSecond, bytes};
+}
+
 } // namespace dpc

@@ -41,6 +41,9 @@ struct Price {
 /// MPICH", 2005. The latency of the link counts once per collective.
 Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link);
 
+/// Returns the price of a message of `bytes` bytes through `link`, for its sender.
+Price priceMessage(double bytes, const Link &link);
+
 } // namespace dpc
 
 #endif // DPC_PLANNING_PRICES_H

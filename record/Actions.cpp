@@ -49,6 +49,18 @@ LogicalResult ActionTable::visit(Block &block, bool inLoop) {
   return success();
 }
 
+template <typename Message>
+void ActionTable::startMessage(dpc_action_t &action, Message message, uint32_t kind) {
+  action.kind = DPC_ACTION_START;
+  action.op = kind;
+  action.event = events.try_emplace(message.getEvent(), eventCount++).first->second;
+  action.group = mesh.getFamily({message.getAxis().str()});
+  action.peer = static_cast<uint32_t>(message.getPeer());
+  action.dtype = dtypeOfBuffer(message.getBuffer());
+  action.count = elementsOf(message.getBuffer());
+  action.buffer_id = message.getId();
+}
+
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   for (Value operand : op->getOperands()) {
     if (!isa<MemRefType>(operand.getType()))
@@ -75,7 +87,7 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.op = abiNumberOf(start.getKind());
     action.reduction = abiNumberOf(start.getReduction());
     action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
-    action.group = mesh.getFamily(start.getAxes());
+    action.group = mesh.getFamily(start.getAxes(), start.getMembers().value_or(ArrayRef<int64_t>()));
     action.dtype = dtypeOfBuffer(start.getInput());
     // If one buffer has the parts of all members, `count` is the size of one part:
     // the size of the smaller buffer. In an all-to-all, both buffers have all parts.
@@ -85,6 +97,12 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.buffer_id = start.getId();
     action.in = buffers.getBuffer(start.getInput());
     action.out = buffers.getBuffer(start.getOutput());
+  } else if (auto send = dyn_cast<StartSendOp>(op)) {
+    startMessage(action, send, DPC_OP_SEND);
+    action.in = buffers.getBuffer(send.getBuffer());
+  } else if (auto recv = dyn_cast<StartRecvOp>(op)) {
+    startMessage(action, recv, DPC_OP_RECV);
+    action.out = buffers.getBuffer(recv.getBuffer());
   } else if (auto wait = dyn_cast<WaitOp>(op)) {
     action.kind = DPC_ACTION_WAIT;
     action.event = events.lookup(wait.getEvent());

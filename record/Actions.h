@@ -25,7 +25,7 @@ private:
   uint32_t count = 0;
 };
 
-/// The action table of one entry. All ranks share this table.
+/// The action table of one entry. All ranks that run the entry share this table.
 class ActionTable {
 public:
   ActionTable(ProgramMesh &mesh, mlir::SymbolTableCollection &symbols,
@@ -45,6 +45,9 @@ public:
 private:
   mlir::LogicalResult visit(mlir::Block &block, bool inLoop);
   mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
+  /// Fills `action`, the START of a message (an exec.start_send or exec.start_recv), except for its buffer.
+  template <typename Message>
+  void startMessage(dpc_action_t &action, Message message, uint32_t kind);
 
   ProgramMesh &mesh;
   mlir::SymbolTableCollection &symbols;

@@ -8,8 +8,9 @@
 
 namespace dpc {
 
-/// The logical buffers of a program, and the accesses of its functions to these
-/// buffers. A buffer has the same place on all ranks. The runtime's checkPlan proves
+/// The logical buffers of a program (of a stage of a pipeline, or of all ranks), and the
+/// accesses of its functions to these buffers. A buffer has the same place on all ranks that run
+/// the program. The runtime's checkPlan proves
 /// the plan from this table. Persistent buffers come first. The temporary buffers of
 /// entries follow in the order of their numbers.
 class BufferTable {

@@ -8,6 +8,7 @@
 #include "record/Functions.h"
 #include "record/LaunchTable.h"
 
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
 
@@ -71,19 +72,19 @@ class ProgramEmitter {
 public:
   ProgramEmitter(ModuleOp module, const ProgramOptions &options, llvm::Module &target,
                  std::vector<OutsideValue> *outside)
-      : module(module), options(options), target(target), pool(target, outside), mesh(module),
-        tensors(module, mesh, target, pool, options.initialValues), locations(target, pool),
-        buffers(module, symbols, target, pool, mesh),
-        launches(symbols, target, pool, mesh, options.functions) {}
+      : module(module), programs(dist::programsOf(module)), options(options), target(target),
+        pool(target, outside), mesh(module),
+        tensors(module, programs, mesh, target, pool, options.initialValues),
+        locations(target, pool), launches(symbols, target, pool, mesh, options.functions) {}
 
   LogicalResult run() {
-    memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
-    if (!memory)
-      return module.emitError("has no memory plan");
-    if (failed(tensors.run()) || failed(buffers.run()))
+    if (failed(tensors.run()))
       return failure();
-    emitFunctions();
-    if (failed(emitActions()) || failed(emitOnnxPatches()))
+    for (dist::RankProgram program : programs)
+      if (failed(emitStage(program)))
+        return failure();
+    emitRanks();
+    if (failed(emitOnnxPatches()))
       return failure();
     emitRecord();
     return success();
@@ -92,9 +93,9 @@ public:
 private:
   /// Computes how often one run of an entry calls each function. A call inside of loops
   /// counts once per iteration, i.e. the product of the counts of these loops.
-  llvm::StringMap<uint64_t> countRuns() {
+  static llvm::StringMap<uint64_t> countRuns(ModuleOp program) {
     llvm::StringMap<uint64_t> runs;
-    for (auto entry : module.getOps<EntryOp>())
+    for (auto entry : program.getOps<EntryOp>())
       entry.walk([&](ComputeOp compute) {
         uint64_t turns = 1;
         for (auto loop = compute->getParentOfType<LoopOp>(); loop;
@@ -105,10 +106,36 @@ private:
     return runs;
   }
 
-  void emitFunctions() {
-    llvm::StringMap<uint64_t> runs = countRuns();
-    for (auto function : module.getOps<FunctionOp>()) {
+  /// Adds the functions and tables of one program.
+  LogicalResult emitStage(const dist::RankProgram &program) {
+    ModuleOp stage = program.module;
+    auto memory = stage->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
+    if (!memory)
+      return stage.emitError("has no memory plan");
+    BufferTable buffers(stage, symbols, target, pool, mesh);
+    if (failed(buffers.run()))
+      return failure();
+    dpc_stage_t record = {};
+    record.chunk_count = 1;
+    record.first_function = functionCount;
+    const llvm::StringMap<uint32_t> indices = emitFunctions(stage, buffers);
+    record.function_count = functionCount - record.first_function;
+    const uint64_t at = stages.append(record);
+    stages.setPointer(at + offsetof(dpc_stage_t, name),
+                      pool.getString(program.stage ? std::to_string(*program.stage) : "all"));
+    tables.emplace_back();
+    return emitActions(stage, memory, buffers, indices);
+  }
+
+  /// Emits the functions of `program`, and returns their indices by symbol.
+  llvm::StringMap<uint32_t> emitFunctions(ModuleOp program, BufferTable &buffers) {
+    llvm::StringMap<uint32_t> indices;
+    const llvm::StringMap<uint64_t> runs = countRuns(program);
+    const std::optional<int64_t> stage = dist::stageOf(program);
+    const std::string prefix = stage ? "stage." + std::to_string(*stage) + "." : "";
+    for (auto function : program.getOps<FunctionOp>()) {
       dpc_function_t record = {};
+      record.stage = tables.size();
       record.entry = llvm::find(entryNames, function.getEntry()) - entryNames;
       record.piece = function.getPiece();
       record.runs = runs.lookup(function.getSymName());
@@ -121,41 +148,60 @@ private:
         functions.setPointer(at + offsetof(dpc_function_t, fn),
                              emitFunction(function, symbols, target, mesh));
       functions.setPointer(at + offsetof(dpc_function_t, name),
-                           pool.getString(function.getSymName()));
+                           pool.getString(prefix + function.getSymName().str()));
       functions.setPointer(at + offsetof(dpc_function_t, accesses), accesses);
-      functionIndex[function.getSymName()] = functionCount++;
+      indices[function.getSymName()] = functionCount++;
     }
+    return indices;
   }
 
-  LogicalResult emitActions() {
-    dpc_rank_t record = {};
-    record.struct_size = sizeof(record);
-    record.arena_bytes = memory.getArena();
-    record.shared_bytes = memory.getShared();
-    record.peak_bytes = memory.getPeak();
-    llvm::Constant *tables[DPC_ENTRY_COUNT] = {};
+  /// The record of the ranks that run one program, without its pointers, and the tables to which
+  /// they point.
+  struct StageTables {
+    dpc_rank_t rank = {};
+    llvm::Constant *actions[DPC_ENTRY_COUNT] = {};
+    llvm::Constant *buffers = nullptr;
+  };
+
+  LogicalResult emitActions(ModuleOp program, MemoryAttr memory, BufferTable &buffers,
+                            const llvm::StringMap<uint32_t> &functions) {
+    StageTables &made = tables.back();
+    made.rank.struct_size = sizeof(made.rank);
+    made.rank.stage = tables.size() - 1;
+    made.rank.arena_bytes = memory.getArena();
+    made.rank.shared_bytes = memory.getShared();
+    made.rank.peak_bytes = memory.getPeak();
     for (auto [index, name] : llvm::enumerate(entryNames)) {
-      auto entry = module.lookupSymbol<EntryOp>(name);
+      auto entry = program.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;
-      ActionTable table(mesh, symbols, functionIndex, locations, buffers);
+      ActionTable table(mesh, symbols, functions, locations, buffers);
       if (failed(table.run(entry)))
         return failure();
-      tables[index] = table.image.emit(target, (name + ".actions").str());
-      record.entries[index].count = table.count;
-      record.event_count = std::max(record.event_count, table.eventCount);
+      made.actions[index] = table.image.emit(target, (name + ".actions").str());
+      made.rank.entries[index].count = table.count;
+      made.rank.event_count = std::max(made.rank.event_count, table.eventCount);
     }
-    record.buffer_count = buffers.size();
-    llvm::Constant *table = buffers.emit();
+    made.rank.buffer_count = buffers.size();
+    made.buffers = buffers.emit();
+    return success();
+  }
+
+  /// Adds one record per rank, with the tables of the program that the rank runs.
+  void emitRanks() {
     for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
-      uint64_t at = ranks.append(record);
-      ranks.setPointer(at + offsetof(dpc_rank_t, buffers), table);
-      for (auto [index, actions] : llvm::enumerate(tables))
+      const auto coordinates = mesh.getShape().coordinates(rank);
+      const auto *program = llvm::find_if(programs, [&](const dist::RankProgram &each) {
+        return each.runsOn(mesh.getShape(), coordinates);
+      });
+      const StageTables &own = tables[program - programs.begin()];
+      uint64_t at = ranks.append(own.rank);
+      ranks.setPointer(at + offsetof(dpc_rank_t, buffers), own.buffers);
+      for (auto [index, actions] : llvm::enumerate(own.actions))
         ranks.setPointer(at + offsetof(dpc_rank_t, entries) + index * sizeof(dpc_actions_t) +
                              offsetof(dpc_actions_t, actions),
                          actions);
     }
-    return success();
   }
 
   LogicalResult emitOnnxPatches() {
@@ -173,16 +219,6 @@ private:
     return success();
   }
 
-  llvm::Constant *emitStages() {
-    dpc_stage_t stage = {};
-    stage.chunk_count = 1;
-    stage.function_count = functionCount;
-    RecordImage image;
-    uint64_t at = image.append(stage);
-    image.setPointer(at + offsetof(dpc_stage_t, name), pool.getString("all"));
-    return image.emit(target, "stages");
-  }
-
   void emitRecord() {
     dpc_program_t record = {};
     record.struct_size = sizeof(record);
@@ -194,7 +230,7 @@ private:
     record.family_count = mesh.getFamilyCount();
     record.isa = options.isa;
     record.function_count = functionCount;
-    record.stage_count = 1;
+    record.stage_count = tables.size();
     record.batch = tensors.batch;
     record.microbatches = 1;
     for (const dist::MeshAxis &axis : mesh.getShape().axes)
@@ -221,7 +257,7 @@ private:
     DPC_SET(axes, mesh.emitAxes(target, pool));
     DPC_SET(families, mesh.emitFamilies(target, pool));
     DPC_SET(functions, functions.emit(target, "functions"));
-    DPC_SET(stages, emitStages());
+    DPC_SET(stages, stages.emit(target, "stages"));
     DPC_SET(ranks, ranks.emit(target, "ranks"));
     DPC_SET(states, tensors.states.emit(target, "states"));
     DPC_SET(inputs, tensors.inputs.emit(target, "inputs"));
@@ -240,6 +276,7 @@ private:
   }
 
   ModuleOp module;
+  const SmallVector<dist::RankProgram> programs;
   SymbolTableCollection symbols;
   const ProgramOptions &options;
   llvm::Module &target;
@@ -247,11 +284,10 @@ private:
   ProgramMesh mesh;
   TensorRecords tensors;
   LocationTable locations;
-  BufferTable buffers;
   LaunchTable launches;
-  MemoryAttr memory;
-  RecordImage functions, ranks, onnxPatches;
-  llvm::StringMap<uint32_t> functionIndex;
+  RecordImage functions, stages, ranks, onnxPatches;
+  /// The tables of each program, in the order of `programs`.
+  std::vector<StageTables> tables;
   uint32_t functionCount = 0;
 };
 

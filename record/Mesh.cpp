@@ -20,9 +20,15 @@ ProgramMesh::ProgramMesh(mlir::ModuleOp module) : shape(dist::getMeshShape(modul
   families.push_back(std::move(world));
 }
 
-uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
+uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes,
+                                llvm::ArrayRef<int64_t> members) {
   Family family;
   family.name = llvm::join(axes, "+");
+  if (!members.empty())
+    family.name += "{" +
+                   llvm::join(llvm::map_range(members, [](int64_t i) { return std::to_string(i); }),
+                              ",") +
+                   "}";
   // The search leaves out family 0 (all ranks), whose name is "world", because a mesh
   // axis may have the same name.
   for (size_t index = 1; index < families.size(); ++index)
@@ -36,26 +42,28 @@ uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes) {
     std::vector<int64_t> elsewhere, inside;
     for (const std::string &axis : axes)
       inside.push_back(coordinates[*shape.axisIndex(axis)]);
+    if (!members.empty() && !llvm::is_contained(members, inside[0]))
+      continue;
     for (auto [index, axis] : llvm::enumerate(shape.axes))
       if (!llvm::is_contained(axes, axis.name))
         elsewhere.push_back(coordinates[index]);
     groups[elsewhere].push_back({inside, rank});
   }
-  for (auto &[key, members] : groups) {
-    std::sort(members.begin(), members.end());
+  for (auto &[key, ranks] : groups) {
+    std::sort(ranks.begin(), ranks.end());
     family.groups.emplace_back();
-    for (const auto &member : members)
+    for (const auto &member : ranks)
       family.groups.back().push_back(member.second);
   }
   families.push_back(std::move(family));
   return families.size() - 1;
 }
 
-uint32_t ProgramMesh::getFamily(mlir::ArrayAttr axes) {
+uint32_t ProgramMesh::getFamily(mlir::ArrayAttr axes, llvm::ArrayRef<int64_t> members) {
   std::vector<std::string> names;
   for (auto axis : axes.getAsValueRange<mlir::StringAttr>())
     names.push_back(axis.str());
-  return getFamily(names);
+  return getFamily(names, members);
 }
 
 uint32_t ProgramMesh::getGroupSize(uint32_t family) const {

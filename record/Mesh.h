@@ -21,9 +21,10 @@ public:
   /// Index of the family of groups along `axes`. In the order of a group, the first axis
   /// varies slowest. Adds the family if it is new. Family 0 is the world: one group with
   /// all ranks.
-  uint32_t getFamily(llvm::ArrayRef<std::string> axes);
-  /// Like the other getFamily, with the axes as an attribute.
-  uint32_t getFamily(mlir::ArrayAttr axes);
+  uint32_t getFamily(llvm::ArrayRef<std::string> axes, llvm::ArrayRef<int64_t> members = {});
+  /// Like the other getFamily, with the axes as an attribute. If there are `members`, there is one
+  /// axis, and only the ranks with these coordinates on it form groups.
+  uint32_t getFamily(mlir::ArrayAttr axes, llvm::ArrayRef<int64_t> members = {});
   uint32_t getFamilyCount() const { return families.size(); }
   /// Number of ranks in each group of the family.
   uint32_t getGroupSize(uint32_t family) const;

@@ -26,16 +26,22 @@ SmallVector<int64_t> HostedTensor::globalShape() const {
 
 /// Emits the placement of a tensor on each rank. If ranks divide flat storage, a rank holds
 /// those elements of its shard that lie in its part of the storage.
-llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
+llvm::Constant *TensorRecords::emitPlacements(const Parts &parts) {
   RecordImage placements;
-  const int64_t part = tensor.persistent.getBufferType().getNumElements(),
-                elements = tensor.type.getNumElements();
-  const dist::Layout layout =
-      tensor.layout ? tensor.layout.getLayout() : dist::Layout::replicated(tensor.type.getShape());
-  SmallVector<StringRef> axes;
-  for (StringAttr axis : tensor.axes)
-    axes.push_back(axis);
   for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+    const TensorPart *own = findPart(parts, rank);
+    if (!own) { // another stage has the tensor
+      placements.append(dpc_placement_t{});
+      continue;
+    }
+    HostedTensor tensor = own->tensor;
+    const int64_t part = tensor.persistent.getBufferType().getNumElements(),
+                  elements = tensor.type.getNumElements();
+    const dist::Layout layout = tensor.layout ? tensor.layout.getLayout()
+                                              : dist::Layout::replicated(tensor.type.getShape());
+    SmallVector<StringRef> axes;
+    for (StringAttr axis : tensor.axes)
+      axes.push_back(axis);
     auto coordinates = mesh.getShape().coordinates(rank);
     const int64_t index = dist::groupIndex(mesh.getShape(), axes, coordinates);
     // This rank's part of the storage has elements [low, high) of the shard.
@@ -60,4 +66,19 @@ llvm::Constant *TensorRecords::emitPlacements(HostedTensor tensor) {
     placements.setPointer(at + offsetof(dpc_placement_t, runs), table.emit(target, "runs"));
   }
   return placements.emit(target, "placements");
+}
+
+llvm::Constant *TensorRecords::emitPlaces(const Parts &parts) {
+  RecordImage places;
+  for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+    dpc_place_t place = {};
+    place.space = DPC_NONE;
+    if (const TensorPart *part = findPart(parts, rank)) {
+      PersistentOp persistent = part->tensor.persistent;
+      place.space = uint32_t(persistent.getSpace());
+      place.offset = *persistent.getOffset();
+    }
+    places.append(place);
+  }
+  return places.emit(target, "places");
 }

@@ -19,36 +19,62 @@ using namespace dpc::exec;
 using nn::ArgKind;
 
 LogicalResult TensorRecords::run() {
+  if (failed(collect()))
+    return failure();
   indexWrites();
   // The record of optimizer state has the index of its parameter's record, so parameters
   // are added first.
   for (bool optimizer : {false, true})
-    for (auto persistent : module.getOps<PersistentOp>())
-      if (failed(addStates(persistent, optimizer)))
-        return failure();
-  for (auto persistent : module.getOps<PersistentOp>()) {
-    if (isa<CoordinateAttr>(persistent.getBinding())) {
-      if (failed(addControl(persistent)))
+    for (auto &[binding, parts] : tensors)
+      if (auto arg = dyn_cast<nn::ArgAttr>(binding); arg && nn::isState(arg.getKind()))
+        if ((arg.getKind() == ArgKind::optimizer) == optimizer && failed(addState(parts, arg)))
+          return failure();
+  for (auto &[binding, parts] : tensors) {
+    if (isa<CoordinateAttr>(binding)) {
+      if (failed(addControl(parts, binding)))
         return failure();
       continue;
     }
-    if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding())) {
-      if (arg.getKind() == ArgKind::control && failed(addControl(persistent)))
+    if (auto arg = dyn_cast<nn::ArgAttr>(binding)) {
+      if (arg.getKind() == ArgKind::control && failed(addControl(parts, binding)))
         return failure();
       if ((arg.getKind() == ArgKind::input || arg.getKind() == ArgKind::label) &&
-          failed(addInput(persistent, arg)))
+          failed(addInput(parts, arg)))
         return failure();
       continue;
     }
-    auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
-    if (!result)
-      continue;
-    if (failed(result.getKind() == nn::ResultKind::metric
-                   ? addMetric(persistent, result.getName())
-                   : addOutput(persistent, result.getName())))
+    auto result = cast<nn::ResultAttr>(binding);
+    if (failed(result.getKind() == nn::ResultKind::metric ? addMetric(parts, result.getName())
+                                                          : addOutput(parts, result.getName())))
       return failure();
   }
   remarkWholeOutputs();
+  return success();
+}
+
+LogicalResult TensorRecords::collect() {
+  for (const dist::RankProgram &program : programs)
+    for (auto persistent : ModuleOp(program.module).getOps<PersistentOp>()) {
+      auto add = [&](Attribute binding, HostedTensor tensor) -> LogicalResult {
+        Parts &parts = tensors[binding];
+        if (!parts.empty() && (parts[0].tensor.type.getElementType() !=
+                                   tensor.type.getElementType() ||
+                               parts[0].tensor.globalShape() != tensor.globalShape()))
+          return persistent.emitOpError("has ")
+                 << tensor.type << ", but another stage has " << parts[0].tensor.type;
+        parts.push_back({&program, tensor});
+        return success();
+      };
+      auto storage = dyn_cast<dist::StorageAttr>(persistent.getBinding());
+      if (!storage) {
+        if (failed(add(persistent.getBinding(), HostedTensor(persistent))))
+          return failure();
+        continue;
+      }
+      for (dist::MemberAttr member : storage.getMembers())
+        if (failed(add(member.getBinding(), HostedTensor(persistent, storage, member))))
+          return failure();
+    }
   return success();
 }
 
@@ -71,7 +97,10 @@ void TensorRecords::remarkWholeOutputs() {
 /// Finds the entries that write each persistent buffer.
 void TensorRecords::indexWrites() {
   SymbolTableCollection symbols;
-  for (auto entry : module.getOps<EntryOp>()) {
+  SmallVector<EntryOp> entries;
+  for (dist::RankProgram program : programs)
+    llvm::append_range(entries, ModuleOp(program.module).getOps<EntryOp>());
+  for (EntryOp entry : entries) {
     uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
                    : entry.getSymName() == "eval" ? 1 << DPC_ENTRY_EVAL
                                                   : 1 << DPC_ENTRY_INFER;
@@ -104,25 +133,16 @@ FailureOr<uint32_t> TensorRecords::getDtype(PersistentOp persistent) {
   return dtype;
 }
 
-/// Adds the states in a persistent buffer. With `optimizer`, adds only optimizer state;
-/// otherwise adds all other state.
-LogicalResult TensorRecords::addStates(PersistentOp persistent, bool optimizer) {
-  auto add = [&](HostedTensor tensor, nn::ArgAttr arg) {
-    if (!nn::isState(arg.getKind()) || (arg.getKind() == ArgKind::optimizer) != optimizer)
-      return success();
-    return addState(tensor, arg);
-  };
-  if (auto arg = dyn_cast<nn::ArgAttr>(persistent.getBinding()))
-    return add(HostedTensor(persistent), arg);
-  if (auto storage = dyn_cast<dist::StorageAttr>(persistent.getBinding()))
-    for (dist::MemberAttr member : storage.getMembers())
-      if (failed(add(HostedTensor(persistent, storage, member),
-                     cast<nn::ArgAttr>(member.getBinding()))))
-        return failure();
-  return success();
+const TensorPart *TensorRecords::findPart(const Parts &parts, uint32_t rank) const {
+  const auto coordinates = mesh.getShape().coordinates(rank);
+  for (const TensorPart &part : parts)
+    if (part.program->runsOn(mesh.getShape(), coordinates))
+      return &part;
+  return nullptr;
 }
 
-LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
+LogicalResult TensorRecords::addState(const Parts &parts, nn::ArgAttr arg) {
+  const HostedTensor &tensor = parts[0].tensor;
   PersistentOp persistent = tensor.persistent;
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
@@ -174,14 +194,16 @@ LogicalResult TensorRecords::addState(HostedTensor tensor, nn::ArgAttr arg) {
     record.parameter = parameter->second;
   }
   record.changes =
-      arg.getKind() != ArgKind::optimizer && (writtenBy.lookup(persistent) & 1 << DPC_ENTRY_STEP);
+      arg.getKind() != ArgKind::optimizer && llvm::any_of(parts, [&](const TensorPart &part) {
+        return writtenBy.lookup(part.tensor.persistent) & 1 << DPC_ENTRY_STEP;
+      });
   record.unsaved = isUnsaved;
   record.reordered = variable && variable->hasAttr(nn::kReorderedAttrName);
   uint64_t at = states.append(record);
   states.setPointer(at + offsetof(dpc_state_t, name), pool.getString(arg.getName()));
   states.setPointer(at + offsetof(dpc_state_t, shape), pool.addIntegers(shape, "shape"));
   states.setPointer(at + offsetof(dpc_state_t, init_data), data);
-  states.setPointer(at + offsetof(dpc_state_t, placements), emitPlacements(tensor));
+  states.setPointer(at + offsetof(dpc_state_t, placements), emitPlacements(parts));
   states.setPointer(at + offsetof(dpc_state_t, file_tensors), emitFileTensors(fileTensors));
   stateIndex[arg.getName()] = stateCount++;
   return success();
@@ -227,7 +249,8 @@ llvm::Constant *TensorRecords::emitBounds(ArrayRef<nn::BoundsRun> runs, ArrayRef
   return image.emit(target, "bounds");
 }
 
-LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) {
+LogicalResult TensorRecords::addInput(const Parts &parts, nn::ArgAttr arg) {
+  PersistentOp persistent = parts[0].tensor.persistent;
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
@@ -261,8 +284,7 @@ LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) 
   uint64_t at = inputs.append(record);
   inputs.setPointer(at + offsetof(dpc_input_t, name), pool.getString(arg.getName()));
   inputs.setPointer(at + offsetof(dpc_input_t, shape), pool.addIntegers(shape, "shape"));
-  inputs.setPointer(at + offsetof(dpc_input_t, placements),
-                    emitPlacements(HostedTensor(persistent)));
+  inputs.setPointer(at + offsetof(dpc_input_t, placements), emitPlacements(parts));
   inputs.setPointer(at + offsetof(dpc_input_t, bounds), emitBounds(*bounds, shape, arg.getBatch()));
   auto loss = module->getAttrOfType<nn::LossAttr>(nn::NNDialect::kLossAttrName);
   if (arg.getKind() == ArgKind::label && loss && loss.getClassAxis() >= 0) {
@@ -275,10 +297,11 @@ LogicalResult TensorRecords::addInput(PersistentOp persistent, nn::ArgAttr arg) 
   return success();
 }
 
-LogicalResult TensorRecords::addControl(PersistentOp persistent) {
+LogicalResult TensorRecords::addControl(const Parts &parts, Attribute binding) {
+  PersistentOp persistent = parts[0].tensor.persistent;
   dpc_control_t record = {};
   record.axis = DPC_NONE;
-  if (auto coordinate = dyn_cast<CoordinateAttr>(persistent.getBinding())) {
+  if (auto coordinate = dyn_cast<CoordinateAttr>(binding)) {
     std::optional<unsigned> axis = mesh.getShape().axisIndex(coordinate.getAxis().getValue());
     if (!axis)
       return persistent.emitOpError("names the axis ")
@@ -286,7 +309,7 @@ LogicalResult TensorRecords::addControl(PersistentOp persistent) {
     record.kind = DPC_CONTROL_COORDINATE;
     record.axis = *axis;
   } else {
-    record.kind = llvm::StringSwitch<uint32_t>(cast<nn::ArgAttr>(persistent.getBinding()).getName())
+    record.kind = llvm::StringSwitch<uint32_t>(cast<nn::ArgAttr>(binding).getName())
                       .Case("step", DPC_CONTROL_STEP)
                       .Case("seed", DPC_CONTROL_SEED)
                       .Case("valid_rows", DPC_CONTROL_VALID_ROWS)
@@ -296,14 +319,14 @@ LogicalResult TensorRecords::addControl(PersistentOp persistent) {
   if (failed(dtype))
     return failure();
   record.dtype = *dtype;
-  record.space = uint32_t(persistent.getSpace());
-  record.offset = *persistent.getOffset();
-  controls.append(record);
+  const uint64_t at = controls.append(record);
+  controls.setPointer(at + offsetof(dpc_control_t, places), emitPlaces(parts));
   ++controlCount;
   return success();
 }
 
-LogicalResult TensorRecords::addOutput(PersistentOp persistent, StringRef name) {
+LogicalResult TensorRecords::addOutput(const Parts &parts, StringRef name) {
+  PersistentOp persistent = parts[0].tensor.persistent;
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
@@ -323,13 +346,26 @@ LogicalResult TensorRecords::addOutput(PersistentOp persistent, StringRef name) 
   uint64_t at = outputs.append(record);
   outputs.setPointer(at + offsetof(dpc_output_t, name), pool.getString(name));
   outputs.setPointer(at + offsetof(dpc_output_t, shape), pool.addIntegers(shape, "shape"));
-  outputs.setPointer(at + offsetof(dpc_output_t, placements),
-                     emitPlacements(HostedTensor(persistent)));
+  outputs.setPointer(at + offsetof(dpc_output_t, placements), emitPlacements(parts));
   ++outputCount;
   return success();
 }
 
-LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) {
+uint32_t TensorRecords::findHolder(const Parts &parts, unsigned entry) const {
+  std::optional<uint32_t> first;
+  bool isEverywhere = true;
+  for (uint32_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
+    const TensorPart *part = findPart(parts, rank);
+    const bool has = part && writtenBy.lookup(part->tensor.persistent) >> entry & 1;
+    if (has && !first)
+      first = rank;
+    isEverywhere &= has;
+  }
+  return isEverywhere || !first ? DPC_NONE : *first;
+}
+
+LogicalResult TensorRecords::addMetric(const Parts &parts, StringRef name) {
+  PersistentOp persistent = parts[0].tensor.persistent;
   FailureOr<uint32_t> dtype = getDtype(persistent);
   if (failed(dtype))
     return failure();
@@ -341,8 +377,8 @@ LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) 
     return persistent.emitOpError("has ") << nn::kMeanAttrName << " of another form";
   const bool countsLabels = *mean == nn::MetricMean::labels || *mean == nn::MetricMean::geometric;
   uint32_t weight = DPC_NONE, position = 0;
-  for (auto other : module.getOps<PersistentOp>()) {
-    auto result = dyn_cast<nn::ResultAttr>(other.getBinding());
+  for (auto &[binding, others] : tensors) {
+    auto result = dyn_cast<nn::ResultAttr>(binding);
     if (!result || result.getKind() != nn::ResultKind::metric)
       continue;
     if (result.getName() == "count" && name != "count" && countsLabels)
@@ -358,12 +394,13 @@ LogicalResult TensorRecords::addMetric(PersistentOp persistent, StringRef name) 
                 : *mean == nn::MetricMean::batches   ? DPC_METRIC_WHOLE
                                                      : DPC_METRIC_MEAN;
   record.dtype = *dtype;
-  record.entry = writtenBy.lookup(persistent);
-  record.holder = DPC_NONE;
+  for (const TensorPart &part : parts)
+    record.entry |= writtenBy.lookup(part.tensor.persistent);
   record.weight = weight;
-  record.space = uint32_t(persistent.getSpace());
-  record.offset = *persistent.getOffset();
+  for (unsigned entry = 0; entry < DPC_ENTRY_COUNT; ++entry)
+    record.holders[entry] = findHolder(parts, entry);
   uint64_t at = metrics.append(record);
+  metrics.setPointer(at + offsetof(dpc_metric_t, places), emitPlaces(parts));
   metrics.setPointer(at + offsetof(dpc_metric_t, name), pool.getString(name));
   metrics.setPointer(at + offsetof(dpc_metric_t, tensor), pool.getString(name));
   ++metricCount;

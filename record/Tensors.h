@@ -2,6 +2,7 @@
 #define DPC_RECORD_TENSORS_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Interfaces/ElementTypes.h"
 #include "dialects/NN/IR/FileTensors.h"
@@ -41,14 +42,22 @@ struct HostedTensor {
   llvm::SmallVector<int64_t> globalShape() const;
 };
 
+/// A tensor that the host accesses, on the ranks of one program: of one stage of a pipeline, or on
+/// all ranks.
+struct TensorPart {
+  const dist::RankProgram *program;
+  HostedTensor tensor;
+};
+
 /// The records of the tensors that the host accesses: state, inputs, controls, outputs and
-/// metrics. Each persistent buffer has one record. But if a buffer is flat storage, each of
-/// its members has one.
+/// metrics. A tensor has one record, also if several stages of a pipeline have it. A persistent
+/// buffer holds one tensor. But if it is flat storage, each of its members is a tensor.
 class TensorRecords {
 public:
-  TensorRecords(mlir::ModuleOp module, ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool,
-                InitialValues values)
-      : module(module), variables(module), mesh(mesh), target(target), pool(pool), values(values) {}
+  TensorRecords(mlir::ModuleOp module, llvm::ArrayRef<dist::RankProgram> programs,
+                ProgramMesh &mesh, llvm::Module &target, ConstantPool &pool, InitialValues values)
+      : module(module), programs(programs), variables(module), mesh(mesh), target(target),
+        pool(pool), values(values) {}
 
   /// Fills the tables. If it cannot, emits an error on the op at fault and fails.
   mlir::LogicalResult run();
@@ -67,15 +76,26 @@ public:
   int64_t batch = 1;
 
 private:
-  mlir::LogicalResult addStates(exec::PersistentOp persistent, bool optimizer);
-  mlir::LogicalResult addState(HostedTensor tensor, nn::ArgAttr arg);
-  mlir::LogicalResult addInput(exec::PersistentOp persistent, nn::ArgAttr arg);
-  mlir::LogicalResult addControl(exec::PersistentOp persistent);
-  mlir::LogicalResult addOutput(exec::PersistentOp persistent, llvm::StringRef name);
-  mlir::LogicalResult addMetric(exec::PersistentOp persistent, llvm::StringRef name);
+  /// The parts of one tensor, in the order of their programs. There is at least one.
+  using Parts = llvm::SmallVector<TensorPart, 1>;
+
+  /// Collects the parts of all tensors. Fails with an error if two parts differ in their type.
+  mlir::LogicalResult collect();
+  mlir::LogicalResult addState(const Parts &parts, nn::ArgAttr arg);
+  mlir::LogicalResult addInput(const Parts &parts, nn::ArgAttr arg);
+  mlir::LogicalResult addControl(const Parts &parts, mlir::Attribute binding);
+  mlir::LogicalResult addOutput(const Parts &parts, llvm::StringRef name);
+  mlir::LogicalResult addMetric(const Parts &parts, llvm::StringRef name);
   void indexWrites();
   void remarkWholeOutputs();
-  llvm::Constant *emitPlacements(HostedTensor tensor);
+  /// The part that rank `rank` has; null if it has none.
+  const TensorPart *findPart(const Parts &parts, uint32_t rank) const;
+  llvm::Constant *emitPlacements(const Parts &parts);
+  /// The rank from whose buffer the host reads a metric after `entry`; DPC_NONE if all ranks have
+  /// the metric.
+  uint32_t findHolder(const Parts &parts, unsigned entry) const;
+  /// Emits the table of the buffers of a number (dpc_place_t), one per rank.
+  llvm::Constant *emitPlaces(const Parts &parts);
   llvm::Constant *emitFileTensors(llvm::ArrayRef<nn::FileTensor> tensors);
   llvm::Constant *emitBounds(llvm::ArrayRef<nn::BoundsRun> runs, llvm::ArrayRef<int64_t> shape,
                              int64_t batchDim);
@@ -90,7 +110,11 @@ private:
   bool countsSamples = false;
 
   mlir::ModuleOp module;
+  const llvm::ArrayRef<dist::RankProgram> programs;
   const nn::Variables variables;
+  /// The tensors by their bindings (#nn.arg, #nn.result or #exec.coordinate), in the order in which
+  /// the programs have them.
+  llvm::MapVector<mlir::Attribute, Parts> tensors;
   ProgramMesh &mesh;
   llvm::Module &target;
   ConstantPool &pool;

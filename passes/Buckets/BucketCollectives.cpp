@@ -6,6 +6,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -18,12 +19,23 @@ namespace dpc {
 using namespace dpc;
 using dist::AllReduceOp;
 
+/// Whether `op` is a message, or a loop with messages.
+static bool sendsOrReceives(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return dist::isMessage(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Sorts the ops of `block` by depth, and returns the depth of each op. The depth is the largest
-/// number of collectives on any path of operands to the op, without the op itself. Ops of equal
-/// depth keep their order.
+/// number of collectives on any path of operands to the op, without the op itself. A message has at
+/// least the depth of the message before it, and ops of equal depth keep their order. Therefore
+/// messages keep their order too.
 static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
   DenseMap<Operation *, int64_t> depths;
   SmallVector<Operation *> ops;
+  int64_t lastMessage = 0;
   for (Operation &op : block.without_terminator()) {
     int64_t depth = 0;
     op.walk([&](Operation *inner) {
@@ -34,6 +46,8 @@ static DenseMap<Operation *, int64_t> sortByCommunication(Block &block) {
           depth = std::max(depth, known->second + (dist::isCollective(producer) ? 1 : 0));
       }
     });
+    if (sendsOrReceives(&op))
+      depth = lastMessage = std::max(depth, lastMessage);
     depths[&op] = depth;
     ops.push_back(&op);
   }

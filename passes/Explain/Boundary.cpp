@@ -5,6 +5,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/NN/IR/HostFacts.h"
 
@@ -117,8 +118,8 @@ private:
 
 } // namespace
 
-static void collectResidents(ModuleOp module, Collector &collector) {
-  for (auto persistent : module.getOps<PersistentOp>()) {
+static void collectResidents(ModuleOp program, Collector &collector) {
+  for (auto persistent : program.getOps<PersistentOp>()) {
     auto layout = dyn_cast_or_null<dist::LayoutAttr>(persistent.getLayoutAttr());
     RankedTensorType type = tensorOf(persistent.getType());
     if (auto arg = dyn_cast<ArgAttr>(persistent.getBinding()))
@@ -158,9 +159,10 @@ static void collectSignatures(ModuleOp module, Collector &collector) {
 
 std::vector<BoundaryTensor> dpc::boundaryOf(ModuleOp module) {
   Collector collector(module);
-  if (module.getOps<PersistentOp>().empty())
-    collectSignatures(module, collector);
-  else
-    collectResidents(module, collector);
+  for (dist::RankProgram program : dist::programsOf(module))
+    if (program.module.getOps<PersistentOp>().empty())
+      collectSignatures(program.module, collector);
+    else
+      collectResidents(program.module, collector);
   return std::move(collector.tensors);
 }

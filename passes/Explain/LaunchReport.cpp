@@ -48,7 +48,7 @@ struct Grids {
 };
 } // namespace
 
-void dpc::addLaunches(ExplainReport &report, ModuleOp module) {
+void dpc::addLaunches(ExplainReport &report, ModuleOp module, const std::string &title) {
   llvm::MapVector<Operation *, int64_t> uses;
   for (Operation &function : *module.getBody())
     if (!isa<func::FuncOp>(function))
@@ -73,7 +73,7 @@ void dpc::addLaunches(ExplainReport &report, ModuleOp module) {
   }
   if (launches == 0)
     return;
-  ReportSection &section = report.add("kernels on the device");
+  ReportSection &section = report.add(title);
   section.lines.push_back(countText(uses.size()) + " kernels, " + countText(launches) +
                           " launches of all entries");
   for (auto [kind, maker] : llvm::zip_equal(callSyntaxes(), makers))

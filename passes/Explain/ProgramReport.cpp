@@ -9,6 +9,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "passes/Prices/OpPrices.h"
 
@@ -162,6 +163,12 @@ static StringRef causeText(Purpose purpose) {
   return "";
 }
 
+/// Returns `title`, and the stage of `module` if it is the module of one.
+static std::string titleOf(ModuleOp module, const Twine &title) {
+  const std::optional<int64_t> stage = dist::stageOf(module);
+  return (stage ? title + ", stage " + Twine(*stage) : title).str();
+}
+
 static void addCommunication(ExplainReport &report, ModuleOp module, const dist::MeshShape &mesh) {
   struct Sum {
     int64_t count = 0, bytes = 0;
@@ -171,31 +178,46 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
   if (failed(machine))
     return;
   for (auto entry : module.getOps<EntryOp>()) {
-    std::map<std::tuple<Purpose, dist::Collective, std::string>, Sum> sums;
-    entry.walk([&](StartOp start) {
+    // Rows are in the order of purposes, then of operations: collectives before messages.
+    std::map<std::tuple<Purpose, int64_t, std::string, std::string>, Sum> sums;
+    auto add = [&](Operation *start, int64_t position, StringRef kind, ArrayRef<StringRef> axes,
+                   const Price &price) {
       auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
-      SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
       int64_t iterations = 1;
       for (Operation *at = start->getParentOp(); at != entry; at = at->getParentOp())
         if (auto loop = dyn_cast<LoopOp>(at))
           iterations *= loop.getCount();
-      int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
-                               bufferBytes(start.getOutput().getType()));
-      const Price price = priceCollective(priceKindOf(start.getKind()), bytes,
-                                          dist::groupSize(mesh, axes), machine->linkOver(axes));
-      Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, start.getKind(),
+      Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, position, kind.str(),
                        llvm::join(axes, "+")}];
       sum.count += iterations;
       sum.bytes += iterations * int64_t(price.bytes);
       sum.seconds += iterations * price.seconds;
+    };
+    entry.walk([&](StartOp start) {
+      SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
+      const int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
+                                     bufferBytes(start.getOutput().getType()));
+      const int64_t members =
+          start.getMembers() ? int64_t(start.getMembers()->size()) : dist::groupSize(mesh, axes);
+      add(start, int64_t(start.getKind()), dist::stringifyCollective(start.getKind()), axes,
+          priceCollective(priceKindOf(start.getKind()), bytes, members, machine->linkOver(axes)));
     });
-    ReportSection &section = report.add(("communication of one " + entry.getSymName()).str());
+    entry.walk([&](StartSendOp send) {
+      const StringRef axes[] = {send.getAxis()};
+      add(send, dist::getMaxEnumValForCollective() + 1 + int64_t(send.getPeer()),
+          "send to stage " + std::to_string(send.getPeer()), axes,
+          priceMessage(bufferBytes(send.getBuffer().getType()), machine->linkOver(axes)));
+    });
+    if (sums.empty() && dist::stageOf(module))
+      continue;
+    ReportSection &section =
+        report.add(titleOf(module, "communication of one " + entry.getSymName()));
     section.columns = {"for", "collective", "over", ">times", ">a rank sends", ">ms (model)"};
     for (const auto &[key, sum] : sums) {
-      const auto &[purpose, kind, axes] = key;
+      const auto &[purpose, position, kind, axes] = key;
       std::string milliseconds;
       llvm::raw_string_ostream(milliseconds) << llvm::format("%.3f", sum.seconds * 1e3);
-      section.addRow({causeText(purpose).str(), dist::stringifyCollective(kind).str(), axes,
+      section.addRow({causeText(purpose).str(), kind, axes,
                       std::to_string(sum.count), bytesText(sum.bytes), milliseconds});
     }
   }
@@ -206,7 +228,7 @@ static void addMemory(ExplainReport &report, ModuleOp module) {
   auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
   if (!use || !memory)
     return;
-  ReportSection &section = report.add("memory of a rank");
+  ReportSection &section = report.add(titleOf(module, "memory of a rank"));
   section.columns = {"what", ">bytes"};
   for (auto [what, bytes] : {std::pair("parameters", use.getParameters()),
                              {"optimizer state", use.getOptimizer()},
@@ -231,7 +253,11 @@ void dpc::addProgram(ExplainReport &report, ModuleOp module, const ReshardTable 
   addLayout(report, mesh, tensors);
   if (reshards)
     addReshards(report, *reshards);
-  addCommunication(report, module, mesh);
-  addMemory(report, module);
-  addLaunches(report, module);
+  const SmallVector<dist::RankProgram> programs = dist::programsOf(module);
+  for (dist::RankProgram program : programs)
+    addCommunication(report, program.module, mesh);
+  for (dist::RankProgram program : programs)
+    addMemory(report, program.module);
+  for (dist::RankProgram program : programs)
+    addLaunches(report, program.module, titleOf(program.module, "kernels on the device"));
 }

@@ -1,7 +1,10 @@
-// Finds the ops of a training step that form its forward pass, by a walk backwards from the loss.
+// Finds the ops of a training step that form its forward pass, by a walk backwards from the loss
+// and from the messages to later stages.
 
 #include "passes/Forward/ForwardPass.h"
 
+#include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -28,16 +31,36 @@ static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outsid
   return yielded;
 }
 
+/// Returns the values that `block` itself sends to later stages.
+static SmallVector<Value> sentForward(Block &block) {
+  SmallVector<Value> sent;
+  const std::optional<int64_t> own =
+      dist::stageOf(block.getParentOp()->getParentOfType<ModuleOp>());
+  for (auto send : block.getOps<dist::SendOp>())
+    if (own && *own < int64_t(send.getStage()))
+      sent.push_back(send.getInput());
+  return sent;
+}
+
 Ancestors::Ancestors(dist::MicroOp loop, const Ancestors &outside)
-    : Ancestors(yieldedFor(loop, outside)) {}
+    : Ancestors(llvm::to_vector(llvm::concat<Value>(yieldedFor(loop, outside),
+                                                    sentForward(loop.getBodyBlock())))) {}
 
 Ancestors dpc::findForwardPass(func::FuncOp function) {
-  SmallVector<Value> losses;
+  SmallVector<Value> roots = sentForward(function.front());
   for (OpOperand &result : function.front().getTerminator()->getOpOperands())
     if (nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
         attr && attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
-      losses.push_back(result.get());
-  return Ancestors(losses);
+      roots.push_back(result.get());
+  SmallVector<Operation *> loops;
+  for (auto loop : function.front().getOps<dist::MicroOp>())
+    if (!sentForward(loop.getBodyBlock()).empty()) {
+      loops.push_back(loop);
+      llvm::append_range(roots, loop.getInputs());
+    }
+  Ancestors forward(roots);
+  forward.ops.insert(loops.begin(), loops.end());
+  return forward;
 }
 
 Ancestors dpc::findUpdates(func::FuncOp function) {

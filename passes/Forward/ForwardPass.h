@@ -15,13 +15,14 @@ struct Ancestors {
   llvm::DenseSet<mlir::Operation *> ops;
 
   explicit Ancestors(llvm::ArrayRef<mlir::Value> roots);
-  /// The values and ops in the body of `loop` that compute some of its results: the results that
-  /// are in `outside`.
+  /// The values and ops in the body of `loop` that compute some of its results, or what it sends to
+  /// later stages of a pipeline. The results are those that are in `outside`.
   Ancestors(dist::MicroOp loop, const Ancestors &outside);
 };
 
-/// Returns the forward pass of a function: the values and ops on which its metric `loss` depends.
-/// Empty if the function has no metric `loss`.
+/// Returns the forward pass of a function: the values and ops on which its metric `loss` depends,
+/// and those that compute what it sends to later stages of a pipeline. Empty if the function has
+/// neither.
 Ancestors findForwardPass(mlir::func::FuncOp function);
 
 /// Returns the values and ops on which the ops that update state (`nn.update`) depend.

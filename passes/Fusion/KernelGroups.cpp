@@ -9,6 +9,8 @@
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/Target.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 #include <queue>
 
 using namespace mlir;
@@ -103,6 +105,11 @@ void KernelGroups::addSources(Value value, Reach reach, SmallVector<Source> &sou
 
 void KernelGroups::place(Operation *op) {
   SmallVector<Source> sources = sourcesOf(op);
+  if (!isMemoryEffectFree(op)) {
+    if (lastEffect)
+      sources.push_back({Value(), int(unitOf.lookup(lastEffect)), Reach::indirect});
+    lastEffect = op;
+  }
   FusionKind kind = getFusionKind(op);
   ArrayRef<int64_t> shape;
   if (kind == FusionKind::elementwise)

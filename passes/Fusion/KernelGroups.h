@@ -83,6 +83,8 @@ private:
   std::vector<Unit> units;
   llvm::DenseMap<mlir::Operation *, unsigned> unitOf;
   llvm::DenseMap<mlir::Operation *, int64_t> position;
+  /// The last op with side effects; null if there was none. Such ops keep their order.
+  mlir::Operation *lastEffect = nullptr;
 };
 
 } // namespace dpc

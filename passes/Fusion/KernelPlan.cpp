@@ -9,6 +9,8 @@
 #include "dialects/NN/IR/NNDialect.h"
 #include "targets/Target.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 using namespace dpc;
 using llvm::Error;
@@ -86,10 +88,17 @@ Error KernelPlan::verify(const KernelProblem &problem) const {
   for (Operation &op : problem.block.without_terminator())
     if (!places.contains(&op) && getFusionKind(&op) != FusionKind::repeated)
       return planError("{0} is in no kernel", op.getName());
+  Operation *lastEffect = nullptr;
   for (auto [number, ops] : llvm::enumerate(kernels)) {
     if (Error error = verifyMembers(problem, number, ops))
       return error;
     for (Operation *op : ops) {
+      if (!isMemoryEffectFree(op)) {
+        if (lastEffect && op->isBeforeInBlock(lastEffect))
+          return planError("kernel {0} runs {1} after {2}, which comes later in the program",
+                           number, op->getName(), lastEffect->getName());
+        lastEffect = op;
+      }
       bool ready = true;
       op->walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())

@@ -5,6 +5,7 @@
 
 #include "passes/Lowering/KernelTable.h"
 
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Exec/IR/InPlace.h"
 #include "dialects/NN/IR/Shape.h"
 
@@ -42,6 +43,8 @@ LogicalResult BlockLowering::lower(Operation *op) {
     return lowerAxisIndex(index);
   } else if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op)) {
     lowerCollective(collective);
+  } else if (dist::isMessage(op)) {
+    lowerMessage(op);
   } else {
     return op->emitOpError("is outside a kernel and has no buffer form");
   }
@@ -119,23 +122,51 @@ void BlockLowering::lowerPack(dist::PackOp pack) {
   zeroUntil(pack.getType().getNumElements());
 }
 
+Value BlockLowering::getSharedBuffer(Location loc, Value source) {
+  Value buffer = buffers.lookup(source);
+  const Place place = persistentBuffers.placeOf(buffer);
+  if (spaceOf(place.root) == Space::shared && !place.stride)
+    return buffer;
+  // No collective or message can work on this buffer. For example, the buffer is an argument in
+  // private memory, or the slice of a microbatch. The offset of a slice depends on the iteration of
+  // the loop, which a collective cannot look up.
+  Value copied = createBuffer(source, Space::shared);
+  builder.create<CopyOp>(loc, buffer, copied);
+  return copied;
+}
+
+void BlockLowering::startCollective(Location loc, dist::Collective kind, dist::Reduction reduction,
+                                    ArrayAttr axes, DenseI64ArrayAttr members, Value source,
+                                    Value result, int64_t id) {
+  Value input = getSharedBuffer(loc, source);
+  Value output = buffers[result] = createBuffer(result, Space::shared);
+  Value event = builder.create<StartOp>(loc, EventType::get(builder.getContext()), kind, reduction,
+                                        axes, members, input, output, id);
+  builder.create<WaitOp>(loc, event);
+}
+
 void BlockLowering::lowerCollective(dist::CollectiveOpInterface op) {
-  Location loc = op.getLoc();
-  Value source = op->getOperand(0);
-  Value input = buffers.lookup(source);
-  const Place place = persistentBuffers.placeOf(input);
-  if (spaceOf(place.root) != Space::shared || place.stride) {
-    // A collective cannot work on this buffer. For example, the buffer is an argument in private
-    // memory, or the slice of a microbatch. The offset of a slice depends on the iteration of the
-    // loop, which a collective cannot look up.
-    Value copied = createBuffer(source, Space::shared);
-    builder.create<CopyOp>(loc, input, copied);
-    input = copied;
+  startCollective(op.getLoc(), op.getCollective(), op.getReduction(), op.getAxes(),
+                  /*members=*/{}, op->getOperand(0), op->getResult(0), nextId++);
+}
+
+void BlockLowering::lowerMessage(Operation *op) {
+  const Location loc = op->getLoc();
+  Type type = EventType::get(builder.getContext());
+  Value event;
+  if (auto sum = dyn_cast<dist::StageReduceOp>(op))
+    return startCollective(loc, dist::Collective::all_reduce, dist::Reduction::sum,
+                           builder.getArrayAttr(sum.getAxisAttr()), sum.getStagesAttr(),
+                           sum.getInput(), sum.getResult(), sum.getNumber());
+  if (auto send = dyn_cast<dist::SendOp>(op)) {
+    event = builder.create<StartSendOp>(loc, type, getSharedBuffer(loc, send.getInput()),
+                                   send.getStage(), send.getAxis(), send.getNumber());
+  } else {
+    auto recv = cast<dist::RecvOp>(op);
+    Value buffer = buffers[recv.getResult()] = createBuffer(recv.getResult(), Space::shared);
+    event = builder.create<StartRecvOp>(loc, type, buffer, recv.getStage(), recv.getAxis(),
+                                   recv.getNumber());
   }
-  Value output = buffers[op->getResult(0)] = createBuffer(op->getResult(0), Space::shared);
-  Value event =
-      builder.create<StartOp>(loc, EventType::get(builder.getContext()), op.getCollective(),
-                              op.getReduction(), op.getAxes(), input, output, nextId++);
   builder.create<WaitOp>(loc, event);
 }
 

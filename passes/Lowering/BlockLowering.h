@@ -43,12 +43,21 @@ private:
   /// the number of the microbatch, which an `exec.microbatch` op writes to a new buffer.
   mlir::LogicalResult lowerAxisIndex(dist::AxisIndexOp index);
   void lowerCollective(dist::CollectiveOpInterface op);
+  /// Lowers a `dist.stage_reduce`, `dist.send` or `dist.recv`.
+  void lowerMessage(mlir::Operation *op);
+  /// Starts a collective that reads `source` and makes `result`, and waits for it.
+  void startCollective(mlir::Location loc, dist::Collective kind, dist::Reduction reduction,
+                       mlir::ArrayAttr axes, mlir::DenseI64ArrayAttr members, mlir::Value source,
+                       mlir::Value result, int64_t id);
+  /// The buffer of `source` if other ranks can read it, else a copy of it.
+  mlir::Value getSharedBuffer(mlir::Location loc, mlir::Value source);
 
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
   const mlir::SymbolTable &kernels;
-  /// The id of the next collective of the entry. All ranks lower the same collectives in the same
-  /// order, so an id stands for the same collective on all ranks.
+  /// The id of the next collective of the entry. All ranks of a group lower the same collectives in
+  /// the same order, so an id stands for the same collective on all of them. Messages and sums over
+  /// stages have the numbers that dpc-cut-stages gave them, because each stage is lowered by itself.
   int64_t nextId = 0;
 };
 

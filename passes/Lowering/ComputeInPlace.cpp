@@ -114,7 +114,8 @@ private:
   /// Whether all users of `root` can use `target` instead:
   /// - A user that takes a shard of `root` cannot use a target that is itself a shard.
   /// - A collective needs a target in space `shared`. The target may be a shard over the axes of
-  ///   the collective, but not the slice of a microbatch.
+  ///   the collective, but not the slice of a microbatch. A message needs such a target that is no
+  ///   shard.
   /// - `exec.zero` can use neither a shard nor the slice of a microbatch.
   /// - Launches and copies can use shards and slices.
   bool fits(BufferOp root, Value target) {
@@ -124,6 +125,8 @@ private:
         return false;
       if (isa<ZeroOp>(use.op))
         return !to.shardAxes && !to.stride;
+      if (isa<StartSendOp, StartRecvOp>(use.op))
+        return spaceOf(to.root) == Space::shared && !to.stride && !to.shardAxes;
       auto start = dyn_cast<StartOp>(use.op);
       return !start || (spaceOf(to.root) == Space::shared && !to.stride &&
                         (!to.shardAxes || to.shardAxes == start.getAxes()));

@@ -4,6 +4,7 @@
 #include "passes/Lowering/Passes.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Stages.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -25,10 +26,13 @@ namespace {
 
 struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
   void runOnOperation() override {
-    numberBuffers();
-    for (EntryOp entry : llvm::to_vector(getOperation().getOps<EntryOp>())) {
-      count = 0;
-      formFunctions(entry, entry.getBodyBlock());
+    for (dist::RankProgram program : dist::programsOf(getOperation())) {
+      numberBuffers(program.module);
+      for (EntryOp entry : llvm::to_vector(program.module.getOps<EntryOp>())) {
+        count = 0;
+        formFunctions(entry, entry.getBodyBlock());
+      }
+      program.module->removeAttr(dist::DistDialect::kPlanAttrName);
     }
     // Two programs with equal code and tables should be equal, even if different plans led to them.
     getOperation()->removeAttr(dist::DistDialect::kPlanAttrName);
@@ -37,10 +41,10 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
 private:
   /// Numbers the buffers. Each function has its own copy of the buffer ops that it uses. Two copies
   /// stand for the same buffer if their numbers are equal.
-  void numberBuffers() {
-    Builder builder(&getContext());
+  static void numberBuffers(ModuleOp program) {
+    Builder builder(program.getContext());
     int64_t number = 0;
-    for (auto entry : getOperation().getOps<EntryOp>())
+    for (auto entry : program.getOps<EntryOp>())
       entry.walk(
           [&](BufferOp buffer) { buffer.setNumberAttr(builder.getI64IntegerAttr(number++)); });
   }

@@ -3,6 +3,7 @@
 
 #include "passes/Lowering/KernelTable.h"
 
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/NN/IR/Elementwise.h"
 #include "dialects/NN/IR/Program.h"
 
@@ -10,6 +11,13 @@
 
 using namespace mlir;
 using namespace dpc;
+
+/// Returns the name of a kernel of `module`. Kernels of different stages have different names,
+/// because one program record has all of them.
+static std::string kernelName(ModuleOp module, const Twine &name) {
+  const std::optional<int64_t> stage = dist::stageOf(module);
+  return ((stage ? "stage." + Twine(*stage) + "." : Twine()) + name).str();
+}
 
 func::FuncOp KernelTable::getOrCreate(Operation *op) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -32,7 +40,7 @@ func::FuncOp KernelTable::getOrCreate(Operation *op) {
     entry->second.locations.push_back(op->getLoc());
     return entry->second.function;
   }
-  function.setName(("kernel." + Twine(byText.size() - 1)).str());
+  function.setName(kernelName(module, "kernel." + Twine(byText.size() - 1)));
   return function;
 }
 
@@ -41,15 +49,15 @@ void KernelTable::nameNodes() {
     kernel.function->setLoc(FusedLoc::get(module.getContext(), kernel.locations));
 }
 
-static std::string accumulateName(RankedTensorType type) {
+static std::string accumulateName(ModuleOp module, RankedTensorType type) {
   std::string name;
   llvm::raw_string_ostream os(name);
   os << "accumulate." << type.getElementType() << "." << type.getNumElements();
-  return os.str();
+  return kernelName(module, name);
 }
 
 func::FuncOp dpc::getAccumulateKernel(ModuleOp module, Type tensor) {
-  return module.lookupSymbol<func::FuncOp>(accumulateName(cast<RankedTensorType>(tensor)));
+  return module.lookupSymbol<func::FuncOp>(accumulateName(module, cast<RankedTensorType>(tensor)));
 }
 
 void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
@@ -59,7 +67,7 @@ void dpc::createAccumulateKernel(ModuleOp module, Type tensor) {
   auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = builder.getUnknownLoc();
-  auto function = builder.create<func::FuncOp>(loc, accumulateName(type),
+  auto function = builder.create<func::FuncOp>(loc, accumulateName(module, type),
                                                builder.getFunctionType({flat, flat}, {flat}));
   function.setPrivate();
   builder.setInsertionPointToEnd(function.addEntryBlock());

@@ -5,6 +5,7 @@
 #include "passes/Memory/Liveness.h"
 #include "passes/Memory/Passes.h"
 
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "planning/SizeText.h"
@@ -45,7 +46,7 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
     llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
     llvm::Error error = plan ? plan->verify(liveness.problem) : plan.takeError();
     if (error) {
-      module.emitError("memory plan: ") << llvm::toString(std::move(error));
+      module.emitError(dist::stagePrefix(module)) << "memory plan: " << llvm::toString(std::move(error));
       return signalPassFailure();
     }
     Builder builder(&getContext());
@@ -62,12 +63,16 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   }
 
 private:
-  /// Moves all buffers to the shared space if the program has collectives. The buffers of
-  /// collectives and the other buffers need the most memory at different times. Therefore one space
+  /// Moves all buffers to the shared space if the program has collectives or messages. Their
+  /// buffers and the other buffers need the most memory at different times. Therefore one space
   /// for both needs less memory than two spaces.
   static void joinRegions(ModuleOp module) {
     const bool communicates =
-        module.walk([](StartOp) { return WalkResult::interrupt(); }).wasInterrupted();
+        module
+            .walk([](Operation *op) {
+              return isStart(op) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted();
     if (communicates)
       module.walk([](BufferOp buffer) { buffer.setSpace(Space::shared); });
   }
@@ -160,7 +165,7 @@ private:
         MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
-      module.emitRemark("needs ") << exactBytesText(peak) << " a rank; no plan needs less than "
+      module.emitRemark(dist::stagePrefix(module)) << "needs " << exactBytesText(peak) << " a rank; no plan needs less than "
                                   << exactBytesText(lowerBound);
   }
 
@@ -168,7 +173,7 @@ private:
     const int64_t peak = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName).getPeak();
     if (capacityBytes == 0 || peak <= capacityBytes)
       return;
-    module.emitError("needs ") << exactBytesText(peak) << " a rank, but "
+    module.emitError(dist::stagePrefix(module)) << "needs " << exactBytesText(peak) << " a rank, but "
                                << exactBytesText(capacityBytes) << " are allowed; "
                                << describeLargest(module);
     signalPassFailure();

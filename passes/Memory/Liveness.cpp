@@ -193,6 +193,8 @@ void Liveness::record(Operation *op) {
     Access &access = add(start.getOutput(), op->getLoc());
     if (const Bytes input = bytesOf(start.getInput()); input.root != access.written.root)
       access.reads = {input};
+  } else if (auto recv = dyn_cast<StartRecvOp>(op)) {
+    add(recv.getBuffer(), op->getLoc());
   }
 }
 

@@ -1,5 +1,5 @@
-// Moves the wait for each collective as far down as the buffers of the collective and the loops of
-// the entry allow.
+// Moves the wait for each collective and message as far down as its buffers and the loops of the
+// entry allow.
 
 #include "passes/Overlap/Passes.h"
 
@@ -15,13 +15,14 @@ namespace dpc {
 using namespace dpc;
 using namespace dpc::exec;
 
-/// Whether `op` must not run while the collective `start` is in flight: it accesses the output of
-/// the collective, or writes the input of the collective.
-static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbols) {
-  const Extent input(start.getInput(), symbols), output(start.getOutput(), symbols);
+/// Whether `op` must not run while the collective or message that `start` starts is in flight: it
+/// accesses bytes that `start` writes, or writes bytes that `start` reads.
+static bool conflicts(Operation *op, Operation *start, SymbolTableCollection &symbols) {
   return llvm::any_of(accessesOf(op), [&](const Access &access) {
-    Extent extent(access.buffer, symbols);
-    return extent.mayOverlap(output) || (access.isWrite && extent.mayOverlap(input));
+    const Extent extent(access.buffer, symbols);
+    return llvm::any_of(accessesOf(start), [&](const Access &busy) {
+      return (access.isWrite || busy.isWrite) && extent.mayOverlap(Extent(busy.buffer, symbols));
+    });
   });
 }
 
@@ -30,9 +31,9 @@ static bool conflicts(Operation *op, StartOp start, SymbolTableCollection &symbo
 /// block.
 static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   SmallVector<WaitOp> waits; // in the order of their starts
-  auto waitBefore = [&](Operation *op, llvm::function_ref<bool(StartOp)> ends) {
+  auto waitBefore = [&](Operation *op, llvm::function_ref<bool(Operation *)> ends) {
     llvm::erase_if(waits, [&](WaitOp wait) {
-      if (!ends(wait.getEvent().getDefiningOp<StartOp>()))
+      if (!ends(wait.getEvent().getDefiningOp()))
         return false;
       op ? wait->moveBefore(op) : wait->moveBefore(&block, block.end());
       return true;
@@ -43,13 +44,13 @@ static void delayWaits(Block &block, SymbolTableCollection &symbols) {
       waits.push_back(wait);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       // No collective may be in flight while a loop runs, because iterations reuse buffers.
-      waitBefore(loop, [](StartOp) { return true; });
+      waitBefore(loop, [](Operation *) { return true; });
       delayWaits(loop.getBodyBlock(), symbols);
     } else {
-      waitBefore(&op, [&](StartOp start) { return conflicts(&op, start, symbols); });
+      waitBefore(&op, [&](Operation *start) { return conflicts(&op, start, symbols); });
     }
   }
-  waitBefore(nullptr, [](StartOp) { return true; });
+  waitBefore(nullptr, [](Operation *) { return true; });
 }
 
 namespace {

@@ -126,6 +126,15 @@ private:
             depend(taskOf.lookup(&op), producer->second);
         }
       });
+    // Messages and loops with messages keep their order, because the other stage has the same.
+    int64_t last = -1;
+    for (Operation &op : block.without_terminator()) {
+      if (isMemoryEffectFree(&op))
+        continue;
+      if (last >= 0)
+        depend(taskOf.lookup(&op), last);
+      last = taskOf.lookup(&op);
+    }
   }
 
   /// Returns the op that computes `value`, the new value of a state. If `value` is gathered, this
@@ -202,7 +211,7 @@ private:
       // ops after the view would wait for the gather. If the conversion of a shard kept its
       // order, the ops after the conversion would wait until the gather of this shard may begin.
       if (problem.tasks[task].isCollective() ||
-          (mayBeLast && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
+          (mayBeLast && isMemoryEffectFree(&op) && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
         continue;
       if (last >= 0)
         depend(task, last);

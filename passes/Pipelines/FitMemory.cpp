@@ -5,6 +5,7 @@
 #include "passes/Pipelines/PlannedPasses.h"
 
 #include "dialects/Dist/IR/PlanAttr.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "passes/Machine/MachineTarget.h"
 #include "passes/Memory/LargestTensors.h"
@@ -63,10 +64,11 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
           dist::setPlan(*trial, tried);
           if (failed(planMemory(*trial, tried, *target)))
             return planError("a pass has failed");
-          const MemoryNeed need = needOf(*trial);
+          ModuleOp fullest = findFullest(*trial);
+          const MemoryNeed need = needOf(fullest);
           if (least == 0 || need.peak < least) {
             least = need.peak;
-            largest = describeLargest(*trial);
+            largest = describeLargest(fullest);
           }
           return need;
         });
@@ -91,12 +93,27 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
   }
 
 private:
-  /// Runs the passes that take `module` from level `local` to a memory plan.
+  /// Runs the passes that take `module` from level `local` to memory plans of its stages.
   static LogicalResult planMemory(ModuleOp module, const ProgramPlan &plan, const Target &target) {
-    PassManager manager(module.getContext());
-    addOrderingPasses(manager, plan, /*explain=*/false);
-    addMemoryPasses(manager, plan, usesOneRegion(target), /*explain=*/false);
-    return manager.run(module);
+    PassManager whole(module.getContext()), each(module.getContext());
+    addCuttingPasses(whole, plan, /*explain=*/false);
+    addOrderingPasses(each, plan, /*explain=*/false);
+    addMemoryPasses(each, plan, usesOneRegion(target), /*explain=*/false);
+    if (failed(whole.run(module)))
+      return failure();
+    for (dist::RankProgram program : dist::programsOf(module))
+      if (failed(each.run(program.module)))
+        return failure();
+    return success();
+  }
+
+  /// The program whose rank needs the most memory.
+  static ModuleOp findFullest(ModuleOp module) {
+    ModuleOp fullest;
+    for (dist::RankProgram program : dist::programsOf(module))
+      if (!fullest || needOf(fullest).peak < needOf(program.module).peak)
+        fullest = program.module;
+    return fullest;
   }
 
   static MemoryNeed needOf(ModuleOp module) {

@@ -6,6 +6,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/PlanAttr.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "passes/Machine/MachineTarget.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,17 +57,22 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
       module.emitError("its plan: ") << llvm::toString(std::move(error));
       return signalPassFailure();
     }
-    OpPassManager passes(ModuleOp::getOperationName());
+    // The first passes run on the complete module, the others on the program of each stage.
+    OpPassManager whole(ModuleOp::getOperationName()), each(ModuleOp::getOperationName());
     if (level == "placed") {
-      addPlacingPasses(passes, *plan, explain);
+      addPlacingPasses(whole, *plan, explain);
     } else if (level == "ordered") {
-      addOrderingPasses(passes, *plan, explain);
+      addCuttingPasses(whole, *plan, explain);
+      addOrderingPasses(each, *plan, explain);
     } else {
-      addMemoryPasses(passes, *plan, usesOneRegion(*target), explain);
-      addCodePasses(passes, *plan);
+      addMemoryPasses(each, *plan, usesOneRegion(*target), explain);
+      addCodePasses(each, *plan);
     }
-    if (failed(runPipeline(passes, module)))
-      signalPassFailure();
+    if (failed(runPipeline(whole, module)))
+      return signalPassFailure();
+    for (dist::RankProgram program : dist::programsOf(module))
+      if (failed(runPipeline(each, program.module)))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -10,6 +10,8 @@
 #include "passes/Remat/Passes.h"
 #include "passes/ShardedUpdates/Passes.h"
 #include "passes/Sharding/Passes.h"
+#include "passes/Stages/Passes.h"
+#include "passes/Verify/Passes.h"
 
 #include "dialects/Dist/IR/Messages.h"
 
@@ -49,10 +51,19 @@ void dpc::addPlacingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   manager.addPass(createAssignLayouts(assign));
 }
 
-void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
+void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
   // Advance sums first (dpc-advance-sums), because the following passes look at how long values
-  // live.
+  // live. Advance them before the cut, because only the complete program shows which ops belong to
+  // the backward pass.
   manager.addNestedPass<func::FuncOp>(createAdvanceSums());
+  if (plan.stages() == 1)
+    return;
+  manager.addPass(createAssignStages());
+  manager.addPass(createCutStages());
+  manager.addPass(createVerifyStages());
+}
+
+void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
   // Rematerialize before updates are divided. At stage 3 the repeated ops then read the
   // parameters that are gathered for the backward pass. Rematerialize before loops are peeled, so
   // that peeling copies the repeated ops with the loop's body.
@@ -143,8 +154,10 @@ void dpc::addDialectsOfPlans(DialectRegistry &registry) {
   ProgramPlan plan;
   plan.layouts = {"*=-"};
   plan.remat.savedBytes = RematChoice::all;
+  plan.mesh = {{kPipeAxis.str(), 2}};
   OpPassManager passes(ModuleOp::getOperationName());
   addPlacingPasses(passes, plan, /*explain=*/false);
+  addCuttingPasses(passes, plan, /*explain=*/false);
   addOrderingPasses(passes, plan, /*explain=*/false);
   addMemoryPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
   addCodePasses(passes, plan);

@@ -13,7 +13,12 @@ namespace dpc {
 /// decisions in remarks.
 void addPlacingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
 
-/// Adds the passes that take a module from level `local` to `ordered`, as `plan` requests.
+/// Adds the passes that a program of level `local` needs before it can be ordered: they advance
+/// sums, and cut the program into the stages of a pipeline if the plan has one.
+void addCuttingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
+
+/// Adds the passes that take a module, or the module of a stage, from addCuttingPasses() to level
+/// `ordered`, as `plan` requests.
 void addOrderingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
 
 /// Whether all buffers may lie in the memory that collectives access, because kernels are as fast
@@ -22,13 +27,14 @@ void addOrderingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bo
 /// than the saved bytes are worth (docs/performance/memory.md).
 bool usesOneRegion(const Target &target);
 
-/// Adds the passes that take a module from level `ordered` to a memory plan, without code, as
+/// Adds the passes that take a module, or the module of a stage, from level `ordered` to a memory
+/// plan, without code, as
 /// `plan` requests. `oneRegion`: see usesOneRegion.
 void addMemoryPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool oneRegion,
                      bool explain);
 
-/// Adds the passes that take a module from a memory plan to level `scheduled`, as `plan`
-/// requests.
+/// Adds the passes that take a module, or the module of a stage, from a memory plan to level
+/// `scheduled`, as `plan` requests.
 void addCodePasses(mlir::OpPassManager &manager, const ProgramPlan &plan);
 
 /// Adds the dialects of all passes that a plan can request.

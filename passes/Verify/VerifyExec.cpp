@@ -2,6 +2,7 @@
 
 #include "passes/Verify/Passes.h"
 
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 
 using namespace mlir;
@@ -18,15 +19,15 @@ namespace {
 
 struct VerifyExecPass : dpc::impl::VerifyExecBase<VerifyExecPass> {
   void runOnOperation() override {
-    if (failed(verify()))
-      signalPassFailure();
+    for (dist::RankProgram program : dist::programsOf(getOperation()))
+      if (failed(verify(program.module)))
+        return signalPassFailure();
   }
 
 private:
   static InFlightDiagnostic violation(Operation *op) { return op->emitError("level 'exec': "); }
 
-  LogicalResult verify() {
-    ModuleOp module = getOperation();
+  LogicalResult verify(ModuleOp module) {
     calls.clear();
     for (auto entry : module.getOps<EntryOp>())
       if (failed(visit(entry.getBodyBlock())))
@@ -37,7 +38,7 @@ private:
         return violation(function)
                << "@" << function.getSymName() << " is called " << count << " times, not once";
     }
-    if (failed(checkNumbers()))
+    if (failed(checkNumbers(module)))
       return failure();
     auto code = module.lookupSymbol<ModuleOp>(ExecDialect::kCodeModuleName);
     if (!code) // printed modules have no code, because the tools remove it before they print
@@ -59,9 +60,9 @@ private:
 
   /// `exec.buffer` ops with the same number mean the same buffer, also in different functions.
   /// Checks that all of them have the same space, offset and type, and that every op has a number.
-  LogicalResult checkNumbers() {
+  static LogicalResult checkNumbers(ModuleOp module) {
     llvm::DenseMap<int64_t, BufferOp> first;
-    WalkResult walked = getOperation().walk([&](BufferOp buffer) -> WalkResult {
+    WalkResult walked = module.walk([&](BufferOp buffer) -> WalkResult {
       if (!buffer.getNumber())
         return violation(buffer) << "has no number";
       auto [known, isNew] = first.try_emplace(*buffer.getNumber(), buffer);
@@ -109,7 +110,7 @@ private:
           return failure();
       } else if (auto compute = dyn_cast<ComputeOp>(op)) {
         ++calls[compute.getCalleeAttr().getAttr()];
-      } else if (!isa<GetOp, BufferOp, ViewOp, StartOp, WaitOp, ZeroOp>(op)) {
+      } else if (!isa<GetOp, BufferOp, ViewOp, WaitOp, ZeroOp>(op) && !isStart(&op)) {
         return violation(&op) << "'" << op.getName() << "' is no action";
       }
     }

@@ -5,6 +5,8 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
+#include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Stages.h"
 
 using namespace mlir;
 
@@ -19,9 +21,10 @@ namespace {
 
 struct VerifyOrderedPass : dpc::impl::VerifyOrderedBase<VerifyOrderedPass> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(verifySignature(function)) || failed(verifyBlock(function.front())))
-        return signalPassFailure();
+    for (dist::RankProgram program : dist::programsOf(getOperation()))
+      for (auto function : program.module.getOps<func::FuncOp>())
+        if (failed(verifySignature(function)) || failed(verifyBlock(function.front())))
+          return signalPassFailure();
   }
 
 private:
@@ -51,7 +54,7 @@ private:
       } else if (isa<KernelOpInterface>(op)) {
         if (failed(verifyKernel(&op)))
           return failure();
-      } else if (!isView(&op) && !dist::isCollective(&op) &&
+      } else if (!isView(&op) && !dist::isCollective(&op) && !dist::isMessage(&op) &&
                  !isa<dist::PackOp, dist::AxisIndexOp>(op)) {
         return violation(&op) << "'" << op.getName() << "' is in no kernel";
       }

@@ -4,7 +4,9 @@
 #include "passes/Verify/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/Exec/IR/InPlace.h"
 
@@ -115,6 +117,10 @@ private:
     }
     if (auto start = dyn_cast<StartOp>(op))
       return playStart(start);
+    if (auto send = dyn_cast<StartSendOp>(op))
+      return playSend(send);
+    if (auto recv = dyn_cast<StartRecvOp>(op))
+      return playRecv(recv);
     if (auto wait = dyn_cast<WaitOp>(op))
       return playWait(wait);
     if (auto launch = dyn_cast<LaunchOp>(op))
@@ -159,14 +165,39 @@ private:
     return success();
   }
 
+  LogicalResult playSend(StartSendOp send) {
+    if (failed(read(send, send.getBuffer(), "buffer")))
+      return failure();
+    waiting[send] = {};
+    contents.begin(names.numberOf(send), rangeOf(send.getBuffer()), {});
+    return success();
+  }
+
+  LogicalResult playRecv(StartRecvOp recv) {
+    if (failed(mayWrite(recv, recv.getBuffer(), "buffer")))
+      return failure();
+    const ByteRange to = rangeOf(recv.getBuffer());
+    waiting[recv] = {to};
+    contents.begin(names.numberOf(recv), {}, to);
+    return success();
+  }
+
+  /// The buffer that the collective or message `start` writes; null for an exec.start_send.
+  static Value outputOf(Operation *start) {
+    if (auto collective = dyn_cast<StartOp>(start))
+      return collective.getOutput();
+    auto recv = dyn_cast<StartRecvOp>(start);
+    return recv ? recv.getBuffer() : Value();
+  }
+
   LogicalResult playWait(WaitOp wait) {
-    auto start = wait.getEvent().getDefiningOp<StartOp>();
+    Operation *start = wait.getEvent().getDefiningOp();
     auto at = waiting.find(start);
     if (at == waiting.end())
       return violation(wait) << "waits for what is not under way";
     contents.end(names.numberOf(start));
     for (const ByteRange &piece : at->second)
-      contents.write(piece, names.get(start.getOutput()).number);
+      contents.write(piece, names.get(outputOf(start)).number);
     waiting.erase(at);
     return success();
   }
@@ -284,13 +315,14 @@ private:
 
 struct VerifyScheduledPass : dpc::impl::VerifyScheduledBase<VerifyScheduledPass> {
   void runOnOperation() override {
-    if (failed(verify()))
-      signalPassFailure();
+    for (dist::RankProgram program : dist::programsOf(getOperation()))
+      if (failed(verify(program)))
+        return signalPassFailure();
   }
 
 private:
-  LogicalResult verify() {
-    ModuleOp module = getOperation();
+  static LogicalResult verify(const dist::RankProgram &program) {
+    ModuleOp module = program.module;
     auto memory = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName);
     if (!memory)
       return module.emitError("level 'scheduled': has no exec.memory");
@@ -305,7 +337,7 @@ private:
       });
       if (walked.wasInterrupted())
         return failure();
-      for (int64_t rank : getDistinctRanks(entry, mesh))
+      for (int64_t rank : getDistinctRanks(entry, mesh, program))
         if (failed(Player(entry, names, mesh, rank).run()))
           return failure();
     }
@@ -314,8 +346,10 @@ private:
 
   /// Returns the ranks to simulate. The buffers of two ranks differ only in views of shards, which
   /// depend on the coordinates along the axes of these views. The set therefore has one rank for
-  /// each combination of these coordinates. All other coordinates of this rank are 0.
-  static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh) {
+  /// each combination of these coordinates. All other coordinates of this rank are 0, except that
+  /// the rank runs `program`.
+  static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh,
+                                               const dist::RankProgram &program) {
     llvm::StringSet<> axes;
     entry.walk([&](ViewOp view) {
       if (ArrayAttr over = view.getAxesAttr())
@@ -325,8 +359,10 @@ private:
     SmallVector<int64_t> ranks;
     for (int64_t rank = 0; rank < mesh.worldSize(); ++rank) {
       auto coordinates = mesh.coordinates(rank);
-      if (llvm::all_of(llvm::enumerate(mesh.axes), [&](auto axis) {
-            return axes.contains(axis.value().name) || coordinates[axis.index()] == 0;
+      if (program.runsOn(mesh, coordinates) &&
+          llvm::all_of(llvm::enumerate(mesh.axes), [&](auto axis) {
+            return axes.contains(axis.value().name) || coordinates[axis.index()] == 0 ||
+                   (program.stage && axis.value().name == dist::kPipeAxis);
           }))
         ranks.push_back(rank);
     }

@@ -16,15 +16,20 @@ template <typename T> T at(Queue &queue, uint64_t offset) {
 
 TEST(Controls, AreConvertedToTheTypeOfTheirBuffer) {
   TinyProgram tiny;
-  const dpc_control_t controls[] = {
-      {DPC_CONTROL_STEP, DPC_I64, DPC_NONE, DPC_SPACE_ARENA, 0},
-      {DPC_CONTROL_STEP, DPC_F32, DPC_NONE, DPC_SPACE_ARENA, 64},
-      {DPC_CONTROL_SEED, DPC_I64, DPC_NONE, DPC_SPACE_ARENA, 128},
-      {DPC_CONTROL_SEED, DPC_I32, DPC_NONE, DPC_SPACE_ARENA, 192},
-      {DPC_CONTROL_LEARNING_RATE, DPC_F32, DPC_NONE, DPC_SPACE_ARENA, 256},
-      {DPC_CONTROL_VALID_ROWS, DPC_F64, DPC_NONE, DPC_SPACE_ARENA, 384}};
+  const dpc_place_t places[] = {{DPC_SPACE_ARENA, 0, 0},   {DPC_SPACE_ARENA, 0, 64},
+                                {DPC_SPACE_ARENA, 0, 128}, {DPC_SPACE_ARENA, 0, 192},
+                                {DPC_SPACE_ARENA, 0, 256}, {DPC_SPACE_ARENA, 0, 384},
+                                {DPC_NONE, 0, 0}};
+  const dpc_control_t controls[] = {{DPC_CONTROL_STEP, DPC_I64, DPC_NONE, 0, places},
+                                    {DPC_CONTROL_STEP, DPC_F32, DPC_NONE, 0, places + 1},
+                                    {DPC_CONTROL_SEED, DPC_I64, DPC_NONE, 0, places + 2},
+                                    {DPC_CONTROL_SEED, DPC_I32, DPC_NONE, 0, places + 3},
+                                    {DPC_CONTROL_LEARNING_RATE, DPC_F32, DPC_NONE, 0, places + 4},
+                                    {DPC_CONTROL_VALID_ROWS, DPC_F64, DPC_NONE, 0, places + 5},
+                                    // This rank has no buffer for the last one.
+                                    {DPC_CONTROL_SEED, DPC_I64, DPC_NONE, 0, places + 6}};
   tiny.program.controls = controls;
-  tiny.program.control_count = 6;
+  tiny.program.control_count = 7;
   OneRank rank(tiny.program);
   Controls given;
   given.step = 41;
@@ -45,7 +50,8 @@ TEST(Controls, AreConvertedToTheTypeOfTheirBuffer) {
 TEST(Controls, CoordinatesAreTheRanks) {
   TinyProgram tiny;
   const dpc_axis_t axes[] = {{"pipe", 2, 0}, {"micro", 4, 1}, {"data", 3, 0}, {"model", 2, 0}};
-  dpc_control_t control = {DPC_CONTROL_COORDINATE, DPC_I64, 0, DPC_SPACE_ARENA, 0};
+  const std::vector<dpc_place_t> places(12, {DPC_SPACE_ARENA, 0, 0});
+  dpc_control_t control = {DPC_CONTROL_COORDINATE, DPC_I64, 0, 0, places.data()};
   tiny.program.axes = axes;
   tiny.program.axis_count = 4;
   tiny.program.controls = &control;

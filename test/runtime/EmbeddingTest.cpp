@@ -281,6 +281,12 @@ struct Mutable {
     program.controls = controls.data();
     program.metrics = metrics.data();
   }
+  /// The place of `number`, a control or metric, on rank 0.
+  template <typename Number> dpc_place_t &place(Number &number) {
+    places.assign(number.places, number.places + 2);
+    number.places = places.data();
+    return places[0];
+  }
   dpc_program_t program;
   std::vector<dpc_rank_t> ranks;
   std::vector<dpc_action_t> actions;
@@ -288,6 +294,7 @@ struct Mutable {
   std::vector<dpc_input_t> inputs;
   std::vector<dpc_control_t> controls;
   std::vector<dpc_metric_t> metrics;
+  std::vector<dpc_place_t> places;
 };
 
 TEST(ProgramCheck, AcceptsTheTestPrograms) {
@@ -324,9 +331,9 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"control 0: unknown kind 5",
        [](Mutable &m) { m.controls[0].kind = DPC_CONTROL_KIND_COUNT; }},
       {"control 1: its buffer (space 0, offset 640",
-       [](Mutable &m) { m.controls[1].offset = 640; }},
+       [](Mutable &m) { m.place(m.controls[1]).offset = 640; }},
       {"control 1: its buffer", [](Mutable &m) { m.controls[1].dtype = 0; }},
-      {"control 1: its buffer", [](Mutable &m) { m.controls[1].space = 2; }},
+      {"control 1: its buffer", [](Mutable &m) { m.place(m.controls[1]).space = 2; }},
       {"coordinate on axis 0 of 2, or a sequential one",
        [](Mutable &m) {
          m.controls[2].kind = DPC_CONTROL_COORDINATE;
@@ -372,7 +379,7 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
       {"input x", [](Mutable &m) { m.inputs[0].micro_count = 3; }},
       {"input x", [](Mutable &m) { m.inputs[0].batch_dim = 2; }},
       {"input label", [](Mutable &m) { m.inputs[1].micro_stride = 1000; }},
-      {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].dtype = 0; }},
+      {"metric loss", [](Mutable &m) { m.metrics[0].holders[0] = 0, m.metrics[0].dtype = 0; }},
       {"belongs to state 9", [](Mutable &m) { m.states[1].parameter = 9; }},
       {"weighted by metric 9", [](Mutable &m) { m.metrics[0].weight = 9; }},
       {"of state 9 of",
@@ -381,9 +388,11 @@ TEST(ProgramCheck, RefusesEveryBrokenEntry) {
          m.program.onnx_patches = &patch;
          m.program.onnx_patch_count = 1;
        }},
-      {"metric loss", [](Mutable &m) { m.metrics[0].holder = 5; }},
-      {"metric loss", [](Mutable &m) { m.metrics[0].space = DPC_SPACE_ARENA; }},
-      {"metric loss", [](Mutable &m) { m.metrics[0].holder = 0, m.metrics[0].offset = 320; }},
+      {"metric loss is on rank 5 of 2", [](Mutable &m) { m.metrics[0].holders[0] = 5; }},
+      {"metric loss",
+       [](Mutable &m) { m.metrics[0].holders[1] = 0, m.place(m.metrics[0]).space = DPC_NONE; }},
+      {"metric loss",
+       [](Mutable &m) { m.metrics[0].holders[0] = 0, m.place(m.metrics[0]).offset = 320; }},
   };
   for (const auto &broken : cases) {
     Mutable copy;

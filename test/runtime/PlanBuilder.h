@@ -180,10 +180,11 @@ private:
     metric.name = "loss";
     metric.dtype = DPC_F64;
     metric.entry = 1u << DPC_ENTRY_STEP;
-    metric.holder = holder;
     metric.weight = DPC_NONE;
-    metric.space = DPC_SPACE_SHARED;
-    metric.offset = 128;
+    metricPlaces.assign(world, {DPC_SPACE_SHARED, 0, 128});
+    metric.places = metricPlaces.data();
+    for (uint32_t &each : metric.holders)
+      each = holder;
   }
 
   void buildRanks() {
@@ -210,6 +211,7 @@ private:
   dpc_state_t state;
   dpc_input_t input;
   dpc_metric_t metric;
+  std::vector<dpc_place_t> metricPlaces;
   std::vector<dpc_rank_t> ranks;
   dpc_program_t program;
 };

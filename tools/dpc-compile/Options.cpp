@@ -352,10 +352,6 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseTarget(args, options);
   parseOutput(args, options);
   parseImport(args, options);
-  if (options.stopAfter > Level::local && any_of(options.plan.mesh, [](const PlanAxis &axis) {
-        return axis.name == "pipe" && axis.size > 1;
-      }))
-    usageError("--mesh: axis pipe is not available yet");
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");
   parseStep(args, options.step);

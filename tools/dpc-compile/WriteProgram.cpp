@@ -3,6 +3,7 @@
 
 #include "tools/dpc-compile/WriteProgram.h"
 
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
@@ -112,11 +113,12 @@ static uint32_t dtypeOf(onnx::ElementType type) {
 static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const onnx::SpecPlan &plan,
                                ProgramOptions &program) {
   llvm::StringSet<> states;
-  for (auto persistent : module.getOps<exec::PersistentOp>())
-    for (nn::ArgAttr arg : exec::getBoundArgs(persistent))
-      if (arg.getKind() != nn::ArgKind::input && arg.getKind() != nn::ArgKind::label &&
-          arg.getKind() != nn::ArgKind::control)
-        states.insert(arg.getName());
+  for (dist::RankProgram each : dist::programsOf(module))
+    for (auto persistent : each.module.getOps<exec::PersistentOp>())
+      for (nn::ArgAttr arg : exec::getBoundArgs(persistent))
+        if (arg.getKind() != nn::ArgKind::input && arg.getKind() != nn::ArgKind::label &&
+            arg.getKind() != nn::ArgKind::control)
+          states.insert(arg.getName());
   llvm::Expected<onnx::SaveTemplate> model =
       onnx::buildSaveTemplate(source, [&](StringRef name) { return states.contains(name); }, plan);
   if (!model)
@@ -148,6 +150,22 @@ static std::optional<ObjectCache> openCache(const CompileOptions &options, int &
   return std::nullopt;
 }
 
+/// Moves the code of the kernels of all stages out of `module`.
+static OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
+  OwningOpRef<ModuleOp> all;
+  for (dist::RankProgram program : dist::programsOf(module)) {
+    auto kernels = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
+    kernels->remove();
+    OwningOpRef<ModuleOp> owned = kernels;
+    if (!all)
+      all = std::move(owned);
+    else
+      all->getBody()->getOperations().splice(all->getBody()->end(),
+                                             kernels.getBody()->getOperations());
+  }
+  return all;
+}
+
 /// Compiles the kernels of `module` into one archive, and renames the calls in
 /// `record` to the symbols of the archive. Equal kernels share one symbol. For a
 /// target with grids, the archive is empty and `record` gets the code as data.
@@ -157,9 +175,7 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   std::optional<ObjectCache> cache = openCache(options, code);
   if (code)
     return code;
-  auto kernels = module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName);
-  kernels->remove();
-  OwningOpRef<ModuleOp> owned = kernels;
+  OwningOpRef<ModuleOp> owned = takeKernels(module);
   CodeOptions native;
   native.processor = options.placed.processor;
   native.assembler = options.assembler;

@@ -1,6 +1,7 @@
 // dpc-compile: compiles an ONNX file to a program that trains the model or runs inference.
 
 #include "dialects/Dist/IR/PlanAttr.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/Bounds/Bounds.h"
@@ -259,8 +260,9 @@ int main(int argc, char **argv) {
     return code;
   if (options.stopAfter != Level::object) {
     // Do not print the generated code of kernels, because it only repeats the ops of the kernels.
-    if (auto code = module->lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
-      code.erase();
+    for (dist::RankProgram program : dist::programsOf(*module))
+      if (auto code = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
+        code.erase();
     return finish(printModule(*module, options.output), facts.loss);
   }
   return finish(writeProgram(*module, options, *source, facts.plan, argv[0]), facts.loss);

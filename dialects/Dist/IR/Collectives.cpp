@@ -7,6 +7,7 @@
 #include "dialects/Interfaces/FusableOpInterface.h"
 
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Messages.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -149,7 +150,7 @@ CollectiveOpInterface dpc::dist::asSumOverRanks(Operation *op) {
 
 bool dpc::dist::feedsCollective(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isCollective(user) ||
+    return isCollective(user) || isMessage(user) ||
            (isView(user) && llvm::any_of(user->getResults(), feedsCollective));
   });
 }

@@ -32,8 +32,8 @@ bool isCollective(mlir::Operation *op);
 /// Null for other ops, and if `op` is null.
 CollectiveOpInterface asSumOverRanks(mlir::Operation *op);
 
-/// Whether a collective reads `value` or a view of it. If so, `value` should lie
-/// in memory that the other ranks can read.
+/// Whether a collective or a message (Messages.h) reads `value` or a view of it. If so,
+/// `value` should lie in memory that the other ranks can read.
 bool feedsCollective(mlir::Value value);
 
 /// The names of the axes along which the devices of a collective op form groups.

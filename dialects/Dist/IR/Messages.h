@@ -4,14 +4,18 @@
 #define DPC_DIALECTS_DIST_IR_MESSAGES_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "planning/Plan.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Messages.h.inc"
 
 namespace dpc::dist {
 
-/// The mesh axis whose coordinate is the number of a device's stage.
-constexpr llvm::StringLiteral kPipeAxis = "pipe";
+using dpc::kPipeAxis;
+
+/// Whether `op` exchanges data with other stages. Such ops keep their order in a block: if two
+/// stages had them in different orders, each could wait for the other one.
+inline bool isMessage(mlir::Operation *op) { return mlir::isa<SendOp, RecvOp, StageReduceOp>(op); }
 
 } // namespace dpc::dist
 

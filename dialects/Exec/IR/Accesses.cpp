@@ -21,6 +21,8 @@ SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
   } else if (auto start = dyn_cast<StartOp>(op)) {
     add(start.getInput(), false);
     add(start.getOutput(), true);
+  } else if (auto send = dyn_cast<StartSendOp>(op)) {
+    add(send.getBuffer(), false);
   } else {
     for (Value operand : op->getOperands())
       if (isa<MemRefType>(operand.getType()))

@@ -13,8 +13,8 @@ struct Access {
 };
 
 /// The buffers that `op` itself reads and writes. Buffers that only ops in the
-/// regions of `op` access are not included. A collective accesses its buffers until
-/// its wait, but only its exec.start lists them here.
+/// regions of `op` access are not included. A collective or message accesses its
+/// buffers until its wait, but only the op that starts it lists them here.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
 /// The bytes of a buffer, relative to its root: the exec.buffer or exec.persistent

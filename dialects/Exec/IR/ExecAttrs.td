@@ -184,8 +184,11 @@ class Exec_Type<string name, string mnemonicName> : TypeDef<Exec_Dialect, name> 
 }
 
 def Exec_Event : Exec_Type<"Event", "event"> {
-  let summary = "A collective that has started";
-  let description = "The result of `exec.start` and the operand of `exec.wait`. Exactly one wait uses each event.";
+  let summary = "A collective or message that has started";
+  let description = [{
+    The result of `exec.start`, `exec.start_send` and `exec.start_recv`, and the operand of `exec.wait`.
+    Exactly one wait uses each event.
+  }];
 }
 
 #endif // DPC_DIALECTS_EXEC_IR_EXECATTRS_TD

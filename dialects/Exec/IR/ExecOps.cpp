@@ -68,11 +68,11 @@ SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(PersistentOp persistent) {
 LogicalResult EntryOp::verify() {
   if (getSymName() != "step" && getSymName() != "eval" && getSymName() != "infer") // entry_c1
     return emitOpError("is named ") << getSymName() << "; known: step, eval, infer";
-  WalkResult walked = walk([](StartOp start) {
-    if (start.getEvent().hasOneUse())
+  WalkResult walked = walk([](Operation *start) {
+    if (!isStart(start) || start->hasOneUse())
       return WalkResult::advance();
-    start.emitOpError("is waited for ") // entry_c2
-        << range_size(start.getEvent().getUses()) << " times, not once";
+    start->emitOpError("is waited for ") // entry_c2
+        << range_size(start->getUses()) << " times, not once";
     return WalkResult::interrupt();
   });
   return failure(walked.wasInterrupted());
@@ -174,6 +174,11 @@ LogicalResult StartOp::verify() {
   auto output = cast<MemRefType>(getOutput().getType());
   if (input.getElementType() != output.getElementType()) // start_c1
     return emitOpError("reads ") << input << " but writes " << output;
+  if (std::optional<ArrayRef<int64_t>> members = getMembers())
+    if (getAxes().size() != 1 || members->size() < 2 || members->front() < 0 || // start_c4
+        std::adjacent_find(members->begin(), members->end(), std::greater_equal<int64_t>()) !=
+            members->end())
+      return emitOpError("is for the coordinates ") << *members << " on " << getAxes();
   return success();
 }
 
@@ -191,6 +196,25 @@ LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Checks the buffer of a message.
+static LogicalResult verifyMessage(Operation *op, Value buffer, SymbolTableCollection &symbols) {
+  const Place place = placeOf(buffer, symbols);
+  if (place.root && spaceOf(place.root) != Space::shared) // start_send_c1
+    return op->emitOpError("uses a buffer in space ")
+           << stringifySpace(spaceOf(place.root)) << ", which no peer can see";
+  if (place.shardAxes) // start_send_c2
+    return op->emitOpError("uses a share over ") << place.shardAxes;
+  return success();
+}
+
+LogicalResult StartSendOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyMessage(*this, getBuffer(), symbols);
+}
+
+LogicalResult StartRecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyMessage(*this, getBuffer(), symbols);
+}
+
 LogicalResult ComputeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<FunctionOp>(*this, getCalleeAttr()))
     return emitOpError("names ") // compute_c1
@@ -203,6 +227,8 @@ LogicalResult LoopOp::verify() {
     return emitOpError("runs ") << int64_t(getCount()) << " times";
   return success();
 }
+
+bool dpc::exec::isStart(Operation *op) { return isa<StartOp, StartSendOp, StartRecvOp>(op); }
 
 Space dpc::exec::spaceOf(Operation *root) {
   if (auto persistent = dyn_cast<PersistentOp>(root))

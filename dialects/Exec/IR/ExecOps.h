@@ -46,6 +46,9 @@ Place placeOf(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
 /// As above, but `find` finds the exec.persistent that an exec.get names.
 Place placeOf(mlir::Value buffer, llvm::function_ref<PersistentOp(GetOp)> find);
 
+/// Whether `op` starts a collective or a message, for which an exec.wait waits.
+bool isStart(mlir::Operation *op);
+
 /// `spaceOf` returns the space of an exec.buffer or exec.persistent. `offsetOf` returns
 /// its offset in this space, in bytes; there is none before memory is planned.
 Space spaceOf(mlir::Operation *root);

@@ -351,7 +351,9 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
     Starts a collective in this rank's group along `axes`. The group consists of the
     ranks that have the same coordinates as this rank on all other mesh axes. Until
     the wait, no op may write `input` or access `output`. `id` is a number of the
-    collective that is the same on all ranks; the ranks announce it to each other.
+    collective that is the same on all ranks of a group; the ranks announce it to
+    each other. If there are `members`, `axes` is one axis, and only the ranks with
+    these coordinates on it form groups.
 
     A collective can be in place. For an all-reduce, input and output are then the
     same buffer. For an all-gather, the input is then this rank's shard of the
@@ -359,7 +361,8 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
     The shard is an `exec.view` over `axes`. An all-to-all is never in place.
 
     `dpc-lower-to-exec` creates the op from a `dist.all_reduce`, `dist.all_gather`,
-    `dist.reduce_scatter` or `dist.all_to_all`, directly followed by its wait.
+    `dist.reduce_scatter`, `dist.all_to_all` or `dist.stage_reduce`, directly followed
+    by its wait.
     `dpc-compute-in-place` makes it work in place. `record/Actions.cpp` turns it into
     an action of the kind `DPC_ACTION_START`.
 
@@ -372,26 +375,81 @@ def Exec_StartOp : Exec_Op<"start", [DeclareOpInterfaceMethods<SymbolUserOpInter
     ```
     Constraints: (C1) input and output have one element type; (C2) they lie in
     space `shared`; (C3) if the input or output is a view over mesh axes, these
-    axes are `axes`.
+    axes are `axes`; (C4) `members` are at least two coordinates on one axis, in
+    increasing order.
   }];
   let arguments = (ins Dist_Collective:$kind, Dist_Reduction:$reduction, StrArrayAttr:$axes,
-                       Exec_Buffer:$input, Exec_Buffer:$output, I64Attr:$id);
+                       OptionalAttr<DenseI64ArrayAttr>:$members, Exec_Buffer:$input,
+                       Exec_Buffer:$output, I64Attr:$id);
   let results = (outs Exec_Event:$event);
   let assemblyFormat = [{
-    $kind $reduction `over` $axes $input `to` $output `id` $id attr-dict
+    $kind $reduction `over` $axes (`of` $members^)? $input `to` $output `id` $id attr-dict
     `:` type($input) `,` type($output)
   }];
   let hasVerifier = 1;
 }
 
-def Exec_WaitOp : Exec_Op<"wait"> {
-  let summary = "Waits until a collective is complete on this rank";
-  let description = [{
-    After the wait, ops may read the output of the collective and write its input.
+class Exec_MessageOp<string mnemonic> : Exec_Op<mnemonic, [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let arguments = (ins Exec_Buffer:$buffer, I64Attr:$peer, StrAttr:$axis, I64Attr:$id);
+  let results = (outs Exec_Event:$event);
+}
 
-    `dpc-lower-to-exec` creates the op directly after the `exec.start` that makes its
-    event. `dpc-delay-waits` moves it down to the first op that needs the buffers of
-    the collective. `record/Actions.cpp` turns it into an action of the kind
+def Exec_StartSendOp : Exec_MessageOp<"start_send"> {
+  let summary = "Starts to send a buffer to another rank";
+  let description = [{
+    The receiver is the rank with the coordinate `peer` on the mesh axis `axis`, and
+    with the coordinates of this rank on all other axes. An `exec.start_recv` with the same
+    `id` receives the message there. Until the wait, no op may write the buffer.
+
+    `dpc-lower-to-exec` creates the op from a `dist.send`, directly followed by its
+    wait. `record/Actions.cpp` turns it into an action of the kind `DPC_ACTION_START`.
+
+    ```mlir
+    func.func @example(%0: memref<100xf32>) {
+      %e = exec.start_send %0 to 1 over "pipe" id 3 : memref<100xf32>
+      exec.wait %e
+      return
+    }
+    ```
+    Constraints: (C1) the buffer lies in space `shared`; (C2) it is no view over mesh
+    axes.
+  }];
+  let assemblyFormat = "$buffer `to` $peer `over` $axis `id` $id attr-dict `:` type($buffer)";
+}
+
+def Exec_StartRecvOp : Exec_MessageOp<"start_recv"> {
+  let summary = "Starts to receive a buffer from another rank";
+  let description = [{
+    The sender is the rank with the coordinate `peer` on the mesh axis `axis`, and with
+    the coordinates of this rank on all other axes. An `exec.start_send` with the same `id`
+    sends the message there. Until the wait, no op may access the buffer.
+
+    `dpc-lower-to-exec` creates the op from a `dist.recv`, directly followed by its
+    wait. `record/Actions.cpp` turns it into an action of the kind `DPC_ACTION_START`.
+
+    ```mlir
+    func.func @example(%0: memref<100xf32>) {
+      %e = exec.start_recv %0 from 0 over "pipe" id 3 : memref<100xf32>
+      exec.wait %e
+      return
+    }
+    ```
+    Constraints: (C1), (C2) as for `exec.start_send`.
+  }];
+  let assemblyFormat = "$buffer `from` $peer `over` $axis `id` $id attr-dict `:` type($buffer)";
+}
+
+def Exec_WaitOp : Exec_Op<"wait"> {
+  let summary = "Waits until a collective or message is complete on this rank";
+  let description = [{
+    After the wait, ops may read the output of the collective and write its input. The
+    buffer of a message counts as an input of `exec.start_send`, and as an output of
+    `exec.start_recv`.
+
+    `dpc-lower-to-exec` creates the op directly after the `exec.start`, `exec.start_send` or
+    `exec.start_recv` that makes its event. `dpc-delay-waits` moves it down to the first op
+    that needs the buffers. `record/Actions.cpp` turns it into an action of the kind
     `DPC_ACTION_WAIT`.
 
     ```mlir

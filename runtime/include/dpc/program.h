@@ -1,14 +1,7 @@
 /* dpc_program_t: everything that the runtime knows about a compiled program. The
  * compiler emits this record as constant data next to the generated code, under
- * the symbol `dpc_program`. All ranks use the same record.
- *
- * For pipelines, the runtime already handles the following features, which the
- * compiler does not emit yet:
- *  - a separate action table, memory size and stage per rank (dpc_rank_t);
- *  - the stage table, and the stage and chunk of a function;
- *  - the `args` of an action, which say where the microbatch's buffers lie;
- *  - SEND and RECV;
- *  - state that a rank lacks, and metrics that only one rank holds. */
+ * the symbol `dpc_program`. All ranks use the same record. The ranks of one stage
+ * of a pipeline have equal tables; a program without a pipeline has one stage. */
 #ifndef DPC_PROGRAM_H
 #define DPC_PROGRAM_H
 

@@ -171,16 +171,23 @@ enum {
   DPC_CONTROL_KIND_COUNT = 5
 };
 
+/** The buffer of a number in the memory of one rank. */
+typedef struct dpc_place_t {
+  uint32_t space; /**< DPC_NONE: the rank has no buffer */
+  uint32_t reserved;
+  uint64_t offset; /**< bytes from the start of the space */
+} dpc_place_t;
+
 /** A number that the host writes into a rank's memory before the first action of
  * every entry. For kernels the number is a buffer like any other. All ranks get
  * the same numbers except DPC_CONTROL_COORDINATE. */
 typedef struct dpc_control_t {
-  uint32_t kind;   /**< DPC_CONTROL_* */
-  uint32_t dtype;  /**< type of the buffer, to which the host converts the number */
-  uint32_t axis;   /**< COORDINATE: index of an axis that is not sequential,
-                      else DPC_NONE */
-  uint32_t space;  /**< space of the buffer that the host writes */
-  uint64_t offset; /**< bytes from the start of the space */
+  uint32_t kind;  /**< DPC_CONTROL_* */
+  uint32_t dtype; /**< type of the buffer, to which the host converts the number */
+  uint32_t axis;  /**< COORDINATE: index of an axis that is not sequential,
+                     else DPC_NONE */
+  uint32_t reserved;
+  const dpc_place_t *places; /**< [world_size] the buffer that the host writes on each rank */
 } dpc_control_t;
 
 /** One output of an inference program. The fields are as in dpc_input_t, with one
@@ -225,12 +232,11 @@ typedef struct dpc_metric_t {
   const char *tensor; /**< for messages: name of the tensor that has the value of the metric */
   uint32_t dtype;
   uint32_t entry;  /**< the entries that compute the metric: a sum of 1 << DPC_ENTRY_STEP, ... */
-  uint32_t holder; /**< the only rank whose buffer has the value; DPC_NONE: all ranks have it */
   uint32_t weight; /**< index of the metric whose value is the weight of a batch in a mean over eval
                         batches; DPC_NONE: the weight is the number of valid rows */
-  uint32_t space;  /**< space of the value: SHARED unless holder is DPC_NONE */
-  uint32_t reserved;
-  uint64_t offset;
+  uint32_t holders[3]; /**< for each DPC_ENTRY_*: the rank from whose buffer the host reads the
+                            value; DPC_NONE: each rank has it in its own buffer */
+  const dpc_place_t *places; /**< [world_size] the buffer of each rank */
 } dpc_metric_t;
 
 enum { DPC_LR_CONSTANT = 0, DPC_LR_LINEAR = 1, DPC_LR_COSINE = 2 };

@@ -35,11 +35,14 @@ public:
     }
     for (uint32_t i = 0; i < program.control_count; ++i) {
       const dpc_control_t &control = program.controls[i];
+      const dpc_place_t &place = control.places[rankIndex];
       const std::string name = std::to_string(i);
-      if (dpc_status_t status = findHolder(
-              "control", name.c_str(),
-              {control.space, control.offset, control.offset + dpc_dtype_size(control.dtype)},
-              DPC_BUFFER_FILLED))
+      if (place.space == DPC_NONE)
+        continue;
+      if (dpc_status_t status =
+              findHolder("control", name.c_str(),
+                         {place.space, place.offset, place.offset + dpc_dtype_size(control.dtype)},
+                         DPC_BUFFER_FILLED))
         return status;
     }
     return checkResults(out);
@@ -137,12 +140,17 @@ private:
   dpc_status_t checkResults(std::vector<Result> *out) const {
     for (uint32_t i = 0; i < program.metric_count; ++i) {
       const dpc_metric_t &metric = program.metrics[i];
-      if (metric.holder != DPC_NONE && metric.holder != rankIndex)
+      const dpc_place_t &place = metric.places[rankIndex];
+      uint32_t entries = 0;
+      for (uint32_t entry = 0; entry < DPC_ENTRY_COUNT; ++entry)
+        if (metric.holders[entry] == DPC_NONE || metric.holders[entry] == rankIndex)
+          entries |= metric.entry & 1u << entry;
+      if (entries == 0)
         continue;
       Result result = {metric.name,
                        0,
-                       metric.entry,
-                       {metric.space, metric.offset, metric.offset + dpc_dtype_size(metric.dtype)}};
+                       entries,
+                       {place.space, place.offset, place.offset + dpc_dtype_size(metric.dtype)}};
       if (dpc_status_t status =
               findHolder("metric", metric.name, result.range, DPC_BUFFER_RESULT, &result.buffer))
         return status;

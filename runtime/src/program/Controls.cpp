@@ -9,6 +9,9 @@ dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const C
                             Queue &queue) {
   for (uint32_t i = 0; i < program.control_count; ++i) {
     const dpc_control_t &control = program.controls[i];
+    const dpc_place_t &place = control.places[rank];
+    if (place.space == DPC_NONE)
+      continue;
     uint64_t whole = 0;
     double real = 0;
     bool isReal = false;
@@ -35,7 +38,7 @@ dpc_status_t uploadControls(const dpc_program_t &program, uint32_t rank, const C
                                      : dpc_convert(control.dtype, value, DPC_U64, &whole, 1))
       return status;
     if (dpc_status_t status =
-            queue.upload({control.space, control.offset}, value, dpc_dtype_size(control.dtype)))
+            queue.upload({place.space, place.offset}, value, dpc_dtype_size(control.dtype)))
       return status;
   }
   return DPC_OK;

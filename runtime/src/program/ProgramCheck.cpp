@@ -255,14 +255,19 @@ dpc_status_t checkOutput(const dpc_program_t &program, const dpc_output_t &outpu
 
 dpc_status_t checkMetric(const dpc_program_t &program, const dpc_metric_t &metric,
                          const Spaces &spaces, uint32_t rank) {
-  const bool here = metric.holder == DPC_NONE || metric.holder == rank;
-  if (here && (dpc_dtype_size(metric.dtype) == 0 ||
-               !spaces.holds(metric.space, metric.offset, dpc_dtype_size(metric.dtype))))
-    return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
-  if (metric.holder != DPC_NONE &&
-      (metric.holder >= program.world_size || metric.space != DPC_SPACE_SHARED))
-    return fail(DPC_INVALID, "metric %s of rank %u is not in its shared memory", metric.name,
-                metric.holder);
+  const dpc_place_t &place = metric.places[rank];
+  for (uint32_t entry = 0; entry < DPC_ENTRY_COUNT; ++entry) {
+    const uint32_t holder = metric.holders[entry];
+    if (!(metric.entry >> entry & 1))
+      continue;
+    if (holder != DPC_NONE && holder >= program.world_size)
+      return fail(DPC_INVALID, "metric %s is on rank %u of %u", metric.name, holder,
+                  program.world_size);
+    if ((holder == DPC_NONE || holder == rank) &&
+        (dpc_dtype_size(metric.dtype) == 0 ||
+         !spaces.holds(place.space, place.offset, dpc_dtype_size(metric.dtype))))
+      return fail(DPC_INVALID, "metric %s is outside its space", metric.name);
+  }
   if (metric.weight != DPC_NONE && metric.weight >= program.metric_count)
     return fail(DPC_INVALID, "metric %s is weighted by metric %u of %u", metric.name, metric.weight,
                 program.metric_count);
@@ -270,7 +275,7 @@ dpc_status_t checkMetric(const dpc_program_t &program, const dpc_metric_t &metri
 }
 
 dpc_status_t checkControl(const dpc_program_t &program, const dpc_control_t &control,
-                          const Spaces &spaces) {
+                          const Spaces &spaces, uint32_t rank) {
   if (control.kind >= DPC_CONTROL_KIND_COUNT)
     return fail(DPC_INVALID, "unknown kind %u", control.kind);
   if (control.kind == DPC_CONTROL_COORDINATE &&
@@ -278,11 +283,12 @@ dpc_status_t checkControl(const dpc_program_t &program, const dpc_control_t &con
     return fail(DPC_INVALID, "coordinate on axis %u of %u, or a sequential one", control.axis,
                 program.axis_count);
   const uint64_t size = dpc_dtype_size(control.dtype);
-  if (size == 0 || !spaces.holds(control.space, control.offset, size))
+  const dpc_place_t &place = control.places[rank];
+  if (size == 0 || (place.space != DPC_NONE && !spaces.holds(place.space, place.offset, size)))
     return fail(DPC_INVALID,
                 "its buffer (space %u, offset %llu, element type %u) is "
                 "outside its space",
-                control.space, static_cast<unsigned long long>(control.offset), control.dtype);
+                place.space, static_cast<unsigned long long>(place.offset), control.dtype);
   return DPC_OK;
 }
 
@@ -333,7 +339,7 @@ dpc_status_t checkTables(const dpc_program_t &program, uint32_t rankIndex) {
     if (dpc_status_t status = checkInput(program, program.inputs[i], spaces, rankIndex))
       return failWithin(status, "input %s", program.inputs[i].name);
   for (uint32_t i = 0; i < program.control_count; ++i)
-    if (dpc_status_t status = checkControl(program, program.controls[i], spaces))
+    if (dpc_status_t status = checkControl(program, program.controls[i], spaces, rankIndex))
       return failWithin(status, "control %u", i);
   for (uint32_t i = 0; i < program.output_count; ++i)
     if (dpc_status_t status = checkOutput(program, program.outputs[i], spaces, rankIndex))

@@ -210,8 +210,9 @@ dpc_status_t dpc_session::checkState() const {
 
 dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric, double *out) const {
   char value[8];
+  const dpc_place_t &place = metric.places[options.rank];
   if (dpc_status_t status =
-          queue->download(value, {metric.space, metric.offset}, dpc_dtype_size(metric.dtype)))
+          queue->download(value, {place.space, place.offset}, dpc_dtype_size(metric.dtype)))
     return status;
   return dpc_convert(DPC_F64, out, metric.dtype, value, 1);
 }
@@ -236,13 +237,14 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   values[2] = isWriting && *isWriting;
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
+    const uint32_t holder = metric.holders[entry];
     const bool produced = metric.entry >> entry & 1,
-               mine = metric.holder == DPC_NONE || metric.holder == options.rank;
+               mine = holder == DPC_NONE || holder == options.rank;
     double value = 0;
     if (produced && mine)
       if (dpc_status_t status = readMetric(metric, &value))
         return status;
-    values[3 + i] = metric.holder == DPC_NONE ? 0 : value;
+    values[3 + i] = holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     // If the program scales the loss, a step whose loss is not finite has changed
     // only the scale, so it is no reason to stop.
@@ -258,7 +260,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
       return status;
   }
   for (uint32_t i = 0; i < program.metric_count; ++i)
-    if (program.metrics[i].holder != DPC_NONE)
+    if (program.metrics[i].holders[entry] != DPC_NONE)
       metricValues[i] = values[3 + i];
   scaleIsTooSmall = false;
   for (uint32_t i = 0; i < program.metric_count; ++i)
@@ -291,7 +293,9 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
   static const char *const names[] = {"training step (it was compiled without --loss)",
                                       "eval function",
                                       "infer function (it was compiled with --loss)"};
-  if (program.ranks[options.rank].entries[entry].count == 0)
+  // A stage of a pipeline may have nothing to do in an entry.
+  if (std::none_of(program.ranks, program.ranks + program.world_size,
+                   [&](const dpc_rank_t &rank) { return rank.entries[entry].count != 0; }))
     return failed(fail(DPC_INVALID, "the program has no %s", names[entry]));
   if (dpc_status_t status = checkState())
     return failed(status);

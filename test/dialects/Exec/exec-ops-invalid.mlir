@@ -201,6 +201,51 @@ exec.entry @step {
 }
 
 // -----
+// start_c4
+module @start_refuses_members_in_other_order {
+exec.entry @step {
+  %a = exec.buffer shared : memref<8xf32>
+  // expected-error @+1 {{is for the coordinates 2, 0 on ["pipe"]}}
+  %e = exec.start all_reduce sum over ["pipe"] of [2, 0] %a to %a id 0 : memref<8xf32>, memref<8xf32>
+  exec.wait %e
+}
+}
+
+// -----
+// start_send_c1
+module @send_refuses_arena {
+exec.entry @step {
+  %a = exec.buffer arena : memref<4xf32>
+  // expected-error @+1 {{uses a buffer in space arena, which no peer can see}}
+  %e = exec.start_send %a to 1 over "pipe" id 0 : memref<4xf32>
+  exec.wait %e
+}
+}
+
+// -----
+// start_send_c2
+module @send_refuses_share {
+dist.mesh @mesh axes ["data", "pipe"] sizes [2, 2]
+exec.entry @step {
+  %a = exec.buffer shared : memref<8xf32>
+  %v = exec.view %a at 0 stride 16 over ["data"] : memref<8xf32> to memref<4xf32>
+  // expected-error @+1 {{uses a share over ["data"]}}
+  %e = exec.start_send %v to 1 over "pipe" id 0 : memref<4xf32>
+  exec.wait %e
+}
+}
+
+// -----
+// entry_c2
+module @entry_refuses_message_without_wait {
+exec.entry @step {
+  %a = exec.buffer shared : memref<4xf32>
+  // expected-error @+1 {{is waited for 0 times, not once}}
+  %e = exec.start_recv %a from 1 over "pipe" id 0 : memref<4xf32>
+}
+}
+
+// -----
 // compute_c1
 module @compute_refuses_unknown_function {
 exec.entry @step {

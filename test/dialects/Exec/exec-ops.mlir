@@ -52,6 +52,16 @@ exec.entry @step {
   %e = exec.start all_reduce sum over ["data"] %g to %g id 3 : memref<100xf32>, memref<100xf32>
   // CHECK: exec.wait %[[E]]
   exec.wait %e
+  // CHECK: exec.start all_reduce sum over ["pipe"] of [0, 2] %[[G]] to %[[G]] id 4
+  %s = exec.start all_reduce sum over ["pipe"] of [0, 2] %g to %g id 4 : memref<100xf32>, memref<100xf32>
+  exec.wait %s
+  // CHECK: %[[M:.*]] = exec.start_send %[[G]] to 1 over "pipe" id 5 : memref<100xf32>
+  // CHECK: exec.wait %[[M]]
+  %m = exec.start_send %g to 1 over "pipe" id 5 : memref<100xf32>
+  exec.wait %m
+  // CHECK: exec.start_recv %[[G]] from 0 over "pipe" id 6 : memref<100xf32>
+  %r = exec.start_recv %g from 0 over "pipe" id 6 : memref<100xf32>
+  exec.wait %r
 }
 
 // A library call: default places of buffers are left out, and all other fields come back.

@@ -171,3 +171,22 @@ func.func @buckets_inside_loop(%x: tensor<2x4xf32>) -> (tensor<4xf32>, tensor<4x
   %2 = dist.all_reduce sum %0#1 on @mesh ["data"] : tensor<4xf32>
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+// Messages keep their order, although the operand of the first one depends on a collective.
+dist.mesh @mesh axes ["data", "pipe"] sizes [2, 2]
+// CHECK-LABEL: @messages_keep_their_order
+// CHECK: dist.all_reduce
+// CHECK: dist.send {{.*}} number 0
+// CHECK: dist.recv {{.*}} number 1
+func.func @messages_keep_their_order(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %g = nn.kernel(%x : tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>):
+    %0 = nn.exp %a : tensor<4xf32>
+    nn.yield %0 : tensor<4xf32>
+  } -> tensor<4xf32>
+  %s = dist.all_reduce sum %g on @mesh ["data"] : tensor<4xf32>
+  dist.send %s to 1 on @mesh "pipe" number 0 : tensor<4xf32>
+  %r = dist.recv from 1 on @mesh "pipe" number 1 : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -250,3 +250,41 @@ func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) ->
   return %0 : tensor<4xf32>
 }
 }
+
+// -----
+// Messages and sums over stages keep their numbers. Their buffers are in shared memory: a slice of a
+// microbatch is copied there first.
+// CHECK-LABEL: module @lowers_messages
+// CHECK-LABEL: exec.entry @step
+// CHECK: exec.loop 2
+// CHECK: %[[V:.*]] = exec.view
+// CHECK: %[[C:.*]] = exec.buffer shared : memref<4xf32>
+// CHECK: exec.copy %[[V]] to %[[C]]
+// CHECK: %[[S:.*]] = exec.start_send %[[C]] to 1 over "pipe" id 3
+// CHECK-NEXT: exec.wait %[[S]]
+// CHECK: %[[B:.*]] = exec.buffer shared : memref<4xf32>
+// CHECK-NEXT: %[[R:.*]] = exec.start_recv %[[B]] from 1 over "pipe" id 4
+// CHECK-NEXT: exec.wait %[[R]]
+// CHECK: %[[E:.*]] = exec.start all_reduce sum over ["pipe"] of [0, 1] %{{.*}} to %{{.*}} id 5
+// CHECK-NEXT: exec.wait %[[E]]
+module @lowers_messages {
+dist.mesh @mesh axes ["micro", "pipe"] sizes [2, 2] sequential ["micro"]
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+func.func private @accumulate.f32.4(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}
+func.func @step(%x: tensor<2x4xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<4xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<4xf32> {nn.result = #nn.result<state "w">}) {
+  %g = dist.micro 2 "micro" (%x : tensor<2x4xf32>) operands [sliced] {
+  ^bb0(%xm: tensor<4xf32>):
+    dist.send %xm to 1 on @mesh "pipe" number 3 : tensor<4xf32>
+    %0 = dist.recv from 1 on @mesh "pipe" number 4 : tensor<4xf32>
+    %1 = func.call @k(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    dist.yield %1 : tensor<4xf32>
+  } -> (tensor<4xf32>) results [summed]
+  %s = dist.stage_reduce %g among [0, 1] on @mesh "pipe" number 5 : tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+}

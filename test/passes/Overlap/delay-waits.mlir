@@ -85,3 +85,31 @@ exec.entry @step {
   }
 }
 }
+
+// -----
+// The buffer of a sent message may be read, but not written, before the wait. The buffer of a
+// received message may not be accessed.
+module @waits_for_messages {
+func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+// CHECK-LABEL: module @waits_for_messages
+// CHECK: %[[S:.*]] = exec.start_send
+// CHECK-NEXT: %[[R:.*]] = exec.start_recv
+// CHECK-NEXT: exec.launch @k(%[[A:.*]]) into(%[[X:.*]])
+// CHECK-NEXT: exec.wait %[[R]]
+// CHECK-NEXT: exec.launch
+// CHECK-NEXT: exec.wait %[[S]]
+// CHECK-NEXT: exec.zero %[[A]]
+exec.entry @step {
+  %a = exec.buffer shared : memref<4xf32>
+  %b = exec.buffer shared : memref<4xf32>
+  %x = exec.buffer arena : memref<4xf32>
+  exec.zero %a : memref<4xf32>
+  %s = exec.start_send %a to 1 over "pipe" id 0 : memref<4xf32>
+  exec.wait %s
+  %r = exec.start_recv %b from 1 over "pipe" id 1 : memref<4xf32>
+  exec.wait %r
+  exec.launch @k(%a) into (%x) : (memref<4xf32>), (memref<4xf32>)
+  exec.launch @k(%b) into (%x) : (memref<4xf32>), (memref<4xf32>)
+  exec.zero %a : memref<4xf32>
+}
+}

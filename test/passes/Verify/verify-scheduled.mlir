@@ -275,3 +275,61 @@ module @refuses_share_on_operand attributes {exec.memory = #exec.memory<arena = 
     exec.launch @k(%w) into (%v) : (memref<4xf32>), (memref<4xf32>)
   }
 }
+
+// -----
+
+// A message reads its buffer until its wait ...
+module @refuses_write_of_sent_buffer attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer shared at 0 : memref<4xf32>
+    exec.zero %a : memref<4xf32>
+    %e = exec.start_send %a to 1 over "pipe" id 0 : memref<4xf32>
+    // expected-error@+1 {{output (bytes [0, 16) of shared) is in use by a collective}}
+    exec.zero %a : memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// ... a received buffer has its contents after the wait ...
+module @refuses_read_of_received_buffer_before_wait attributes {exec.memory = #exec.memory<arena = 64, shared = 64, peak = 128, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer shared at 0 : memref<4xf32>
+    %b = exec.buffer arena at 0 : memref<4xf32>
+    %e = exec.start_recv %a from 1 over "pipe" id 0 : memref<4xf32>
+    // expected-error@+1 {{input (bytes [0, 16) of shared) is being written by a collective}}
+    exec.copy %a to %b : memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// ... and a sent one before the start.
+module @refuses_send_of_empty_buffer attributes {exec.memory = #exec.memory<arena = 0, shared = 64, peak = 64, lowerBound = 0>} {
+  exec.entry @step {
+    %a = exec.buffer shared at 0 : memref<4xf32>
+    // expected-error@+1 {{buffer (bytes [0, 16) of shared): byte 0 was never written}}
+    %e = exec.start_send %a to 1 over "pipe" id 0 : memref<4xf32>
+    exec.wait %e
+  }
+}
+
+// -----
+
+// The stages of a pipeline are simulated by themselves.
+module @looks_into_stages {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  module @stage.0 attributes {dist.stage = 0 : i64, exec.memory = #exec.memory<arena = 64, shared = 0, peak = 64, lowerBound = 0>} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    exec.entry @step {
+      %a = exec.buffer arena at 0 : memref<4xf32>
+      exec.zero %a : memref<4xf32>
+    }
+  }
+  // expected-error@+1 {{level 'scheduled': has no exec.memory}}
+  module @stage.1 attributes {dist.stage = 1 : i64} {
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+  }
+}

@@ -128,7 +128,8 @@ TEST(ProgramRecord, InputsAndMetrics) {
   ASSERT_EQ(program.metric_count, 2u);
   EXPECT_EQ(program.metrics[0].kind, uint32_t(DPC_METRIC_LOSS));
   EXPECT_EQ(program.metrics[0].weight, 1u); // "count"
-  EXPECT_EQ(program.metrics[0].offset, 384u);
+  EXPECT_EQ(program.metrics[0].places[0].offset, 384u);
+  EXPECT_EQ(program.metrics[0].holders[DPC_ENTRY_STEP], DPC_NONE);
   EXPECT_EQ(program.metrics[1].entry, 1u << DPC_ENTRY_STEP);
 }
 
@@ -138,11 +139,11 @@ TEST(ProgramRecord, Controls) {
   EXPECT_EQ(program.controls[0].kind, uint32_t(DPC_CONTROL_LEARNING_RATE));
   EXPECT_EQ(program.controls[0].dtype, uint32_t(DPC_F32));
   EXPECT_EQ(program.controls[0].axis, DPC_NONE);
-  EXPECT_EQ(program.controls[0].offset, 320u);
+  EXPECT_EQ(program.controls[0].places[1].offset, 320u);
   EXPECT_EQ(program.controls[1].kind, uint32_t(DPC_CONTROL_COORDINATE));
   EXPECT_EQ(program.controls[1].dtype, uint32_t(DPC_I64));
   EXPECT_EQ(program.controls[1].axis, 1u);
-  EXPECT_EQ(program.controls[1].space, uint32_t(DPC_SPACE_ARENA));
+  EXPECT_EQ(program.controls[1].places[0].space, uint32_t(DPC_SPACE_ARENA));
 }
 
 TEST(ProgramRecord, Actions) {

@@ -1,0 +1,127 @@
+// Orders the work of the stages of a pipeline in one training step.
+//
+// A chunk is a part of the model (StageCut.h). A stage runs one or several chunks. For each
+// microbatch, a chunk runs up to three pieces: the forward pass, the backward pass, and the
+// gradients of weights. If the gradients of weights are a piece of their own, they can run later,
+// when the stage would otherwise wait (Qi et al., "Zero Bubble Pipeline Parallelism", 2024).
+
+#ifndef DPC_PLANNING_PIPELINESCHEDULE_H
+#define DPC_PLANNING_PIPELINESCHEDULE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+/// The part of a chunk's work that a piece does. Each later kind needs the earlier ones of the
+/// same chunk and microbatch.
+enum class PieceKind : unsigned {
+  forward,
+  backward, ///< what earlier chunks wait for and, if there is no piece `weight`, all the rest
+  weight,   ///< the gradients of weights, for which no other chunk waits
+};
+inline constexpr unsigned kPieceKinds = 3;
+
+/// The orders that a user can choose (--schedule).
+enum class ScheduleKind : int64_t {
+  /// All forward passes, then all backward passes (Huang et al., "GPipe", 2019).
+  gpipe,
+  /// Each stage alternates between a forward and a backward pass, and holds as few microbatches as
+  /// that allows (Narayanan et al., "Memory-Efficient Pipeline-Parallel DNN Training", 2021).
+  oneForwardOneBackward,
+  /// The same with several chunks per stage, stage s having the chunks s, s + P, .. (Narayanan et
+  /// al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021).
+  interleaved,
+  /// Gradients of weights fill the time in which a stage would wait.
+  zeroBubble,
+};
+
+/// The name of a schedule on the command line, e.g. "1f1b".
+llvm::StringRef nameOf(ScheduleKind kind);
+
+struct PipelineProblem {
+  struct Piece {
+    /// Whether the chunk has a piece of this kind.
+    bool exists = false;
+    int64_t durationNs = 0;
+    /// Bytes that the chunk holds for one microbatch after this piece, until its next piece ends.
+    int64_t heldBytes = 0;
+  };
+  struct Chunk {
+    unsigned stage = 0;
+    /// By PieceKind. Every chunk has a piece `forward`.
+    Piece pieces[kPieceKinds];
+  };
+  /// A dependency between pieces of different chunks: piece `toKind` of chunk `to` starts at least
+  /// `delayNs` after the end of piece `fromKind` of chunk `from`, for each microbatch. If the
+  /// chunks are on different stages, a message takes this time.
+  struct Edge {
+    unsigned from = 0;
+    PieceKind fromKind = PieceKind::forward;
+    unsigned to = 0;
+    PieceKind toKind = PieceKind::forward;
+    int64_t delayNs = 0;
+  };
+
+  ScheduleKind kind = ScheduleKind::oneForwardOneBackward;
+  unsigned stages = 1;
+  unsigned microbatches = 1;
+  std::vector<Chunk> chunks;
+  std::vector<Edge> edges;
+  /// By stage: bytes that the microbatches of the stage may hold; 0 for no limit.
+  std::vector<int64_t> capacity;
+  /// Whether a stage may begin its next step while other stages still run this one. If so, the time
+  /// of a schedule is that of the slowest stage from its first to its last piece. If not, it is the
+  /// time from the first piece of any stage to the last piece of any stage.
+  bool stepsOverlap = false;
+
+  /// Checks that indices are in range, that times and bytes are not negative, that every chunk has
+  /// a forward piece and every stage a chunk, that no edge leads from a later kind of piece to an
+  /// earlier one, and that pieces do not wait for each other in a cycle.
+  llvm::Error check() const;
+};
+
+/// One piece of work of a stage.
+struct PieceRun {
+  PieceKind kind = PieceKind::forward;
+  unsigned chunk = 0, microbatch = 0;
+};
+
+struct PipelineSchedule {
+  /// By stage: its pieces in the order in which they run.
+  std::vector<std::vector<PieceRun>> stages;
+  /// When the last piece ends, if the first one starts at 0.
+  int64_t makespanNs = 0;
+  /// The longest time of a stage from the start of its first piece to the end of its last one.
+  int64_t longestSpanNs = 0;
+  /// By stage: the most bytes that its microbatches hold.
+  std::vector<int64_t> peakBytes;
+
+  /// Checks that each piece runs once per microbatch on its stage, that the microbatches of a piece
+  /// run in their order (so that the sums over microbatches do not depend on the schedule), that no
+  /// stage holds more than its capacity, that no stage waits for ever, and that the times and bytes
+  /// are those of the order (EventSimulator.h).
+  llvm::Error verify(const PipelineProblem &problem) const;
+
+  /// The share of the schedule's time in which the slowest stage does not compute.
+  double bubble(const PipelineProblem &problem) const;
+
+  /// One line per stage. An entry is the chunk, the piece (F, B or W) and the microbatch, e.g.
+  /// "0F0 0F1 0B0 0W0".
+  std::string toString() const;
+};
+
+/// Returns a schedule of the kind that the problem asks for. All kinds are settings of one list
+/// scheduler, which simulates the pipeline: whenever a stage is free, it starts the piece that the
+/// settings prefer among those that are ready. A zero-bubble schedule is the fastest one of several
+/// settings and of 1F1B. Fails if check() fails, if `interleaved` is asked for a number of
+/// microbatches that the number of stages does not divide, or if no order satisfies the capacities.
+llvm::Expected<PipelineSchedule> schedulePipeline(const PipelineProblem &problem);
+
+} // namespace dpc
+
+#endif // DPC_PLANNING_PIPELINESCHEDULE_H
