@@ -23,7 +23,9 @@ using namespace dpc;
 /// The facts about the program and its target that a plan must agree with.
 static PlannedProgram factsOf(ModuleOp module, bool isOnDevice) {
   PlannedProgram program;
-  program.trains = module.lookupSymbol("step") != nullptr;
+  program.trains = llvm::any_of(dist::programsOf(module), [](dist::RankProgram each) {
+    return each.module.lookupSymbol("step") != nullptr;
+  });
   program.hasMatrixUnits = isOnDevice;
   for (auto mesh : module.getOps<dist::MeshOp>()) {
     program.mesh.emplace();

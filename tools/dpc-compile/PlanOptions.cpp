@@ -48,6 +48,8 @@ static void parseBatchAxes(const InputArgList &args, std::vector<PlanAxis> &mesh
     }
     if (axis->cutsBatch)
       usageError("--batch-axes: axis '" + name + "' is given twice");
+    if (name == kPipeAxis)
+      usageError("--batch-axes: the axis " + name + " runs the stages of a pipeline, it cuts no batch");
     axis->cutsBatch = true;
   }
 }
@@ -84,6 +86,11 @@ static std::string parseShard(StringRef text) {
   auto [glob, entries] = text.rsplit('=');
   if (glob.empty() || glob.size() == text.size() || entries.empty())
     usageError("--shard: '" + text + "' is not GLOB=AXES,AXES,..");
+  SmallVector<StringRef> axes;
+  SplitString(entries, axes, ",+");
+  if (is_contained(axes, kPipeAxis))
+    usageError("--shard: '" + text + "': the axis " + kPipeAxis +
+               " runs the stages of a pipeline, it cuts no tensor");
   std::string request = text.str();
   std::replace(request.begin() + glob.size(), request.end(), ',', ';');
   return request;
@@ -132,6 +139,9 @@ static void parseZero(const InputArgList &args, CompileOptions &options) {
   if (!name.empty() && !is_contained(known, name))
     usageError("--zero=" + text + ": the mesh has no axis '" + name +
                "'; it has: " + (known.empty() ? "none" : join(known, ", ")));
+  if (name == kPipeAxis)
+    usageError("--zero=" + text + ": the axis " + name +
+               " runs the stages of a pipeline, it divides no state");
   plan.zero.axes = name.empty() ? batchAxes : std::vector<std::string>{name.str()};
   if (stage > 0 && plan.zero.axes.empty())
     usageError("--zero=" + text +
