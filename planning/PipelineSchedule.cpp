@@ -15,20 +15,6 @@
 using namespace llvm;
 using namespace dpc;
 
-StringRef dpc::nameOf(ScheduleKind kind) {
-  switch (kind) {
-  case ScheduleKind::gpipe:
-    return "gpipe";
-  case ScheduleKind::oneForwardOneBackward:
-    return "1f1b";
-  case ScheduleKind::interleaved:
-    return "interleaved";
-  case ScheduleKind::zeroBubble:
-    return "zero-bubble";
-  }
-  return "";
-}
-
 using Chunk = PipelineProblem::Chunk;
 using Edge = PipelineProblem::Edge;
 
@@ -207,6 +193,20 @@ Error PipelineSchedule::verify(const PipelineProblem &problem) const {
   if (own.peakBytes != peakBytes)
     return planError("records other bytes than its stages hold");
   return Error::success();
+}
+
+std::vector<std::vector<int64_t>>
+PipelineSchedule::findEnds(const PipelineProblem &problem) const {
+  std::vector<std::vector<int64_t>> ends(problem.chunks.size() * kPieceKinds);
+  Expected<Timeline> timeline = simulate(makeSimProblem(problem, stages));
+  if (!timeline) { // verify() has excluded this
+    consumeError(timeline.takeError());
+    return ends;
+  }
+  for (auto [piece, own] : enumerate(ends))
+    own.assign(timeline->endNs.begin() + piece * problem.microbatches,
+               timeline->endNs.begin() + (piece + 1) * problem.microbatches);
+  return ends;
 }
 
 double PipelineSchedule::bubble(const PipelineProblem &problem) const {

@@ -8,7 +8,7 @@
 #ifndef DPC_PLANNING_PIPELINESCHEDULE_H
 #define DPC_PLANNING_PIPELINESCHEDULE_H
 
-#include "llvm/ADT/StringRef.h"
+#include "planning/ScheduleKind.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
@@ -25,23 +25,6 @@ enum class PieceKind : unsigned {
   weight,   ///< the gradients of weights, for which no other chunk waits
 };
 inline constexpr unsigned kPieceKinds = 3;
-
-/// The orders that a user can choose (--schedule).
-enum class ScheduleKind : int64_t {
-  /// All forward passes, then all backward passes (Huang et al., "GPipe", 2019).
-  gpipe,
-  /// Each stage alternates between a forward and a backward pass, and holds as few microbatches as
-  /// that allows (Narayanan et al., "Memory-Efficient Pipeline-Parallel DNN Training", 2021).
-  oneForwardOneBackward,
-  /// The same with several chunks per stage, stage s having the chunks s, s + P, .. (Narayanan et
-  /// al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021).
-  interleaved,
-  /// Gradients of weights fill the time in which a stage would wait.
-  zeroBubble,
-};
-
-/// The name of a schedule on the command line, e.g. "1f1b".
-llvm::StringRef nameOf(ScheduleKind kind);
 
 struct PipelineProblem {
   struct Piece {
@@ -106,6 +89,10 @@ struct PipelineSchedule {
   /// stage holds more than its capacity, that no stage waits for ever, and that the times and bytes
   /// are those of the order (EventSimulator.h).
   llvm::Error verify(const PipelineProblem &problem) const;
+
+  /// When each piece ends, if the first one starts at 0. By chunk * kPieceKinds + kind, and then by
+  /// microbatch. verify() must have accepted the schedule.
+  std::vector<std::vector<int64_t>> findEnds(const PipelineProblem &problem) const;
 
   /// The share of the schedule's time in which the slowest stage does not compute.
   double bubble(const PipelineProblem &problem) const;

@@ -24,6 +24,8 @@ static Error checkMesh(const ProgramPlan &plan) {
   }
   if (plan.microbatches < 0)
     return planError("a batch is cut into {0} microbatches", plan.microbatches);
+  if (plan.schedule != ScheduleKind::oneForwardOneBackward && plan.stages() == 1)
+    return planError("schedule {0} needs the mesh axis {1}", nameOf(plan.schedule), kPipeAxis);
   return Error::success();
 }
 
@@ -118,6 +120,7 @@ static void print(raw_ostream &os, int64_t value) { os << value; }
 static void print(raw_ostream &os, bool value) { os << (value ? "true" : "false"); }
 static void print(raw_ostream &os, ZeroStage stage) { os << static_cast<int64_t>(stage); }
 static void print(raw_ostream &os, ProductMaker maker) { print(os, nameOf(maker)); }
+static void print(raw_ostream &os, ScheduleKind kind) { print(os, nameOf(kind)); }
 
 static void print(raw_ostream &os, const PlanAxis &axis) {
   print(os, axis.name);

@@ -9,6 +9,7 @@
 #define DPC_PLANNING_PLAN_H
 
 #include "planning/ProductMaker.h"
+#include "planning/ScheduleKind.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -108,6 +109,8 @@ struct ProgramPlan {
   std::vector<PlanAxis> mesh;
   /// The number of microbatches into which a loop cuts each batch; 0 for no loop.
   int64_t microbatches = 0;
+  /// The order in which the stages of a pipeline run the microbatches.
+  ScheduleKind schedule = ScheduleKind::oneForwardOneBackward;
   /// Layouts that the user asks for. Each has the form GLOB=ENTRY;ENTRY.. (see
   /// dpc-annotate-layouts).
   std::vector<std::string> layouts;
@@ -149,6 +152,7 @@ struct ProgramPlan {
 template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor &&visit) {
   visit("mesh", plan.mesh);
   visit("microbatches", plan.microbatches);
+  visit("schedule", plan.schedule);
   visit("layouts", plan.layouts);
   visit("fileLayouts", plan.fileLayouts);
   visit("zeroStage", plan.zero.stage);

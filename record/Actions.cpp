@@ -43,7 +43,7 @@ LogicalResult ActionTable::run(EntryOp entry) {
 
 LogicalResult ActionTable::visit(Block &block, bool inLoop) {
   for (Operation &op : block)
-    if (!isa<GetOp, BufferOp, ViewOp>(op))
+    if (!namesMemory(&op))
       if (failed(visit(&op, inLoop)))
         return failure();
   return success();
@@ -65,14 +65,19 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   for (Value operand : op->getOperands()) {
     if (!isa<MemRefType>(operand.getType()))
       continue;
-    if (const Place place = placeOf(operand, symbols);
-        place.stride || (place.shardAxes && !isa<StartOp>(op)))
+    if (const Place place = placeOf(operand, symbols); isa<RunOp>(op))
+      continue;
+    else if (place.stride || (place.shardAxes && !isa<StartOp>(op)))
       return op->emitOpError("uses a slice of a microbatch or a rank's share, "
                              "which only computations can");
   }
+  if (auto runs = dyn_cast<RunOp>(op))
+    return visitRun(runs);
+  const ValueRange own = currentRun ? ValueRange(currentRun.getFrames()) : ValueRange();
   dpc_action_t action = {};
   action.group = DPC_NONE;
   action.flags = inLoop ? uint32_t(DPC_ACTION_MICRO_RELATIVE) : 0;
+  action.micro = currentRun ? int32_t(currentRun.getMicro()) : 0;
   action.location = locations.get(op->getLoc());
   if (auto compute = dyn_cast<ComputeOp>(op)) {
     action.kind = DPC_ACTION_COMPUTE;
@@ -81,7 +86,7 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.kind = DPC_ACTION_ZERO;
     action.dtype = dtypeOfBuffer(zero.getOutput());
     action.count = elementsOf(zero.getOutput());
-    action.out = buffers.getBuffer(zero.getOutput());
+    action.out = buffers.getBuffer(zero.getOutput(), own);
   } else if (auto start = dyn_cast<StartOp>(op)) {
     action.kind = DPC_ACTION_START;
     action.op = abiNumberOf(start.getKind());
@@ -95,8 +100,8 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     if (start.getKind() == dist::Collective::all_to_all)
       action.count /= mesh.getGroupSize(action.group);
     action.buffer_id = start.getId();
-    action.in = buffers.getBuffer(start.getInput());
-    action.out = buffers.getBuffer(start.getOutput());
+    action.in = buffers.getBuffer(start.getInput(), own);
+    action.out = buffers.getBuffer(start.getOutput(), own);
   } else if (auto send = dyn_cast<StartSendOp>(op)) {
     startMessage(action, send, DPC_OP_SEND);
     action.in = buffers.getBuffer(send.getBuffer());
@@ -121,7 +126,27 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
   } else {
     return op->emitOpError("is no action of the runtime");
   }
-  image.append(action);
+  const uint64_t at = image.append(action);
+  if (action.kind == DPC_ACTION_COMPUTE)
+    image.setPointer(at + offsetof(dpc_action_t, args), frames);
   ++count;
   return success();
+}
+
+LogicalResult ActionTable::visitRun(RunOp op) {
+  RecordImage table;
+  for (Value buffer : op.getFrames()) {
+    const dpc_buffer_t place = buffers.getBuffer(buffer);
+    dpc_frame_t frame = {};
+    frame.offset = place.offset;
+    frame.buffer = place.buffer;
+    table.append(frame);
+  }
+  currentRun = op;
+  frames = table.emit(target, "frames");
+  auto routine = symbols.lookupNearestSymbolFrom<RoutineOp>(op, op.getRoutineAttr());
+  const LogicalResult added = visit(routine.getBodyBlock(), /*inLoop=*/false);
+  currentRun = {};
+  frames = nullptr;
+  return added;
 }

@@ -30,9 +30,9 @@ class ActionTable {
 public:
   ActionTable(ProgramMesh &mesh, mlir::SymbolTableCollection &symbols,
               const llvm::StringMap<uint32_t> &functions, LocationTable &locations,
-              const BufferTable &buffers)
-      : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers) {
-  }
+              const BufferTable &buffers, llvm::Module &target)
+      : mesh(mesh), symbols(symbols), functions(functions), locations(locations), buffers(buffers),
+        target(target) {}
 
   /// Fills the table. If the runtime has no action for an op with its operands, emits an error on
   /// the op and fails.
@@ -45,6 +45,8 @@ public:
 private:
   mlir::LogicalResult visit(mlir::Block &block, bool inLoop);
   mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
+  /// Adds the actions of the routine that `run` runs.
+  mlir::LogicalResult visitRun(exec::RunOp run);
   /// Fills `action`, the START of a message (an exec.start_send or exec.start_recv), except for its buffer.
   template <typename Message>
   void startMessage(dpc_action_t &action, Message message, uint32_t kind);
@@ -54,7 +56,11 @@ private:
   const llvm::StringMap<uint32_t> &functions;
   LocationTable &locations;
   const BufferTable &buffers;
+  llvm::Module &target;
   llvm::DenseMap<mlir::Value, uint32_t> events;
+  /// The run whose actions are added; null outside of runs. `frames` is its table of frames.
+  exec::RunOp currentRun;
+  llvm::Constant *frames = nullptr;
 };
 
 } // namespace dpc

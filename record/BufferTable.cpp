@@ -56,9 +56,15 @@ uint32_t BufferTable::getIndex(Operation *root) const {
   return persistentIndex.lookup(root);
 }
 
-dpc_buffer_t BufferTable::getBuffer(Value buffer) const {
+dpc_buffer_t BufferTable::getBuffer(Value buffer, ValueRange frames) const {
   Place place = placeOf(buffer, symbols);
   dpc_buffer_t result = {};
+  if (auto frame = dyn_cast<FrameOp>(place.root)) {
+    result = getBuffer(frames[frame.getNumber()]);
+    result.offset += place.offset;
+    result.index_stride = place.shardStride;
+    return result;
+  }
   result.space = uint32_t(spaceOf(place.root));
   result.buffer = getIndex(place.root);
   result.offset = *offsetOf(place.root) + place.offset;
@@ -79,7 +85,9 @@ std::pair<llvm::Constant *, uint64_t> BufferTable::emitAccesses(FunctionOp funct
                     : called && llvm::is_contained(called.getScratch(), access.buffer)
                         ? DPC_ACCESS_SCRATCH
                         : DPC_ACCESS_WRITE;
-      record.buffer = getIndex(place.root);
+      auto frame = dyn_cast<FrameOp>(place.root);
+      record.buffer = frame ? DPC_NONE : getIndex(place.root);
+      record.frame = frame ? frame.getNumber() + 1 : 0;
       record.space = uint32_t(spaceOf(place.root));
       record.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;
       record.offset = *offsetOf(place.root) + place.offset;

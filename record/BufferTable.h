@@ -23,8 +23,9 @@ public:
   /// buffer and fails.
   mlir::LogicalResult run();
 
-  /// Describes a buffer in the form in which an action refers to it.
-  dpc_buffer_t getBuffer(mlir::Value buffer) const;
+  /// Describes a buffer in the form in which an action refers to it. In a run of a routine,
+  /// `frames` are the buffers that the run provides.
+  dpc_buffer_t getBuffer(mlir::Value buffer, mlir::ValueRange frames = {}) const;
 
   /// Emits the accesses of a function, and returns the table and its length. The
   /// table is null if the function has no accesses. Adds to the mesh the group

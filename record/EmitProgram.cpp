@@ -92,7 +92,8 @@ public:
 
 private:
   /// Computes how often one run of an entry calls each function. A call inside of loops
-  /// counts once per iteration, i.e. the product of the counts of these loops.
+  /// counts once per iteration, i.e. the product of the counts of these loops. A call in a
+  /// routine counts once per run of the routine.
   static llvm::StringMap<uint64_t> countRuns(ModuleOp program) {
     llvm::StringMap<uint64_t> runs;
     for (auto entry : program.getOps<EntryOp>())
@@ -103,6 +104,9 @@ private:
           turns *= loop.getCount();
         runs[compute.getCallee()] += turns;
       });
+    for (auto routine : program.getOps<RoutineOp>())
+      for (auto compute : routine.getBodyBlock().getOps<ComputeOp>())
+        runs[compute.getCallee()] += routine.getCount();
     return runs;
   }
 
@@ -127,6 +131,14 @@ private:
     return emitActions(stage, memory, buffers, indices);
   }
 
+  /// The number of frames that actions pass to `function`: those of its routine, if it uses any.
+  static uint32_t countFrames(FunctionOp function) {
+    uint32_t count = 0;
+    for (auto frame : function.getBodyBlock().getOps<FrameOp>())
+      count = std::max<uint32_t>(count, frame.getNumber() + 1);
+    return count;
+  }
+
   /// Emits the functions of `program`, and returns their indices by symbol.
   llvm::StringMap<uint32_t> emitFunctions(ModuleOp program, BufferTable &buffers) {
     llvm::StringMap<uint32_t> indices;
@@ -141,6 +153,7 @@ private:
       record.runs = runs.lookup(function.getSymName());
       auto [accesses, accessCount] = buffers.emitAccesses(function);
       record.access_count = accessCount;
+      record.frame_count = countFrames(function);
       uint64_t at = functions.append(record);
       if (options.functions != FunctionForm::hostCode)
         launches.add(function);
@@ -175,7 +188,7 @@ private:
       auto entry = program.lookupSymbol<EntryOp>(name);
       if (!entry)
         continue;
-      ActionTable table(mesh, symbols, functions, locations, buffers);
+      ActionTable table(mesh, symbols, functions, locations, buffers, target);
       if (failed(table.run(entry)))
         return failure();
       made.actions[index] = table.image.emit(target, (name + ".actions").str());

@@ -61,6 +61,8 @@ private:
       base = loadField(function->getArg(0),
                        offsetof(dpc_call_t, base) + unsigned(space) * sizeof(char *), pointer);
     llvm::Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+    if (auto frame = mlir::dyn_cast<FrameOp>(place.root))
+      address = builder.CreateInBoundsGEP(builder.getInt8Ty(), address, getFrame(frame.getNumber()));
     auto advance = [&](llvm::Value *count, int64_t stride) {
       address = builder.CreateInBoundsGEP(builder.getInt8Ty(), address,
                                           builder.CreateMul(count, builder.getInt64(stride)));
@@ -70,6 +72,14 @@ private:
     if (place.shardAxes)
       advance(getGroupIndex(place.shardAxes), place.shardStride);
     return address;
+  }
+
+  /// Loads the offset of the action's frame `number`.
+  llvm::Value *getFrame(uint64_t number) {
+    if (!frames)
+      frames = loadField(function->getArg(0), offsetof(dpc_call_t, args), pointer);
+    return loadField(frames, number * sizeof(dpc_frame_t) + offsetof(dpc_frame_t, offset),
+                     builder.getInt64Ty());
   }
 
   llvm::Value *getMicrobatch() {
@@ -108,6 +118,8 @@ private:
   llvm::PointerType *pointer;
   llvm::Function *function;
   llvm::Value *arguments = nullptr;
+  /// The action's frames; null until the function loads them.
+  llvm::Value *frames = nullptr;
   /// The start address of each space; null until the function loads it.
   llvm::Value *bases[DPC_SPACE_COUNT] = {};
 };

@@ -81,6 +81,8 @@ void LaunchTable::addParam(Value buffer, uint64_t behind, uint64_t most) {
   Place place = placeOf(buffer, symbols);
   dpc_param_t param = {};
   param.space = uint32_t(spaceOf(place.root));
+  if (auto frame = dyn_cast<FrameOp>(place.root))
+    param.frame = frame.getNumber() + 1;
   param.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;
   param.offset = *offsetOf(place.root) + place.offset + behind;
   param.micro_stride = place.stride;

@@ -117,10 +117,15 @@ void TensorRecords::indexWrites() {
       else if (auto start = dyn_cast<StartOp>(op))
         write(start.getOutput());
     };
-    entry.walk([&](Operation *op) {
+    auto visitAll = [&](Operation *op) {
       visit(op);
       if (auto compute = dyn_cast<ComputeOp>(op))
         symbols.lookupNearestSymbolFrom(compute, compute.getCalleeAttr())->walk(visit);
+    };
+    entry.walk([&](Operation *op) {
+      visitAll(op);
+      if (auto run = dyn_cast<RunOp>(op))
+        symbols.lookupNearestSymbolFrom(run, run.getRoutineAttr())->walk(visitAll);
     });
   }
 }

@@ -7,6 +7,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Pieces.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -174,6 +175,7 @@ struct BucketCollectivesPass : dpc::impl::BucketCollectivesBase<BucketCollective
     if (getOperation().isExternal())
       return;
     SmallVector<Block *> blocks;
+    getOperation()->walk([&](dist::PieceOp piece) { blocks.push_back(&piece.getBodyBlock()); });
     getOperation()->walk([&](dist::MicroOp micro) { blocks.push_back(&micro.getBodyBlock()); });
     blocks.push_back(&getOperation().front());
     for (Block *block : blocks)

@@ -184,16 +184,18 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
                    const Price &price) {
       auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
       int64_t iterations = 1;
-      for (Operation *at = start->getParentOp(); at != entry; at = at->getParentOp())
+      for (Operation *at = start->getParentOp(); at != module; at = at->getParentOp())
         if (auto loop = dyn_cast<LoopOp>(at))
           iterations *= loop.getCount();
+        else if (auto routine = dyn_cast<RoutineOp>(at))
+          iterations *= routine.getCount();
       Sum &sum = sums[{attr ? attr.getValue() : Purpose::activations, position, kind.str(),
                        llvm::join(axes, "+")}];
       sum.count += iterations;
       sum.bytes += iterations * int64_t(price.bytes);
       sum.seconds += iterations * price.seconds;
     };
-    entry.walk([&](StartOp start) {
+    auto addCollective = [&](StartOp start) {
       SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
       const int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                      bufferBytes(start.getOutput().getType()));
@@ -201,7 +203,11 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
           start.getMembers() ? int64_t(start.getMembers()->size()) : dist::groupSize(mesh, axes);
       add(start, int64_t(start.getKind()), dist::stringifyCollective(start.getKind()), axes,
           priceCollective(priceKindOf(start.getKind()), bytes, members, machine->linkOver(axes)));
-    });
+    };
+    entry.walk(addCollective);
+    for (auto routine : module.getOps<RoutineOp>())
+      if (routine.getEntry() == entry.getSymName())
+        routine.walk(addCollective);
     entry.walk([&](StartSendOp send) {
       const StringRef axes[] = {send.getAxis()};
       add(send, dist::getMaxEnumValForCollective() + 1 + int64_t(send.getPeer()),

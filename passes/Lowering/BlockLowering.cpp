@@ -4,6 +4,7 @@
 #include "passes/Lowering/BlockLowering.h"
 
 #include "passes/Lowering/KernelTable.h"
+#include "passes/Lowering/PieceLowering.h"
 
 #include "dialects/Dist/IR/Messages.h"
 #include "dialects/Exec/IR/InPlace.h"
@@ -191,6 +192,8 @@ LogicalResult BlockLowering::lowerMicro(dist::MicroOp micro) {
     if (micro.getResultKind(index) == MicroKind::summed)
       builder.create<ZeroOp>(loc, buffer);
   }
+  if (!dist::piecesOf(micro).empty())
+    return PieceLowering(*this, micro).run();
   auto loop = builder.create<LoopOp>(loc, micro.getCount());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&loop.getBody().emplaceBlock());

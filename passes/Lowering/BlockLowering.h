@@ -16,9 +16,13 @@ namespace dpc {
 /// that holds it.
 class BlockLowering {
 public:
+  /// `nextId` is the id of the next collective of the entry. All ranks of a group lower the same
+  /// collectives in the same order, so an id stands for the same collective on all of them. Messages
+  /// and sums over stages have the numbers that dpc-cut-stages gave them, because each stage is
+  /// lowered by itself.
   BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,
-                const mlir::SymbolTable &kernels)
-      : builder(builder), persistentBuffers(persistentBuffers), kernels(kernels) {}
+                const mlir::SymbolTable &kernels, int64_t &nextId)
+      : builder(builder), persistentBuffers(persistentBuffers), kernels(kernels), nextId(nextId) {}
 
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 
@@ -29,6 +33,8 @@ public:
   mlir::Value createBuffer(mlir::Value tensor, exec::Space space = exec::Space::arena);
 
 private:
+  friend class PieceLowering;
+
   /// Creates a buffer for a result of a call, a loop or a pack. If a collective reads the result or
   /// a view of it, the buffer lies in space `shared`, because collectives work only there.
   mlir::Value createResultBuffer(mlir::Value result);
@@ -55,10 +61,7 @@ private:
   mlir::OpBuilder &builder;
   PersistentBuffers &persistentBuffers;
   const mlir::SymbolTable &kernels;
-  /// The id of the next collective of the entry. All ranks of a group lower the same collectives in
-  /// the same order, so an id stands for the same collective on all of them. Messages and sums over
-  /// stages have the numbers that dpc-cut-stages gave them, because each stage is lowered by itself.
-  int64_t nextId = 0;
+  int64_t &nextId;
 };
 
 } // namespace dpc

@@ -289,6 +289,8 @@ struct ComputeInPlacePass : dpc::impl::ComputeInPlaceBase<ComputeInPlacePass> {
       entry.walk([&](LoopOp loop) { blocks.push_back(&loop.getBodyBlock()); });
       blocks.push_back(&entry.getBodyBlock());
     }
+    for (auto routine : getOperation().getOps<RoutineOp>())
+      blocks.push_back(&routine.getBodyBlock());
     SymbolTableCollection symbols;
     for (Block *block : blocks)
       BlockMerging(*block, symbols).run();

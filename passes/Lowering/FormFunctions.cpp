@@ -20,7 +20,7 @@ using namespace dpc::exec;
 
 static bool isComputation(Operation &op) { return isa<LaunchOp, CopyOp, MicrobatchOp>(op); }
 
-static bool isStorage(Operation &op) { return isa<GetOp, BufferOp, ViewOp>(op); }
+static bool isStorage(Operation &op) { return namesMemory(&op); }
 
 namespace {
 
@@ -30,7 +30,10 @@ struct FormFunctionsPass : dpc::impl::FormFunctionsBase<FormFunctionsPass> {
       numberBuffers(program.module);
       for (EntryOp entry : llvm::to_vector(program.module.getOps<EntryOp>())) {
         count = 0;
-        formFunctions(entry, entry.getBodyBlock());
+        formFunctions(entry, entry.getSymName(), entry.getBodyBlock());
+        for (RoutineOp routine : llvm::to_vector(program.module.getOps<RoutineOp>()))
+          if (routine.getEntry() == entry.getSymName())
+            formFunctions(entry, routine.getSymName(), routine.getBodyBlock());
       }
       program.module->removeAttr(dist::DistDialect::kPlanAttrName);
     }
@@ -44,12 +47,14 @@ private:
   static void numberBuffers(ModuleOp program) {
     Builder builder(program.getContext());
     int64_t number = 0;
-    for (auto entry : program.getOps<EntryOp>())
-      entry.walk(
-          [&](BufferOp buffer) { buffer.setNumberAttr(builder.getI64IntegerAttr(number++)); });
+    for (Operation &op : *program.getBody())
+      if (isa<EntryOp, RoutineOp>(op))
+        op.walk(
+            [&](BufferOp buffer) { buffer.setNumberAttr(builder.getI64IntegerAttr(number++)); });
   }
 
-  void formFunctions(EntryOp entry, Block &block) {
+  /// Forms functions from the ops of `block`. Their names begin with `prefix`.
+  void formFunctions(EntryOp entry, StringRef prefix, Block &block) {
     SmallVector<Operation *> run;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isStorage(op))
@@ -58,11 +63,11 @@ private:
         run.push_back(&op);
         continue;
       }
-      outline(entry, run);
+      outline(entry, prefix, run);
       if (auto loop = dyn_cast<LoopOp>(op))
-        formFunctions(entry, loop.getBodyBlock());
+        formFunctions(entry, prefix, loop.getBodyBlock());
     }
-    outline(entry, run);
+    outline(entry, prefix, run);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isStorage(op) && op.use_empty())
         op.erase();
@@ -71,7 +76,7 @@ private:
   /// Moves `run` into a function of its own. Copies into this function the ops that define the
   /// buffers of `run`. The offsets of these buffers are already fixed, so a copy stands for the
   /// same bytes.
-  void outline(EntryOp entry, SmallVector<Operation *> &run) {
+  void outline(EntryOp entry, StringRef prefix, SmallVector<Operation *> &run) {
     if (run.empty())
       return;
     SmallVector<Location> locations;
@@ -79,7 +84,7 @@ private:
       locations.push_back(op->getLoc());
     OpBuilder builder(entry);
     Location loc = builder.getFusedLoc(locations);
-    auto function = builder.create<FunctionOp>(loc, (entry.getSymName() + "." + Twine(count)).str(),
+    auto function = builder.create<FunctionOp>(loc, (prefix + "." + Twine(count)).str(),
                                                count, entry.getSymName());
     ++count;
     builder.setInsertionPointToEnd(&function.getBody().emplaceBlock());

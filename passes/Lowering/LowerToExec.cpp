@@ -29,7 +29,7 @@ public:
   EntryLowering(func::FuncOp function, PersistentBuffers &persistentBuffers,
                 const SymbolTable &kernels)
       : function(function), persistentBuffers(persistentBuffers), builder(function),
-        block(builder, persistentBuffers, kernels) {}
+        block(builder, persistentBuffers, kernels, nextId) {}
 
   LogicalResult run() {
     auto entry = builder.create<EntryOp>(function.getLoc(), function.getSymName());
@@ -123,6 +123,7 @@ private:
   func::FuncOp function;
   PersistentBuffers &persistentBuffers;
   OpBuilder builder;
+  int64_t nextId = 0;
   BlockLowering block;
 };
 

@@ -42,20 +42,38 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
     });
     if (oneRegion)
       joinRegions(module);
-    const Liveness liveness(module);
-    llvm::Expected<MemoryPlan> plan = planMemory(liveness.problem);
-    llvm::Error error = plan ? plan->verify(liveness.problem) : plan.takeError();
-    if (error) {
-      module.emitError(dist::stagePrefix(module)) << "memory plan: " << llvm::toString(std::move(error));
-      return signalPassFailure();
+    // The offsets of the buffers of routines, each relative to the room for the buffers of all
+    // routines.
+    llvm::MapVector<Operation *, int64_t> inRoutines;
+    SmallVector<int64_t> routineBytes(getMaxEnumValForSpace() + 1);
+    for (auto routine : module.getOps<RoutineOp>()) {
+      const Liveness own(routine);
+      FailureOr<MemoryPlan> plan = planFor(module, own.problem);
+      if (failed(plan))
+        return signalPassFailure();
+      for (auto [op, offset] : llvm::zip_equal(own.owners, plan->offsets))
+        inRoutines[op] = offset;
+      for (auto [bytes, region] : llvm::zip_equal(routineBytes, plan->regions))
+        bytes = std::max(bytes, region.peak);
     }
+    const Liveness liveness(module, routineBytes);
+    FailureOr<MemoryPlan> plan = planFor(module, liveness.problem);
+    if (failed(plan))
+      return signalPassFailure();
     Builder builder(&getContext());
-    for (auto [op, offset] : llvm::zip_equal(liveness.owners, plan->offsets)) {
+    SmallVector<int64_t> routineOffsets(routineBytes.size());
+    for (auto [index, op, offset] : llvm::enumerate(liveness.owners, plan->offsets)) {
       IntegerAttr attr = builder.getI64IntegerAttr(offset);
-      if (auto buffer = dyn_cast<BufferOp>(op))
+      if (auto buffer = dyn_cast_or_null<BufferOp>(op))
         buffer.setOffsetAttr(attr);
-      else
+      else if (op)
         cast<PersistentOp>(op).setOffsetAttr(attr);
+      else
+        routineOffsets[liveness.problem.buffers[index].region] = offset;
+    }
+    for (auto [op, offset] : inRoutines) {
+      auto buffer = cast<BufferOp>(op);
+      buffer.setOffset(routineOffsets[int64_t(buffer.getSpace())] + offset);
     }
     record(module, *plan);
     recordUse(module, liveness);
@@ -63,6 +81,17 @@ struct AssignOffsetsPass : dpc::impl::AssignOffsetsBase<AssignOffsetsPass> {
   }
 
 private:
+  /// Returns a sound plan; failure after an error on `module`.
+  static FailureOr<MemoryPlan> planFor(ModuleOp module, const MemoryProblem &problem) {
+    llvm::Expected<MemoryPlan> plan = planMemory(problem);
+    llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
+    if (!error)
+      return std::move(*plan);
+    module.emitError(dist::stagePrefix(module))
+        << "memory plan: " << llvm::toString(std::move(error));
+    return failure();
+  }
+
   /// Moves all buffers to the shared space if the program has collectives or messages. Their
   /// buffers and the other buffers need the most memory at different times. Therefore one space
   /// for both needs less memory than two spaces.
@@ -73,8 +102,10 @@ private:
               return isStart(op) ? WalkResult::interrupt() : WalkResult::advance();
             })
             .wasInterrupted();
-    if (communicates)
-      module.walk([](BufferOp buffer) { buffer.setSpace(Space::shared); });
+    if (!communicates)
+      return;
+    module.walk([](BufferOp buffer) { buffer.setSpace(Space::shared); });
+    module.walk([](FrameOp frame) { frame.setSpace(Space::shared); });
   }
 
   static Purpose purposeOf(Operation *buffer) {
@@ -107,11 +138,11 @@ private:
     };
     std::map<int64_t, Change> changes;
     for (auto [op, buffer] : llvm::zip_equal(liveness.owners, liveness.problem.buffers)) {
-      if (!isa<BufferOp>(op))
+      if (isa_and_nonnull<PersistentOp>(op))
         continue;
       auto size = [&](int64_t step) -> int64_t & {
         Change &change = changes[step];
-        switch (purposeOf(op)) {
+        switch (op ? purposeOf(op) : Purpose::activations) {
         case Purpose::gradients:
           return change.gradients;
         case Purpose::gathered:

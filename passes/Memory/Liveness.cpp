@@ -17,10 +17,21 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
-Liveness::Liveness(ModuleOp module) {
+Liveness::Liveness(RoutineOp routine) {
+  setRegions();
+  visit(routine.getBodyBlock());
+  ++step;
+  addBuffers();
+}
+
+void Liveness::setRegions() {
   problem.regions.assign(getMaxEnumValForSpace() + 1, MemoryRegion());
   for (auto [index, region] : llvm::enumerate(problem.regions))
     region.name = stringifySpace(Space(index)).str();
+}
+
+Liveness::Liveness(ModuleOp module, ArrayRef<int64_t> routineBytes) {
+  setRegions();
   for (auto entry : module.getOps<EntryOp>()) {
     isStep = entry.getSymName() == "step";
     visit(entry.getBodyBlock());
@@ -28,6 +39,19 @@ Liveness::Liveness(ModuleOp module) {
   ++step;
   for (auto persistent : module.getOps<PersistentOp>())
     add(persistent, persistent.getBufferType(), persistent.getSpace(), 0, step);
+  for (auto [space, bytes] : llvm::enumerate(routineBytes))
+    if (bytes > 0 && firstRun >= 0) {
+      owners.push_back(nullptr);
+      LiveBuffer &buffer = problem.buffers.emplace_back();
+      buffer.size = bytes;
+      buffer.firstUse = firstRun;
+      buffer.lastUse = lastRun + 1;
+      buffer.region = int64_t(space);
+    }
+  addBuffers();
+}
+
+void Liveness::addBuffers() {
   for (auto &[op, range] : ranges) {
     auto buffer = cast<BufferOp>(op);
     add(op, buffer.getType(), buffer.getSpace(), range.first, range.second);
@@ -51,11 +75,15 @@ static bool readsOnce(LaunchOp launch, Operation *root, SymbolTableCollection &s
 
 void Liveness::visit(Block &block) {
   for (Operation &op : block) {
-    if (isa<BufferOp, GetOp, ViewOp>(op))
+    if (namesMemory(&op))
       continue;
     ++step;
     if (isStep)
       record(&op);
+    if (isa<RunOp>(op)) {
+      firstRun = firstRun < 0 ? step : firstRun;
+      lastRun = step;
+    }
     if (auto loop = dyn_cast<LoopOp>(op)) {
       int64_t first = step;
       visit(loop.getBodyBlock());
@@ -229,7 +257,7 @@ int64_t Liveness::countForwardBytes() const {
   }
   int64_t bytes = 0;
   for (auto [op, buffer] : llvm::zip_equal(owners, problem.buffers))
-    if (last >= 0 && isa<BufferOp>(op) && buffer.firstUse <= last && buffer.lastUse > last + 1)
+    if (last >= 0 && isa_and_nonnull<BufferOp>(op) && buffer.firstUse <= last && buffer.lastUse > last + 1)
       bytes += buffer.size;
   return bytes;
 }
@@ -254,7 +282,7 @@ std::string Liveness::nameOf(Operation *owner) const {
 SmallVector<LiveTensorAttr> Liveness::findLargest(int64_t step, size_t most) const {
   SmallVector<size_t> live;
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
-    if (buffer.firstUse <= step && step < buffer.lastUse)
+    if (owners[index] && buffer.firstUse <= step && step < buffer.lastUse)
       live.push_back(index);
   llvm::stable_sort(
       live, [&](size_t a, size_t b) { return problem.buffers[a].size > problem.buffers[b].size; });

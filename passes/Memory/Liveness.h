@@ -13,13 +13,20 @@ namespace dpc {
 /// The memory problem of a module. Each op of an entry is a step, except ops that only name memory,
 /// such as exec.buffer and views. The end of a loop is a step too. Steps are numbered through all
 /// entries, one entry after another.
+///
+/// A routine (exec.routine) is a problem of its own, because each run of it uses the same bytes for
+/// the buffers that only this run needs. In the problem of the module, one buffer per space has
+/// room for these buffers of any routine, from the first run to the last one.
 class Liveness {
 public:
-  explicit Liveness(mlir::ModuleOp module);
+  /// The problem of `module`. `routineBytes` has the bytes that its routines need, by space.
+  Liveness(mlir::ModuleOp module, llvm::ArrayRef<int64_t> routineBytes);
+  /// The problem of one routine.
+  explicit Liveness(exec::RoutineOp routine);
 
   MemoryProblem problem;
   /// The exec.buffer or exec.persistent op of each buffer, by the buffer's index in
-  /// problem.buffers.
+  /// problem.buffers. Null for the buffer that has room for the buffers of routines.
   llvm::SmallVector<mlir::Operation *> owners;
 
   /// Returns the bytes of the exec.buffers that are live after the forward pass of @step. The
@@ -44,6 +51,8 @@ private:
     llvm::SmallVector<Bytes, 4> reads;
   };
 
+  void setRegions();
+  void addBuffers();
   void visit(mlir::Block &block);
   void visitLaunch(exec::LaunchOp launch);
   void record(mlir::Operation *op);
@@ -54,6 +63,8 @@ private:
 
   mlir::SymbolTableCollection symbols;
   int64_t step = 0;
+  /// The steps of the first and of the last exec.run; -1 if there is none.
+  int64_t firstRun = -1, lastRun = -1;
   bool isStep = false;
   std::vector<Access> accesses;
   llvm::MapVector<mlir::Operation *, std::pair<int64_t, int64_t>> ranges;

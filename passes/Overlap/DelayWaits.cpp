@@ -28,7 +28,8 @@ static bool conflicts(Operation *op, Operation *start, SymbolTableCollection &sy
 
 /// Moves each wait of `block` down to the first op that must not run before it. This is an op that
 /// conflicts with the collective, or a loop. If neither follows, the wait moves to the end of the
-/// block.
+/// block. A wait that does not directly follow its start stays in place: dpc-schedule-pipeline has
+/// chosen the place.
 static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   SmallVector<WaitOp> waits; // in the order of their starts
   auto waitBefore = [&](Operation *op, llvm::function_ref<bool(Operation *)> ends) {
@@ -41,7 +42,8 @@ static void delayWaits(Block &block, SymbolTableCollection &symbols) {
   };
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      waits.push_back(wait);
+      if (op.getPrevNode() == wait.getEvent().getDefiningOp())
+        waits.push_back(wait);
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       // No collective may be in flight while a loop runs, because iterations reuse buffers.
       waitBefore(loop, [](Operation *) { return true; });
@@ -60,6 +62,8 @@ struct DelayWaitsPass : dpc::impl::DelayWaitsBase<DelayWaitsPass> {
     SymbolTableCollection symbols;
     for (auto entry : getOperation().getOps<EntryOp>())
       delayWaits(entry.getBodyBlock(), symbols);
+    for (auto routine : getOperation().getOps<RoutineOp>())
+      delayWaits(routine.getBodyBlock(), symbols);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/Pieces.h"
 #include "dialects/Exec/IR/Bindings.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
@@ -353,10 +354,12 @@ struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPa
     if (failed(machine))
       return signalPassFailure();
     SmallVector<Block *> blocks;
-    getOperation().walk([&](dist::MicroOp loop) {
-      if (llvm::any_of(loop.getBodyBlock(), [](Operation &op) { return isCollective(&op); }))
-        blocks.push_back(&loop.getBodyBlock());
-    });
+    auto add = [&](Block &block) {
+      if (llvm::any_of(block, [](Operation &op) { return isCollective(&op); }))
+        blocks.push_back(&block);
+    };
+    getOperation().walk([&](dist::PieceOp piece) { add(piece.getBodyBlock()); });
+    getOperation().walk([&](dist::MicroOp loop) { add(loop.getBodyBlock()); });
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
         blocks.push_back(&function.front());

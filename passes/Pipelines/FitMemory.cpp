@@ -95,14 +95,22 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
 private:
   /// Runs the passes that take `module` from level `local` to memory plans of its stages.
   static LogicalResult planMemory(ModuleOp module, const ProgramPlan &plan, const Target &target) {
-    PassManager whole(module.getContext()), each(module.getContext());
-    addCuttingPasses(whole, plan, /*explain=*/false);
-    addOrderingPasses(each, plan, /*explain=*/false);
-    addMemoryPasses(each, plan, usesOneRegion(target), /*explain=*/false);
-    if (failed(whole.run(module)))
+    PassManager cut(module.getContext()), order(module.getContext()),
+        schedule(module.getContext()), place(module.getContext());
+    addCuttingPasses(cut, plan, /*explain=*/false);
+    addOrderingPasses(order, plan, /*explain=*/false);
+    addSchedulingPasses(schedule, plan, /*explain=*/false);
+    addMemoryPasses(place, plan, usesOneRegion(target), /*explain=*/false);
+    if (failed(cut.run(module)))
       return failure();
-    for (dist::RankProgram program : dist::programsOf(module))
-      if (failed(each.run(program.module)))
+    const SmallVector<dist::RankProgram> programs = dist::programsOf(module);
+    for (dist::RankProgram program : programs)
+      if (failed(order.run(program.module)))
+        return failure();
+    if (failed(schedule.run(module)))
+      return failure();
+    for (dist::RankProgram program : programs)
+      if (failed(place.run(program.module)))
         return failure();
     return success();
   }

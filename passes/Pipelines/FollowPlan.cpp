@@ -59,13 +59,16 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
       module.emitError("its plan: ") << llvm::toString(std::move(error));
       return signalPassFailure();
     }
-    // The first passes run on the complete module, the others on the program of each stage.
-    OpPassManager whole(ModuleOp::getOperationName()), each(ModuleOp::getOperationName());
+    // The first and the last passes run on the complete module, the others on the program of each
+    // stage.
+    OpPassManager whole(ModuleOp::getOperationName()), each(ModuleOp::getOperationName()),
+        together(ModuleOp::getOperationName());
     if (level == "placed") {
       addPlacingPasses(whole, *plan, explain);
     } else if (level == "ordered") {
       addCuttingPasses(whole, *plan, explain);
       addOrderingPasses(each, *plan, explain);
+      addSchedulingPasses(together, *plan, explain);
     } else {
       addMemoryPasses(each, *plan, usesOneRegion(*target), explain);
       addCodePasses(each, *plan);
@@ -75,6 +78,8 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
     for (dist::RankProgram program : dist::programsOf(module))
       if (failed(runPipeline(each, program.module)))
         return signalPassFailure();
+    if (failed(runPipeline(together, module)))
+      return signalPassFailure();
   }
 };
 } // namespace

@@ -95,6 +95,14 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   division.explain = explain;
   manager.addPass(createDivideUpdates(division));
 
+  // Form pieces after recomputation and divided updates, which add ops to the loop of a stage, and
+  // before kernels, which must not join ops of different pieces.
+  if (plan.stages() > 1) {
+    FormPiecesOptions pieces;
+    pieces.splitsWeights = plan.schedule == ScheduleKind::zeroBubble;
+    manager.addPass(createFormPieces(pieces));
+  }
+
   FormKernelsOptions kernels;
   if (!plan.kernels.recompute)
     kernels.recomputedOps = 0;
@@ -108,6 +116,16 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   manager.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   if (plan.overlap)
     manager.addPass(createOrderComputation());
+}
+
+void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
+  if (plan.stages() == 1)
+    return;
+  SchedulePipelineOptions schedule;
+  schedule.schedule = nameOf(plan.schedule).str();
+  schedule.overlap = plan.overlap;
+  schedule.explain = explain;
+  manager.addPass(createSchedulePipeline(schedule));
 }
 
 /// Returns the options of a pass that describes or generates kernels. Both passes must get the
@@ -159,6 +177,7 @@ void dpc::addDialectsOfPlans(DialectRegistry &registry) {
   addPlacingPasses(passes, plan, /*explain=*/false);
   addCuttingPasses(passes, plan, /*explain=*/false);
   addOrderingPasses(passes, plan, /*explain=*/false);
+  addSchedulingPasses(passes, plan, /*explain=*/false);
   addMemoryPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
   addCodePasses(passes, plan);
   passes.getDependentDialects(registry);

@@ -27,6 +27,10 @@ void addOrderingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bo
 /// than the saved bytes are worth (docs/performance/memory.md).
 bool usesOneRegion(const Target &target);
 
+/// Adds the passes that order the stages of a pipeline together. They run after addOrderingPasses()
+/// has ordered each stage.
+void addSchedulingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
+
 /// Adds the passes that take a module, or the module of a stage, from level `ordered` to a memory
 /// plan, without code, as
 /// `plan` requests. `oneRegion`: see usesOneRegion.

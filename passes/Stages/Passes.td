@@ -46,4 +46,54 @@ def CutStages : Pass<"dpc-cut-stages", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::dist::DistDialect", "::dpc::nn::NNDialect"];
 }
 
+def FormPieces : Pass<"dpc-form-pieces", "mlir::ModuleOp"> {
+  let summary = "Divides the iterations of a stage's pipelined loop into pieces";
+  let description = [{
+    Runs on the module of a stage. If a loop of `@step` has messages to earlier stages or
+    from later ones, the pass moves the ops of its body into one `dist.piece` for the
+    forward pass, and one for the backward pass. With `splits-weights`, a third piece
+    computes what no message needs: mostly gradients of weights. PieceSets.h says which op
+    belongs to which piece. The messages follow the pieces that compute them, and precede
+    the pieces that read them. All stages order them alike: what the forward pass receives,
+    what it sends, what the backward pass receives, what it sends.
+
+    Does nothing in other modules.
+
+    Needs: dpc-cut-stages. Keeps: values.
+  }];
+  let dependentDialects = ["::dpc::dist::DistDialect"];
+  let options = [
+    Option<"splitsWeights", "splits-weights", "bool", "false",
+           "Compute the gradients of weights in pieces of their own">,
+  ];
+}
+
+def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
+  let summary = "Orders the pieces and messages of all stages of a pipeline";
+  let description = [{
+    Runs on the complete program, after the kernels of each stage are known. Prices the
+    pieces and messages, schedules the pieces (PipelineSchedule.h), and gives all messages
+    one total order: by the time at which the schedule has them ready. The attribute
+    `dist.order` of each pipelined loop lists the pieces and messages of its stage in the
+    order in which the stage starts them (StageOrder.h).
+
+    A message is sent after the piece that computes it. A receive starts before the piece
+    that reads it, or earlier, if a later message in the total order is due. Therefore two
+    stages never wait for each other, also on devices that move one message at a time. A
+    stage waits for a received message before the piece that reads it, and for a sent one
+    after two more pieces, so that the value is not kept longer. Without `overlap` it waits
+    for each sent message at once.
+
+    Does nothing if no stage has pieces.
+
+    Needs: dpc-form-pieces, dpc-form-kernels. Keeps: values.
+  }];
+  let dependentDialects = ["::dpc::dist::DistDialect"];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b or zero-bubble">,
+    Option<"overlap", "overlap", "bool", "true", "Messages are under way while pieces compute">,
+    Option<"explain", "explain", "bool", "false", "Say in remarks what was decided">,
+  ];
+}
+
 #endif // DPC_PASSES_STAGES_PASSES_TD

@@ -32,6 +32,9 @@ private:
     for (auto entry : module.getOps<EntryOp>())
       if (failed(visit(entry.getBodyBlock())))
         return failure();
+    for (auto routine : module.getOps<RoutineOp>())
+      if (failed(visit(routine.getBodyBlock())))
+        return failure();
     for (auto function : module.getOps<FunctionOp>()) {
       unsigned count = calls.lookup(function.getSymNameAttr());
       if (count != 1)
@@ -110,7 +113,7 @@ private:
           return failure();
       } else if (auto compute = dyn_cast<ComputeOp>(op)) {
         ++calls[compute.getCalleeAttr().getAttr()];
-      } else if (!isa<GetOp, BufferOp, ViewOp, WaitOp, ZeroOp>(op) && !isStart(&op)) {
+      } else if (!isa<WaitOp, ZeroOp, RunOp>(op) && !namesMemory(&op) && !isStart(&op)) {
         return violation(&op) << "'" << op.getName() << "' is no action";
       }
     }

@@ -6,6 +6,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Pieces.h"
 #include "dialects/Dist/IR/Stages.h"
 
 using namespace mlir;
@@ -50,6 +51,9 @@ private:
     for (Operation &op : block.without_terminator()) {
       if (auto micro = dyn_cast<dist::MicroOp>(op)) {
         if (failed(verifyBlock(micro.getBodyBlock())))
+          return failure();
+      } else if (auto piece = dyn_cast<dist::PieceOp>(op)) {
+        if (failed(verifyBlock(piece.getBodyBlock())))
           return failure();
       } else if (isa<KernelOpInterface>(op)) {
         if (failed(verifyKernel(&op)))

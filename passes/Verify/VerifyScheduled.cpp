@@ -49,6 +49,10 @@ public:
     return entry->second;
   }
 
+  RoutineOp getRoutine(RunOp run) {
+    return symbols.lookupSymbolIn<RoutineOp>(module, run.getRoutineAttr());
+  }
+
   func::FuncOp getKernel(LaunchOp launch) {
     return symbols.lookupSymbolIn<func::FuncOp>(module, launch.getKernelAttr());
   }
@@ -103,7 +107,7 @@ private:
   }
 
   LogicalResult play(Operation *op) {
-    if (isa<BufferOp, GetOp, ViewOp>(op))
+    if (namesMemory(op))
       return success();
     if (auto loop = dyn_cast<LoopOp>(op)) {
       size_t before = waiting.size();
@@ -115,6 +119,8 @@ private:
         return violation(op) << "leaves a communication under way";
       return success();
     }
+    if (auto run = dyn_cast<RunOp>(op))
+      return playRun(run);
     if (auto start = dyn_cast<StartOp>(op))
       return playStart(start);
     if (auto send = dyn_cast<StartSendOp>(op))
@@ -147,7 +153,7 @@ private:
                               << ") is being written by a collective";
     if (failed(mayWrite(start, start.getOutput(), "output")))
       return failure();
-    std::vector<ByteRange> pieces = contents.piecesOf(from, names.get(start.getInput()).number);
+    std::vector<ByteRange> pieces = contents.piecesOf(from, numberOf(start.getInput()));
     if (pieces.empty())
       return violation(start) << "input (" << describe(from) << ") was never written";
     if (start.getKind() == dist::Collective::all_to_all && from.overlaps(to))
@@ -163,6 +169,18 @@ private:
     waiting[start] = pieces;
     contents.begin(names.numberOf(start), from, to);
     return success();
+  }
+
+  LogicalResult playRun(RunOp run) {
+    frames = run.getFrames();
+    iteration = run.getMicro();
+    const size_t before = waiting.size();
+    const LogicalResult played = play(names.getRoutine(run).getBodyBlock());
+    iteration = 0;
+    frames = {};
+    if (succeeded(played) && waiting.size() != before)
+      return violation(run) << "leaves a communication under way";
+    return played;
   }
 
   LogicalResult playSend(StartSendOp send) {
@@ -197,7 +215,7 @@ private:
       return violation(wait) << "waits for what is not under way";
     contents.end(names.numberOf(start));
     for (const ByteRange &piece : at->second)
-      contents.write(piece, names.get(outputOf(start)).number);
+      contents.write(piece, numberOf(outputOf(start)));
     waiting.erase(at);
     return success();
   }
@@ -249,7 +267,7 @@ private:
     if (auto event = contents.whoForbidsRead(range))
       return violation(op) << name << " (" << describe(range)
                            << ") is being written by a collective";
-    if (auto stranger = contents.findStranger(range, names.get(buffer).number)) {
+    if (auto stranger = contents.findStranger(range, numberOf(buffer))) {
       InFlightDiagnostic error = violation(op)
                                  << name << " (" << describe(range) << "): byte " << stranger->byte;
       if (stranger->buffer < 0)
@@ -270,7 +288,7 @@ private:
   LogicalResult write(Operation *op, Value buffer, const std::string &name) {
     if (failed(mayWrite(op, buffer, name)))
       return failure();
-    contents.write(rangeOf(buffer), names.get(buffer).number);
+    contents.write(rangeOf(buffer), numberOf(buffer));
     return success();
   }
 
@@ -285,10 +303,26 @@ private:
   }
   ByteRange rangeOf(Value buffer) {
     const Names::Buffer &known = names.get(buffer);
+    if (auto frame = dyn_cast<FrameOp>(known.place.root)) {
+      // Frames are whole buffers or parts of buffers of the entry.
+      const ByteRange own = rangeOf(frames[frame.getNumber()]);
+      int64_t moved = known.place.offset + known.place.stride * int64_t(iteration);
+      if (known.place.shardAxes)
+        moved += known.place.shardStride * indexAlong(known.place.shardAxes);
+      return {own.space, own.begin + moved, own.begin + moved + bufferBytes(buffer.getType())};
+    }
     int64_t moved = known.place.stride * int64_t(iteration);
     if (known.place.shardAxes)
       moved += known.place.shardStride * indexAlong(known.place.shardAxes);
     return {known.range.space, known.range.begin + moved, known.range.end + moved};
+  }
+
+  /// The number of the allocated buffer that `buffer` belongs to.
+  int64_t numberOf(Value buffer) {
+    const Names::Buffer &known = names.get(buffer);
+    if (auto frame = dyn_cast<FrameOp>(known.place.root))
+      return numberOf(frames[frame.getNumber()]);
+    return known.number;
   }
 
   /// Returns the index of this rank in its group along `axes`.
@@ -308,6 +342,8 @@ private:
   BufferContents contents;
   /// The current iteration of the loop that is simulated; 0 outside of loops.
   uint64_t iteration = 0;
+  /// The frames of the run that is simulated; none outside of runs.
+  ValueRange frames;
   /// The starts whose wait has not come yet. Each has the byte ranges of its output that count as
   /// written after the wait.
   llvm::MapVector<Operation *, std::vector<ByteRange>> waiting;
@@ -331,12 +367,16 @@ private:
         return failure();
     const dist::MeshShape mesh = dist::getMeshShape(module);
     Names names(module);
-    for (auto entry : module.getOps<EntryOp>()) {
-      WalkResult walked = entry.walk([&](BufferOp buffer) {
+    for (Operation &op : *module.getBody()) {
+      if (!isa<EntryOp, RoutineOp>(op))
+        continue;
+      WalkResult walked = op.walk([&](BufferOp buffer) {
         return WalkResult(checkPlace(buffer, bufferBytes(buffer.getType()), memory));
       });
       if (walked.wasInterrupted())
         return failure();
+    }
+    for (auto entry : module.getOps<EntryOp>()) {
       for (int64_t rank : getDistinctRanks(entry, mesh, program))
         if (failed(Player(entry, names, mesh, rank).run()))
           return failure();
@@ -351,7 +391,7 @@ private:
   static SmallVector<int64_t> getDistinctRanks(EntryOp entry, const dist::MeshShape &mesh,
                                                const dist::RankProgram &program) {
     llvm::StringSet<> axes;
-    entry.walk([&](ViewOp view) {
+    entry->getParentOfType<ModuleOp>().walk([&](ViewOp view) {
       if (ArrayAttr over = view.getAxesAttr())
         for (StringRef axis : over.getAsValueRange<StringAttr>())
           axes.insert(axis);

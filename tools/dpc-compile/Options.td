@@ -51,7 +51,7 @@ def devices : Planned<"devices", "N", "Let dpc choose the mesh">;
 def shard : Repeated<"shard", "GLOB=AXES,..", "Layout of parameters, buffers, inputs or what nodes make, one entry a dimension: - or AXIS+AXIS.. (default: chosen)", layout>;
 def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2), parameters (3) over AXIS (default: the batch's); 0: nothing; auto (default): updates, where that pays", layout>;
 def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters, such as 2GiB, are gathered once a step, and kept until all have read them", layout>;
-def schedule : Planned<"schedule", "NAME", "gpipe, 1f1b, interleaved or zero-bubble">;
+def schedule : Value<"schedule", "NAME", "The order in which the stages of --mesh=pipe=P run the microbatches: gpipe, 1f1b (default) or zero-bubble", layout>;
 def chunks : Planned<"chunks", "N", "Chunks of a stage of an interleaved schedule">;
 def stages : Planned<"stages", "GLOB,..", "First node of each later stage">;
 def optimizer_sync : Planned<"optimizer-sync", "WHEN", "before or deferred">;

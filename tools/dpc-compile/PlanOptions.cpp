@@ -80,6 +80,22 @@ static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
   parseBatchAxes(args, plan.mesh);
 }
 
+/// Parses --schedule.
+static void parsePipeline(const InputArgList &args, ProgramPlan &plan) {
+  const Arg *arg = args.getLastArg(OPT_schedule);
+  if (!arg)
+    return;
+  const StringRef name = arg->getValue();
+  std::optional<ScheduleKind> kind = parseSchedule(name);
+  if (!kind)
+    usageError("--schedule: unknown schedule '" + name + "'; known: gpipe, 1f1b, zero-bubble");
+  if (*kind == ScheduleKind::interleaved)
+    usageError("--schedule=" + name + " is not available yet");
+  if (plan.stages() == 1)
+    usageError("--schedule=" + name + " needs a pipeline: --mesh=pipe=P, with P at least 2");
+  plan.schedule = *kind;
+}
+
 /// Returns GLOB=AXES,AXES,.. with `;` instead of `,` between dimensions, because commas separate
 /// the elements of a pass's list option.
 static std::string parseShard(StringRef text) {
@@ -227,6 +243,7 @@ static void parseProducts(const InputArgList &args, StringRef target, KernelChoi
 void dpc::parsePlan(const InputArgList &args, CompileOptions &options) {
   ProgramPlan &plan = options.plan;
   parseMesh(args, plan);
+  parsePipeline(args, plan);
   for (const std::string &text : args.getAllArgValues(OPT_shard))
     plan.layouts.push_back(parseShard(text));
   if (const Arg *arg = args.getLastArg(OPT_first_bucket_mib))
@@ -293,6 +310,8 @@ static void describeMesh(const ProgramPlan &plan, OptionText &options) {
     options.add("--batch-axes", join(batchAxes, ","));
   if (plan.microbatches > 0)
     options.add("--microbatches", Twine(plan.microbatches));
+  if (plan.stages() > 1)
+    options.add("--schedule", nameOf(plan.schedule));
   for (StringRef layout : plan.layouts) {
     auto [glob, entries] = layout.rsplit('=');
     std::string axes = entries.str();

@@ -8,6 +8,7 @@
 
 #include "dialects/Dist/IR/MeshGroups.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Pieces.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

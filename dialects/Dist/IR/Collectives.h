@@ -7,6 +7,10 @@
 
 #include "dialects/Dist/IR/CollectiveOpInterface.h.inc"
 
+namespace dpc::dist {
+class PieceOp; // a parent of dist.yield (Pieces.h)
+} // namespace dpc::dist
+
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Collectives.h.inc"
 

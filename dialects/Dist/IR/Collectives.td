@@ -243,11 +243,11 @@ def Dist_MicroOp : Dist_Op<"micro", [
   }];
 }
 
-def Dist_YieldOp : Dist_Op<"yield", [Pure, Terminator, ParentOneOf<["MicroOp"]>]> {
-  let summary = "Ends the region of a microbatch loop and returns its values";
+def Dist_YieldOp : Dist_Op<"yield", [Pure, Terminator, ParentOneOf<["MicroOp", "PieceOp"]>]> {
+  let summary = "Ends the region of a microbatch loop or of a piece and returns its values";
   let description = [{
-    Ends the body of a `dist.micro`. Its operands are the values of one iteration,
-    one for each result of the loop.
+    Ends the body of a `dist.micro` or `dist.piece`. In a loop, the operands are the
+    values of one iteration. There is one operand for each result.
   }];
   let arguments = (ins Variadic<Dist_Tensor>:$operands);
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";

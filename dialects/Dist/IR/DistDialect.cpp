@@ -6,6 +6,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/FlatStorage.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Pieces.h"
 #include "planning/Plan.h"
 
 #include "mlir/IR/Builders.h"
@@ -37,6 +38,9 @@ void DistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Dist/IR/Messages.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/Dist/IR/Pieces.cpp.inc"
       >();
 }
 
@@ -115,6 +119,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attr.getName() == kChunksAttrName && isa<DenseI64ArrayAttr>(attr.getValue()))
     return success();
   if (attr.getName() == kStageAttrName && isa<IntegerAttr>(attr.getValue()))
+    return success();
+  if (attr.getName() == kOrderAttrName && isa<StringAttr>(attr.getValue()))
     return success();
   return op->emitError("has the unknown attribute ") << attr.getName();
 }

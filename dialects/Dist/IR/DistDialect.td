@@ -54,6 +54,9 @@ def Dist_Dialect : Dialect {
     /// On a nested module, the coordinate on the mesh axis `pipe` of the devices that run it: an
     /// IntegerAttr.
     static constexpr ::llvm::StringLiteral kStageAttrName = "dist.stage";
+    /// On a pipelined loop of a stage, the order of its pieces and messages (StageOrder.h): a
+    /// StringAttr.
+    static constexpr ::llvm::StringLiteral kOrderAttrName = "dist.order";
     /// On a function, the modelled cost of its layouts: a CostAttr.
     static constexpr ::llvm::StringLiteral kCostAttrName = "dist.cost";
     /// On an op at level `placed`, the layouts of its operands and of its results:

@@ -57,6 +57,18 @@ static ParseResult parse(AsmParser &parser, ProductMaker &maker) {
   return success();
 }
 
+static ParseResult parse(AsmParser &parser, ScheduleKind &kind) {
+  const llvm::SMLoc start = parser.getCurrentLocation();
+  std::string name;
+  if (parser.parseString(&name))
+    return failure();
+  std::optional<ScheduleKind> parsed = parseSchedule(name);
+  if (!parsed)
+    return parser.emitError(start) << "'" << name << "' is none of gpipe, 1f1b, interleaved and zero-bubble";
+  kind = *parsed;
+  return success();
+}
+
 static ParseResult parse(AsmParser &parser, PlanAxis &axis) {
   if (parser.parseString(&axis.name) || parser.parseEqual() || parser.parseInteger(axis.size))
     return failure();

@@ -5,7 +5,7 @@ using namespace dpc::exec;
 
 SmallVector<Access> dpc::exec::accessesOf(Operation *op) {
   SmallVector<Access> accesses;
-  if (isa<GetOp, BufferOp, ViewOp>(op)) // these ops only name memory
+  if (namesMemory(op))
     return accesses;
   auto add = [&](ValueRange buffers, bool isWrite) {
     for (Value buffer : buffers)

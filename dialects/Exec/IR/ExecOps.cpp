@@ -80,8 +80,53 @@ LogicalResult EntryOp::verify() {
 
 LogicalResult FunctionOp::verify() {
   for (Operation &op : getBodyBlock())
-    if (!isa<GetOp, BufferOp, ViewOp, LaunchOp, CopyOp, MicrobatchOp>(op)) // function_c1
+    if (!isa<LaunchOp, CopyOp, MicrobatchOp>(op) && !namesMemory(&op)) // function_c1
       return emitOpError("holds ") << op.getName() << ", which is not part of a computation";
+  return success();
+}
+
+LogicalResult RoutineOp::verify() {
+  for (Operation &op : getBodyBlock())
+    if (isa<LoopOp, RunOp>(op)) // routine_c2
+      return emitOpError("holds ") << op.getName();
+  return success();
+}
+
+LogicalResult RoutineOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<EntryOp>(*this, getEntryAttr()))
+    return emitOpError("belongs to ") // routine_c1
+           << getEntryAttr() << ", which is no exec.entry";
+  return success();
+}
+
+LogicalResult FrameOp::verify() {
+  if (int64_t(getNumber()) < 0) // frame_c1
+    return emitOpError("has the number ") << int64_t(getNumber()) << ", which is negative";
+  return success();
+}
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto routine = symbols.lookupNearestSymbolFrom<RoutineOp>(*this, getRoutineAttr());
+  if (!routine || routine.getFrames() != getFrames().size()) // run_c1
+    return emitOpError("passes ") << getFrames().size() << " frames to " << getRoutineAttr()
+                                  << ", which takes "
+                                  << (routine ? int64_t(routine.getFrames()) : 0);
+  if (getMicro() >= routine.getCount()) // run_c2
+    return emitOpError("is for microbatch ")
+           << getMicro() << " of " << routine.getCount();
+  for (Value buffer : getFrames())
+    if (Place place = placeOf(buffer, symbols); place.stride || place.shardAxes) // run_c4
+      return emitOpError("passes a slice of a microbatch or of a rank");
+  for (auto frame : routine.getBodyBlock().getOps<FrameOp>()) {
+    Value buffer = getFrames()[frame.getNumber()];
+    Operation *root = placeOf(buffer, symbols).root;
+    if (spaceOf(root) != frame.getSpace() ||
+        bufferBytes(buffer.getType()) < bufferBytes(frame.getType())) // run_c3
+      return emitOpError("passes ")
+             << buffer.getType() << " in " << stringifySpace(spaceOf(root)) << " as frame "
+             << frame.getNumber() << ", " << frame.getType() << " in "
+             << stringifySpace(frame.getSpace());
+  }
   return success();
 }
 
@@ -125,6 +170,8 @@ LogicalResult ViewOp::verifySymbolUses(SymbolTableCollection &) {
                                llvm::to_vector(getAxes()->getAsValueRange<StringAttr>()));
   } else if (auto loop = (*this)->getParentOfType<LoopOp>()) {
     places = loop.getCount();
+  } else if (auto routine = (*this)->getParentOfType<RoutineOp>()) {
+    places = routine.getCount();
   }
   bytes += (places - 1) * getStride();
   if (offset < 0 || int64_t(getStride()) < 0 ||
@@ -230,13 +277,19 @@ LogicalResult LoopOp::verify() {
 
 bool dpc::exec::isStart(Operation *op) { return isa<StartOp, StartSendOp, StartRecvOp>(op); }
 
+bool dpc::exec::namesMemory(Operation *op) { return isa<GetOp, BufferOp, FrameOp, ViewOp>(op); }
+
 Space dpc::exec::spaceOf(Operation *root) {
+  if (auto frame = dyn_cast<FrameOp>(root))
+    return frame.getSpace();
   if (auto persistent = dyn_cast<PersistentOp>(root))
     return persistent.getSpace();
   return cast<BufferOp>(root).getSpace();
 }
 
 std::optional<int64_t> dpc::exec::offsetOf(Operation *root) {
+  if (isa<FrameOp>(root))
+    return 0;
   if (auto persistent = dyn_cast<PersistentOp>(root))
     return persistent.getOffset();
   return cast<BufferOp>(root).getOffset();

@@ -46,6 +46,9 @@ Place placeOf(mlir::Value buffer, mlir::SymbolTableCollection &symbols);
 /// As above, but `find` finds the exec.persistent that an exec.get names.
 Place placeOf(mlir::Value buffer, llvm::function_ref<PersistentOp(GetOp)> find);
 
+/// Whether `op` only names memory: exec.get, exec.buffer, exec.frame or exec.view.
+bool namesMemory(mlir::Operation *op);
+
 /// Whether `op` starts a collective or a message, for which an exec.wait waits.
 bool isStart(mlir::Operation *op);
 

@@ -117,12 +117,52 @@ def Exec_FunctionOp : Exec_Op<"function", [
     }
     ```
     Constraints: (C1) the body has only the ops exec.launch, exec.copy and
-    exec.microbatch, and the ops that define their operands: exec.get, exec.buffer
-    and exec.view; (C2) `entry` is an exec.entry.
+    exec.microbatch, and the ops that define their operands: exec.get, exec.buffer,
+    exec.frame and exec.view; (C2) `entry` is an exec.entry.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$piece, FlatSymbolRefAttr:$entry);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `piece` $piece `of` $entry attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBodyBlock() { return getBody().front(); }
+  }];
+}
+
+def Exec_RoutineOp : Exec_Op<"routine", [
+    Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>, IsolatedFromAbove, SingleBlock,
+    NoTerminator, NoRegionArguments]> {
+  let summary = "The actions of a piece of a pipelined loop, for any microbatch";
+  let description = [{
+    `entry` runs the routine once for each of `count` microbatches (`exec.run`), between
+    pieces of other microbatches. The body has the actions of one run. Buffers that differ
+    between runs, or that belong to the entry, are `exec.frame`s. The run says which
+    buffers they are. There are `frames` of them.
+
+    `dpc-lower-to-exec` creates the op from a `dist.piece`. `dpc-form-functions` moves its
+    launches into functions. `record/Actions.cpp` repeats its actions in the action table
+    for each run.
+
+    ```mlir
+    func.func private @kernel.0(%w: tensor<4x3xf32>) -> tensor<4x3xf32>
+    exec.entry @step {
+      %0 = exec.buffer arena : memref<4x3xf32>
+      exec.run @step.F0 micro 0 (%0 : memref<4x3xf32>)
+    }
+    exec.routine @step.F0 of @step count 1 frames 1 {
+      %x = exec.frame 0 arena : memref<4x3xf32>
+      exec.launch @kernel.0(%x) into (%x) : (memref<4x3xf32>), (memref<4x3xf32>)
+    }
+    ```
+    Constraints: (C1) `entry` is an exec.entry; (C2) the body has no `exec.loop` and no
+    `exec.run`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$entry, I64Attr:$count,
+                       I64Attr:$frames);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `of` $entry `count` $count `frames` $frames attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block &getBodyBlock() { return getBody().front(); }
@@ -190,6 +230,30 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
       build($_builder, $_state, result, space, offset, /*number=*/::mlir::IntegerAttr());
     }]>,
   ];
+  let hasVerifier = 1;
+}
+
+def Exec_FrameOp : Exec_Op<"frame", [Pure]> {
+  let summary = "A buffer that a run of a routine provides";
+  let description = [{
+    The buffer is operand `number` of the `exec.run`. It lies in `space` in every run. The
+    address of the buffer is part of the action that calls a function (`dpc_frame_t`), so
+    that one function serves all runs.
+
+    `dpc-lower-to-exec` creates the op in an `exec.routine`. `dpc-form-functions` copies it
+    into each function that uses the buffer.
+
+    ```mlir
+    func.func @example() {
+      %0 = exec.frame 2 arena : memref<8x3xf32>
+      return
+    }
+    ```
+    Constraints: (C1) `number` is not negative.
+  }];
+  let arguments = (ins I64Attr:$number, Exec_Space:$space);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "$number $space attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -487,6 +551,35 @@ def Exec_ComputeOp : Exec_Op<"compute", [
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee);
   let assemblyFormat = "$callee attr-dict";
+}
+
+def Exec_RunOp : Exec_Op<"run", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a routine for one microbatch";
+  let description = [{
+    Performs the actions of the routine for microbatch `micro`. Frame k of the routine is
+    the buffer `frames`[k].
+
+    `dpc-lower-to-exec` creates the op for each piece and microbatch of a pipelined loop.
+
+    ```mlir
+    exec.routine @step.F0 of @step count 2 frames 1 {
+      %x = exec.frame 0 arena : memref<4x3xf32>
+      exec.zero %x : memref<4x3xf32>
+    }
+    exec.entry @step {
+      %0 = exec.buffer arena : memref<4x3xf32>
+      exec.run @step.F0 micro 1 (%0 : memref<4x3xf32>)
+    }
+    ```
+    Constraints: (C1) the symbol is an exec.routine with as many frames; (C2) `micro` is
+    less than the routine's count; (C3) each frame lies in the space of its operand, and is
+    no larger; (C4) no operand is a slice of a microbatch or of a rank.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$routine, I64Attr:$micro,
+                       Variadic<Exec_Buffer>:$frames);
+  let assemblyFormat = [{
+    $routine `micro` $micro `(` ($frames^ `:` type($frames))? `)` attr-dict
+  }];
 }
 
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments]> {

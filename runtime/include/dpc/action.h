@@ -22,6 +22,16 @@ typedef struct dpc_call_t {
   const void *args;            /**< the action's `args` */
 } dpc_call_t;
 
+/** A buffer that an action passes to its function: a frame. A function for the
+ * pieces of a pipeline runs for many microbatches, and each of them has frames of
+ * its own. */
+typedef struct dpc_frame_t {
+  uint64_t offset; /**< bytes from the start of the space, which is the same for all actions */
+  uint32_t buffer; /**< the logical buffer that contains the frame: index into the rank's table of
+                        buffers */
+  uint32_t reserved;
+} dpc_frame_t;
+
 /** What a function does with a buffer. */
 enum {
   DPC_ACCESS_READ = 1,    /**< reads bytes that were written before */
@@ -33,22 +43,23 @@ enum {
 /** The bytes of a logical buffer that a function reads or writes. They begin at
  * offset + microbatch * micro_stride + index_in_group * index_stride of the
  * space, where index_in_group is the rank's index in its group of `family` (0
- * without a family). The runtime does not execute accesses, because generated
+ * without a family). If there is a `frame`, they begin that many bytes after the
+ * start of the frame, and the frame says which buffer they belong to. The runtime does not execute accesses, because generated
  * code and launches have their own copy of these numbers. Only the proof of the
  * plan (runtime/src/plan) reads accesses. This proof steps through the action
  * tables of all ranks without running them. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
-  uint32_t buffer; /**< index into the rank's table of buffers */
+  uint32_t buffer; /**< index into the rank's table of buffers; DPC_NONE with a frame */
   uint32_t space;
   uint32_t family;       /**< group family, or DPC_NONE */
-  uint64_t offset;       /**< bytes from the start of the space */
+  uint64_t offset;       /**< bytes from the start of the space, or of the frame */
   uint64_t bytes;        /**< size of the accessed range */
   uint64_t micro_stride; /**< bytes by which the range moves per microbatch */
   uint64_t index_stride; /**< bytes by which the range moves per index in the group */
   uint32_t launch;       /**< index of the kernel or copy, among those of the function, that makes
                               the access; each kernel or copy reads before it writes */
-  uint32_t reserved;
+  uint32_t frame;        /**< number of the action's frame, from 1; 0 without a frame */
 } dpc_access_t;
 
 /** A function of host code. Returns a dpc_status_t. A status other than DPC_OK
@@ -72,6 +83,8 @@ typedef struct dpc_function_t {
   uint64_t access_count;
   uint64_t runs; /**< number of times that one call of the entry calls the function: the calls
                       compute the microbatches 0, 1, .. in this order */
+  uint32_t frame_count; /**< number of frames that each action passes to the function */
+  uint32_t reserved;
 } dpc_function_t;
 
 /** One pipeline stage: its functions are function table entries
@@ -177,8 +190,8 @@ typedef struct dpc_action_t {
                            group must give the same number */
   dpc_buffer_t in;
   dpc_buffer_t out;
-  const void *args; /**< COMPUTE: generated data that the runtime passes to the function, so that
-                         one function body can serve many actions */
+  const void *args; /**< COMPUTE: dpc_frame_t[frame_count of the function], or null: the frames of
+                         this action */
 } dpc_action_t;
 
 #ifdef __cplusplus

@@ -51,14 +51,17 @@ typedef struct dpc_kernel_t {
 /** A parameter of a launch: a buffer that the launch reads or writes. A launch
  * accesses no other memory. The buffer lies at base[space] + offset + microbatch *
  * micro_stride + index_in_group * index_stride, where index_in_group is the
- * rank's index in its group of `family` (0 without a family). */
+ * rank's index in its group of `family` (0 without a family). If there is a
+ * `frame`, the offset of the action's frame is added. */
 typedef struct dpc_param_t {
   uint32_t space;
   uint32_t family;       /**< group family, or DPC_NONE */
-  uint64_t offset;       /**< bytes from the start of the space */
+  uint64_t offset;       /**< bytes from the start of the space, or of the frame */
   uint64_t micro_stride; /**< bytes by which the buffer moves per microbatch */
   uint64_t index_stride; /**< bytes by which the buffer moves per index in the group */
   uint64_t bytes;        /**< size of the buffer */
+  uint32_t frame;        /**< number of the action's frame, from 1; 0 without a frame */
+  uint32_t reserved;
 } dpc_param_t;
 
 /** Kinds of launches. */

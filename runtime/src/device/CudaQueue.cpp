@@ -75,14 +75,14 @@ dpc_status_t CudaQueue::openLibraries(RankMemory &memory) {
   if (!options.tuneFile.empty())
     tune = [&](const ProgramCalls::OfKind &own) {
       return CallTuner(device, own, options.tuneFile,
-                       [&](uint64_t launch) { return perform(launch, /*micro=*/0); })
+                       [&](uint64_t launch) { return performExample(launch); })
           .run();
     };
   if (dpc_status_t status =
           calls.open(program, control, memory.window(), RankMemory::kWindowBytes, tune))
     return status;
   for (uint64_t launch : calls.getExamples())
-    if (dpc_status_t status = perform(launch, /*micro=*/0))
+    if (dpc_status_t status = performExample(launch))
       return status;
   return DPC_OK;
 }
@@ -150,25 +150,40 @@ dpc_status_t CudaQueue::endCapture() {
 
 /// Sets `pointers` to the device addresses of `count` entries of the param table,
 /// from the entry `first` on.
-void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro) {
+void CudaQueue::findPointers(uint64_t first, uint64_t count, uint32_t micro, const void *args) {
   pointers.clear();
   for (uint64_t i = first; i < first + count; ++i)
-    pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex)));
+    pointers.push_back(pointerTo(addressOf(program.device->params[i], micro, groupIndex, args)));
+}
+
+/// Makes the launch `number` once before the first step, for the first action that makes it.
+dpc_status_t CudaQueue::performExample(uint64_t number) {
+  for (const dpc_actions_t &table : program.ranks[control.rank].entries)
+    for (uint64_t i = 0; i < table.count; ++i) {
+      const dpc_action_t &action = table.actions[i];
+      if (action.kind != DPC_ACTION_COMPUTE)
+        continue;
+      const dpc_launches_t &launches = program.device->functions[action.function];
+      if (number >= launches.first && number - launches.first < launches.count)
+        return perform(number, /*micro=*/0, action.args);
+    }
+  return fail(DPC_INVALID, "launch %llu is of no action",
+              static_cast<unsigned long long>(number));
 }
 
 /// Enqueues the work of entry `number` of the launch table. If the launch is a library
 /// call that the library supports, the library enqueues the work.
-dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
+dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro, const void *args) {
   const dpc_device_program_t &tables = *program.device;
   const dpc_launch_t &launch = tables.launches[number];
   const cuda::Driver &driver = device.driver;
   if (calls.makes(number)) {
-    findPointers(launch.first_call_param, launch.call_param_count, micro);
+    findPointers(launch.first_call_param, launch.call_param_count, micro, args);
     if (dpc_status_t status = calls.run(number, pointers.data(), device.stream))
       return failWithin(status, "kernel %s", tables.kernels[launch.kernel].name);
     return DPC_OK;
   }
-  findPointers(launch.first_param, launch.param_count, micro);
+  findPointers(launch.first_param, launch.param_count, micro, args);
   switch (launch.kind) {
   case DPC_LAUNCH_CALL:
   case DPC_LAUNCH_KERNEL: {
@@ -204,10 +219,10 @@ dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro) {
   }
 }
 
-dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *) {
+dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *args) {
   const dpc_launches_t &launches = program.device->functions[function];
   for (uint64_t i = 0; i < launches.count; ++i)
-    if (dpc_status_t status = perform(launches.first + i, micro))
+    if (dpc_status_t status = perform(launches.first + i, micro, args))
       return status;
   return DPC_OK;
 }

@@ -41,8 +41,9 @@ private:
   cuda::DevicePointer pointerTo(DeviceAddress address) const {
     return device.base(address.space) + address.offset;
   }
-  void findPointers(uint64_t first, uint64_t count, uint32_t micro);
-  dpc_status_t perform(uint64_t number, uint32_t micro);
+  void findPointers(uint64_t first, uint64_t count, uint32_t micro, const void *args);
+  dpc_status_t perform(uint64_t number, uint32_t micro, const void *args);
+  dpc_status_t performExample(uint64_t number);
   dpc_status_t openLibraries(RankMemory &memory);
   dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();

@@ -16,7 +16,9 @@ namespace dpc {
 /// all microbatches and ranks. The limit is 256 because the address of a space is known
 /// only to be a multiple of 256.
 static uint64_t alignmentOf(const dpc_param_t &param) {
-  const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256;
+  // A frame begins at a multiple of DPC_ALIGNMENT.
+  const uint64_t all = param.offset | param.micro_stride | param.index_stride | 256 |
+                       (param.frame ? DPC_ALIGNMENT : 0);
   return all & -all;
 }
 
@@ -60,11 +62,21 @@ static dpc_status_t agreeOnLibrary(const CallKind &kind, LibraryCalls &calls, dp
   return DPC_OK;
 }
 
-/// Rank 0 chooses the algorithms of the calls of one kind. The other ranks adopt them.
-static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, dpc_comm_t &control,
-                                   char *window, uint64_t windowBytes,
+/// The first rank of the stage of `rank`.
+static uint32_t leaderOf(const dpc_program_t &program, uint32_t rank) {
+  uint32_t leader = 0;
+  while (program.ranks[leader].stage != program.ranks[rank].stage)
+    ++leader;
+  return leader;
+}
+
+/// The first rank of each stage chooses the algorithms of the stage's calls of one kind. The
+/// other ranks of the stage adopt them.
+static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, const dpc_program_t &program,
+                                   dpc_comm_t &control, char *window, uint64_t windowBytes,
                                    const ProgramCalls::Refine &refine) {
-  if (control.rank == 0) {
+  const uint32_t leader = leaderOf(program, control.rank);
+  if (control.rank == leader) {
     if (dpc_status_t status = own.calls->choose())
       return status;
     if (refine)
@@ -75,14 +87,24 @@ static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, dpc_comm_t &
     return DPC_OK;
   std::vector<CallChoice> choices = own.calls->getChoices();
   choices.resize(own.calls->size());
-  const uint64_t atOnce = windowBytes / sizeof choices[0];
+  // Stages have different numbers of calls, but all ranks send equally many.
+  std::vector<uint64_t> sizes(control.world_size);
+  const uint64_t mine = choices.size();
+  if (dpc_status_t status = gatherControl(control, window, &mine, sizeof mine, sizes.data()))
+    return status;
+  choices.resize(*std::max_element(sizes.begin(), sizes.end()));
+  // The window holds the message of this rank and those of all ranks.
+  const uint64_t atOnce = std::max<uint64_t>(
+      1, (windowBytes - DPC_ALIGNMENT) / (control.world_size + 1) / sizeof(CallChoice));
+  std::vector<CallChoice> all(atOnce * control.world_size);
   for (uint64_t first = 0; first < choices.size(); first += atOnce) {
     const uint64_t count = std::min<uint64_t>(atOnce, choices.size() - first);
-    if (dpc_status_t status =
-            broadcastControl(control, window, choices.data() + first, count * sizeof choices[0]))
+    if (dpc_status_t status = gatherControl(control, window, choices.data() + first,
+                                            count * sizeof choices[0], all.data()))
       return status;
+    std::copy_n(all.begin() + leader * count, count, choices.begin() + first);
   }
-  return control.rank == 0 ? dpc_status_t(DPC_OK) : own.calls->adopt(choices.data());
+  return control.rank == leader ? dpc_status_t(DPC_OK) : own.calls->adopt(choices.data());
 }
 
 dpc_status_t ProgramCalls::open(const dpc_program_t &program, dpc_comm_t &control, char *window,
@@ -108,16 +130,21 @@ dpc_status_t ProgramCalls::open(const CallKind &kind, const dpc_program_t &progr
   if (!isUsed)
     return DPC_OK;
   places.resize(device.launch_count);
-  for (uint64_t i = 0; i < device.launch_count; ++i) {
-    const dpc_launch_t &launch = device.launches[i];
-    if (launch.kind != DPC_LAUNCH_CALL || device.calls[launch.call].kind != kind.number)
+  for (uint32_t f = 0; f < program.function_count; ++f) {
+    if (program.functions[f].stage != program.ranks[control.rank].stage)
       continue;
-    places[i] = {own.calls.get(), own.calls->add(wantedBy(device, launch))};
-    if (places[i].number == own.examples.size())
-      own.examples.push_back(i);
+    const dpc_launches_t &launches = device.functions[f];
+    for (uint64_t i = launches.first; i < launches.first + launches.count; ++i) {
+      const dpc_launch_t &launch = device.launches[i];
+      if (launch.kind != DPC_LAUNCH_CALL || device.calls[launch.call].kind != kind.number)
+        continue;
+      places[i] = {own.calls.get(), own.calls->add(wantedBy(device, launch))};
+      if (places[i].number == own.examples.size())
+        own.examples.push_back(i);
+    }
   }
   kinds.push_back(std::move(own));
-  return agreeOnChoices(kinds.back(), control, window, windowBytes, refine);
+  return agreeOnChoices(kinds.back(), program, control, window, windowBytes, refine);
 }
 
 std::vector<uint64_t> ProgramCalls::getExamples() const {

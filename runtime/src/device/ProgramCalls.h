@@ -13,12 +13,14 @@
 namespace dpc {
 
 /// Decides for each library call among a program's launches whether the library or a
-/// kernel computes it. All ranks decide alike: either all of them use the library of a
-/// kind or none of them does, and each call has the algorithm that rank 0 chose. So if
-/// several ranks compute the same value redundantly, they get the same bits.
+/// kernel computes it. Either all ranks use the library of a kind or none of them does.
+/// All ranks of a stage decide alike: each call has the algorithm that the first rank of the
+/// stage chose. So if several ranks compute the same value redundantly, they get the same
+/// bits.
 class ProgramCalls {
 public:
-  /// The calls of one kind. All ranks use the library of this kind.
+  /// The calls of one kind that this rank's stage makes. All ranks use the library of this
+  /// kind.
   struct OfKind {
     const CallKind *kind;
     std::unique_ptr<LibraryCalls> calls;
@@ -28,9 +30,9 @@ public:
   /// A function that changes the algorithms that were chosen for the calls of a kind.
   using Refine = std::function<dpc_status_t(const OfKind &)>;
 
-  /// Opens the library of each kind of calls that the program has, and lets rank 0
-  /// choose the algorithms of the calls. If `refine` is not empty, rank 0 calls it after
-  /// the library has chosen. `window` is memory of `control` for messages of at most
+  /// Opens the library of each kind of calls that the program has, and lets the first rank
+  /// of each stage choose the algorithms of the stage's calls. If `refine` is not empty,
+  /// this rank calls it after the library has chosen. `window` is memory of `control` for messages of at most
   /// `windowBytes` bytes. All ranks must call this function together. If a library is
   /// not installed on all ranks in one version, kernels compute the calls of its kind,
   /// and rank 0 tells the user.

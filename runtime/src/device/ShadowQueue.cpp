@@ -29,12 +29,12 @@ template <typename Work> dpc_status_t ShadowQueue::onDevice(Work work) {
   return done ? done : left;
 }
 
-void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
+void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro, const void *args) {
   const dpc_device_program_t &device = *program.device;
   pointers.clear();
   for (uint64_t i = 0; i < launch.param_count; ++i)
     pointers.push_back(
-        pointerTo(addressOf(device.params[launch.first_param + i], micro, groupIndex)));
+        pointerTo(addressOf(device.params[launch.first_param + i], micro, groupIndex, args)));
   switch (launch.kind) {
   case DPC_LAUNCH_KERNEL:
   case DPC_LAUNCH_CALL:
@@ -51,11 +51,11 @@ void ShadowQueue::perform(const dpc_launch_t &launch, uint32_t micro) {
   }
 }
 
-dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro, const void *) {
+dpc_status_t ShadowQueue::compute(uint32_t function, uint32_t micro, const void *args) {
   const dpc_launches_t &launches = program.device->functions[function];
   return onDevice([&] {
     for (uint64_t i = 0; i < launches.count; ++i)
-      perform(program.device->launches[launches.first + i], micro);
+      perform(program.device->launches[launches.first + i], micro, args);
     return dpc_status_t(DPC_OK);
   });
 }

@@ -27,7 +27,7 @@ public:
 private:
   template <typename Work> dpc_status_t onDevice(Work work);
   dpc_status_t setAccess(bool isAllowed);
-  void perform(const dpc_launch_t &launch, uint32_t micro);
+  void perform(const dpc_launch_t &launch, uint32_t micro, const void *args);
 
   RankMemory &memory;
   std::vector<char *> pointers; ///< parameters of the current launch

@@ -15,7 +15,7 @@ namespace {
 
 using Number = unsigned long long;
 
-/// The accesses of a function, indexed by their space, family and strides.
+/// The accesses of a function, indexed by their space, family, strides and frame.
 class AccessIndex {
 public:
   explicit AccessIndex(const dpc_function_t &function) {
@@ -41,9 +41,9 @@ public:
   }
 
 private:
-  using Moves = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>;
+  using Moves = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t, uint32_t>;
   template <typename Place> static Moves movesOf(const Place &place) {
-    return {place.space, place.family, place.micro_stride, place.index_stride};
+    return {place.space, place.family, place.micro_stride, place.index_stride, place.frame};
   }
 
   std::map<Moves, std::vector<const dpc_access_t *>> byMoves;

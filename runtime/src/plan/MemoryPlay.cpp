@@ -60,7 +60,7 @@ private:
   dpc_status_t perform(const dpc_action_t &action, uint32_t micro) {
     switch (action.kind) {
     case DPC_ACTION_COMPUTE:
-      return compute(action.function, micro);
+      return compute(action, micro);
     case DPC_ACTION_START:
       return start(action);
     case DPC_ACTION_WAIT:
@@ -70,8 +70,10 @@ private:
     }
   }
 
-  dpc_status_t compute(uint32_t index, uint32_t micro) {
+  dpc_status_t compute(const dpc_action_t &action, uint32_t micro) {
+    const uint32_t index = action.function;
     const dpc_function_t &function = program.functions[index];
+    frames = static_cast<const dpc_frame_t *>(action.args);
     if (function.entry != entry || function.stage != rank.stage)
       return fail(DPC_INVALID, "is of %s, stage %u, not of %s, stage %u", nameOf(function.entry),
                   function.stage, nameOf(entry), rank.stage);
@@ -81,9 +83,9 @@ private:
           DPC_INVALID,
           "runs for microbatch %u, after %llu of the %llu for which it runs, in their order", micro,
           Number(done), Number(function.runs));
-    // Whether buffers of a kernel overlap is the same in all microbatches, so it is
-    // checked only for the first one.
-    const bool isFirst = ++done == 1;
+    // Without frames, whether buffers of a kernel overlap is the same in all microbatches, so it
+    // is checked only for the first one.
+    const bool isFirst = ++done == 1 || function.frame_count > 0;
     for (uint64_t begin = 0, end = 0; begin < function.access_count; begin = end) {
       while (end < function.access_count &&
              function.accesses[end].launch == function.accesses[begin].launch)
@@ -94,8 +96,13 @@ private:
     return DPC_OK;
   }
 
+  uint32_t bufferOf(const dpc_access_t &access) const {
+    return access.frame ? frames[access.frame - 1].buffer : access.buffer;
+  }
+
   ByteRange rangeOfAccess(const dpc_access_t &access, uint32_t micro) const {
-    return rangeOf(access.space, access.offset, micro, access.micro_stride,
+    const uint64_t frame = access.frame ? frames[access.frame - 1].offset : 0;
+    return rangeOf(access.space, frame + access.offset, micro, access.micro_stride,
                    places.indexOf(access.family, rankIndex), access.index_stride, access.bytes);
   }
 
@@ -109,9 +116,11 @@ private:
           (access.family != DPC_NONE && access.family >= program.family_count))
         return fail(DPC_INVALID, "access of kind %u by group family %u", access.kind,
                     access.family);
+      if (access.frame > function.frame_count)
+        return fail(DPC_INVALID, "access to frame %u of %u", access.frame, function.frame_count);
       if (access.kind != DPC_ACCESS_READ)
         continue;
-      if (dpc_status_t status = read(rangeOfAccess(access, micro), access.buffer))
+      if (dpc_status_t status = read(rangeOfAccess(access, micro), bufferOf(access)))
         return status;
     }
     for (uint64_t i = begin; i < end; ++i) {
@@ -122,7 +131,7 @@ private:
       for (uint64_t k = begin; isFirst && k < end; ++k)
         if (dpc_status_t status = checkTogether(access, range, function.accesses[k], micro))
           return status;
-      if (dpc_status_t status = write(range, access.buffer))
+      if (dpc_status_t status = write(range, bufferOf(access)))
         return status;
     }
     return DPC_OK;
@@ -138,9 +147,9 @@ private:
     if (&access == &other || !range.overlaps(with) || (isInPlace && range == with))
       return DPC_OK;
     return fail(DPC_INVALID, "writes %s of %s and %s %s of %s", describe(range).c_str(),
-                describeBuffer(rank, access.buffer).c_str(),
+                describeBuffer(rank, bufferOf(access)).c_str(),
                 other.kind == DPC_ACCESS_READ ? "reads" : "writes", describe(with).c_str(),
-                describeBuffer(rank, other.buffer).c_str());
+                describeBuffer(rank, bufferOf(other)).c_str());
   }
 
   /// Checks that a range, which an action uses as a part of `buffer`, lies inside this
@@ -360,6 +369,7 @@ private:
   std::vector<Flight> flights;
   std::vector<uint64_t> ran; ///< for each function: number of microbatches that it has computed
   uint64_t current = 0;      ///< index of the current action
+  const dpc_frame_t *frames = nullptr; ///< of the current action
 };
 
 } // namespace

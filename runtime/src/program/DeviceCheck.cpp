@@ -17,11 +17,32 @@ namespace {
 
 using Number = unsigned long long;
 
-/// Finds, for each function, the largest microbatch for which `table` calls it,
-/// and updates `out` if this is larger. Fails if a microbatch is negative or
-/// exceeds 32 bits.
-dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &table,
-                           std::vector<uint64_t> *out) {
+/// The calls of a function: the largest microbatch, and for each of its frames the space that
+/// is left from the frame to the end of its logical buffer in the call with the least of it.
+struct Calls {
+  uint64_t mostMicro = 0;
+  std::vector<dpc_logical_buffer_t> frames;
+};
+
+/// Notes the frames that `action` passes to its function.
+void noteFrames(const dpc_program_t &program, const dpc_rank_t &rank, const dpc_action_t &action,
+                Calls *out) {
+  const uint32_t count = program.functions[action.function].frame_count;
+  const auto *frames = static_cast<const dpc_frame_t *>(action.args);
+  const bool isFirst = out->frames.empty();
+  out->frames.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    dpc_logical_buffer_t buffer = rank.buffers[frames[i].buffer];
+    buffer.bytes -= frames[i].offset - buffer.offset;
+    if (isFirst || buffer.bytes < out->frames[i].bytes)
+      out->frames[i] = buffer;
+  }
+}
+
+/// Finds the calls of each function in `table`, and adds them to `out`. Fails if a microbatch is
+/// negative or exceeds 32 bits.
+dpc_status_t findCalls(const dpc_program_t &program, const dpc_rank_t &rank,
+                       const dpc_actions_t &table, std::vector<Calls> *out) {
   uint64_t counts[kMaxLoopDepth];
   uint32_t depth = 0;
   for (uint64_t i = 0; i < table.count; ++i) {
@@ -39,32 +60,41 @@ dpc_status_t findMostMicro(const dpc_program_t &program, const dpc_actions_t &ta
       return fail(DPC_INVALID, "%s is computed for microbatches %d to %d + %llu",
                   program.functions[action.function].name, action.micro, action.micro,
                   Number(more));
-    uint64_t &most = (*out)[action.function];
-    most = std::max(most, uint64_t(action.micro) + more);
+    Calls &calls = (*out)[action.function];
+    calls.mostMicro = std::max(calls.mostMicro, uint64_t(action.micro) + more);
+    noteFrames(program, rank, action, &calls);
   }
   return DPC_OK;
 }
 
-/// Checks that the buffer of `param` lies inside its space for every microbatch up to
-/// `mostMicro` and for every member of a group of the parameter's family.
+/// Checks that the buffer of `param` lies inside its space, or inside its frame, for every
+/// microbatch of `calls` and for every member of a group of the parameter's family.
 dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
-                        const Spaces &spaces, uint64_t mostMicro) {
+                        const Spaces &spaces, const Calls &calls) {
+  if (param.frame > calls.frames.size())
+    return fail(DPC_INVALID, "frame %u of %llu", param.frame, Number(calls.frames.size()));
   if (param.family != DPC_NONE && param.family >= program.family_count)
     return fail(DPC_INVALID, "group family %u of %u", param.family, program.family_count);
   const uint64_t members = param.family == DPC_NONE ? 1 : program.families[param.family].group_size;
-  bool fits = spaces.holds(param.space, param.offset, param.bytes);
-  uint64_t free = fits ? spaces.bytes[param.space] - param.offset - param.bytes : 0;
+  Spaces limits = spaces;
+  if (param.frame) {
+    const dpc_logical_buffer_t &frame = calls.frames[param.frame - 1];
+    limits.bytes[param.space % DPC_SPACE_COUNT] = frame.space == param.space ? frame.bytes : 0;
+  }
+  bool fits = limits.holds(param.space, param.offset, param.bytes);
+  uint64_t free = fits ? limits.bytes[param.space] - param.offset - param.bytes : 0;
   auto move = [&](uint64_t stride, uint64_t times) {
     fits = fits && (times == 0 || stride <= free / times);
     free -= fits ? stride * times : 0;
   };
-  move(param.micro_stride, mostMicro);
+  move(param.micro_stride, calls.mostMicro);
   move(param.index_stride, members - 1);
   return fits ? DPC_OK
               : fail(DPC_INVALID,
                      "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
                      "x %llu and %llu x %llu) is outside its space",
-                     param.space, Number(param.offset), Number(param.bytes), Number(mostMicro),
+                     param.space, Number(param.offset), Number(param.bytes),
+                     Number(calls.mostMicro),
                      Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
@@ -103,7 +133,7 @@ dpc_status_t checkRange(const dpc_device_program_t &device, uint64_t first, uint
 /// Checks that the library call of `launch` is valid. Its buffers must lie inside their
 /// spaces and must be large enough for the call.
 dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
-                       const Spaces &spaces, uint64_t mostMicro) {
+                       const Spaces &spaces, const Calls &calls) {
   const dpc_device_program_t &device = *program.device;
   if (launch.call >= device.call_count)
     return fail(DPC_INVALID, "library call %llu of %llu", Number(launch.call),
@@ -125,7 +155,7 @@ dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
     return status;
   for (uint32_t i = 0; i < count; ++i) {
     const dpc_param_t &param = device.params[launch.first_call_param + i];
-    if (dpc_status_t status = checkParam(program, param, spaces, mostMicro))
+    if (dpc_status_t status = checkParam(program, param, spaces, calls))
       return failWithin(status, "%s %u of a %s", kind->buffer, i, kind->name);
     if (dpc_status_t status = kind->checkBuffer(call.description, i, param.bytes))
       return status;
@@ -135,14 +165,14 @@ dpc_status_t checkCall(const dpc_program_t &program, const dpc_launch_t &launch,
 
 /// Checks one launch: its kind, its kernel or library call, and all of its buffers.
 dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launch,
-                         const Spaces &spaces, uint64_t mostMicro) {
+                         const Spaces &spaces, const Calls &calls) {
   const dpc_device_program_t &device = *program.device;
   if (dpc_status_t status = checkRange(device, launch.first_param, launch.param_count))
     return status;
   const dpc_param_t *params = device.params + launch.first_param;
   switch (launch.kind) {
   case DPC_LAUNCH_CALL:
-    if (dpc_status_t status = checkCall(program, launch, spaces, mostMicro))
+    if (dpc_status_t status = checkCall(program, launch, spaces, calls))
       return status;
     [[fallthrough]];
   case DPC_LAUNCH_KERNEL:
@@ -161,7 +191,7 @@ dpc_status_t checkLaunch(const dpc_program_t &program, const dpc_launch_t &launc
     return fail(DPC_INVALID, "unknown kind %u", launch.kind);
   }
   for (uint64_t i = 0; i < launch.param_count; ++i)
-    if (dpc_status_t status = checkParam(program, params[i], spaces, mostMicro))
+    if (dpc_status_t status = checkParam(program, params[i], spaces, calls))
       return failWithin(status, "parameter %llu", Number(i));
   return DPC_OK;
 }
@@ -176,13 +206,15 @@ dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spac
   if (device.kind >= DPC_DEVICE_KIND_COUNT)
     return fail(DPC_INVALID, "the program is for a device of unknown kind %llu",
                 Number(device.kind));
-  std::vector<uint64_t> mostMicro(program.function_count);
+  std::vector<Calls> calls(program.function_count);
   for (const dpc_actions_t &table : program.ranks[rank].entries)
-    if (dpc_status_t status = findMostMicro(program, table, &mostMicro))
+    if (dpc_status_t status = findCalls(program, program.ranks[rank], table, &calls))
       return status;
   for (uint32_t f = 0; f < program.function_count; ++f) {
     const dpc_launches_t &launches = device.functions[f];
     const char *name = program.functions[f].name;
+    if (program.functions[f].stage != program.ranks[rank].stage)
+      continue; // the ranks of its stage check it
     if (launches.first > device.launch_count ||
         launches.count > device.launch_count - launches.first)
       return fail(DPC_INVALID, "%s: launches %llu to %llu + %llu of %llu", name,
@@ -190,7 +222,7 @@ dpc_status_t checkDevice(const dpc_program_t &program, uint32_t rank, const Spac
                   Number(device.launch_count));
     for (uint64_t i = 0; i < launches.count; ++i)
       if (dpc_status_t status =
-              checkLaunch(program, device.launches[launches.first + i], spaces, mostMicro[f]))
+              checkLaunch(program, device.launches[launches.first + i], spaces, calls[f]))
         return failWithin(status, "%s: launch %llu", name, Number(i));
   }
   return DPC_OK;

@@ -358,3 +358,95 @@ module @product_refuses_short_stride attributes {x = #exec.call<product {type = 
 
 // expected-error@+1 {{a matrix of 64 x 32 has a stride of 63}}
 module @product_refuses_short_transposed_stride attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 63, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+// routine_c1
+module @routine_refuses_unknown_entry {
+// expected-error @+1 {{belongs to @eval, which is no exec.entry}}
+exec.routine @step.F0 of @eval count 2 frames 0 {
+}
+}
+
+// -----
+// routine_c2
+module @routine_refuses_loop {
+exec.entry @step {
+}
+// expected-error @+1 {{holds exec.loop}}
+exec.routine @step.F0 of @step count 2 frames 0 {
+  exec.loop 2 {
+  }
+}
+}
+
+// -----
+// frame_c1
+func.func @frame_refuses_negative_number() {
+  // expected-error @+1 {{has the number -1, which is negative}}
+  %0 = exec.frame -1 arena : memref<4xf32>
+  return
+}
+
+// -----
+// run_c1
+module @run_refuses_missing_frame {
+exec.entry @step {
+  // expected-error @+1 {{passes 0 frames to @step.F0, which takes 1}}
+  exec.run @step.F0 micro 0 ()
+}
+exec.routine @step.F0 of @step count 2 frames 1 {
+}
+}
+
+// -----
+// run_c2
+module @run_refuses_other_microbatch {
+exec.entry @step {
+  // expected-error @+1 {{is for microbatch 2 of 2}}
+  exec.run @step.F0 micro 2 ()
+}
+exec.routine @step.F0 of @step count 2 frames 0 {
+}
+}
+
+// -----
+// run_c3
+module @run_refuses_small_frame {
+exec.entry @step {
+  %0 = exec.buffer arena : memref<4xf32>
+  // expected-error @+1 {{passes 'memref<4xf32>' in arena as frame 0, 'memref<8xf32>' in arena}}
+  exec.run @step.F0 micro 0 (%0 : memref<4xf32>)
+}
+exec.routine @step.F0 of @step count 2 frames 1 {
+  %0 = exec.frame 0 arena : memref<8xf32>
+  exec.zero %0 : memref<8xf32>
+}
+}
+
+// -----
+// run_c3
+module @run_refuses_frame_of_other_space {
+exec.entry @step {
+  %0 = exec.buffer arena : memref<8xf32>
+  // expected-error @+1 {{passes 'memref<8xf32>' in arena as frame 0, 'memref<8xf32>' in shared}}
+  exec.run @step.F0 micro 0 (%0 : memref<8xf32>)
+}
+exec.routine @step.F0 of @step count 2 frames 1 {
+  %0 = exec.frame 0 shared : memref<8xf32>
+  exec.zero %0 : memref<8xf32>
+}
+}
+
+// -----
+// run_c4
+module @run_refuses_slice {
+dist.mesh @mesh axes ["data"] sizes [2]
+exec.entry @step {
+  %0 = exec.buffer shared : memref<8xf32>
+  %1 = exec.view %0 at 0 stride 16 over ["data"] : memref<8xf32> to memref<4xf32>
+  // expected-error @+1 {{passes a slice of a microbatch or of a rank}}
+  exec.run @step.F0 micro 0 (%1 : memref<4xf32>)
+}
+exec.routine @step.F0 of @step count 2 frames 1 {
+}
+}

@@ -87,3 +87,23 @@ func.func private @library(%a: tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 }
+
+// An entry runs a routine with buffers of its own.
+module @routines {
+exec.entry @step {
+  // CHECK: %[[B:.*]] = exec.buffer arena : memref<8xf32>
+  %0 = exec.buffer arena : memref<8xf32>
+  // CHECK: exec.run @step.F0 micro 1(%[[B]] : memref<8xf32>)
+  exec.run @step.F0 micro 1 (%0 : memref<8xf32>)
+  // CHECK: exec.run @step.W0 micro 0()
+  exec.run @step.W0 micro 0 ()
+}
+// CHECK: exec.routine @step.F0 of @step count 2 frames 1 {
+exec.routine @step.F0 of @step count 2 frames 1 {
+  // CHECK: exec.frame 0 arena : memref<4xf32>
+  %0 = exec.frame 0 arena : memref<4xf32>
+  exec.zero %0 : memref<4xf32>
+}
+exec.routine @step.W0 of @step count 2 frames 0 {
+}
+}

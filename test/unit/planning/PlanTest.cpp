@@ -41,6 +41,21 @@ TEST(PlanTest, TextHasTheChoicesThatDiffer) {
   EXPECT_EQ(hash_value(planOnGrid()), hash_value(planOnGrid()));
 }
 
+TEST(PlanTest, SchedulesArePartOfThePlan) {
+  ProgramPlan plan;
+  plan.schedule = ScheduleKind::gpipe;
+  EXPECT_EQ(messageOf(plan.check()), "schedule gpipe needs the mesh axis pipe");
+  plan.mesh = {{"pipe", 4}};
+  EXPECT_EQ(messageOf(plan.check()), "");
+  EXPECT_EQ(plan.stages(), 4);
+  EXPECT_FALSE(plan.peelsMicrobatches());
+  EXPECT_EQ(toString(plan), "mesh = [\"pipe\" = 4], schedule = \"gpipe\"");
+  for (ScheduleKind kind : {ScheduleKind::gpipe, ScheduleKind::oneForwardOneBackward,
+                            ScheduleKind::interleaved, ScheduleKind::zeroBubble})
+    EXPECT_EQ(parseSchedule(nameOf(kind)), kind);
+  EXPECT_EQ(parseSchedule("fast"), std::nullopt);
+}
+
 TEST(PlanTest, ZeroDecidesHowGradientsAreExchanged) {
   ProgramPlan plan = planOnGrid();
   plan.zero.stage = ZeroStage::none;

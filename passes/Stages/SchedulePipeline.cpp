@@ -1,0 +1,341 @@
+// Schedules the pieces of all stages, and orders all messages.
+
+#include "passes/Stages/Passes.h"
+
+#include "passes/Prices/OpPrices.h"
+#include "planning/StageOrder.h"
+
+#include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Pieces.h"
+#include "dialects/Dist/IR/Stages.h"
+#include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Shape.h"
+#include "planning/EventSimulator.h"
+#include "planning/PipelineSchedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_SCHEDULEPIPELINE
+#include "passes/Stages/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+
+namespace {
+
+/// The pipelined loop of a stage, which runs one chunk.
+struct StageLoop {
+  ModuleOp module;
+  int64_t stage = 0;
+  dist::MicroOp loop;
+  SmallVector<dist::PieceOp> pieces;
+  /// The position of the stage among the stages that have pieces.
+  unsigned position = 0;
+};
+
+/// A message between two pipelined loops. Pieces are positions in StageLoop::pieces; nullopt if no
+/// piece computes or reads the value.
+struct LoopMessage {
+  dist::SendOp send;
+  dist::RecvOp recv;
+  const StageLoop *from = nullptr, *to = nullptr;
+  std::optional<unsigned> maker, reader;
+};
+
+PieceKind kindOf(dist::PieceOp piece) {
+  return piece.getKind() == "F"   ? PieceKind::forward
+         : piece.getKind() == "B" ? PieceKind::backward
+                                  : PieceKind::weight;
+}
+
+/// Builds the schedule problem of a program, and gives each loop its order.
+class PipelineScheduling {
+public:
+  PipelineScheduling(ArrayRef<StageLoop> loops, const Machine &machine, ScheduleKind kind,
+                     bool overlap)
+      : loops(loops), machine(machine), overlap(overlap) {
+    problem.kind = kind;
+    problem.stages = loops.size();
+    problem.capacity.assign(loops.size(), 0);
+    dist::MicroOp first = loops.front().loop;
+    problem.microbatches = first.getCount();
+  }
+
+  LogicalResult run(bool explain) {
+    for (const StageLoop &each : loops)
+      addChunk(each);
+    findMessages();
+    addEdges();
+    llvm::Expected<PipelineSchedule> schedule = schedulePipeline(problem);
+    llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
+    if (error)
+      return loops.front().loop->emitError("schedule: ") << llvm::toString(std::move(error));
+    if (explain)
+      loops.front().loop->emitRemark("schedule ")
+          << nameOf(problem.kind) << ", a bubble of "
+          << llvm::formatv("{0:P1}", schedule->bubble(problem)).str() << ":\n"
+          << schedule->toString();
+    giveOrders(*schedule);
+    return success();
+  }
+
+private:
+  int64_t nanoseconds(dist::PieceOp piece) const {
+    double seconds = 0;
+    piece.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
+        seconds += priceCollective(collective, machine).seconds;
+      if (!isa<KernelOpInterface>(op))
+        return WalkResult::advance();
+      seconds += priceKernel(op).secondsOn(machine.device);
+      return WalkResult::skip();
+    });
+    return int64_t(1e9 * seconds);
+  }
+
+  static bool isReadIn(Operation *piece, Value value) {
+    return llvm::any_of(value.getUsers(),
+                        [&](Operation *user) { return piece->isProperAncestor(user); });
+  }
+
+  /// The position of the piece of `each` that reads `value` last; -1 if none reads it.
+  static int64_t lastReader(const StageLoop &each, Value value) {
+    int64_t last = -1;
+    for (auto [index, piece] : llvm::enumerate(each.pieces))
+      if (isReadIn(piece, value))
+        last = index;
+    return last;
+  }
+
+  void addChunk(const StageLoop &each) {
+    PipelineProblem::Chunk chunk;
+    chunk.stage = each.position;
+    for (auto [index, piece] : llvm::enumerate(each.pieces)) {
+      PipelineProblem::Piece &own = chunk.pieces[unsigned(kindOf(piece))];
+      own.exists = true;
+      own.durationNs = nanoseconds(piece);
+      // What this piece and the earlier ones leave for later pieces.
+      for (dist::PieceOp maker : ArrayRef(each.pieces).take_front(index + 1))
+        for (Value result : maker.getResults())
+          if (lastReader(each, result) > int64_t(index))
+            own.heldBytes += tensorBytes(result.getType());
+    }
+    problem.chunks.push_back(chunk);
+  }
+
+  void findMessages() {
+    std::map<int64_t, LoopMessage> byNumber;
+    for (const StageLoop &each : loops)
+      for (Operation &op : each.loop->getRegion(0).front()) {
+        if (auto send = dyn_cast<dist::SendOp>(op)) {
+          LoopMessage &message = byNumber[send.getNumber()];
+          message.send = send;
+          message.from = &each;
+          for (auto [index, piece] : llvm::enumerate(each.pieces))
+            if (send.getInput().getDefiningOp() == piece)
+              message.maker = index;
+        } else if (auto recv = dyn_cast<dist::RecvOp>(op)) {
+          LoopMessage &message = byNumber[recv.getNumber()];
+          message.recv = recv;
+          message.to = &each;
+          // The first piece that reads the value waits for it.
+          for (size_t index = each.pieces.size(); index-- > 0;)
+            if (isReadIn(each.pieces[index], recv.getResult()))
+              message.reader = index;
+        }
+      }
+    for (auto &[number, message] : byNumber)
+      messages.push_back(message);
+  }
+
+  void addEdges() {
+    const StringRef axes[] = {dist::kPipeAxis};
+    for (LoopMessage message : messages) {
+      if (!message.maker || !message.reader)
+        continue;
+      const Price price = priceMessage(tensorBytes(message.send.getInput().getType()),
+                                       machine.linkOver(axes));
+      problem.edges.push_back({message.from->position,
+                               kindOf(message.from->pieces[*message.maker]),
+                               message.to->position, kindOf(message.to->pieces[*message.reader]),
+                               int64_t(1e9 * price.seconds)});
+    }
+  }
+
+  /// A message of one microbatch.
+  struct Due {
+    int64_t readyNs;
+    size_t message;
+    int64_t microbatch;
+    bool operator<(const Due &other) const {
+      return std::tie(readyNs, message, microbatch) <
+             std::tie(other.readyNs, other.message, other.microbatch);
+    }
+  };
+
+  /// Sets the attribute `dist.order` of each loop.
+  void giveOrders(const PipelineSchedule &schedule) {
+    const std::vector<Due> due = orderMessages(schedule);
+    for (const StageLoop &each : loops)
+      giveOrder(each, schedule, due);
+  }
+
+  /// All messages of all microbatches, by the time at which the schedule has them ready.
+  std::vector<Due> orderMessages(const PipelineSchedule &schedule) const {
+    const std::vector<std::vector<int64_t>> ends = schedule.findEnds(problem);
+    std::vector<Due> due;
+    for (auto [index, message] : llvm::enumerate(messages))
+      for (unsigned m = 0; m < problem.microbatches; ++m) {
+        int64_t ready = 0;
+        if (message.maker)
+          ready = ends[message.from->position * kPieceKinds +
+                       unsigned(kindOf(message.from->pieces[*message.maker]))][m];
+        due.push_back({ready, index, m});
+      }
+    llvm::sort(due);
+    return due;
+  }
+
+  void giveOrder(const StageLoop &each, const PipelineSchedule &schedule,
+                 ArrayRef<Due> due) const {
+    OrderBuilder builder(each, *this, due);
+    for (const PieceRun &run : schedule.stages[each.position])
+      builder.run(run);
+    Operation *loop = each.loop;
+    loop->setAttr(dist::DistDialect::kOrderAttrName,
+                  StringAttr::get(loop->getContext(), builder.finish().toString()));
+  }
+
+  /// Builds the order of one stage.
+  class OrderBuilder {
+  public:
+    OrderBuilder(const StageLoop &own, const PipelineScheduling &all, ArrayRef<Due> due)
+        : own(own), all(all) {
+      for (const Due &next : due)
+        if (messageOf(next).from == &own || messageOf(next).to == &own)
+          messages.push_back(next);
+    }
+
+    void run(const PieceRun &run) {
+      int64_t piece = 0;
+      while (kindOf(own.pieces[piece]) != run.kind)
+        ++piece;
+      startNeeded([&](const LoopMessage &message, int64_t microbatch) {
+        return message.to == &own && microbatch == run.microbatch && message.reader &&
+               int64_t(*message.reader) == piece;
+      });
+      // Wait for what this piece reads, and for what was sent before the last piece.
+      finishNeeded([&](const Flight &flight) {
+        return flight.isSent ? pieces >= flight.pieces + 2
+                             : flight.microbatch == run.microbatch && flight.reader == piece;
+      });
+      order.steps.push_back({StageStep::run, piece, run.microbatch});
+      ++pieces;
+      startNeeded([&](const LoopMessage &message, int64_t microbatch) {
+        return message.from == &own && microbatch == run.microbatch && message.maker &&
+               int64_t(*message.maker) == piece;
+      });
+    }
+
+    StageOrder finish() {
+      startNeeded([](const LoopMessage &, int64_t) { return true; });
+      finishNeeded([](const Flight &) { return true; });
+      return std::move(order);
+    }
+
+  private:
+    /// A message that this stage has started, and has not waited for.
+    struct Flight {
+      int64_t number, microbatch;
+      bool isSent;
+      int64_t reader; ///< of a received message: the piece that reads it; -1 if none does
+      int64_t pieces; ///< the number of pieces that had run when it started
+    };
+
+    const LoopMessage &messageOf(const Due &due) const { return all.messages[due.message]; }
+
+    /// Starts the messages up to the last one for which `isNeeded` is true.
+    void startNeeded(llvm::function_ref<bool(const LoopMessage &, int64_t)> isNeeded) {
+      size_t end = started;
+      for (size_t i = started; i < messages.size(); ++i)
+        if (isNeeded(messageOf(messages[i]), messages[i].microbatch))
+          end = i + 1;
+      for (; started < end; ++started) {
+        LoopMessage message = messageOf(messages[started]);
+        const bool sends = message.from == &own;
+        Flight flight{int64_t(sends ? message.send.getNumber() : message.recv.getNumber()),
+                      messages[started].microbatch, sends,
+                      !sends && message.reader ? int64_t(*message.reader) : -1, pieces};
+        order.steps.push_back(
+            {sends ? StageStep::send : StageStep::recv, flight.number, flight.microbatch});
+        flights.push_back(flight);
+        if (sends && !all.overlap)
+          finishNeeded([&](const Flight &other) {
+            return other.number == flight.number && other.microbatch == flight.microbatch;
+          });
+      }
+    }
+
+    /// Waits for the messages for which `isNeeded` is true, in the order in which they started.
+    void finishNeeded(llvm::function_ref<bool(const Flight &)> isNeeded) {
+      llvm::erase_if(flights, [&](const Flight &flight) {
+        if (!isNeeded(flight))
+          return false;
+        order.steps.push_back({StageStep::wait, flight.number, flight.microbatch});
+        return true;
+      });
+    }
+
+    const StageLoop &own;
+    const PipelineScheduling &all;
+    /// The messages of this stage in the total order. The first `started` of them have started.
+    SmallVector<Due> messages;
+    size_t started = 0;
+    std::vector<Flight> flights;
+    int64_t pieces = 0;
+    StageOrder order;
+  };
+
+  ArrayRef<StageLoop> loops;
+  const Machine &machine;
+  const bool overlap;
+  PipelineProblem problem;
+  std::vector<LoopMessage> messages;
+};
+
+struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePass> {
+  using SchedulePipelineBase::SchedulePipelineBase;
+
+  void runOnOperation() override {
+    SmallVector<StageLoop> loops;
+    for (dist::RankProgram program : dist::programsOf(getOperation())) {
+      auto step = program.module.lookupSymbol<func::FuncOp>("step");
+      if (!program.stage || !step)
+        continue;
+      for (auto loop : step.front().getOps<dist::MicroOp>())
+        if (SmallVector<dist::PieceOp> pieces = dist::piecesOf(loop); !pieces.empty())
+          loops.push_back({program.module, *program.stage, loop, pieces, unsigned(loops.size())});
+    }
+    if (loops.empty())
+      return;
+    FailureOr<Machine> machine = dist::getMachine(getOperation());
+    std::optional<ScheduleKind> kind = parseSchedule(schedule);
+    if (failed(machine))
+      return signalPassFailure();
+    if (!kind) {
+      getOperation().emitError("unknown schedule '") << schedule << "'";
+      return signalPassFailure();
+    }
+    if (failed(PipelineScheduling(loops, *machine, *kind, overlap).run(explain)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
