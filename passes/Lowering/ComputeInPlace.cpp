@@ -116,14 +116,14 @@ private:
   /// - A collective needs a target in space `shared`. The target may be a shard over the axes of
   ///   the collective, but not the slice of a microbatch. A message needs such a target that is no
   ///   shard.
-  /// - `exec.zero` can use neither a shard nor the slice of a microbatch.
+  /// - `exec.zero` and `exec.run` can use neither a shard nor the slice of a microbatch.
   /// - Launches and copies can use shards and slices.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {
       if (to.shardAxes && placeOf(use.buffer, symbols).shardAxes)
         return false;
-      if (isa<ZeroOp>(use.op))
+      if (isa<ZeroOp, RunOp>(use.op))
         return !to.shardAxes && !to.stride;
       if (isa<StartSendOp, StartRecvOp>(use.op))
         return spaceOf(to.root) == Space::shared && !to.stride && !to.shardAxes;
@@ -294,6 +294,19 @@ struct ComputeInPlacePass : dpc::impl::ComputeInPlaceBase<ComputeInPlacePass> {
     SymbolTableCollection symbols;
     for (Block *block : blocks)
       BlockMerging(*block, symbols).run();
+    moveFrames(symbols);
+  }
+
+private:
+  /// Moves frames to the space of the buffers that runs provide, because a buffer may now be a part
+  /// of a buffer in another space.
+  void moveFrames(SymbolTableCollection &symbols) {
+    for (auto entry : getOperation().getOps<EntryOp>())
+      for (auto run : entry.getBodyBlock().getOps<RunOp>()) {
+        auto routine = symbols.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr());
+        for (auto frame : routine.getBodyBlock().getOps<FrameOp>())
+          frame.setSpace(spaceOf(placeOf(run.getFrames()[frame.getNumber()], symbols).root));
+      }
   }
 };
 
