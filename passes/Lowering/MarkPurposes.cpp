@@ -61,6 +61,8 @@ static bool holdsNumbers(Operation *buffer) {
 }
 
 static Purpose purposeOf(Operation *root, const Updates &updates) {
+  if (isa<FrameOp>(root)) // the buffers of the runs have purposes
+    return Purpose::activations;
   if (updates.read.contains(root))
     return Purpose::gradients;
   if (updates.written.contains(root))
@@ -129,17 +131,21 @@ static void addSums(EntryOp entry, Updates &updates) {
   updates.read.insert(found.begin(), found.end());
 }
 
-/// Sets the purposes of the buffers and collective starts of `entry`.
+/// Sets the purposes of the buffers and collective starts of `entry` and of its routines.
 static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
   Updates updates(symbols);
   entry.walk([&](LaunchOp launch) { updates.add(launch); });
   addSums(entry, updates);
+  SmallVector<Operation *> parts = {entry};
+  for (auto routine : entry->getParentOfType<ModuleOp>().getOps<RoutineOp>())
+    if (routine.getEntry() == entry.getSymName())
+      parts.push_back(routine);
   auto mark = [&](Operation *op, Purpose purpose) {
-    if (purpose != Purpose::activations)
+    if (purpose != Purpose::activations && !isa<FrameOp>(op))
       op->setAttr(ExecDialect::kPurposeAttrName, PurposeAttr::get(op->getContext(), purpose));
   };
-  entry.walk([&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); });
-  entry.walk([&](StartOp start) {
+  auto markBuffer = [&](BufferOp buffer) { mark(buffer, purposeOf(buffer, updates)); };
+  auto markStart = [&](StartOp start) {
     if (gathersState(start, symbols)) {
       mark(start, Purpose::gathered);
       return mark(placeOf(start.getOutput(), symbols).root, Purpose::gathered);
@@ -150,7 +156,11 @@ static void markPurposes(EntryOp entry, SymbolTableCollection &symbols) {
     // gather's input counts.
     bool isGathered = updates.written.contains(input);
     mark(start, purposeOf(isGathered ? input : output, updates));
-  });
+  };
+  for (Operation *part : parts) {
+    part->walk(markBuffer);
+    part->walk(markStart);
+  }
 }
 
 namespace {

@@ -35,7 +35,8 @@ def CutStages : Pass<"dpc-cut-stages", "mlir::ModuleOp"> {
     the stage. Variables and the mesh stay on the root; each stage has a copy of the mesh.
 
     A stage that reads a value of another stage receives it in a message (`dist.send`,
-    `dist.recv`), once for all its readers. A value that is defined outside of a loop is
+    `dist.recv`), once for all its readers. It repeats views, broadcasts and conversions
+    whose operands have no more bytes than their results, instead of receiving the results. A value that is defined outside of a loop is
     received outside of the loop. `dist.combine_stages` becomes the sum of the stage's own
     terms and a `dist.stage_reduce` among the stages that have terms or read the result.
 

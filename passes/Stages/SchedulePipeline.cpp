@@ -121,11 +121,16 @@ private:
       PipelineProblem::Piece &own = chunk.pieces[unsigned(kindOf(piece))];
       own.exists = true;
       own.durationNs = nanoseconds(piece);
-      // What this piece and the earlier ones leave for later pieces.
+      // What this piece and the earlier ones leave for later pieces, and what they have received.
+      auto addHeld = [&, index = index](Value value) {
+        if (lastReader(each, value) > int64_t(index))
+          own.heldBytes += tensorBytes(value.getType());
+      };
       for (dist::PieceOp maker : ArrayRef(each.pieces).take_front(index + 1))
-        for (Value result : maker.getResults())
-          if (lastReader(each, result) > int64_t(index))
-            own.heldBytes += tensorBytes(result.getType());
+        llvm::for_each(maker.getResults(), addHeld);
+      for (auto recv : piece->getBlock()->getOps<dist::RecvOp>())
+        if (recv->isBeforeInBlock(piece))
+          addHeld(recv.getResult());
     }
     problem.chunks.push_back(chunk);
   }

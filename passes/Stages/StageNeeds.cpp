@@ -2,7 +2,10 @@
 
 #include "passes/Stages/StageNeeds.h"
 
+#include "dialects/NN/IR/Conversions.h"
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
+#include "dialects/NN/IR/Shape.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -10,6 +13,22 @@ using namespace dpc;
 /// The loop whose body has the argument or the result `value`; null outside of loops.
 static dist::MicroOp loopAround(Value value) {
   return dyn_cast_or_null<dist::MicroOp>(value.getParentBlock()->getParentOp());
+}
+
+/// Whether a stage should receive the operands of `op` and run it, instead of receiving its result:
+/// `op` is a view, a broadcast or a conversion, and its operands have no more bytes than its
+/// result. A stage often reads a gradient and a view of it, and then receives it only once.
+static bool runsAtReader(Operation *op) {
+  const FusionKind kind = getFusionKind(op);
+  if (op->getNumOperands() == 0 || op->getNumRegions() > 0 ||
+      (kind != FusionKind::view && kind != FusionKind::repeated && !nn::isConversion(op)))
+    return false;
+  int64_t read = 0, made = 0;
+  for (Value operand : op->getOperands())
+    read += tensorBytes(operand.getType());
+  for (Value result : op->getResults())
+    made += tensorBytes(result.getType());
+  return read <= made;
 }
 
 SmallVector<int64_t> StageNeeds::stagesOf(const ChunkSet &set) const {
@@ -80,6 +99,9 @@ void StageNeeds::addOperandsOfWaiting() {
 void StageNeeds::addOperands(Value value, int64_t stage) {
   const SmallVector<int64_t> able = stagesOf(chunksOf(value));
   const bool isLoopArgument = isa<BlockArgument>(value) && loopAround(value);
+  if (Operation *op = value.getDefiningOp();
+      op && !llvm::is_contained(able, stage) && runsAtReader(op))
+    return run(op, stage);
   if (!llvm::is_contained(able, stage) && !isLoopArgument) {
     // Prefer a stage that has the value anyway.
     auto known = llvm::find_if(able, [&](int64_t each) { return has(value, each); });

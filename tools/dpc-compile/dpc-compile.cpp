@@ -139,6 +139,15 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
           << "; --save-onnx rounds to the file's type, --as-exported keeps it\n";
 }
 
+/// Prints a note about a pipeline in which only one stage works at a time.
+static void noteMicrobatches(const ProgramPlan &plan, llvm::raw_ostream &notes) {
+  const int64_t stages = plan.stages();
+  if (stages > 1 && plan.microbatches < 2)
+    notes << "note: with one microbatch the " << stages << " stages work one after the other, and each waits "
+          << 100 * (stages - 1) / stages << "% of the time; with --microbatches=" << 4 * stages << " it waits "
+          << 100 * (stages - 1) / (5 * stages - 1) << "%\n";
+}
+
 /// Prints a note about the loss if the compilation succeeded. The user should check it, because the
 /// compiler may have chosen the output, the axis of classes or the labels of the loss. Returns
 /// `code`.
@@ -247,6 +256,8 @@ int main(int argc, char **argv) {
     return exitInvalid;
   if (trains && options.import.widensHalves)
     noteHalves(summary.halves, options.step.precision, notes);
+  if (!options.step.loss.empty())
+    noteMicrobatches(options.plan, notes);
   if (options.stopAfter >= Level::placed)
     if (llvm::Error error = addFileLayouts(*source, options.plan, notes)) {
       llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";

@@ -78,6 +78,7 @@ dpc_status_t DeviceComm::start(const dpc_comm_op_t &op, uint32_t event) {
 dpc_status_t DeviceComm::flush() {
   if (noted.empty())
     return DPC_OK;
+  // The operations move on `stream`, which then records their `done` events.
   if (dpc_status_t status = move(noted))
     return status;
   const CudaDevice &device = parts.device;

@@ -48,6 +48,10 @@ public:
   dpc_status_t start(const dpc_comm_op_t &op, uint32_t event);
   /// Makes the device's stream wait for an operation.
   dpc_status_t wait(uint32_t event);
+  /// Enqueues the messages that have started. The queue calls it at the next action that starts no
+  /// operation. Messages whose starts follow each other advance together. Other messages must not
+  /// wait for each other: a message that a rank holds back delays all later ones of its peer.
+  dpc_status_t flush();
   /// Returns DPC_INVALID if `wait` was not called for a started operation.
   dpc_status_t checkAllWaited() const;
   /// Returns when the device's stream has finished. If another rank has failed,
@@ -74,9 +78,6 @@ protected:
   cuda::Stream stream = nullptr;
 
 private:
-  /// Enqueues the operations of `noted` on `stream`, and then records their `done`
-  /// events there.
-  dpc_status_t flush();
   dpc_status_t waitForDevice();
 
   std::vector<bool> isStarted;    // indexed by event

@@ -103,3 +103,31 @@ module @returns_state_on_each_holder {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// A stage that reads a value and a view of it receives the value, and makes the view. It receives
+// the narrow form of a value that it reads in a wide form.
+module @repeats_views_and_wide_forms {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  // CHECK-LABEL: module @repeats_views_and_wide_forms
+  // CHECK: module @stage.0
+  // CHECK-COUNT-2: dist.send
+  // CHECK-NOT: dist.send
+  // CHECK: module @stage.1
+  // CHECK-DAG: %[[A:.*]] = dist.recv from 0 {{.*}} : tensor<8xf32>
+  // CHECK-DAG: %[[B:.*]] = dist.recv from 0 {{.*}} : tensor<2x4xbf16>
+  // CHECK-DAG: nn.reshape %[[A]]
+  // CHECK-DAG: nn.convert %[[B]]
+  // CHECK-NOT: dist.recv
+  func.func @infer(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">}, %z: tensor<2x4xbf16> {nn.arg = #nn.arg<input "z">})
+      -> (tensor<8xf32> {nn.result = #nn.result<output "y">}, tensor<2x4xf32> {nn.result = #nn.result<output "s">}) {
+    %a = nn.exp %x {dist.chunks = array<i64: 0>} : tensor<8xf32>
+    %b = nn.exp %z {dist.chunks = array<i64: 0>} : tensor<2x4xbf16>
+    %v = nn.reshape %a {dist.chunks = array<i64: 0>} : tensor<8xf32> -> tensor<2x4xf32>
+    %w = nn.convert %b {dist.chunks = array<i64: 0>} : tensor<2x4xbf16> -> tensor<2x4xf32>
+    %y = nn.tanh %a {dist.chunks = array<i64: 1>} : tensor<8xf32>
+    %s = nn.add %v, %w {dist.chunks = array<i64: 1>} : tensor<2x4xf32>
+    return %y, %s : tensor<8xf32>, tensor<2x4xf32>
+  }
+}
