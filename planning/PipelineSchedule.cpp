@@ -473,7 +473,7 @@ std::vector<Preferences> preferencesFor(const PipelineProblem &problem) {
     return {first};
   case ScheduleKind::oneForwardOneBackward:
     first.inFlight = flightOf(problem, 1, 1);
-    first.isStrict = true;
+    first.isStrict = first.fillsFirst = true;
     return {first};
   case ScheduleKind::interleaved:
     first.inFlight = flightOf(problem, 2, 1 + (perStage - 1) * problem.stages);
