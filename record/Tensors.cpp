@@ -104,8 +104,13 @@ void TensorRecords::indexWrites() {
     uint32_t bit = entry.getSymName() == "step"   ? 1 << DPC_ENTRY_STEP
                    : entry.getSymName() == "eval" ? 1 << DPC_ENTRY_EVAL
                                                   : 1 << DPC_ENTRY_INFER;
+    RunOp run;
     auto write = [&](Value buffer) {
-      if (Operation *root = placeOf(buffer, symbols).root)
+      Operation *root = placeOf(buffer, symbols).root;
+      // A routine writes the buffer of its run.
+      if (auto frame = dyn_cast_if_present<FrameOp>(root))
+        root = placeOf(run.getFrames()[frame.getNumber()], symbols).root;
+      if (root)
         writtenBy[root] |= bit;
     };
     auto visit = [&](Operation *op) {
@@ -124,7 +129,8 @@ void TensorRecords::indexWrites() {
     };
     entry.walk([&](Operation *op) {
       visitAll(op);
-      if (auto run = dyn_cast<RunOp>(op))
+      run = dyn_cast<RunOp>(op);
+      if (run)
         symbols.lookupNearestSymbolFrom(run, run.getRoutineAttr())->walk(visitAll);
     });
   }
