@@ -8,6 +8,7 @@
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
@@ -144,8 +145,8 @@ private:
   /// or has regions.
   void addOp(Operation *op, const Machine &machine, RematRequest &request) {
     RematOp &made = problem.ops.emplace_back();
-    // Ops with regions, such as loops, are never repeated.
-    made.mayRepeat = op->getNumRegions() == 0;
+    // Ops with regions, such as loops, are never repeated. A message arrives once.
+    made.mayRepeat = op->getNumRegions() == 0 && !dist::isMessage(op);
     made.seconds = 0;
     isAsked = !request.globs.empty();
     const bool isNamed = request.names(op, request.used);
