@@ -157,6 +157,38 @@ TEST(PlanGroups, SendsMeetTheirReceives) {
   expectSays(std::move(size), {"count 8", "count 4", "(operation 0 of rank 0 to rank 1)"});
 }
 
+// Two ranks send to each other before they receive. Hosts move both messages at once. Devices wait
+// for ever, because each moves its operations one after another.
+TEST(PlanGroups, DevicesMoveOneAfterAnother) {
+  static const dpc_launches_t none[2] = {};
+  static dpc_device_program_t device = {};
+  device.struct_size = sizeof device;
+  device.functions = none;
+  auto exchange = [](bool onDevice, bool isCrossed) {
+    Plan plan;
+    for (uint32_t rank : {0, 1}) {
+      plan.sound(rank);
+      const uint32_t first = isCrossed || rank == 0 ? DPC_OP_SEND : DPC_OP_RECV,
+                     second = first == DPC_OP_SEND ? DPC_OP_RECV : DPC_OP_SEND;
+      plan.message(rank, first, 1, first == DPC_OP_SEND ? kGrad : kWide, 1 - rank);
+      plan.message(rank, second, 2, second == DPC_OP_SEND ? kGrad : kWide, 1 - rank);
+      plan.wait(rank, 1);
+      plan.wait(rank, 2);
+    }
+    if (onDevice) {
+      plan.device = &device;
+      for (dpc_function_t &function : plan.functions)
+        function.fn = nullptr;
+    }
+    return plan;
+  };
+  expectHolds(exchange(false, true));
+  expectHolds(exchange(true, false));
+  expectSays(exchange(true, true),
+             {"2 of 2 ranks wait for ever: rank 0, step, action 5, recv 3 ",
+              "waits for operation 0 of rank 0 to rank 1, which rank 1 has not started"});
+}
+
 // The 65th operation of a group has to wait for the first.
 TEST(PlanGroups, SixtyFourAreUnderWay) {
   auto with = [](uint32_t count) {

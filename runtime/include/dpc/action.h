@@ -128,7 +128,9 @@ typedef struct dpc_buffer_t {
  *
  * All members of a group start a collective with the same kind, dtype,
  * reduction, count, root and buffer_id, and start their collectives in the same
- * order. The buffers of collectives, SEND and RECV lie in the space SHARED.
+ * order. The buffers of collectives, SEND and RECV lie in the space SHARED. On a
+ * device, the operations of a rank move one after another in the order of their
+ * STARTs. So two ranks that both send to each other first wait for ever there.
  * Between a START and its WAIT the program does not write `in` and does not
  * read or write `out`. */
 enum {

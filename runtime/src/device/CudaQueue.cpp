@@ -220,9 +220,6 @@ dpc_status_t CudaQueue::perform(uint64_t number, uint32_t micro, const void *arg
 }
 
 dpc_status_t CudaQueue::compute(uint32_t function, uint32_t micro, const void *args) {
-  if (comm)
-    if (dpc_status_t status = comm->flush())
-      return status;
   const dpc_launches_t &launches = program.device->functions[function];
   for (uint64_t i = 0; i < launches.count; ++i)
     if (dpc_status_t status = perform(launches.first + i, micro, args))

@@ -59,10 +59,6 @@ dpc_status_t DeviceComm::start(const dpc_comm_op_t &op, uint32_t event) {
     return fail(DPC_INVALID, "event %u is started twice", event);
   if (dpc_status_t status = checkOperation(op, parts.groups, parts.memory))
     return status;
-  const bool isMessage = op.op == DPC_OP_SEND || op.op == DPC_OP_RECV;
-  if (!isMessage)
-    if (dpc_status_t status = flush())
-      return status;
   if (dpc_status_t status =
           device.check(device.driver.cuEventRecord(ready[event], device.stream), "an event"))
     return status;
@@ -70,32 +66,14 @@ dpc_status_t DeviceComm::start(const dpc_comm_op_t &op, uint32_t event) {
                                          "waiting for an event"))
     return status;
   isStarted[event] = true;
-  noted.push_back(op);
-  notedEvents.push_back(event);
-  return isMessage ? dpc_status_t(DPC_OK) : flush();
-}
-
-dpc_status_t DeviceComm::flush() {
-  if (noted.empty())
-    return DPC_OK;
-  // The operations move on `stream`, which then records their `done` events.
-  if (dpc_status_t status = move(noted))
+  if (dpc_status_t status = move(op))
     return status;
-  const CudaDevice &device = parts.device;
-  for (uint32_t event : notedEvents)
-    if (dpc_status_t status =
-            device.check(device.driver.cuEventRecord(done[event], stream), "an event"))
-      return status;
-  noted.clear();
-  notedEvents.clear();
-  return DPC_OK;
+  return device.check(device.driver.cuEventRecord(done[event], stream), "an event");
 }
 
 dpc_status_t DeviceComm::wait(uint32_t event) {
   if (!isStarted[event])
     return fail(DPC_INVALID, "event %u is waited for before its start", event);
-  if (dpc_status_t status = flush())
-    return status;
   isStarted[event] = false;
   const CudaDevice &device = parts.device;
   return device.check(device.driver.cuStreamWaitEvent(device.stream, done[event], 0),
@@ -133,9 +111,7 @@ dpc_status_t DeviceComm::waitForDevice() {
 }
 
 dpc_status_t DeviceComm::finish() {
-  dpc_status_t status = flush();
-  if (status == DPC_OK)
-    status = settle();
+  dpc_status_t status = settle();
   if (status == DPC_OK)
     status = waitForDevice();
   if (status == DPC_OK) {

@@ -43,15 +43,12 @@ public:
   /// ranks. Every run of an entry has the same operations. If `isKept`, this run is
   /// captured as a graph. Later runs launch the graph, and `start` is not called.
   virtual dpc_status_t begin(uint32_t number, bool isKept) = 0;
-  /// Starts an operation whose buffers are on the device. Returns DPC_INVALID if
-  /// the operation is invalid (see checkOperation).
+  /// Starts an operation whose buffers are on the device. The operations of a rank move one after
+  /// another in the order of their starts. Returns DPC_INVALID if the operation is invalid (see
+  /// checkOperation).
   dpc_status_t start(const dpc_comm_op_t &op, uint32_t event);
   /// Makes the device's stream wait for an operation.
   dpc_status_t wait(uint32_t event);
-  /// Enqueues the messages that have started. The queue calls it at the next action that starts no
-  /// operation. Messages whose starts follow each other advance together. Other messages must not
-  /// wait for each other: a message that a rank holds back delays all later ones of its peer.
-  dpc_status_t flush();
   /// Returns DPC_INVALID if `wait` was not called for a started operation.
   dpc_status_t checkAllWaited() const;
   /// Returns when the device's stream has finished. If another rank has failed,
@@ -60,10 +57,8 @@ public:
   dpc_status_t finish();
 
 protected:
-  /// Enqueues on `stream` either one collective, or several messages (SEND and
-  /// RECV). The messages must advance together, because two ranks may both send to
-  /// each other before they receive. All operations have been checked.
-  virtual dpc_status_t move(const std::vector<dpc_comm_op_t> &ops) = 0;
+  /// Enqueues a checked operation on `stream`.
+  virtual dpc_status_t move(const dpc_comm_op_t &op) = 0;
   /// Waits until all ranks have begun the same entry as this rank.
   virtual dpc_status_t settle() { return DPC_OK; }
   /// Returns a failure if another rank or the communication itself has failed.
@@ -83,9 +78,6 @@ private:
   std::vector<bool> isStarted;    // indexed by event
   std::vector<cuda::Event> ready; // recorded on the device's stream at the START of an operation
   std::vector<cuda::Event> done;  // recorded on `stream` after the operation
-  // Operations that have not been enqueued on `stream`, and their events.
-  std::vector<dpc_comm_op_t> noted;
-  std::vector<uint32_t> notedEvents;
 };
 
 } // namespace dpc

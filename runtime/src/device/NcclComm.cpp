@@ -228,36 +228,19 @@ dpc_status_t NcclComm::settle() {
   return parts.control.vtable->wait(&parts.control, request);
 }
 
-dpc_status_t NcclComm::announce(const std::vector<dpc_comm_op_t> &ops) {
-  std::vector<dpc_request_t> requests;
-  for (dpc_comm_op_t op : ops) {
-    op.flags = DPC_COMM_ANNOUNCED;
-    if (dpc_status_t status =
-            parts.control.vtable->start(&parts.control, &op, &requests.emplace_back()))
-      return status;
-  }
-  for (dpc_request_t request : requests)
-    if (dpc_status_t status = parts.control.vtable->wait(&parts.control, request))
-      return status;
-  return DPC_OK;
+dpc_status_t NcclComm::announce(dpc_comm_op_t op) {
+  op.flags = DPC_COMM_ANNOUNCED;
+  dpc_request_t request = 0;
+  if (dpc_status_t status = parts.control.vtable->start(&parts.control, &op, &request))
+    return status;
+  return parts.control.vtable->wait(&parts.control, request);
 }
 
-dpc_status_t NcclComm::move(const std::vector<dpc_comm_op_t> &ops) {
+dpc_status_t NcclComm::move(const dpc_comm_op_t &op) {
   if (announces)
-    if (dpc_status_t status = announce(ops))
+    if (dpc_status_t status = announce(op))
       return status;
-  if (ops.size() == 1)
-    return enqueue(ops.front());
-  if (dpc_status_t status = checkCall(nccl.ncclGroupStart(), nullptr, "a group of messages"))
-    return status;
-  for (const dpc_comm_op_t &op : ops)
-    if (dpc_status_t status = enqueue(op))
-      return status;
-  const cuda::NcclResult ended = nccl.ncclGroupEnd();
-  for (const dpc_comm_op_t &op : ops)
-    if (dpc_status_t status = checkCall(ended, comms[op.family], "a group of messages"))
-      return status;
-  return DPC_OK;
+  return enqueue(op);
 }
 
 dpc_status_t NcclComm::copy(const void *from, void *to, uint64_t bytes) {

@@ -24,7 +24,7 @@ public:
   dpc_status_t begin(uint32_t number, bool isKept) override;
 
 private:
-  dpc_status_t move(const std::vector<dpc_comm_op_t> &ops) override;
+  dpc_status_t move(const dpc_comm_op_t &op) override;
   dpc_status_t settle() override;
   dpc_status_t check() override;
   void giveUp() override;
@@ -35,7 +35,7 @@ private:
   /// its creation.
   dpc_status_t awaitReady(cuda::NcclComm comm, const char *what);
   dpc_status_t checkCall(cuda::NcclResult result, cuda::NcclComm comm, const char *what);
-  dpc_status_t announce(const std::vector<dpc_comm_op_t> &ops);
+  dpc_status_t announce(dpc_comm_op_t op);
   dpc_status_t enqueue(const dpc_comm_op_t &op);
   dpc_status_t enqueueParts(const dpc_comm_op_t &op, cuda::NcclComm comm);
   dpc_status_t copy(const void *from, void *to, uint64_t bytes);

@@ -4,6 +4,8 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <optional>
+
 namespace dpc {
 
 StagedComm::StagedComm(DeviceCommParts parts, char *mirror)
@@ -42,22 +44,20 @@ char *StagedComm::mirrorOf(const void *at) const {
   return mirror + (reinterpret_cast<uintptr_t>(at) - parts.device.base(DPC_SPACE_SHARED));
 }
 
-dpc_status_t StagedComm::move(const std::vector<dpc_comm_op_t> &ops) {
+dpc_status_t StagedComm::move(const dpc_comm_op_t &op) {
   const CudaDevice &device = parts.device;
-  auto call = std::make_unique<Call>(Call{this, ops});
+  auto call = std::make_unique<Call>(Call{this, op});
   struct Copy {
     cuda::DevicePointer device;
     char *host;
     uint64_t bytes;
   };
-  std::vector<Copy> down, up;
-  for (dpc_comm_op_t &op : call->ops) {
-    if (op.op == DPC_OP_BARRIER)
-      continue;
+  std::optional<Copy> down, up;
+  if (op.op != DPC_OP_BARRIER) {
     const Group &group = parts.groups[op.family];
     const Extents extents = extentsOf(op, group.members.size(), group.self == op.peer);
     const uint64_t width = dpc_dtype_size(op.dtype);
-    auto stage = [&](std::vector<Copy> &copies, auto *&at, uint64_t elements) {
+    auto stage = [&](std::optional<Copy> &copy, auto *&at, uint64_t elements) {
       const auto place = reinterpret_cast<uintptr_t>(at);
       if (elements == Extents::kNone) {
         at = nullptr;
@@ -65,26 +65,24 @@ dpc_status_t StagedComm::move(const std::vector<dpc_comm_op_t> &ops) {
       }
       at = mirrorOf(at);
       if (elements)
-        copies.push_back({place, mirrorOf(reinterpret_cast<void *>(place)), elements * width});
+        copy = {place, mirrorOf(reinterpret_cast<void *>(place)), elements * width};
     };
-    stage(down, op.in, extents.in);
-    stage(up, op.out, extents.out);
+    stage(down, call->op.in, extents.in);
+    stage(up, call->op.out, extents.out);
   }
-  for (const Copy &copy : down)
+  if (down)
     if (dpc_status_t status = device.check(
-            device.driver.cuMemcpyDtoHAsync_v2(copy.host, copy.device, copy.bytes, stream),
+            device.driver.cuMemcpyDtoHAsync_v2(down->host, down->device, down->bytes, stream),
             "a copy from the device"))
       return status;
   if (dpc_status_t status = device.check(
           device.driver.cuLaunchHostFunc(stream, runCall, call.get()), "a host function"))
     return status;
   (keepsCalls ? keptCalls : calls).push_back(std::move(call));
-  for (const Copy &copy : up)
-    if (dpc_status_t status = device.check(
-            device.driver.cuMemcpyHtoDAsync_v2(copy.device, copy.host, copy.bytes, stream),
-            "a copy to the device"))
-      return status;
-  return DPC_OK;
+  return up ? device.check(
+                  device.driver.cuMemcpyHtoDAsync_v2(up->device, up->host, up->bytes, stream),
+                  "a copy to the device")
+            : dpc_status_t(DPC_OK);
 }
 
 void StagedComm::runCall(void *data) {
@@ -92,7 +90,7 @@ void StagedComm::runCall(void *data) {
   StagedComm &comm = *call.comm;
   if (comm.hasFailed)
     return;
-  const dpc_status_t status = comm.run(call.ops);
+  const dpc_status_t status = comm.run(call.op);
   if (status == DPC_OK)
     return;
   std::lock_guard<std::mutex> lock(comm.mutex);
@@ -101,15 +99,11 @@ void StagedComm::runCall(void *data) {
   comm.hasFailed = true;
 }
 
-dpc_status_t StagedComm::run(const std::vector<dpc_comm_op_t> &ops) {
-  std::vector<dpc_request_t> requests(ops.size());
-  for (size_t i = 0; i < ops.size(); ++i)
-    if (dpc_status_t status = parts.control.vtable->start(&parts.control, &ops[i], &requests[i]))
-      return status;
-  for (dpc_request_t request : requests)
-    if (dpc_status_t status = parts.control.vtable->wait(&parts.control, request))
-      return status;
-  return DPC_OK;
+dpc_status_t StagedComm::run(const dpc_comm_op_t &op) {
+  dpc_request_t request = 0;
+  if (dpc_status_t status = parts.control.vtable->start(&parts.control, &op, &request))
+    return status;
+  return parts.control.vtable->wait(&parts.control, request);
 }
 
 dpc_status_t StagedComm::check() {

@@ -28,14 +28,14 @@ private:
   /// The operations that one call of the host function performs together.
   struct Call {
     StagedComm *comm;
-    std::vector<dpc_comm_op_t> ops;
+    dpc_comm_op_t op;
   };
 
-  dpc_status_t move(const std::vector<dpc_comm_op_t> &ops) override;
+  dpc_status_t move(const dpc_comm_op_t &op) override;
   dpc_status_t check() override;
   void giveUp() override {}
   static void runCall(void *call);
-  dpc_status_t run(const std::vector<dpc_comm_op_t> &ops);
+  dpc_status_t run(const dpc_comm_op_t &op);
   /// The address in the mirror that corresponds to a device address.
   char *mirrorOf(const void *at) const;
 

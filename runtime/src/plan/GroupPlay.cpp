@@ -1,7 +1,9 @@
 // Simulates the START and WAIT actions of all ranks. Each rank in turn advances until
 // it must wait for other ranks. The simulation ends when all ranks have ended, or when
 // no rank can advance. A START must wait only if too many operations of its group are
-// outstanding. A WAIT must wait until all members have started the operation.
+// outstanding, and on a device until the rank's previous operation is complete, because
+// the operations of a device move one after another. A WAIT must wait until all members
+// have started the operation.
 #include "runtime/src/plan/GroupPlay.h"
 
 #include "runtime/src/base/OperationExtents.h"
@@ -73,6 +75,9 @@ private:
     const std::vector<uint64_t> *trace = nullptr; ///< action indices of its STARTs and WAITs
     uint64_t at = 0, starts = 0;
     std::vector<Event> events;
+    Event latest; ///< the operation of the latest START
+
+    bool isMoving() const { return latest.channel && latest.channel->complete <= latest.sequence; }
   };
 
   const dpc_action_t &actionOf(uint32_t rank, uint64_t index) const {
@@ -107,11 +112,13 @@ private:
           return DPC_OK;
         continue;
       }
+      if (program.device && rank.isMoving())
+        return DPC_OK;
       uint32_t member = 0;
       Channel &channel = channelOf(r, action, &member);
       if (channel.started[member] - channel.complete == kMostUnderWay)
         return DPC_OK;
-      event = {&channel, channel.started[member]};
+      event = rank.latest = {&channel, channel.started[member]};
       if (dpc_status_t status = announce(channel, member, {r, index, rank.starts++}))
         return status;
       ++*outStarted;
@@ -262,9 +269,13 @@ private:
   std::string describeNeed(uint32_t r) {
     const uint64_t index = (*ranks[r].trace)[ranks[r].at];
     const dpc_action_t &action = actionOf(r, index);
-    const Event &event = ranks[r].events[action.event];
     uint32_t member = 0;
-    const bool starts = action.kind == DPC_ACTION_START;
+    bool starts = action.kind == DPC_ACTION_START;
+    Event event = ranks[r].events[action.event];
+    if (starts && program.device && ranks[r].isMoving()) {
+      starts = false;
+      event = ranks[r].latest;
+    }
     const Channel &channel = starts ? channelOf(r, action, &member) : *event.channel;
     const uint64_t sequence = starts ? channel.complete : event.sequence;
     uint32_t missing = 0;
