@@ -111,8 +111,7 @@ Error PipelineProblem::check() const {
                        edge.from, edge.to, chunks.size());
     if (edge.fromKind > edge.toKind || !chunks[edge.from].pieces[indexOf(edge.fromKind)].exists ||
         !chunks[edge.to].pieces[indexOf(edge.toKind)].exists)
-      return planError("a message from {0} to {1}",
-                       describe(edge.from, indexOf(edge.fromKind), 0),
+      return planError("a message from {0} to {1}", describe(edge.from, indexOf(edge.fromKind), 0),
                        describe(edge.to, indexOf(edge.toKind), 0));
   }
   return simulateOne(*this).takeError();
@@ -122,8 +121,7 @@ Error PipelineProblem::check() const {
 static int64_t heldChange(const PipelineProblem &problem, const PieceRun &run) {
   const Chunk &chunk = problem.chunks[run.chunk];
   const std::optional<unsigned> before = pieceBefore(chunk, indexOf(run.kind));
-  return chunk.pieces[indexOf(run.kind)].heldBytes -
-         (before ? chunk.pieces[*before].heldBytes : 0);
+  return chunk.pieces[indexOf(run.kind)].heldBytes - (before ? chunk.pieces[*before].heldBytes : 0);
 }
 
 /// The most bytes that the microbatches of a stage hold if it runs `runs` in this order.
@@ -147,8 +145,8 @@ static Error measure(const PipelineProblem &problem, PipelineSchedule &schedule)
   for (const SimStream &stream : ArrayRef(sim.streams).drop_back())
     if (!stream.order.empty())
       schedule.longestSpanNs =
-          std::max(schedule.longestSpanNs, timeline->endNs[stream.order.back()] -
-                                               timeline->startNs[stream.order.front()]);
+          std::max(schedule.longestSpanNs,
+                   timeline->endNs[stream.order.back()] - timeline->startNs[stream.order.front()]);
   schedule.peakBytes.clear();
   for (const std::vector<PieceRun> &runs : schedule.stages)
     schedule.peakBytes.push_back(findPeak(problem, runs));
@@ -195,8 +193,7 @@ Error PipelineSchedule::verify(const PipelineProblem &problem) const {
   return Error::success();
 }
 
-std::vector<std::vector<int64_t>>
-PipelineSchedule::findEnds(const PipelineProblem &problem) const {
+std::vector<std::vector<int64_t>> PipelineSchedule::findEnds(const PipelineProblem &problem) const {
   std::vector<std::vector<int64_t>> ends(problem.chunks.size() * kPieceKinds);
   Expected<Timeline> timeline = simulate(makeSimProblem(problem, stages));
   if (!timeline) { // verify() has excluded this
@@ -308,8 +305,7 @@ private:
     for (unsigned kind : {0u, 1u})
       for (unsigned first = 0; first < problem.microbatches; first += problem.stages)
         for (size_t i = 0; i < stage.chunks.size(); ++i) {
-          const unsigned chunk =
-              stage.chunks[kind == 0 ? i : stage.chunks.size() - 1 - i];
+          const unsigned chunk = stage.chunks[kind == 0 ? i : stage.chunks.size() - 1 - i];
           const unsigned count = std::min(problem.stages, problem.microbatches - first);
           if (kind == 0 || drainOf(chunk))
             stage.orders[kind].insert(stage.orders[kind].end(), count, chunk);

@@ -26,8 +26,8 @@ struct StageStep {
 };
 
 /// The steps of a stage in order, as the attribute `dist.order` of its loop holds them. The text
-/// form of a step is a letter (r, s, v or w for run, send, receive and wait), the index, a dot and the
-/// microbatch: "v3.0 w3.0 r0.0 s5.0 r0.1 w5.0".
+/// form of a step is a letter (r, s, v or w for run, send, receive and wait), the index, a dot and
+/// the microbatch: "v3.0 w3.0 r0.0 s5.0 r0.1 w5.0".
 struct StageOrder {
   std::vector<StageStep> steps;
 

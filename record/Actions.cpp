@@ -92,7 +92,8 @@ LogicalResult ActionTable::visit(Operation *op, bool inLoop) {
     action.op = abiNumberOf(start.getKind());
     action.reduction = abiNumberOf(start.getReduction());
     action.event = events.try_emplace(start.getEvent(), eventCount++).first->second;
-    action.group = mesh.getFamily(start.getAxes(), start.getMembers().value_or(ArrayRef<int64_t>()));
+    action.group =
+        mesh.getFamily(start.getAxes(), start.getMembers().value_or(ArrayRef<int64_t>()));
     action.dtype = dtypeOfBuffer(start.getInput());
     // If one buffer has the parts of all members, `count` is the size of one part:
     // the size of the smaller buffer. In an all-to-all, both buffers have all parts.

@@ -47,7 +47,8 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op, bool inLoop);
   /// Adds the actions of the routine that `run` runs.
   mlir::LogicalResult visitRun(exec::RunOp run);
-  /// Fills `action`, the START of a message (an exec.start_send or exec.start_recv), except for its buffer.
+  /// Fills `action`, the START of a message (an exec.start_send or exec.start_recv), except for its
+  /// buffer.
   template <typename Message>
   void startMessage(dpc_action_t &action, Message message, uint32_t kind);
 

@@ -62,7 +62,8 @@ private:
                        offsetof(dpc_call_t, base) + unsigned(space) * sizeof(char *), pointer);
     llvm::Value *address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
     if (auto frame = mlir::dyn_cast<FrameOp>(place.root))
-      address = builder.CreateInBoundsGEP(builder.getInt8Ty(), address, getFrame(frame.getNumber()));
+      address =
+          builder.CreateInBoundsGEP(builder.getInt8Ty(), address, getFrame(frame.getNumber()));
     auto advance = [&](llvm::Value *count, int64_t stride) {
       address = builder.CreateInBoundsGEP(builder.getInt8Ty(), address,
                                           builder.CreateMul(count, builder.getInt64(stride)));

@@ -20,15 +20,14 @@ ProgramMesh::ProgramMesh(mlir::ModuleOp module) : shape(dist::getMeshShape(modul
   families.push_back(std::move(world));
 }
 
-uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes,
-                                llvm::ArrayRef<int64_t> members) {
+uint32_t ProgramMesh::getFamily(llvm::ArrayRef<std::string> axes, llvm::ArrayRef<int64_t> members) {
   Family family;
   family.name = llvm::join(axes, "+");
   if (!members.empty())
-    family.name += "{" +
-                   llvm::join(llvm::map_range(members, [](int64_t i) { return std::to_string(i); }),
-                              ",") +
-                   "}";
+    family.name +=
+        "{" +
+        llvm::join(llvm::map_range(members, [](int64_t i) { return std::to_string(i); }), ",") +
+        "}";
   // The search leaves out family 0 (all ranks), whose name is "world", because a mesh
   // axis may have the same name.
   for (size_t index = 1; index < families.size(); ++index)

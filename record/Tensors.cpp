@@ -57,9 +57,9 @@ LogicalResult TensorRecords::collect() {
     for (auto persistent : ModuleOp(program.module).getOps<PersistentOp>()) {
       auto add = [&](Attribute binding, HostedTensor tensor) -> LogicalResult {
         Parts &parts = tensors[binding];
-        if (!parts.empty() && (parts[0].tensor.type.getElementType() !=
-                                   tensor.type.getElementType() ||
-                               parts[0].tensor.globalShape() != tensor.globalShape()))
+        if (!parts.empty() &&
+            (parts[0].tensor.type.getElementType() != tensor.type.getElementType() ||
+             parts[0].tensor.globalShape() != tensor.globalShape()))
           return persistent.emitOpError("has ")
                  << tensor.type << ", but another stage has " << parts[0].tensor.type;
         parts.push_back({&program, tensor});

@@ -223,8 +223,8 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
       const auto &[purpose, position, kind, axes] = key;
       std::string milliseconds;
       llvm::raw_string_ostream(milliseconds) << llvm::format("%.3f", sum.seconds * 1e3);
-      section.addRow({causeText(purpose).str(), kind, axes,
-                      std::to_string(sum.count), bytesText(sum.bytes), milliseconds});
+      section.addRow({causeText(purpose).str(), kind, axes, std::to_string(sum.count),
+                      bytesText(sum.bytes), milliseconds});
     }
   }
 }

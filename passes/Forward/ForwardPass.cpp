@@ -43,8 +43,8 @@ static SmallVector<Value> sentForward(Block &block) {
 }
 
 Ancestors::Ancestors(dist::MicroOp loop, const Ancestors &outside)
-    : Ancestors(llvm::to_vector(llvm::concat<Value>(yieldedFor(loop, outside),
-                                                    sentForward(loop.getBodyBlock())))) {}
+    : Ancestors(llvm::to_vector(
+          llvm::concat<Value>(yieldedFor(loop, outside), sentForward(loop.getBodyBlock())))) {}
 
 Ancestors dpc::findForwardPass(func::FuncOp function) {
   SmallVector<Value> roots = sentForward(function.front());

@@ -161,12 +161,12 @@ void BlockLowering::lowerMessage(Operation *op) {
                            sum.getInput(), sum.getResult(), sum.getNumber());
   if (auto send = dyn_cast<dist::SendOp>(op)) {
     event = builder.create<StartSendOp>(loc, type, getSharedBuffer(loc, send.getInput()),
-                                   send.getStage(), send.getAxis(), send.getNumber());
+                                        send.getStage(), send.getAxis(), send.getNumber());
   } else {
     auto recv = cast<dist::RecvOp>(op);
     Value buffer = buffers[recv.getResult()] = createBuffer(recv.getResult(), Space::shared);
     event = builder.create<StartRecvOp>(loc, type, buffer, recv.getStage(), recv.getAxis(),
-                                   recv.getNumber());
+                                        recv.getNumber());
   }
   builder.create<WaitOp>(loc, event);
 }

@@ -17,9 +17,9 @@ namespace dpc {
 class BlockLowering {
 public:
   /// `nextId` is the id of the next collective of the entry. All ranks of a group lower the same
-  /// collectives in the same order, so an id stands for the same collective on all of them. Messages
-  /// and sums over stages have the numbers that dpc-cut-stages gave them, because each stage is
-  /// lowered by itself.
+  /// collectives in the same order, so an id stands for the same collective on all of them.
+  /// Messages and sums over stages have the numbers that dpc-cut-stages gave them, because each
+  /// stage is lowered by itself.
   BlockLowering(mlir::OpBuilder &builder, PersistentBuffers &persistentBuffers,
                 const mlir::SymbolTable &kernels, int64_t &nextId)
       : builder(builder), persistentBuffers(persistentBuffers), kernels(kernels), nextId(nextId) {}

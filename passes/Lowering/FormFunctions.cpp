@@ -84,8 +84,8 @@ private:
       locations.push_back(op->getLoc());
     OpBuilder builder(entry);
     Location loc = builder.getFusedLoc(locations);
-    auto function = builder.create<FunctionOp>(loc, (prefix + "." + Twine(count)).str(),
-                                               count, entry.getSymName());
+    auto function = builder.create<FunctionOp>(loc, (prefix + "." + Twine(count)).str(), count,
+                                               entry.getSymName());
     ++count;
     builder.setInsertionPointToEnd(&function.getBody().emplaceBlock());
     IRMapping mapping;

@@ -87,8 +87,8 @@ Value PieceLowering::partOf(OpBuilder &builder, Value value, Value whole, const 
 Value PieceLowering::instanceOf(const Frame &frame, int64_t microbatch) {
   Value &buffer = instances[{&frame, microbatch}];
   if (!buffer)
-    buffer = outer.builder.create<BufferOp>(frame.members[0].first.getLoc(), typeOf(frame),
-                                            frame.space);
+    buffer =
+        outer.builder.create<BufferOp>(frame.members[0].first.getLoc(), typeOf(frame), frame.space);
   return buffer;
 }
 
@@ -98,8 +98,8 @@ LogicalResult PieceLowering::lowerPiece(dist::PieceOp piece) {
   OpBuilder builder(entry);
   builder.setInsertionPointAfter(entry);
   const Location loc = piece.getLoc();
-  const std::string name = (entry.getSymName() + "." + piece.getKind() +
-                            Twine(piece.getChunk())).str();
+  const std::string name =
+      (entry.getSymName() + "." + piece.getKind() + Twine(piece.getChunk())).str();
   routine.op = builder.create<RoutineOp>(loc, name, entry.getSymName(), micro.getCount(),
                                          /*frames=*/0);
   builder.setInsertionPointToEnd(&routine.op.getBody().emplaceBlock());
@@ -210,8 +210,7 @@ LogicalResult PieceLowering::emitMessage(const StageStep &step) {
     const Frame *frame = frameOf.lookup(send.getInput());
     if (!frame)
       return send.emitOpError("sends a value that no piece computes");
-    Value buffer =
-        partOf(builder, send.getInput(), instanceOf(*frame, step.microbatch), *frame);
+    Value buffer = partOf(builder, send.getInput(), instanceOf(*frame, step.microbatch), *frame);
     event = builder.create<StartSendOp>(loc, type, buffer, send.getStage(), send.getAxis(),
                                         send.getNumber());
   } else {

@@ -11,13 +11,13 @@
 
 namespace dpc {
 
-/// Lowers a loop whose body consists of pieces and messages: each piece becomes an exec.routine, and
-/// the entry runs the routines and messages of all microbatches in the order that
+/// Lowers a loop whose body consists of pieces and messages: each piece becomes an exec.routine,
+/// and the entry runs the routines and messages of all microbatches in the order that
 /// dpc-schedule-pipeline has chosen (`dist.order`).
 ///
 /// Values that one piece computes and a later piece or a message reads lie in frames. A frame holds
-/// the values with equal makers and equal last readers. Each microbatch has frames of its own, which
-/// the memory plan places like other buffers.
+/// the values with equal makers and equal last readers. Each microbatch has frames of its own,
+/// which the memory plan places like other buffers.
 class PieceLowering {
 public:
   /// `outer` lowers the block of `micro`, and has lowered the operands of `micro`.

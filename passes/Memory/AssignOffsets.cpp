@@ -196,17 +196,18 @@ private:
         MemoryAttr::get(&getContext(), bytes(Space::arena), bytes(Space::shared), peak, lowerBound);
     module->setAttr(ExecDialect::kMemoryAttrName, memory);
     if (explain)
-      module.emitRemark(dist::stagePrefix(module)) << "needs " << exactBytesText(peak) << " a rank; no plan needs less than "
-                                  << exactBytesText(lowerBound);
+      module.emitRemark(dist::stagePrefix(module))
+          << "needs " << exactBytesText(peak) << " a rank; no plan needs less than "
+          << exactBytesText(lowerBound);
   }
 
   void checkCapacity(ModuleOp module) {
     const int64_t peak = module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName).getPeak();
     if (capacityBytes == 0 || peak <= capacityBytes)
       return;
-    module.emitError(dist::stagePrefix(module)) << "needs " << exactBytesText(peak) << " a rank, but "
-                               << exactBytesText(capacityBytes) << " are allowed; "
-                               << describeLargest(module);
+    module.emitError(dist::stagePrefix(module))
+        << "needs " << exactBytesText(peak) << " a rank, but " << exactBytesText(capacityBytes)
+        << " are allowed; " << describeLargest(module);
     signalPassFailure();
   }
 };

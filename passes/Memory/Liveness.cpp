@@ -257,7 +257,8 @@ int64_t Liveness::countForwardBytes() const {
   }
   int64_t bytes = 0;
   for (auto [op, buffer] : llvm::zip_equal(owners, problem.buffers))
-    if (last >= 0 && isa_and_nonnull<BufferOp>(op) && buffer.firstUse <= last && buffer.lastUse > last + 1)
+    if (last >= 0 && isa_and_nonnull<BufferOp>(op) && buffer.firstUse <= last &&
+        buffer.lastUse > last + 1)
       bytes += buffer.size;
   return bytes;
 }

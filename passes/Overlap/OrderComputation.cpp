@@ -212,7 +212,8 @@ private:
       // ops after the view would wait for the gather. If the conversion of a shard kept its
       // order, the ops after the conversion would wait until the gather of this shard may begin.
       if (problem.tasks[task].isCollective() ||
-          (mayBeLast && isMemoryEffectFree(&op) && (isLast(&op) || sumsExchanged(&op))) || isView(&op) || convertsPart(&op))
+          (mayBeLast && isMemoryEffectFree(&op) && (isLast(&op) || sumsExchanged(&op))) ||
+          isView(&op) || convertsPart(&op))
         continue;
       if (last >= 0)
         depend(task, last);

@@ -95,8 +95,8 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
 private:
   /// Runs the passes that take `module` from level `local` to memory plans of its stages.
   static LogicalResult planMemory(ModuleOp module, const ProgramPlan &plan, const Target &target) {
-    PassManager cut(module.getContext()), order(module.getContext()),
-        schedule(module.getContext()), place(module.getContext());
+    PassManager cut(module.getContext()), order(module.getContext()), schedule(module.getContext()),
+        place(module.getContext());
     addCuttingPasses(cut, plan, /*explain=*/false);
     addOrderingPasses(order, plan, /*explain=*/false);
     addSchedulingPasses(schedule, plan, /*explain=*/false);

@@ -1,3 +1,6 @@
+// Finds by dataflow the ops of an iteration that are its forward piece, its backward piece and the
+// piece of its gradients of weights.
+
 #include "passes/Stages/PieceSets.h"
 
 #include "dialects/Interfaces/FusableOpInterface.h"
@@ -34,8 +37,8 @@ bool PieceSets::isBackward(Operation *message) const {
 void PieceSets::findFree() {
   for (Operation &op : body.without_terminator()) {
     const FusionKind kind = getFusionKind(&op);
-    const bool isCheap = kind == FusionKind::repeated || kind == FusionKind::view ||
-                         isa<dist::AxisIndexOp>(op);
+    const bool isCheap =
+        kind == FusionKind::repeated || kind == FusionKind::view || isa<dist::AxisIndexOp>(op);
     // A piece computes what is sent or yielded, because messages and loops cannot repeat it.
     const bool leaves = llvm::any_of(op.getUsers(), [](Operation *user) {
       return dist::isMessage(user) || isa<dist::YieldOp>(user);
@@ -77,8 +80,8 @@ void PieceSets::findKinds(bool splitsWeights) {
   // backward pass is `weight`. A stage without messages from later stages computes its backward
   // pass with the forward one, and only what no message needs can be `weight` there.
   llvm::DenseSet<Operation *> needed;
-  const bool isLast = llvm::none_of(
-      body, [&](Operation &op) { return isa<dist::RecvOp>(op) && isBackward(&op); });
+  const bool isLast =
+      llvm::none_of(body, [&](Operation &op) { return isa<dist::RecvOp>(op) && isBackward(&op); });
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (isa<dist::SendOp>(op))
       needed.insert(&op);

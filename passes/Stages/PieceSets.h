@@ -26,8 +26,8 @@ public:
   /// `stage` is the stage that runs `loop`.
   PieceSets(dist::MicroOp loop, int64_t stage, bool splitsWeights);
 
-  /// Whether the loop has messages from later stages or to earlier ones, so that pieces of different
-  /// microbatches can alternate.
+  /// Whether the loop has messages from later stages or to earlier ones, so that pieces of
+  /// different microbatches can alternate.
   bool hasBackward() const { return isPipelined; }
 
   /// The piece of `op`, which is no message and no free op.

@@ -165,10 +165,9 @@ private:
     for (LoopMessage message : messages) {
       if (!message.maker || !message.reader)
         continue;
-      const Price price = priceMessage(tensorBytes(message.send.getInput().getType()),
-                                       machine.linkOver(axes));
-      problem.edges.push_back({message.from->position,
-                               kindOf(message.from->pieces[*message.maker]),
+      const Price price =
+          priceMessage(tensorBytes(message.send.getInput().getType()), machine.linkOver(axes));
+      problem.edges.push_back({message.from->position, kindOf(message.from->pieces[*message.maker]),
                                message.to->position, kindOf(message.to->pieces[*message.reader]),
                                int64_t(1e9 * price.seconds)});
     }
@@ -208,8 +207,7 @@ private:
     return due;
   }
 
-  void giveOrder(const StageLoop &each, const PipelineSchedule &schedule,
-                 ArrayRef<Due> due) const {
+  void giveOrder(const StageLoop &each, const PipelineSchedule &schedule, ArrayRef<Due> due) const {
     OrderBuilder builder(each, *this, due);
     for (const PieceRun &run : schedule.stages[each.position])
       builder.run(run);

@@ -4,8 +4,8 @@
 #include "passes/Verify/Passes.h"
 
 #include "dialects/Dist/IR/Collectives.h"
-#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/Exec/IR/InPlace.h"

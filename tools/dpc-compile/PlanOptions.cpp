@@ -49,7 +49,8 @@ static void parseBatchAxes(const InputArgList &args, std::vector<PlanAxis> &mesh
     if (axis->cutsBatch)
       usageError("--batch-axes: axis '" + name + "' is given twice");
     if (name == kPipeAxis)
-      usageError("--batch-axes: the axis " + name + " runs the stages of a pipeline, it cuts no batch");
+      usageError("--batch-axes: the axis " + name +
+                 " runs the stages of a pipeline, it cuts no batch");
     axis->cutsBatch = true;
   }
 }

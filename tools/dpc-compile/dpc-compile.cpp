@@ -143,8 +143,9 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
 static void noteMicrobatches(const ProgramPlan &plan, llvm::raw_ostream &notes) {
   const int64_t stages = plan.stages();
   if (stages > 1 && plan.microbatches < 2)
-    notes << "note: with one microbatch the " << stages << " stages work one after the other, and each waits "
-          << 100 * (stages - 1) / stages << "% of the time; with --microbatches=" << 4 * stages << " it waits "
+    notes << "note: with one microbatch the " << stages
+          << " stages work one after the other, and each waits " << 100 * (stages - 1) / stages
+          << "% of the time; with --microbatches=" << 4 * stages << " it waits "
           << 100 * (stages - 1) / (5 * stages - 1) << "%\n";
 }
 

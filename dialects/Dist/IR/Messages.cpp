@@ -4,12 +4,15 @@
 #include "dialects/Dist/IR/Messages.h"
 
 #include "dialects/Dist/IR/Collectives.h"
+#include "planning/Plan.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
+
+const llvm::StringLiteral dist::kPipeAxis = dpc::kPipeAxis;
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Messages.cpp.inc"

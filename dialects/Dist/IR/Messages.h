@@ -4,14 +4,14 @@
 #define DPC_DIALECTS_DIST_IR_MESSAGES_H
 
 #include "dialects/Dist/IR/DistDialect.h"
-#include "planning/Plan.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/IR/Messages.h.inc"
 
 namespace dpc::dist {
 
-using dpc::kPipeAxis;
+/// The mesh axis of the stages: dpc::kPipeAxis of the plan.
+extern const llvm::StringLiteral kPipeAxis;
 
 /// Whether `op` exchanges data with other stages. Such ops keep their order in a block: if two
 /// stages had them in different orders, each could wait for the other one.

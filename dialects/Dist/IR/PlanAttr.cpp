@@ -64,7 +64,8 @@ static ParseResult parse(AsmParser &parser, ScheduleKind &kind) {
     return failure();
   std::optional<ScheduleKind> parsed = parseSchedule(name);
   if (!parsed)
-    return parser.emitError(start) << "'" << name << "' is none of gpipe, 1f1b, interleaved and zero-bubble";
+    return parser.emitError(start)
+           << "'" << name << "' is none of gpipe, 1f1b, interleaved and zero-bubble";
   kind = *parsed;
   return success();
 }

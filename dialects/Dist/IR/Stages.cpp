@@ -30,8 +30,7 @@ SmallVector<RankProgram> dpc::dist::programsOf(ModuleOp root) {
       programs.push_back({module, stage});
   if (programs.empty())
     programs.push_back({root, std::nullopt});
-  llvm::stable_sort(programs, [](const RankProgram &a, const RankProgram &b) {
-    return a.stage < b.stage;
-  });
+  llvm::stable_sort(programs,
+                    [](const RankProgram &a, const RankProgram &b) { return a.stage < b.stage; });
   return programs;
 }

@@ -112,8 +112,7 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
                                   << ", which takes "
                                   << (routine ? int64_t(routine.getFrames()) : 0);
   if (getMicro() >= routine.getCount()) // run_c2
-    return emitOpError("is for microbatch ")
-           << getMicro() << " of " << routine.getCount();
+    return emitOpError("is for microbatch ") << getMicro() << " of " << routine.getCount();
   for (Value buffer : getFrames())
     if (Place place = placeOf(buffer, symbols); place.stride || place.shardAxes) // run_c4
       return emitOpError("passes a slice of a microbatch or of a rank");
@@ -122,10 +121,9 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
     Operation *root = placeOf(buffer, symbols).root;
     if (spaceOf(root) != frame.getSpace() ||
         bufferBytes(buffer.getType()) < bufferBytes(frame.getType())) // run_c3
-      return emitOpError("passes ")
-             << buffer.getType() << " in " << stringifySpace(spaceOf(root)) << " as frame "
-             << frame.getNumber() << ", " << frame.getType() << " in "
-             << stringifySpace(frame.getSpace());
+      return emitOpError("passes ") << buffer.getType() << " in " << stringifySpace(spaceOf(root))
+                                    << " as frame " << frame.getNumber() << ", " << frame.getType()
+                                    << " in " << stringifySpace(frame.getSpace());
   }
   return success();
 }

@@ -44,10 +44,10 @@ enum {
  * offset + microbatch * micro_stride + index_in_group * index_stride of the
  * space, where index_in_group is the rank's index in its group of `family` (0
  * without a family). If there is a `frame`, they begin that many bytes after the
- * start of the frame, and the frame says which buffer they belong to. The runtime does not execute accesses, because generated
- * code and launches have their own copy of these numbers. Only the proof of the
- * plan (runtime/src/plan) reads accesses. This proof steps through the action
- * tables of all ranks without running them. */
+ * start of the frame, and the frame says which buffer they belong to. The runtime does not execute
+ * accesses, because generated code and launches have their own copy of these numbers. Only the
+ * proof of the plan (runtime/src/plan) reads accesses. This proof steps through the action tables
+ * of all ranks without running them. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
   uint32_t buffer; /**< index into the rank's table of buffers; DPC_NONE with a frame */

@@ -167,8 +167,7 @@ dpc_status_t CudaQueue::performExample(uint64_t number) {
       if (number >= launches.first && number - launches.first < launches.count)
         return perform(number, /*micro=*/0, action.args);
     }
-  return fail(DPC_INVALID, "launch %llu is of no action",
-              static_cast<unsigned long long>(number));
+  return fail(DPC_INVALID, "launch %llu is of no action", static_cast<unsigned long long>(number));
 }
 
 /// Enqueues the work of entry `number` of the launch table. If the launch is a library

@@ -94,8 +94,8 @@ static dpc_status_t agreeOnChoices(const ProgramCalls::OfKind &own, const dpc_pr
     return status;
   choices.resize(*std::max_element(sizes.begin(), sizes.end()));
   // The window holds the message of this rank and those of all ranks.
-  const uint64_t atOnce = std::max<uint64_t>(
-      1, (windowBytes - DPC_ALIGNMENT) / (control.world_size + 1) / sizeof(CallChoice));
+  const uint64_t atOnce = std::max<uint64_t>(1, (windowBytes - DPC_ALIGNMENT) /
+                                                    (control.world_size + 1) / sizeof(CallChoice));
   std::vector<CallChoice> all(atOnce * control.world_size);
   for (uint64_t first = 0; first < choices.size(); first += atOnce) {
     const uint64_t count = std::min<uint64_t>(atOnce, choices.size() - first);

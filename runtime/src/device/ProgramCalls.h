@@ -32,10 +32,10 @@ public:
 
   /// Opens the library of each kind of calls that the program has, and lets the first rank
   /// of each stage choose the algorithms of the stage's calls. If `refine` is not empty,
-  /// this rank calls it after the library has chosen. `window` is memory of `control` for messages of at most
-  /// `windowBytes` bytes. All ranks must call this function together. If a library is
-  /// not installed on all ranks in one version, kernels compute the calls of its kind,
-  /// and rank 0 tells the user.
+  /// this rank calls it after the library has chosen. `window` is memory of `control` for messages
+  /// of at most `windowBytes` bytes. All ranks must call this function together. If a library is
+  /// not installed on all ranks in one version, kernels compute the calls of its kind, and rank 0
+  /// tells the user.
   dpc_status_t open(const dpc_program_t &program, dpc_comm_t &control, char *window,
                     uint64_t windowBytes, const Refine &refine);
 

@@ -89,13 +89,13 @@ dpc_status_t checkParam(const dpc_program_t &program, const dpc_param_t &param,
   };
   move(param.micro_stride, calls.mostMicro);
   move(param.index_stride, members - 1);
-  return fits ? DPC_OK
-              : fail(DPC_INVALID,
-                     "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
-                     "x %llu and %llu x %llu) is outside its space",
-                     param.space, Number(param.offset), Number(param.bytes),
-                     Number(calls.mostMicro),
-                     Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
+  return fits
+             ? DPC_OK
+             : fail(DPC_INVALID,
+                    "its buffer (space %u, offset %llu, %llu bytes, moved %llu "
+                    "x %llu and %llu x %llu) is outside its space",
+                    param.space, Number(param.offset), Number(param.bytes), Number(calls.mostMicro),
+                    Number(param.micro_stride), Number(members - 1), Number(param.index_stride));
 }
 
 /// Checks that the kernel of `launch` exists, has code for the kind of device, and runs on a

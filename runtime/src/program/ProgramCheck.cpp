@@ -81,8 +81,8 @@ void extents(uint32_t op, uint64_t n, uint64_t *in, uint64_t *out) {
 }
 
 /// Checks that each frame of `action` begins inside its logical buffer.
-dpc_status_t checkFrames(const dpc_program_t &program, const dpc_rank_t &rank,
-                         const Spaces &spaces, const dpc_action_t &action) {
+dpc_status_t checkFrames(const dpc_program_t &program, const dpc_rank_t &rank, const Spaces &spaces,
+                         const dpc_action_t &action) {
   const dpc_function_t &function = program.functions[action.function];
   if (function.frame_count > 0 && !action.args)
     return fail(DPC_INVALID, "%s takes %u frames and gets none", function.name,
@@ -90,12 +90,13 @@ dpc_status_t checkFrames(const dpc_program_t &program, const dpc_rank_t &rank,
   for (uint32_t i = 0; i < function.frame_count; ++i) {
     const dpc_frame_t &frame = static_cast<const dpc_frame_t *>(action.args)[i];
     const bool isHere = frame.buffer < rank.buffer_count;
-    const dpc_logical_buffer_t buffer = isHere ? rank.buffers[frame.buffer] : dpc_logical_buffer_t{};
+    const dpc_logical_buffer_t buffer =
+        isHere ? rank.buffers[frame.buffer] : dpc_logical_buffer_t{};
     if (!isHere || frame.offset < buffer.offset || frame.offset - buffer.offset > buffer.bytes ||
         !spaces.holds(buffer.space, buffer.offset, buffer.bytes))
-      return fail(DPC_INVALID, "frame %u of %s (buffer %u of %llu, offset %llu) is outside its buffer",
-                  i, function.name, frame.buffer,
-                  static_cast<unsigned long long>(rank.buffer_count),
+      return fail(DPC_INVALID,
+                  "frame %u of %s (buffer %u of %llu, offset %llu) is outside its buffer", i,
+                  function.name, frame.buffer, static_cast<unsigned long long>(rank.buffer_count),
                   static_cast<unsigned long long>(frame.offset));
   }
   return DPC_OK;

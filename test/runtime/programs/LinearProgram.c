@@ -296,18 +296,27 @@ static const dpc_input_t inputs[] = {
      kInputStride, x_places, 0, 0, 0},
     {sizeof(dpc_input_t), DPC_INPUT_LABEL, "label", DPC_F64, 1, label_shape, 0, 0, label_bounds, 1,
      kMicros, kLabelStride, label_places, 0, 0, 0}};
-static const dpc_place_t step_places[] = {{DPC_SPACE_ARENA, 0, kStepAt}, {DPC_SPACE_ARENA, 0, kStepAt}},
-                         rate_places[] = {{DPC_SPACE_ARENA, 0, kRateAt}, {DPC_SPACE_ARENA, 0, kRateAt}},
-                         rows_places[] = {{DPC_SPACE_ARENA, 0, kRowsAt}, {DPC_SPACE_ARENA, 0, kRowsAt}},
-                         loss_places[] = {{DPC_SPACE_SHARED, 0, kLossTotalAt}, {DPC_SPACE_SHARED, 0, kLossTotalAt}};
+static const dpc_place_t step_places[] = {{DPC_SPACE_ARENA, 0, kStepAt},
+                                          {DPC_SPACE_ARENA, 0, kStepAt}},
+                         rate_places[] = {{DPC_SPACE_ARENA, 0, kRateAt},
+                                          {DPC_SPACE_ARENA, 0, kRateAt}},
+                         rows_places[] = {{DPC_SPACE_ARENA, 0, kRowsAt},
+                                          {DPC_SPACE_ARENA, 0, kRowsAt}},
+                         loss_places[] = {{DPC_SPACE_SHARED, 0, kLossTotalAt},
+                                          {DPC_SPACE_SHARED, 0, kLossTotalAt}};
 static const dpc_control_t controls[] = {
     {DPC_CONTROL_STEP, DPC_U64, DPC_NONE, 0, step_places},
     {DPC_CONTROL_LEARNING_RATE, DPC_F64, DPC_NONE, 0, rate_places},
     {DPC_CONTROL_VALID_ROWS, DPC_I64, DPC_NONE, 0, rows_places}};
-static const dpc_metric_t metrics[] = {
-    {sizeof(dpc_metric_t), DPC_METRIC_LOSS, "loss", "mse_loss", DPC_F64,
-     1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL, DPC_NONE,
-     {WORLD - 1, WORLD - 1, DPC_NONE}, loss_places}};
+static const dpc_metric_t metrics[] = {{sizeof(dpc_metric_t),
+                                        DPC_METRIC_LOSS,
+                                        "loss",
+                                        "mse_loss",
+                                        DPC_F64,
+                                        1 << DPC_ENTRY_STEP | 1 << DPC_ENTRY_EVAL,
+                                        DPC_NONE,
+                                        {WORLD - 1, WORLD - 1, DPC_NONE},
+                                        loss_places}};
 static const uint8_t onnx_template[] = "pretend  onnx";
 static const dpc_onnx_patch_t patches[] = {{8, 12, 0, DPC_F32}};
 

@@ -59,9 +59,8 @@ PipelineSchedule schedule(const PipelineProblem &problem) {
 }
 
 TEST(PipelineSchedule, HasATextForm) {
-  EXPECT_EQ(schedule(chain(ScheduleKind::gpipe, 2, 3, {})).toString(),
-            "0F0 0F1 0F2 0B0 0B1 0B2\n"
-            "1F0 1F1 1F2 1B0 1B1 1B2\n");
+  EXPECT_EQ(schedule(chain(ScheduleKind::gpipe, 2, 3, {})).toString(), "0F0 0F1 0F2 0B0 0B1 0B2\n"
+                                                                       "1F0 1F1 1F2 1B0 1B1 1B2\n");
   EXPECT_EQ(schedule(chain(ScheduleKind::oneForwardOneBackward, 2, 3, {})).toString(),
             "0F0 0F1 0B0 0F2 0B1 0B2\n"
             "1F0 1B0 1F1 1B1 1F2 1B2\n");
@@ -122,13 +121,29 @@ TEST(PipelineSchedule, PublishedBubbles) {
     std::vector<Row> rows;
   };
   const std::vector<Model> models = {
-      {8, 18.522, 18.086, 9.337, 0.601,
+      {8,
+       18.522,
+       18.086,
+       9.337,
+       0.601,
        {{24, {.2431, .1585, .0433}}, {32, {.1978, .1238, .0036}}, {64, {.1187, .0660, .0018}}}},
-      {8, 29.718, 29.444, 19.927, 0.527,
+      {8,
+       29.718,
+       29.444,
+       19.927,
+       0.527,
        {{24, {.2347, .1323, .0029}}, {32, {.1889, .1026, .0022}}, {64, {.1090, .0541, .0011}}}},
-      {16, 11.347, 11.248, 8.132, 0.377,
+      {16,
+       11.347,
+       11.248,
+       8.132,
+       0.377,
        {{48, {.2552, .1397, .0066}}, {64, {.2081, .1086, .0050}}, {128, {.1250, .0574, .0025}}}},
-      {32, 10.419, 10.207, 7.715, 0.408,
+      {32,
+       10.419,
+       10.207,
+       7.715,
+       0.408,
        {{96, {.2646, .1421, .0038}}, {128, {.2168, .1105, .0028}}, {256, {.1322, .0585, .0014}}}},
   };
   auto ns = [](double ms) { return int64_t(std::llround(ms * 1e6)); };
@@ -192,7 +207,8 @@ TEST(PipelineSchedule, RefusesUnsoundSchedules) {
             "stage 0 runs 1F0, which it does not have");
   EXPECT_EQ(refused([](S &s) { std::swap(s.stages[0][0], s.stages[0][1]); }),
             "stage 0 runs 0F1 instead of microbatch 0");
-  EXPECT_EQ(refused([](S &s) { s.stages[1].pop_back(); }), "stage 1 runs 1 of 2 microbatches of 1W");
+  EXPECT_EQ(refused([](S &s) { s.stages[1].pop_back(); }),
+            "stage 1 runs 1 of 2 microbatches of 1W");
   EXPECT_EQ(refused([](S &s) { --s.makespanNs; }).substr(0, 7), "records");
   EXPECT_EQ(refused([](S &s) { ++s.peakBytes[0]; }), "records other bytes than its stages hold");
   EXPECT_EQ(refused([](S &) {}, 3), "stage 0 holds 4 bytes of 3");
