@@ -10,7 +10,7 @@ module {
   dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
   module @stage.0 attributes {dist.stage = 0 : i64} {
     dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
-    // CHECK: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0 w0.0 r0.2 s0.2
+    // CHECK: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0 w0.0 r0.2 v1.1 s0.2
     // GPIPE: dist.order = "r0.0 s0.0 r0.1 s0.1 r0.2
     // ALONE: dist.order = "r0.0 s0.0 w0.0 r0.1
     func.func @step(%x: tensor<3x1024xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (tensor<1024xf32> {nn.result = #nn.result<state "w">}) {
