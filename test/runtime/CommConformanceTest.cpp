@@ -59,15 +59,21 @@ int check(dpc_comm_t *comm, uint32_t op, uint32_t dtype, uint32_t reduction, uin
   const uint64_t outCount = count * (wideOut ? n : 1);
   std::fill(out, out + outCount + 1, T(99));
   dpc_comm_op_t request = {op, 0, root, dtype, reduction, DPC_NONE, count, 7, in, out};
-  if (op == DPC_OP_SEND) { // a ring, both directions outstanding at once
+  if (op == DPC_OP_SEND) { // a ring
     request.peer = (me + 1) % n;
     dpc_request_t sent, received;
     if (n == 1)
       return 0;
     dpc_comm_op_t receive = request;
     receive.op = DPC_OP_RECV, receive.peer = (me + n - 1) % n;
-    if (comm->vtable->start(comm, &request, &sent) ||
-        comm->vtable->start(comm, &receive, &received) || comm->vtable->wait(comm, received) ||
+    // Between hosts, both messages of each rank are outstanding at once. A device moves one after
+    // the other, so one rank must receive first.
+    const bool receivesFirst = me == root && isDeviceTransport(comm);
+    auto start = [&](bool sends) {
+      return sends ? comm->vtable->start(comm, &request, &sent)
+                   : comm->vtable->start(comm, &receive, &received);
+    };
+    if (start(!receivesFirst) || start(receivesFirst) || comm->vtable->wait(comm, received) ||
         comm->vtable->wait(comm, sent)) {
       std::snprintf(report.message, sizeof report.message, "%s", dpc_last_error());
       return 3;

@@ -220,4 +220,6 @@ dpc_status_t createDeviceTransport(const std::string &name, const dpc_comm_optio
   return DPC_OK;
 }
 
+bool isDeviceTransport(const dpc_comm_t *comm) { return comm->vtable == &kTable; }
+
 } // namespace dpc::test

@@ -16,6 +16,9 @@ namespace dpc::test {
 dpc_status_t createDeviceTransport(const std::string &name, const dpc_comm_options_t &options,
                                    dpc_comm_t **outComm);
 
+/// Whether createDeviceTransport created `comm`.
+bool isDeviceTransport(const dpc_comm_t *comm);
+
 } // namespace dpc::test
 
 #endif // DPC_TEST_RUNTIME_DEVICETRANSPORT_H
