@@ -140,19 +140,22 @@ static void noteHalves(const onnx::Halves &halves, StringRef precision, llvm::ra
 }
 
 /// Prints a note about a pipeline in which only one stage works at a time.
-static void noteMicrobatches(const ProgramPlan &plan, llvm::raw_ostream &notes) {
+static void noteMicrobatches(const ProgramPlan &plan) {
   const int64_t stages = plan.stages();
   if (stages > 1 && plan.microbatches < 2)
-    notes << "note: with one microbatch the " << stages
-          << " stages work one after the other, and each waits " << 100 * (stages - 1) / stages
-          << "% of the time; with --microbatches=" << 4 * stages << " it waits "
-          << 100 * (stages - 1) / (5 * stages - 1) << "%\n";
+    llvm::errs() << "dpc-compile: note: with one microbatch the " << stages
+                 << " stages work one after the other, and each waits "
+                 << 100 * (stages - 1) / stages
+                 << "% of the time; with --microbatches=" << 4 * stages << " it waits "
+                 << 100 * (stages - 1) / (5 * stages - 1) << "%\n";
 }
 
-/// Prints a note about the loss if the compilation succeeded. The user should check it, because the
-/// compiler may have chosen the output, the axis of classes or the labels of the loss. Returns
-/// `code`.
-static int finish(int code, const std::optional<std::string> &loss) {
+/// Prints notes about a pipeline and about the loss if the compilation succeeded. The user should
+/// check the latter, because the compiler may have chosen the output, the axis of classes or the
+/// labels of the loss. Returns `code`.
+static int finish(int code, const CompileOptions &options, const std::optional<std::string> &loss) {
+  if (code == exitDone && !options.step.loss.empty())
+    noteMicrobatches(options.plan);
   if (code == exitDone && loss)
     llvm::errs() << "dpc-compile: note: " << *loss << "\n";
   return code;
@@ -257,8 +260,6 @@ int main(int argc, char **argv) {
     return exitInvalid;
   if (trains && options.import.widensHalves)
     noteHalves(summary.halves, options.step.precision, notes);
-  if (!options.step.loss.empty())
-    noteMicrobatches(options.plan, notes);
   if (options.stopAfter >= Level::placed)
     if (llvm::Error error = addFileLayouts(*source, options.plan, notes)) {
       llvm::errs() << "dpc-compile: error: " << llvm::toString(std::move(error)) << "\n";
@@ -275,7 +276,7 @@ int main(int argc, char **argv) {
     for (dist::RankProgram program : dist::programsOf(*module))
       if (auto code = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
         code.erase();
-    return finish(printModule(*module, options.output), facts.loss);
+    return finish(printModule(*module, options.output), options, facts.loss);
   }
-  return finish(writeProgram(*module, options, *source, facts.plan, argv[0]), facts.loss);
+  return finish(writeProgram(*module, options, *source, facts.plan, argv[0]), options, facts.loss);
 }
