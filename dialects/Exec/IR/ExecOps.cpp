@@ -11,6 +11,16 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
+/// Parses a list of types in parentheses. `type($operands)` needs at least one type.
+static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                        [&] { return parser.parseType(types.emplace_back()); });
+}
+
+static void printTypes(OpAsmPrinter &printer, Operation *, TypeRange types) {
+  printer << '(' << types << ')';
+}
+
 #define GET_OP_CLASSES
 #include "dialects/Exec/IR/ExecOps.cpp.inc"
 

@@ -213,21 +213,32 @@ def Exec_BufferOp : Exec_Op<"buffer"> {
     `record/BufferTable.cpp` turns each number into one logical buffer of the program
     record.
 
+    A pipelined loop has a buffer per microbatch for each value that one piece leaves for
+    another one. The buffers of one value have the same `value`, and their `micro` is the
+    microbatch. The runtime's proof of the plan checks that a run of a routine gets the
+    buffers of its microbatch, and those of the values that it reads.
+
     ```mlir
     %0 = exec.buffer arena at 128 : memref<8x3xf32>
     %1 = exec.buffer arena at 256 number 7 : memref<8x3xf32>
+    %2 = exec.buffer arena at 384 number 8 value 1 micro 0 : memref<8x3xf32>
     ```
     Constraints: (C1) `offset` is a multiple of 64 and not negative; (C2) `number`
     is not negative.
   }];
   let arguments = (ins Exec_Space:$space, OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<I64Attr>:$number);
+                       OptionalAttr<I64Attr>:$number, OptionalAttr<I64Attr>:$value,
+                       OptionalAttr<I64Attr>:$micro);
   let results = (outs Exec_Buffer:$result);
-  let assemblyFormat = "$space (`at` $offset^)? (`number` $number^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $space (`at` $offset^)? (`number` $number^)? (`value` $value^ `micro` $micro)? attr-dict
+    `:` type($result)
+  }];
   let builders = [
     OpBuilder<(ins "::mlir::Type":$result, "::dpc::exec::Space":$space,
                    CArg<"::mlir::IntegerAttr", "{}">:$offset), [{
-      build($_builder, $_state, result, space, offset, /*number=*/::mlir::IntegerAttr());
+      build($_builder, $_state, result, space, offset, /*number=*/{}, /*value=*/{},
+            /*micro=*/::mlir::IntegerAttr());
     }]>,
   ];
   let hasVerifier = 1;
@@ -334,7 +345,7 @@ def Exec_LaunchOp : Exec_Op<"launch", [
                        Variadic<Exec_Buffer>:$outputs, Variadic<Exec_Buffer>:$scratch);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` `into` `(` $outputs `)` (`scratch` `(` $scratch^ `)`)? attr-dict
-    `:` `(` type($inputs) `)` `,` `(` type($outputs) `)` (`,` `(` type($scratch)^ `)`)?
+    `:` custom<Types>(type($inputs)) `,` `(` type($outputs) `)` (`,` `(` type($scratch)^ `)`)?
   }];
 }
 

@@ -19,6 +19,10 @@ func.func private @grids(%a: tensor<4xf32>) -> tensor<4xf32>
 func.func private @kernel.0(%a: tensor<4x3xf32>) -> tensor<4x3xf32> attributes {exec.scratch_bytes = 64 : i64} {
   return %a : tensor<4x3xf32>
 }
+func.func private @kernel.1() -> tensor<4xf32> {
+  %0 = arith.constant dense<1.0> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
 // CHECK-LABEL: exec.function @step.0 piece 0 of @step
 exec.function @step.0 piece 0 of @step {
   // CHECK: %[[W:.*]] = exec.get @state.w : memref<4x3xf32>
@@ -27,6 +31,9 @@ exec.function @step.0 piece 0 of @step {
   %s = exec.buffer arena at 64 number 3 : memref<64xi8>
   // CHECK: exec.launch @kernel.0(%[[W]]) into(%[[W]]) scratch(%[[S]]) :
   exec.launch @kernel.0(%w) into (%w) scratch (%s) : (memref<4x3xf32>), (memref<4x3xf32>), (memref<64xi8>)
+  // CHECK: exec.launch @kernel.1() into(%[[O:.*]]) : (), (memref<4xf32>)
+  %o = exec.buffer arena at 192 number 4 : memref<4xf32>
+  exec.launch @kernel.1() into (%o) : (), (memref<4xf32>)
   // CHECK: exec.microbatch into
   %c = exec.buffer arena at 128 : memref<i64>
   exec.microbatch into %c : memref<i64>
