@@ -155,13 +155,15 @@ LogicalResult DeviceContext::send(Operation *op, StringRef, int64_t, int64_t, co
 }
 
 FailureOr<HostTensor> DeviceContext::receive(Operation *op, StringRef, int64_t, int64_t) {
-  return failWithoutStages(op), failure();
+  (void)failWithoutStages(op);
+  return failure();
 }
 
 FailureOr<std::vector<HostTensor>> DeviceContext::exchangeAmong(Operation *op, StringRef,
                                                                 ArrayRef<int64_t>, int64_t,
                                                                 const HostTensor &) {
-  return failWithoutStages(op), failure();
+  (void)failWithoutStages(op);
+  return failure();
 }
 
 FailureOr<std::vector<HostTensor>> dpc::evaluate(FunctionOpInterface function,
