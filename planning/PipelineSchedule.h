@@ -12,6 +12,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,12 @@ struct PipelineProblem {
     unsigned stage = 0;
     /// By PieceKind. Every chunk has a piece `forward`.
     Piece pieces[kPieceKinds];
+
+    /// The kind of the piece that runs before the piece `kind`; none for the first piece.
+    std::optional<unsigned> before(unsigned kind) const;
+    /// The kind of the piece that follows the forward piece: `backward`, or `weight` if there is no
+    /// `backward`; 0 if there is neither.
+    unsigned afterForward() const;
   };
   /// A dependency between pieces of different chunks: piece `toKind` of chunk `to` starts at least
   /// `delayNs` after the end of piece `fromKind` of chunk `from`, for each microbatch. If the
@@ -66,6 +73,14 @@ struct PipelineProblem {
   /// a forward piece and every stage a chunk, that no edge leads from a later kind of piece to an
   /// earlier one, and that pieces do not wait for each other in a cycle.
   llvm::Error check() const;
+
+  /// The bytes that a stage holds after the piece `kind` of `chunk`, minus those before it.
+  int64_t heldChange(unsigned chunk, unsigned kind) const;
+
+  /// By chunk: the time from the start of its forward piece to the start of the next piece of a
+  /// microbatch, if the pipeline runs no other microbatch; 0 if there is no next piece. check()
+  /// must have accepted the problem.
+  std::vector<int64_t> findLifetimes() const;
 };
 
 /// One piece of work of a stage.
@@ -90,6 +105,9 @@ struct PipelineSchedule {
   /// are those of the order (EventSimulator.h).
   llvm::Error verify(const PipelineProblem &problem) const;
 
+  /// Sets the times and bytes from the order. Fails if stages wait for each other.
+  llvm::Error measure(const PipelineProblem &problem);
+
   /// When each piece ends, if the first one starts at 0. By chunk * kPieceKinds + kind, and then by
   /// microbatch. verify() must have accepted the schedule.
   std::vector<std::vector<int64_t>> findEnds(const PipelineProblem &problem) const;
@@ -103,10 +121,9 @@ struct PipelineSchedule {
 };
 
 /// Returns a schedule of the kind that the problem asks for. All kinds are settings of one list
-/// scheduler, which simulates the pipeline: whenever a stage is free, it starts the piece that the
-/// settings prefer among those that are ready. A zero-bubble schedule is the fastest one of several
-/// settings and of 1F1B. Fails if check() fails, if `interleaved` is asked for a number of
-/// microbatches that the number of stages does not divide, or if no order satisfies the capacities.
+/// scheduler (ListScheduler.h). A zero-bubble schedule is the fastest one of several settings
+/// and, if each stage runs one chunk, of 1F1B. Fails if check() fails, or if no order satisfies the
+/// capacities.
 llvm::Expected<PipelineSchedule> schedulePipeline(const PipelineProblem &problem);
 
 } // namespace dpc

@@ -258,3 +258,11 @@ Expected<StageCut> dpc::cutStages(const StageCutProblem &problem) {
                      problem.chunks);
   return CutSearch(problem).run();
 }
+
+std::vector<int64_t> dpc::placeChunks(int64_t stages, int64_t perStage, bool turns) {
+  std::vector<int64_t> placed;
+  for (int64_t round = 0; round < perStage; ++round)
+    for (int64_t stage = 0; stage < stages; ++stage)
+      placed.push_back(turns && round % 2 == 1 ? stages - 1 - stage : stage);
+  return placed;
+}

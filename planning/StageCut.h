@@ -1,8 +1,7 @@
 // Cuts the forward pass of a program into the chunks that the stages of a pipeline run.
 //
 // A chunk is a range of consecutive ops of the forward pass. The backward pass of these ops, and
-// the state that they read, belong to the same chunk. Chunk c runs on stage c modulo the number of
-// stages, unless a schedule maps chunks differently.
+// the state that they read, belong to the same chunk. placeChunks says which stage runs a chunk.
 
 #ifndef DPC_PLANNING_STAGECUT_H
 #define DPC_PLANNING_STAGECUT_H
@@ -82,6 +81,12 @@ struct StageCut {
 /// programming over the possible ends of each chunk. Fails if check() fails, if there are fewer ops
 /// than chunks, or if no cut satisfies the capacity.
 llvm::Expected<StageCut> cutStages(const StageCutProblem &problem);
+
+/// Returns the stage of each chunk, if every one of `stages` stages runs `perStage` chunks. Chunk c
+/// runs on stage c modulo the number of stages. If `turns` is set, the chunks after the last stage
+/// run through the stages in the opposite order, and so on: with two chunks per stage, the first
+/// stage runs the first and the last chunk.
+std::vector<int64_t> placeChunks(int64_t stages, int64_t perStage, bool turns);
 
 } // namespace dpc
 

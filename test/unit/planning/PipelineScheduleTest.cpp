@@ -1,6 +1,7 @@
 // Schedules of pipelines: published and exact bubbles, text forms, random pipelines.
 
 #include "planning/PipelineSchedule.h"
+#include "planning/StageCut.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -18,12 +19,14 @@ struct Times {
   int64_t forward = 1, backward = 1, weight = 1, message = 0;
 };
 
-/// A chain of equal chunks, chunk c on stage c modulo `stages`. For schedules without gradients of
+/// A chain of equal chunks, placed by placeChunks. For schedules without gradients of
 /// weights as pieces of their own, the backward pieces compute these too. A microbatch holds 2
 /// bytes after its forward piece and, if there is a piece for the weights, 1 byte after its
 /// backward piece.
 PipelineProblem chain(ScheduleKind kind, unsigned stages, unsigned microbatches, Times times,
                       unsigned chunksPerStage = 1) {
+  const std::vector<int64_t> placed =
+      placeChunks(stages, chunksPerStage, kind == ScheduleKind::zeroBubble);
   const bool splits = kind == ScheduleKind::zeroBubble;
   PipelineProblem problem;
   problem.kind = kind;
@@ -32,7 +35,7 @@ PipelineProblem chain(ScheduleKind kind, unsigned stages, unsigned microbatches,
   problem.capacity.assign(stages, 0);
   for (unsigned c = 0; c < stages * chunksPerStage; ++c) {
     PipelineProblem::Chunk chunk;
-    chunk.stage = c % stages;
+    chunk.stage = placed[c];
     chunk.pieces[0] = {true, times.forward, 2};
     chunk.pieces[1] = {true, times.backward + (splits ? 0 : times.weight), splits ? 1 : 0};
     if (splits)
@@ -106,6 +109,28 @@ TEST(PipelineSchedule, ZeroBubblesOfEqualPieces) {
     problem.capacity.assign(p, 4 * p);
     EXPECT_EQ(schedule(problem).longestSpanNs, 3 * (3 * p));
   }
+}
+
+TEST(PipelineSchedule, ChunksThatTurnNeedLessMemory) {
+  // Two chunks per stage are halves of a chunk that would hold 4 bytes per microbatch, so 1F1B
+  // holds 4 bytes per stage. Half of this memory and one chunk of one microbatch allow half of its
+  // bubble.
+  for (auto [p, m] : {std::pair(2u, 6u), {2u, 12u}, {4u, 12u}, {4u, 24u}, {8u, 24u}, {16u, 96u}}) {
+    PipelineProblem problem = chain(ScheduleKind::zeroBubble, p, m, {}, 2);
+    problem.stepsOverlap = true;
+    auto bubbleOf = [&](int64_t capacity) {
+      problem.capacity.assign(problem.stages, capacity);
+      return schedule(problem).bubble(problem);
+    };
+    EXPECT_LE(bubbleOf(4 * p), 0.01) << p << " stages, " << m << " microbatches";
+    EXPECT_LE(bubbleOf(2 * p + 2), (p - 1.) / (m + p - 1.) / 2 + 0.01)
+        << p << " stages, " << m << " microbatches";
+  }
+}
+
+TEST(PipelineSchedule, SchedulesManyChunks) {
+  const PipelineProblem problem = chain(ScheduleKind::zeroBubble, 32, 256, {}, 2);
+  EXPECT_LT(schedule(problem).bubble(problem), 0.05);
 }
 
 /// Stage times in ms and bubbles of Qi et al., "Zero Bubble Pipeline Parallelism" (arXiv
@@ -186,8 +211,6 @@ TEST(PipelineSchedule, RefusesUnsoundProblems) {
             "tasks wait for each other: 0, 1, 2, 3, 4, 5");
   EXPECT_EQ(refused([](P &p) { p.capacity[0] = 1; }),
             "no order of schedule zero-bubble satisfies the capacity");
-  EXPECT_EQ(refused([](P &p) { p = chain(ScheduleKind::interleaved, 2, 3, {}, 2); }),
-            "3 microbatches are no multiple of 2 stages");
 }
 
 TEST(PipelineSchedule, RefusesUnsoundSchedules) {
@@ -257,6 +280,52 @@ TEST(PipelineSchedule, RandomPipelines) {
     problem.capacity = slow.peakBytes;
     EXPECT_LE(schedule(problem).makespanNs, slow.makespanNs) << "round " << round << ", capped";
   }
+}
+
+/// Random chains with several chunks per stage: schedules are sound in each capacity for which
+/// there is one.
+TEST(PipelineSchedule, RandomChunks) {
+  std::mt19937 random(11);
+  auto draw = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  int found = 0;
+  for (int round = 0; round < 100; ++round) {
+    const bool isInterleaved = draw(0, 1);
+    const unsigned stages = draw(2, 5), chunks = isInterleaved ? draw(2, 4) : 2;
+    const unsigned microbatches = isInterleaved ? stages * draw(1, 4) : draw(1, 16);
+    PipelineProblem problem =
+        chain(isInterleaved ? ScheduleKind::interleaved : ScheduleKind::zeroBubble, stages,
+              microbatches, {}, chunks);
+    for (PipelineProblem::Chunk &chunk : problem.chunks)
+      for (PipelineProblem::Piece &piece : chunk.pieces)
+        piece.durationNs = draw(1, 20);
+    for (Edge &edge : problem.edges)
+      edge.delayNs = draw(0, 5);
+    // The last chunk may compute its backward pass with its forward pass.
+    if (draw(0, 1)) {
+      PipelineProblem::Chunk &last = problem.chunks.back();
+      last.pieces[0].durationNs += last.pieces[1].durationNs;
+      last.pieces[1].exists = false;
+      for (Edge &edge : problem.edges)
+        if (edge.from == problem.chunks.size() - 1 && edge.fromKind == B)
+          edge.fromKind = F;
+    }
+    const PipelineSchedule free = schedule(problem);
+    for (int64_t percent : {80, 60, 40}) {
+      PipelineProblem capped = problem;
+      for (unsigned stage = 0; stage < stages; ++stage)
+        capped.capacity[stage] = free.peakBytes[stage] * percent / 100;
+      llvm::Expected<PipelineSchedule> made = schedulePipeline(capped);
+      if (!made) {
+        EXPECT_NE(messageOf(made.takeError()).find("satisfies the capacity"), std::string::npos);
+        continue;
+      }
+      ++found;
+      EXPECT_EQ(messageOf(made->verify(capped)), "");
+    }
+  }
+  EXPECT_GT(found, 50);
 }
 
 } // namespace

@@ -1,0 +1,168 @@
+// Chooses the settings of the list scheduler for each kind of schedule.
+
+#include "planning/ListScheduler.h"
+
+#include "planning/PlanError.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace dpc;
+
+using Chunk = PipelineProblem::Chunk;
+
+namespace {
+
+/// Microbatches in flight: `each` per stage that follows, and `more`.
+std::vector<int64_t> flightOf(const PipelineProblem &problem, int64_t each, int64_t more) {
+  std::vector<int64_t> inFlight;
+  for (unsigned stage = 0; stage < problem.stages; ++stage)
+    inFlight.push_back(each * (problem.stages - 1 - stage) + more);
+  return inFlight;
+}
+
+/// By stage: how many forward pieces end before the first backward piece is ready.
+std::vector<int64_t> flightBeforeBackward(const PipelineProblem &problem) {
+  std::vector<int64_t> inFlight(problem.stages, 1);
+  for (auto [chunk, lifetime] : zip_equal(problem.chunks, problem.findLifetimes())) {
+    int64_t &most = inFlight[chunk.stage];
+    most = std::max(most, lifetime / std::max<int64_t>(chunk.pieces[0].durationNs, 1));
+  }
+  return inFlight;
+}
+
+/// By chunk: the microbatches that it holds if it starts one per time in which its stage runs all
+/// its pieces once, and if each microbatch takes `stretch` times as long as it would alone.
+/// `rounding` is added before the number is rounded down.
+std::vector<int64_t> steadyFlight(const PipelineProblem &problem, double stretch, double rounding) {
+  std::vector<double> work(problem.stages);
+  for (const Chunk &chunk : problem.chunks)
+    for (const PipelineProblem::Piece &piece : chunk.pieces)
+      if (piece.exists)
+        work[chunk.stage] += double(piece.durationNs);
+  std::vector<int64_t> inFlight;
+  for (auto [chunk, lifetime] : zip_equal(problem.chunks, problem.findLifetimes())) {
+    const double held = rounding + stretch * double(lifetime) / std::max(work[chunk.stage], 1.);
+    inFlight.push_back(std::max<int64_t>(1, int64_t(held)));
+  }
+  return inFlight;
+}
+
+/// The settings that zero-bubble schedules with several chunks per stage try. If chunks run through
+/// the stages forth and back, a microbatch in the steady state takes as long as it would alone, or
+/// a multiple of it if memory allows. These are the schedules V-Min, V-Half and V-ZB of Qi et al.,
+/// "Pipeline Parallelism with Controllable Memory", 2024, which has them as repeated patterns.
+std::vector<SchedulePreferences> preferencesForChunks(const PipelineProblem &problem) {
+  std::vector<SchedulePreferences> all;
+  for (double stretch : {0.7, 0.8, 0.9, 1., 1.1, 1.2, 1.35, 1.5, 1.75, 2., 3.})
+    for (double rounding : {1., 1.5, 2.})
+      for (double delay : {0., 0.5}) {
+        SchedulePreferences each;
+        each.inFlight.assign(problem.stages, INT64_MAX);
+        each.chunkInFlight = steadyFlight(problem, stretch, rounding);
+        each.fillsFirst = true;
+        each.delay = delay;
+        all.push_back(each);
+      }
+  return all;
+}
+
+/// The settings that schedules of `problem` try.
+std::vector<SchedulePreferences> preferencesFor(const PipelineProblem &problem) {
+  SchedulePreferences first;
+  const int64_t perStage = int64_t(problem.chunks.size()) / problem.stages;
+  switch (problem.kind) {
+  case ScheduleKind::gpipe:
+    first.inFlight.assign(problem.stages, int64_t(problem.microbatches) * perStage);
+    first.fillsFirst = true;
+    return {first};
+  case ScheduleKind::oneForwardOneBackward:
+    first.inFlight = flightOf(problem, 1, 1);
+    first.isStrict = first.fillsFirst = true;
+    return {first};
+  case ScheduleKind::interleaved:
+    first.inFlight = flightOf(problem, 2, 1 + (perStage - 1) * problem.stages);
+    first.isStrict = first.fillsFirst = first.takesTurns = true;
+    return {first};
+  case ScheduleKind::zeroBubble:
+    break;
+  }
+  if (problem.chunks.size() > problem.stages)
+    return preferencesForChunks(problem);
+  // From the microbatches in flight of 1F1B to those that fill the time before the first backward
+  // piece.
+  std::vector<SchedulePreferences> all;
+  const std::vector<int64_t> least = flightOf(problem, 1, 1), most = flightBeforeBackward(problem);
+  for (int64_t eighths : {0, 4, 7, 8, 9})
+    for (bool isStrict : {true, false})
+      for (bool fillsFirst : {true, false})
+        for (double delay : {0., 0.5, 1.}) {
+          SchedulePreferences each;
+          for (auto [low, high] : zip_equal(least, most))
+            each.inFlight.push_back(std::max(low, low + (high - low) * eighths / 8));
+          each.isStrict = isStrict;
+          each.isStrictAtFirst = !isStrict;
+          each.fillsFirst = fillsFirst;
+          each.delay = delay;
+          all.push_back(each);
+        }
+  return all;
+}
+
+/// Returns the 1F1B schedule of `problem`: each piece `weight` runs directly after the piece
+/// `backward`. It is no slower than if both were one piece, because messages leave earlier.
+std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem) {
+  PipelineProblem merged = problem;
+  merged.kind = ScheduleKind::oneForwardOneBackward;
+  for (Chunk &chunk : merged.chunks)
+    if (PipelineProblem::Piece *pieces = chunk.pieces; pieces[1].exists && pieces[2].exists) {
+      pieces[1].durationNs += pieces[2].durationNs;
+      pieces[1].heldBytes = pieces[2].heldBytes;
+      pieces[2].exists = false;
+    }
+  const SchedulePreferences preferences = preferencesFor(merged).front();
+  std::optional<PipelineSchedule> made = scheduleByList(merged, preferences);
+  if (!made)
+    return std::nullopt;
+  for (std::vector<PieceRun> &runs : made->stages) {
+    std::vector<PieceRun> all;
+    for (const PieceRun &run : runs) {
+      all.push_back(run);
+      if (run.kind == PieceKind::backward && problem.chunks[run.chunk].pieces[2].exists)
+        all.push_back({PieceKind::weight, run.chunk, run.microbatch});
+    }
+    runs = std::move(all);
+  }
+  if (Error error = made->measure(problem)) {
+    consumeError(std::move(error)); // the order has no cycle, because the merged one has none
+    return std::nullopt;
+  }
+  for (unsigned stage = 0; stage < problem.stages; ++stage)
+    if (problem.capacity[stage] && made->peakBytes[stage] > problem.capacity[stage])
+      return std::nullopt;
+  return made;
+}
+
+} // namespace
+
+Expected<PipelineSchedule> dpc::schedulePipeline(const PipelineProblem &problem) {
+  if (Error error = problem.check())
+    return error;
+  std::optional<PipelineSchedule> best;
+  if (problem.kind == ScheduleKind::zeroBubble && problem.chunks.size() <= problem.stages)
+    best = withoutDelays(problem);
+  auto timeOf = [&](const PipelineSchedule &schedule) {
+    return problem.stepsOverlap ? std::pair(schedule.longestSpanNs, schedule.makespanNs)
+                                : std::pair(schedule.makespanNs, schedule.longestSpanNs);
+  };
+  for (const SchedulePreferences &preferences : preferencesFor(problem)) {
+    std::optional<PipelineSchedule> made = scheduleByList(problem, preferences);
+    if (made && (!best || timeOf(*made) < timeOf(*best)))
+      best = std::move(made);
+  }
+  if (!best)
+    return planError("no order of schedule {0} satisfies the capacity", nameOf(problem.kind));
+  return *std::move(best);
+}
