@@ -86,7 +86,12 @@ private:
   /// many bytes recomputation saves. The second try therefore adds the bytes that are still
   /// missing after the first one. The third try asks for all possible savings; only the last plan
   /// of the list needs it.
-  Error recompute(const ProgramPlan &division, bool isLast) {
+  Error recompute(ProgramPlan division, bool isLast) {
+    for (auto [stage, peak] : enumerate(last.stagePeaks))
+      if (peak > problem.capacity)
+        division.remat.stages.push_back(stage);
+    if (division.remat.stages.size() == last.stagePeaks.size())
+      division.remat.stages.clear();
     const int64_t missing = last.peak - problem.capacity;
     if (Error error = attempt(division, missing))
       return error;
@@ -134,6 +139,14 @@ Expected<FitAnswer> dpc::fitMemory(const FitProblem &problem, NeedOf needOf) {
 // Answer
 //===----------------------------------------------------------------------===//
 
+/// The stages that compute values again, as part of a sentence; empty if all do.
+static std::string stagesText(ArrayRef<int64_t> stages) {
+  std::string text;
+  for (int64_t stage : stages)
+    text += (text.empty() ? "" : ", ") + std::to_string(stage);
+  return text.empty() ? "" : (stages.size() == 1 ? " of stage " : " of the stages ") + text;
+}
+
 std::string FitAnswer::describeChanges(const ProgramPlan &asked) const {
   std::string text;
   if (plan.zero.stage != asked.zero.stage)
@@ -146,7 +159,7 @@ std::string FitAnswer::describeChanges(const ProgramPlan &asked) const {
             std::string(plan.remat.savedBytes == RematChoice::all
                             ? "all of the forward pass that saves memory"
                             : "parts of the forward pass") +
-            " computed again";
+            stagesText(plan.remat.stages) + " computed again";
   return text;
 }
 

@@ -40,6 +40,9 @@ struct MemoryNeed {
   /// The part of `peak` that is in use as long as the program runs: parameters, buffers,
   /// optimizer state, inputs, labels, outputs and metrics.
   int64_t state = 0;
+  /// By stage of a pipeline: the peak of its ranks; empty without a pipeline. `peak` and `state`
+  /// are those of the stage that needs the most.
+  std::vector<int64_t> stagePeaks;
 };
 
 struct FitAnswer {
@@ -71,7 +74,8 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 /// - the plan as asked;
 /// - state and gradients divided among ranks, and smaller buckets. Without microbatches, this plan
 ///   sends no more bytes than the plan as asked;
-/// - the same, with values of the forward pass computed again until this saves the missing bytes;
+/// - the same, with values of the forward pass computed again until this saves the missing bytes.
+///   In a pipeline, only the stages that do not fit compute values again;
 /// - parameters divided too, first without and then with values computed again;
 /// - parameters divided too, and all values computed again whose recomputation saves memory.
 ///

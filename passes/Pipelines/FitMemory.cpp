@@ -65,7 +65,10 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
           if (failed(planMemory(*trial, tried, *target)))
             return planError("a pass has failed");
           ModuleOp fullest = findFullest(*trial);
-          const MemoryNeed need = needOf(fullest);
+          MemoryNeed need = needOf(fullest);
+          if (tried.stages() > 1)
+            for (dist::RankProgram program : dist::programsOf(*trial))
+              need.stagePeaks.push_back(needOf(program.module).peak);
           if (least == 0 || need.peak < least) {
             least = need.peak;
             largest = describeLargest(fullest);
@@ -87,9 +90,10 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
     }
     dist::setPlan(module, answer->plan);
     if (const std::string how = answer->describeChanges(problem.asked); !how.empty())
-      module.emitRemark("needs ") << exactBytesText(answer->need.peak) << " a rank, of "
-                                  << exactBytesText(problem.capacity) << " allowed, with " << how
-                                  << "; " << exactBytesText(answer->asAsked.peak) << " without";
+      module.emitRemark("needs ") << exactBytesText(answer->need.peak) << rankText(answer->need)
+                                  << ", of " << exactBytesText(problem.capacity)
+                                  << " allowed, with " << how << "; "
+                                  << exactBytesText(answer->asAsked.peak) << " without";
   }
 
 private:
@@ -99,7 +103,7 @@ private:
         place(module.getContext());
     addCuttingPasses(cut, plan, /*explain=*/false);
     addOrderingPasses(order, plan, /*explain=*/false);
-    addSchedulingPasses(schedule, plan, /*explain=*/false);
+    addSchedulingPasses(schedule, plan);
     addMemoryPasses(place, plan, usesOneRegion(target), /*explain=*/false);
     if (failed(cut.run(module)))
       return failure();
@@ -128,12 +132,22 @@ private:
     auto use = module->getAttrOfType<exec::MemoryUseAttr>(ExecDialect::kMemoryUseAttrName);
     auto memory = module->getAttrOfType<exec::MemoryAttr>(ExecDialect::kMemoryAttrName);
     return {memory.getPeak(),
-            use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData()};
+            use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData(),
+            {}};
+  }
+
+  /// Words for a rank that needs the peak of `need`, with its stage.
+  static std::string rankText(const MemoryNeed &need) {
+    auto stage = llvm::find(need.stagePeaks, need.peak);
+    return stage == need.stagePeaks.end()
+               ? " a rank"
+               : " a rank of stage " + std::to_string(stage - need.stagePeaks.begin());
   }
 
   void refuse(const FitProblem &problem, const FitAnswer &answer, const std::string &largest) {
     const std::string how = answer.describeChanges(problem.asked);
-    std::string text = "--device-memory: needs " + exactBytesText(answer.need.peak) + " a rank";
+    std::string text =
+        "--device-memory: needs " + exactBytesText(answer.need.peak) + rankText(answer.need);
     if (!how.empty())
       text += " with " + how + ", and " + exactBytesText(answer.asAsked.peak) + " without";
     text += ", but " + exactBytesText(problem.capacity) + " are allowed; ";

@@ -30,8 +30,8 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
 
     With `nodes`, the pass rematerializes only the values of ONNX nodes whose names match
     one of these globs, and values that take no time. It warns about a glob if the backward
-    pass reads no value of the matching nodes. It reports an error if no node of the forward
-    pass matches.
+    pass reads no value of the matching nodes. A glob may match no node, because the node
+    may be in another stage of a pipeline (`dpc-check-remat-nodes`).
 
     A repeated op reads kept tensors through `nn.after`, which depends on a value of the
     backward pass. Therefore no later pass can move the repeated op into the forward pass,
@@ -62,10 +62,25 @@ def Remat : Pass<"dpc-remat", "mlir::ModuleOp"> {
            "Bytes fewer than without recomputation that are wanted: what saves as much in the least time is "
            "computed again; -1: all that saves any">,
     ListOption<"nodes", "nodes", "std::string", "Globs of the names of ONNX nodes whose values are computed again">,
+    ListOption<"stages", "stages", "int64_t", "The stages of a pipeline that the pass changes (default: all)">,
     Option<"divides", "divides", "bool", "false",
            "Gradients will be divided among ranks as they are summed: a rank keeps its part">,
     ListOption<"dividedAxes", "divided-axes", "std::string", "The mesh axes over which they are; if none, over those of their sum">,
     Option<"explain", "explain", "bool", "false", "Say in a remark what is kept and what is made again">,
+  ];
+}
+
+def CheckRematNodes : Pass<"dpc-check-remat-nodes", "mlir::ModuleOp"> {
+  let summary = "Refuses patterns that match no node of the forward pass";
+  let description = [{
+    Reports an error if one of the globs `nodes` of `dpc-remat` matches no ONNX node of the
+    forward pass of `@step`. The pass runs before the program is cut into stages, because each
+    stage has only some of the nodes.
+
+    Needs: level `local`. Keeps: everything.
+  }];
+  let options = [
+    ListOption<"nodes", "nodes", "std::string", "Globs of the names of ONNX nodes">,
   ];
 }
 

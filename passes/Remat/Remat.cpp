@@ -9,6 +9,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Stages.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
@@ -399,7 +400,9 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
 
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step || step.isExternal())
+    const std::optional<int64_t> stage = dist::stageOf(getOperation());
+    if (!step || step.isExternal() ||
+        (stage && !stages.empty() && !llvm::is_contained(stages, *stage)))
       return;
     FailureOr<Machine> machine = dist::getMachine(getOperation());
     if (failed(machine))
@@ -421,14 +424,8 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
           return signalPassFailure();
     if (failed(remat(step.front(), forward, updates, *machine, request)))
       return signalPassFailure();
-    for (auto [index, isUsed] : llvm::enumerate(request.used))
-      if (!isUsed) {
-        getOperation().emitError("--remat=")
-            << nodes[index] << ": no node of the forward pass has such a name";
-        return signalPassFailure();
-      }
     for (auto [index, isRepeated] : llvm::enumerate(request.repeated))
-      if (!isRepeated)
+      if (request.used[index] && !isRepeated)
         getOperation().emitWarning("--remat=")
             << nodes[index] << ": nothing is computed again, as the backward pass reads nothing "
             << "that these nodes compute";

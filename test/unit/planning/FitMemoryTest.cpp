@@ -91,6 +91,34 @@ TEST(FitMemoryTest, TheLastDivisionSavesAllThereIs) {
   EXPECT_EQ(answer.need.peak, int64_t(500) << 20);
 }
 
+TEST(FitMemoryTest, OnlyStagesThatDoNotFitComputeValuesAgain) {
+  FitProblem problem;
+  problem.asked.mesh = {{"pipe", 3, false}};
+  problem.mayRecompute = true;
+  auto needOf = [](const ProgramPlan &plan) -> llvm::Expected<MemoryNeed> {
+    MemoryNeed need{0, 0, {900 << 20, 500 << 20, 950 << 20}};
+    for (auto [stage, peak] : llvm::enumerate(need.stagePeaks)) {
+      if (plan.remat.stages.empty() || llvm::is_contained(plan.remat.stages, int64_t(stage)))
+        peak -= std::min<int64_t>(plan.remat.savedBytes, 300 << 20);
+      need.peak = std::max(need.peak, peak);
+    }
+    return need;
+  };
+  for (auto [capacity, stages, text] :
+       {std::tuple(920, std::vector<int64_t>{2}, "parts of the forward pass of stage 2"),
+        {800, {0, 2}, "parts of the forward pass of the stages 0, 2"},
+        {490, {}, "parts of the forward pass"}}) {
+    problem.capacity = int64_t(capacity) << 20;
+    FitAnswer answer = llvm::cantFail(fitMemory(problem, needOf));
+    llvm::cantFail(answer.verify(problem));
+    EXPECT_EQ(answer.fits, capacity > 700);
+    if (answer.fits)
+      EXPECT_EQ(answer.plan.remat.stages, stages);
+    if (answer.fits)
+      EXPECT_EQ(answer.describeChanges(problem.asked), text + std::string(" computed again"));
+  }
+}
+
 TEST(FitMemoryTest, APlanThatDoesNotFitIsTheSmallest) {
   Model model;
   FitProblem problem = problemOf(int64_t(450) << 20);
