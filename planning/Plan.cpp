@@ -14,6 +14,28 @@ using namespace dpc;
 // Checks
 //===----------------------------------------------------------------------===//
 
+static Error checkChunks(const ProgramPlan &plan) {
+  const int64_t chunks = plan.chunksPerStage, stages = plan.stages();
+  if (chunks < 1)
+    return planError("a stage runs {0} chunks", chunks);
+  if (chunks > 1 && stages == 1)
+    return planError("{0} chunks per stage need the mesh axis {1}", chunks, kPipeAxis);
+  const bool isInterleaved = plan.schedule == ScheduleKind::interleaved;
+  const int64_t most = isInterleaved ? chunks : plan.schedule == ScheduleKind::zeroBubble ? 2 : 1;
+  if (chunks > most)
+    return planError("a stage of schedule {0} runs at most {1} chunks, not {2}",
+                     nameOf(plan.schedule), most, chunks);
+  if (!plan.cutNodes.empty() && int64_t(plan.cutNodes.size()) != stages * chunks - 1)
+    return planError("{0} nodes start chunks, but {1} stages with {2} chunks each need {3}",
+                     plan.cutNodes.size(), stages, chunks, stages * chunks - 1);
+  if (isInterleaved && std::max<int64_t>(plan.microbatches, 1) % stages)
+    return planError("schedule {0} with {1} chunks per stage needs a number of microbatches that "
+                     "the {2} stages divide, not {3}",
+                     nameOf(plan.schedule), chunks, stages,
+                     std::max<int64_t>(plan.microbatches, 1));
+  return Error::success();
+}
+
 static Error checkMesh(const ProgramPlan &plan) {
   StringSet<> names;
   for (const PlanAxis &axis : plan.mesh) {
@@ -26,7 +48,7 @@ static Error checkMesh(const ProgramPlan &plan) {
     return planError("a batch is cut into {0} microbatches", plan.microbatches);
   if (plan.schedule != ScheduleKind::oneForwardOneBackward && plan.stages() == 1)
     return planError("schedule {0} needs the mesh axis {1}", nameOf(plan.schedule), kPipeAxis);
-  return Error::success();
+  return checkChunks(plan);
 }
 
 static Error checkZero(const ProgramPlan &plan) {
@@ -62,6 +84,9 @@ Error ProgramPlan::check() const {
   if (remat.savedBytes != 0 && !remat.nodes.empty())
     return planError("recomputation saves {0} bytes and is of the nodes '{1}' alone",
                      remat.savedBytes, join(remat.nodes, ","));
+  for (int64_t stage : remat.stages)
+    if (stage < 0 || stage >= stages())
+      return planError("stage {0} of {1} computes values again", stage, stages());
   if (buckets.first < 1 || buckets.later < 1)
     return planError("buckets close at {0} and {1} bytes", buckets.first, buckets.later);
   if (deviceBytes < 0)

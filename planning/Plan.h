@@ -66,6 +66,8 @@ struct RematChoice {
   /// Patterns of ONNX node names. If there are any, `savedBytes` is 0, and the values of the
   /// matching nodes are computed again.
   std::vector<std::string> nodes;
+  /// The stages of the pipeline that compute values again, in increasing order; empty for all.
+  std::vector<int64_t> stages;
 
   bool isNone() const { return savedBytes == 0 && nodes.empty(); }
 };
@@ -111,6 +113,12 @@ struct ProgramPlan {
   int64_t microbatches = 0;
   /// The order in which the stages of a pipeline run the microbatches.
   ScheduleKind schedule = ScheduleKind::oneForwardOneBackward;
+  /// The number of chunks that each stage runs. Only the schedules `interleaved` and `zeroBubble`
+  /// can run several.
+  int64_t chunksPerStage = 1;
+  /// Patterns of ONNX node names, one per chunk but the first: a chunk starts with the first op of
+  /// a node that matches. Empty for the best cut.
+  std::vector<std::string> cutNodes;
   /// Layouts that the user asks for. Each has the form GLOB=ENTRY;ENTRY.. (see
   /// dpc-annotate-layouts).
   std::vector<std::string> layouts;
@@ -128,6 +136,9 @@ struct ProgramPlan {
 
   /// The number of stages of the pipeline; 1 if there is none.
   int64_t stages() const;
+
+  /// Whether the chunks run through the stages forth and back (StageCut.h).
+  bool chunksTurn() const { return schedule == ScheduleKind::zeroBubble; }
 
   /// Whether the last microbatch is computed after the loop (dpc-peel-microbatches), so that
   /// ranks can reduce each of its gradients as soon as it exists. From stage `gradients` on the
@@ -153,6 +164,8 @@ template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor 
   visit("mesh", plan.mesh);
   visit("microbatches", plan.microbatches);
   visit("schedule", plan.schedule);
+  visit("chunksPerStage", plan.chunksPerStage);
+  visit("cutNodes", plan.cutNodes);
   visit("layouts", plan.layouts);
   visit("fileLayouts", plan.fileLayouts);
   visit("zeroStage", plan.zero.stage);
@@ -160,6 +173,7 @@ template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor 
   visit("zeroKeptBytes", plan.zero.keptBytes);
   visit("rematBytes", plan.remat.savedBytes);
   visit("rematNodes", plan.remat.nodes);
+  visit("rematStages", plan.remat.stages);
   visit("firstBucketBytes", plan.buckets.first);
   visit("bucketBytes", plan.buckets.later);
   visit("overlap", plan.overlap);

@@ -1,10 +1,9 @@
 // Finds the ops of a training step that form its forward pass, by a walk backwards from the loss
-// and from the messages to later stages.
+// and from the messages to later chunks of a pipeline.
 
 #include "passes/Forward/ForwardPass.h"
 
 #include "dialects/Dist/IR/Messages.h"
-#include "dialects/Dist/IR/Stages.h"
 #include "dialects/NN/IR/Program.h"
 
 using namespace mlir;
@@ -31,13 +30,11 @@ static SmallVector<Value> yieldedFor(dist::MicroOp loop, const Ancestors &outsid
   return yielded;
 }
 
-/// Returns the values that `block` itself sends to later stages.
+/// Returns the values that `block` itself sends to later chunks.
 static SmallVector<Value> sentForward(Block &block) {
   SmallVector<Value> sent;
-  const std::optional<int64_t> own =
-      dist::stageOf(block.getParentOp()->getParentOfType<ModuleOp>());
   for (auto send : block.getOps<dist::SendOp>())
-    if (own && *own < int64_t(send.getStage()))
+    if (!send.getBackward())
       sent.push_back(send.getInput());
   return sent;
 }

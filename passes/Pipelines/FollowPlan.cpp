@@ -68,7 +68,7 @@ struct FollowPlanPass : dpc::impl::FollowPlanBase<FollowPlanPass> {
     } else if (level == "ordered") {
       addCuttingPasses(whole, *plan, explain);
       addOrderingPasses(each, *plan, explain);
-      addSchedulingPasses(together, *plan, explain);
+      addSchedulingPasses(together, *plan);
     } else {
       addMemoryPasses(each, *plan, usesOneRegion(*target), explain);
       addCodePasses(each, *plan);

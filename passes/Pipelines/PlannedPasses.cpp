@@ -56,9 +56,18 @@ void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   // live. Advance them before the cut, because only the complete program shows which ops belong to
   // the backward pass.
   manager.addNestedPass<func::FuncOp>(createAdvanceSums());
+  if (!plan.remat.nodes.empty()) {
+    CheckRematNodesOptions check;
+    check.nodes = listOf(plan.remat.nodes);
+    manager.addPass(createCheckRematNodes(check));
+  }
   if (plan.stages() == 1)
     return;
-  manager.addPass(createAssignStages());
+  AssignStagesOptions stages;
+  stages.chunksPerStage = plan.chunksPerStage;
+  stages.turns = plan.chunksTurn();
+  stages.nodes = listOf(plan.cutNodes);
+  manager.addPass(createAssignStages(stages));
   manager.addPass(createCutStages());
   manager.addPass(createVerifyStages());
 }
@@ -71,6 +80,7 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     RematOptions remat;
     remat.savedBytes = plan.remat.savedBytes;
     remat.nodes = listOf(plan.remat.nodes);
+    remat.stages = ArrayRef<int64_t>(plan.remat.stages);
     remat.divides = plan.mayDivideGradients();
     remat.dividedAxes = listOf(plan.zero.axes);
     remat.explain = explain;
@@ -118,13 +128,12 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
     manager.addPass(createOrderComputation());
 }
 
-void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
+void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan) {
   if (plan.stages() == 1)
     return;
   SchedulePipelineOptions schedule;
   schedule.schedule = nameOf(plan.schedule).str();
   schedule.overlap = plan.overlap;
-  schedule.explain = explain;
   manager.addPass(createSchedulePipeline(schedule));
 }
 
@@ -177,7 +186,7 @@ void dpc::addDialectsOfPlans(DialectRegistry &registry) {
   addPlacingPasses(passes, plan, /*explain=*/false);
   addCuttingPasses(passes, plan, /*explain=*/false);
   addOrderingPasses(passes, plan, /*explain=*/false);
-  addSchedulingPasses(passes, plan, /*explain=*/false);
+  addSchedulingPasses(passes, plan);
   addMemoryPasses(passes, plan, /*oneRegion=*/false, /*explain=*/false);
   addCodePasses(passes, plan);
   passes.getDependentDialects(registry);

@@ -29,7 +29,7 @@ bool usesOneRegion(const Target &target);
 
 /// Adds the passes that order the stages of a pipeline together. They run after addOrderingPasses()
 /// has ordered each stage.
-void addSchedulingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan, bool explain);
+void addSchedulingPasses(mlir::OpPassManager &manager, const ProgramPlan &plan);
 
 /// Adds the passes that take a module, or the module of a stage, from level `ordered` to a memory
 /// plan, without code, as

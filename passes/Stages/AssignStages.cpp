@@ -10,7 +10,11 @@
 
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/Messages.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Program.h"
+#include "planning/PlanError.h"
+
+#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 
@@ -31,8 +35,12 @@ struct AssignStagesPass : dpc::impl::AssignStagesBase<AssignStagesPass> {
     const dist::MeshShape mesh = dist::getMeshShape(module);
     if (mesh.axisSize(dist::kPipeAxis) == 1)
       return;
-    if (failed(cutForward(module, mesh.axisSize(dist::kPipeAxis))))
+    const std::vector<int64_t> placed =
+        placeChunks(mesh.axisSize(dist::kPipeAxis), chunksPerStage, turns);
+    if (failed(cutForward(module, placed.size())))
       return signalPassFailure();
+    module->setAttr(dist::DistDialect::kStagesAttrName,
+                    DenseI64ArrayAttr::get(&getContext(), placed));
     // @step comes first, because its forward pass decides which chunks hold which state.
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
@@ -51,10 +59,45 @@ private:
     return roots;
   }
 
-  StageCut requestedCut() const {
+  /// The cut that the options ask for.
+  llvm::Expected<StageCut> requestedCut(const ForwardCut &forward) const {
     StageCut cut{{0}};
     llvm::append_range(cut.starts, ArrayRef<unsigned>(starts));
+    for (const std::string &node : nodes) {
+      llvm::Expected<unsigned> start = findStart(node, forward);
+      if (!start)
+        return start.takeError();
+      if (*start <= cut.starts.back()) {
+        const size_t before = cut.starts.size() - 2;
+        return planError("'{0}' does not come after {1}", node,
+                         cut.starts.size() == 1 ? "the first op" : "'" + nodes[before] + "'");
+      }
+      cut.starts.push_back(*start);
+    }
     return cut;
+  }
+
+  /// The number of the first op of `forward` that is an op of an ONNX node that matches the pattern
+  /// `node`, or that comes after one.
+  static llvm::Expected<unsigned> findStart(StringRef node, const ForwardCut &forward) {
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(node);
+    if (!glob) {
+      llvm::consumeError(glob.takeError());
+      return planError("'{0}' is no pattern", node);
+    }
+    llvm::DenseMap<Operation *, unsigned> numbers; // looked up by key only
+    for (auto [number, op] : llvm::enumerate(forward.getOps()))
+      numbers[op] = number;
+    bool isFound = false;
+    for (Operation &op : *forward.getOps().front()->getBlock()) {
+      isFound |= !isOfLoss(op.getLoc()) && llvm::any_of(nodesOf(op.getLoc()), [&](StringRef name) {
+        return glob->match(name);
+      });
+      if (auto number = numbers.find(&op); isFound && number != numbers.end())
+        return number->second;
+    }
+    return isFound ? planError("the node '{0}' comes after the loss", node)
+                   : planError("the forward pass has no node '{0}'", node);
   }
 
   /// Cuts the forward pass of @step or @infer into `chunks` chunks. Sets the chunks of its ops and
@@ -71,9 +114,17 @@ private:
     StageCutProblem problem = forward.getProblem();
     problem.chunks = chunks;
     problem.inFlight.assign(chunks, 1);
-    llvm::Expected<StageCut> cut = starts.empty() ? cutStages(problem) : requestedCut();
+    // cutStages refuses a program with too few ops.
+    const bool isRequested =
+        (!starts.empty() || !nodes.empty()) && forward.getOps().size() >= size_t(chunks);
+    llvm::Expected<StageCut> cut = isRequested ? requestedCut(forward) : cutStages(problem);
+    if (!cut && isRequested)
+      return module.emitError("--stages: ") << llvm::toString(cut.takeError());
     if (!cut)
-      return function.emitError("pipe=") << chunks << ": " << llvm::toString(cut.takeError());
+      return function.emitError(dist::kPipeAxis)
+             << "=" << chunks / chunksPerStage
+             << (chunksPerStage > 1 ? " with " + Twine(chunksPerStage) + " chunks per stage" : "")
+             << ": " << llvm::toString(cut.takeError());
     if (llvm::Error error = cut->verify(problem))
       return function.emitError("its cut: ") << llvm::toString(std::move(error));
     auto chunkOf = [&](unsigned number) {
@@ -81,6 +132,11 @@ private:
     };
     for (auto [number, op] : llvm::enumerate(forward.getOps()))
       setChunks(op, ChunkSet::only(chunkOf(number)));
+    Builder builder(module.getContext());
+    SmallVector<Attribute> borders;
+    for (unsigned start : cut->starts)
+      borders.push_back(builder.getStringAttr(firstNodeOf(forward.getOps()[start]->getLoc())));
+    module->setAttr(dist::DistDialect::kBordersAttrName, builder.getArrayAttr(borders));
     for (const auto &[name, readers] : forward.getStateReaders()) {
       SmallVector<int64_t> held;
       for (unsigned reader : readers)

@@ -82,13 +82,16 @@ private:
   void addMessages(Value value) {
     for (const StageMessage &message : needs.getMessages(value)) {
       auto number = builder.getI64IntegerAttr(message.number);
+      const UnitAttr direction = message.isBackward ? builder.getUnitAttr() : UnitAttr();
       if (message.from == stage)
         builder.create<dist::SendOp>(value.getLoc(), mapping.lookup(value),
-                                     builder.getI64IntegerAttr(message.to), mesh, axis, number);
+                                     builder.getI64IntegerAttr(message.to), mesh, axis, number,
+                                     direction);
       if (message.to == stage)
-        mapping.map(value, builder.create<dist::RecvOp>(value.getLoc(), value.getType(),
-                                                        builder.getI64IntegerAttr(message.from),
-                                                        mesh, axis, number));
+        mapping.map(value,
+                    builder.create<dist::RecvOp>(
+                        value.getLoc(), value.getType(), builder.getI64IntegerAttr(message.from),
+                        mesh, axis, number, builder.getI64IntegerAttr(message.chunk), direction));
     }
   }
 
@@ -178,13 +181,29 @@ struct CutStagesPass : dpc::impl::CutStagesBase<CutStagesPass> {
       return;
     const int64_t stages = mesh.getShape().axisSize(dist::kPipeAxis);
     const SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    StageNeeds needs(stages);
+    SmallVector<int64_t> stageOfChunk = llvm::to_vector(llvm::seq(stages));
+    if (auto placed =
+            module->getAttrOfType<DenseI64ArrayAttr>(dist::DistDialect::kStagesAttrName)) {
+      stageOfChunk.assign(placed.asArrayRef().begin(), placed.asArrayRef().end());
+      if (stageOfChunk.empty() ||
+          llvm::any_of(stageOfChunk, [&](int64_t stage) { return stage < 0 || stage >= stages; })) {
+        module.emitError("has chunks on other stages than the ") << stages << " of the mesh";
+        return signalPassFailure();
+      }
+    }
+    StageNeeds needs(stageOfChunk);
     needs.addFunctions(functions);
     OpBuilder builder(&getContext());
+    const SmallVector<std::string> crossings = needs.describeCrossings();
+    const ArrayAttr described =
+        builder.getStrArrayAttr(SmallVector<StringRef>(crossings.begin(), crossings.end()));
     builder.setInsertionPointToEnd(module.getBody());
     for (int64_t stage = 0; stage < stages; ++stage) {
       auto made = builder.create<ModuleOp>(module.getLoc(), "stage." + std::to_string(stage));
       made->setDiscardableAttrs(module->getDiscardableAttrDictionary());
+      for (StringRef ofRoot :
+           {dist::DistDialect::kBordersAttrName, dist::DistDialect::kStagesAttrName})
+        made->removeAttr(ofRoot);
       made->setAttr(dist::DistDialect::kStageAttrName, builder.getI64IntegerAttr(stage));
       OpBuilder::atBlockEnd(made.getBody()).clone(*mesh);
       StageBuilder stageBuilder(needs, stage, mesh);
@@ -193,6 +212,7 @@ struct CutStagesPass : dpc::impl::CutStagesBase<CutStagesPass> {
     }
     for (func::FuncOp function : functions)
       function.erase();
+    module->setAttr(dist::DistDialect::kCrossingsAttrName, described);
   }
 };
 

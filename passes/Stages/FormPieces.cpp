@@ -25,26 +25,24 @@ namespace {
 /// Forms the pieces of one loop.
 class PieceForming {
 public:
-  PieceForming(dist::MicroOp loop, const PieceSets &sets, int64_t chunk)
-      : body(loop.getBodyBlock()), sets(sets), chunk(chunk) {}
+  PieceForming(dist::MicroOp loop, const PieceSets &sets)
+      : body(loop.getBodyBlock()), sets(sets), ops(sets.getRanks()), yieldedAsIs(sets.getRanks()) {}
 
   void run() {
     for (Operation &op : body.without_terminator())
       if (dist::isMessage(&op))
         messages.push_back(&op);
       else if (!sets.isFree(&op))
-        ops[unsigned(sets.pieceOf(&op))].push_back(&op);
+        ops[sets.rankOf(&op)].push_back(&op);
     // What the loop yields is a result of a piece, also if no piece computes it.
     for (OpOperand &yielded : body.getTerminator()->getOpOperands())
       if (Operation *maker = yielded.get().getDefiningOp(); !maker || dist::isMessage(maker))
-        yieldedAsIs[maker ? unsigned(sets.pieceOf(maker)) : 0].push_back(&yielded);
-    moveReceives(PieceKind::forward);
-    form(PieceKind::forward);
-    moveSends();
-    moveReceives(PieceKind::backward);
-    form(PieceKind::backward);
-    moveSends();
-    form(PieceKind::weight);
+        yieldedAsIs[maker ? sets.rankOf(maker) : 0].push_back(&yielded);
+    for (PieceRank rank = 0; rank < sets.getRanks(); ++rank) {
+      moveReceives(rank);
+      form(rank);
+      moveSends();
+    }
     SmallVector<Operation *> left;
     for (Operation &op : body.without_terminator())
       if (sets.isFree(&op))
@@ -55,10 +53,10 @@ public:
   }
 
 private:
-  /// Moves the receives that belong to `kind` to the end of the block.
-  void moveReceives(PieceKind kind) {
+  /// Moves the receives that belong to the piece `rank` to the end of the block.
+  void moveReceives(PieceRank rank) {
     for (Operation *message : messages)
-      if (isa_and_nonnull<dist::RecvOp>(message) && sets.pieceOf(message) == kind)
+      if (isa_and_nonnull<dist::RecvOp>(message) && sets.rankOf(message) == rank)
         message->moveBefore(body.getTerminator());
   }
 
@@ -77,11 +75,11 @@ private:
     }
   }
 
-  /// Moves the ops of one kind into a piece. The results of the piece are the values that other ops
-  /// of the iteration read.
-  void form(PieceKind kind) {
-    SmallVector<Operation *> &own = ops[unsigned(kind)];
-    ArrayRef<OpOperand *> passed = yieldedAsIs[unsigned(kind)];
+  /// Moves the ops of the piece `rank` into a piece. Its results are the values that other ops of
+  /// the iteration read.
+  void form(PieceRank rank) {
+    SmallVector<Operation *> &own = ops[rank];
+    ArrayRef<OpOperand *> passed = yieldedAsIs[rank];
     if (own.empty() && passed.empty())
       return;
     const llvm::DenseSet<Operation *> members(own.begin(), own.end());
@@ -99,8 +97,8 @@ private:
     for (OpOperand *yielded : passed)
       types.push_back(yielded->get().getType());
     auto piece = builder.create<dist::PieceOp>(
-        loc, types, builder.getStringAttr(StringRef("FBW").substr(unsigned(kind), 1)),
-        builder.getI64IntegerAttr(chunk));
+        loc, types, builder.getStringAttr(StringRef("FBW").substr(unsigned(sets.kindOf(rank)), 1)),
+        builder.getI64IntegerAttr(sets.chunkOf(rank)));
     Block *inside = builder.createBlock(&piece.getBody());
     builder.setInsertionPointToEnd(inside);
     IRMapping copies;
@@ -157,11 +155,11 @@ private:
 
   Block &body;
   const PieceSets &sets;
-  const int64_t chunk;
   SmallVector<Operation *> messages;
-  SmallVector<Operation *> ops[kPieceKinds];
-  /// By kind: the operands of the terminator that are block arguments or received values.
-  SmallVector<OpOperand *> yieldedAsIs[kPieceKinds];
+  /// By rank: the ops of the piece.
+  std::vector<SmallVector<Operation *>> ops;
+  /// By rank: the operands of the terminator that are block arguments or received values.
+  std::vector<SmallVector<OpOperand *>> yieldedAsIs;
 };
 
 struct FormPiecesPass : dpc::impl::FormPiecesBase<FormPiecesPass> {
@@ -172,11 +170,27 @@ struct FormPiecesPass : dpc::impl::FormPiecesBase<FormPiecesPass> {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
     if (!stage || !step)
       return;
+    if (dist::MicroOp loop = findPipelined(step))
+      PieceForming(loop, PieceSets(loop, *stage, splitsWeights)).run();
+  }
+
+private:
+  /// The loop whose microbatches the stages compute one after the other: the loop with messages. If
+  /// several have messages, it is the one with messages to earlier chunks or from later ones. Null
+  /// if there is no such loop.
+  static dist::MicroOp findPipelined(func::FuncOp step) {
+    SmallVector<dist::MicroOp> loops, backward;
     for (auto loop : step.front().getOps<dist::MicroOp>()) {
-      const PieceSets sets(loop, *stage, splitsWeights);
-      if (sets.hasBackward())
-        PieceForming(loop, sets, /*chunk=*/*stage).run();
+      const auto messages = llvm::make_filter_range(
+          loop.getBodyBlock(), [](Operation &op) { return dist::isMessage(&op); });
+      if (messages.empty())
+        continue;
+      loops.push_back(loop);
+      if (llvm::any_of(messages, [](Operation &op) { return dist::isBackwardMessage(&op); }))
+        backward.push_back(loop);
     }
+    ArrayRef<dist::MicroOp> found = loops.size() == 1 ? loops : backward;
+    return found.size() == 1 ? found.front() : dist::MicroOp();
   }
 };
 

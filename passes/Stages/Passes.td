@@ -6,8 +6,10 @@ include "mlir/Pass/PassBase.td"
 def AssignStages : Pass<"dpc-assign-stages", "mlir::ModuleOp"> {
   let summary = "Assigns the ops of a program to the chunks of a pipeline";
   let description = [{
-    Cuts the forward pass of `@step`, or of `@infer`, into chunks (StageCut.h), one per
-    coordinate on the mesh axis `pipe`. The attribute `dist.chunks` of an op or of an
+    Cuts the forward pass of `@step`, or of `@infer`, into chunks (StageCut.h), one or
+    several per coordinate on the mesh axis `pipe`. The attribute `dist.stages` of the
+    module lists the stage of each chunk, and `dist.borders` the first ONNX node of each
+    chunk. The attribute `dist.chunks` of an op or of an
     argument lists the chunks that can run the op or hold the argument. Without the
     attribute, every chunk can. All other ops follow the cut by dataflow (ChunkSets.h).
 
@@ -24,6 +26,11 @@ def AssignStages : Pass<"dpc-assign-stages", "mlir::ModuleOp"> {
   let options = [
     ListOption<"starts", "starts", "unsigned",
                "The first op of each chunk but the first, as numbers of ops that a cut assigns (default: the best cut)">,
+    ListOption<"nodes", "nodes", "std::string",
+               "The same as patterns of the names of ONNX nodes: a chunk starts with the first op of a node that matches">,
+    Option<"chunksPerStage", "chunks-per-stage", "int64_t", "1", "The chunks that each stage runs">,
+    Option<"turns", "turns", "bool", "false",
+           "Chunks run through the stages forth and back, instead of forth only">,
   ];
 }
 
@@ -40,6 +47,9 @@ def CutStages : Pass<"dpc-cut-stages", "mlir::ModuleOp"> {
     received outside of the loop. `dist.combine_stages` becomes the sum of the stage's own
     terms and a `dist.stage_reduce` among the stages that have terms or read the result.
 
+    The attribute `dist.crossings` of the root describes the values of the forward pass
+    that cross more than one border between chunks.
+
     Does nothing if the mesh has no axis `pipe`, or if its size is 1.
 
     Needs: dpc-assign-stages. Keeps: values, apart from the order of sums over stages.
@@ -50,13 +60,15 @@ def CutStages : Pass<"dpc-cut-stages", "mlir::ModuleOp"> {
 def FormPieces : Pass<"dpc-form-pieces", "mlir::ModuleOp"> {
   let summary = "Divides the iterations of a stage's pipelined loop into pieces";
   let description = [{
-    Runs on the module of a stage. If a loop of `@step` has messages to earlier stages or
-    from later ones, the pass moves the ops of its body into one `dist.piece` for the
-    forward pass, and one for the backward pass. With `splits-weights`, a third piece
+    Runs on the module of a stage. If a loop of `@step` has messages, the pass moves the
+    ops of its body into two instances of `dist.piece` per chunk of the stage: the forward
+    pass and the backward pass. If several loops have messages, it is the loop with messages
+    to earlier chunks or from later ones. With `splits-weights`, a third piece
     computes what no message needs: mostly gradients of weights. PieceSets.h says which op
     belongs to which piece. The messages follow the pieces that compute them, and precede
-    the pieces that read them. All stages order them alike: what the forward pass receives,
-    what it sends, what the backward pass receives, what it sends.
+    the pieces that read them. All stages order them alike: what the forward pass of the
+    first chunk receives, what it sends, and so on until the last chunk, and then the same
+    for the backward passes from the last chunk to the first one.
 
     Does nothing in other modules.
 
@@ -76,7 +88,8 @@ def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
     pieces and messages, schedules the pieces (PipelineSchedule.h), and gives all messages
     one total order: by the time at which the schedule has them ready. The attribute
     `dist.order` of each pipelined loop lists the pieces and messages of its stage in the
-    order in which the stage starts them (StageOrder.h).
+    order in which the stage starts them (StageOrder.h). The attribute `dist.pipeline` of
+    the root holds the schedule with its times.
 
     A message is sent after the piece that computes it. A receive starts before the piece
     that reads it, or earlier, if a later message in the total order is due. Therefore two
@@ -91,9 +104,8 @@ def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::dpc::dist::DistDialect"];
   let options = [
-    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b or zero-bubble">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved or zero-bubble">,
     Option<"overlap", "overlap", "bool", "true", "Messages are under way while pieces compute">,
-    Option<"explain", "explain", "bool", "false", "Say in remarks what was decided">,
   ];
 }
 

@@ -12,26 +12,28 @@
 using namespace mlir;
 using namespace dpc;
 
-static constexpr unsigned kForward = unsigned(PieceKind::forward),
-                          kBackward = unsigned(PieceKind::backward),
-                          kWeight = unsigned(PieceKind::weight);
-
 PieceSets::PieceSets(dist::MicroOp loop, int64_t stage, bool splitsWeights)
-    : body(loop.getBodyBlock()), stage(stage) {
-  for (Operation &op : body)
-    isPipelined |= dist::isMessage(&op) && isBackward(&op);
-  if (!isPipelined)
-    return;
+    : body(loop.getBodyBlock()) {
+  findChunks(stage);
   findFree();
-  findKinds(splitsWeights);
+  findRanks();
+  if (splitsWeights)
+    splitWeights();
   moveToReaders();
 }
 
-bool PieceSets::isBackward(Operation *message) const {
-  if (auto send = dyn_cast<dist::SendOp>(message))
-    return int64_t(send.getStage()) < stage;
-  auto recv = dyn_cast<dist::RecvOp>(message);
-  return recv && int64_t(recv.getStage()) > stage;
+void PieceSets::findChunks(int64_t stage) {
+  chunks.push_back(stage);
+  for (auto recv : body.getOps<dist::RecvOp>())
+    chunks.push_back(recv.getChunk().value_or(stage));
+  llvm::sort(chunks);
+  chunks.erase(std::unique(chunks.begin(), chunks.end()), chunks.end());
+}
+
+PieceRank PieceSets::rankOfMessage(dist::RecvOp recv) const {
+  const PieceRank place =
+      recv.getChunk() ? llvm::find(chunks, int64_t(*recv.getChunk())) - chunks.begin() : 0;
+  return recv.getBackward() ? chunks.size() + 2 * (chunks.size() - 1 - place) : place;
 }
 
 void PieceSets::findFree() {
@@ -60,57 +62,68 @@ void PieceSets::addReaders(Value value, SmallVectorImpl<Operation *> &readers) c
   }
 }
 
-void PieceSets::findKinds(bool splitsWeights) {
-  // Forward over the ops: what depends on a message from a later stage. Free ops take part, so that
-  // their readers know.
+/// Calls visit(maker) for each op of `body` whose result `op` reads.
+static void forEachMaker(Block &body, Operation *op, llvm::function_ref<void(Operation *)> visit) {
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &body)
+        visit(maker);
+  });
+}
+
+void PieceSets::findRanks() {
+  // Free ops take part, so that their readers know.
   for (Operation &op : body.without_terminator()) {
-    unsigned kind = kForward;
-    if (isa<dist::RecvOp>(op) && isBackward(&op))
-      kind = kBackward;
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &body)
-          kind = std::max(kind, kinds.lookup(maker));
-    });
-    kinds[&op] = kind;
+    auto recv = dyn_cast<dist::RecvOp>(op);
+    PieceRank rank = recv ? rankOfMessage(recv) : 0;
+    forEachMaker(body, &op, [&](Operation *maker) { rank = std::max(rank, ranks.lookup(maker)); });
+    ranks[&op] = rank;
   }
-  if (!splitsWeights)
-    return;
-  // Backward over the ops: what a message to an earlier stage needs stays, and the rest of the
-  // backward pass is `weight`. A stage without messages from later stages computes its backward
-  // pass with the forward one, and only what no message needs can be `weight` there.
+}
+
+/// Backward over the ops: what a message needs stays, and the rest of a backward piece becomes the
+/// piece of gradients of the same chunk. The last chunk of the pipeline receives nothing in its
+/// backward pass and computes it with the forward one, and only what no message needs can be
+/// gradients there.
+void PieceSets::splitWeights() {
+  const PieceRank lastForward = chunks.size() - 1;
+  const bool isLast = llvm::none_of(body.getOps<dist::RecvOp>(), [&](dist::RecvOp recv) {
+    return rankOfMessage(recv) == lastForward + 1;
+  });
   llvm::DenseSet<Operation *> needed;
-  const bool isLast =
-      llvm::none_of(body, [&](Operation &op) { return isa<dist::RecvOp>(op) && isBackward(&op); });
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     if (isa<dist::SendOp>(op))
       needed.insert(&op);
     if (needed.contains(&op)) {
-      op.walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &body)
-            needed.insert(maker);
-      });
+      forEachMaker(body, &op, [&](Operation *maker) { needed.insert(maker); });
       continue;
     }
-    if (kinds.lookup(&op) == kBackward || (isLast && !isa<dist::RecvOp>(op)))
-      kinds[&op] = kWeight;
+    PieceRank &rank = ranks[&op];
+    if (kindOf(rank) == PieceKind::backward)
+      ++rank;
+    else if (isLast && rank == lastForward && !isa<dist::RecvOp>(op))
+      rank += 2;
   }
 }
 
 void PieceSets::moveToReaders() {
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    if (free.contains(&op) || dist::isMessage(&op) || kinds.lookup(&op) == kWeight)
+    const PieceRank own = ranks.lookup(&op);
+    if (free.contains(&op) || dist::isMessage(&op) || kindOf(own) == PieceKind::weight)
       continue;
     SmallVector<Operation *> readers;
     for (Value result : op.getResults())
       addReaders(result, readers);
-    unsigned first = kWeight;
-    for (Operation *reader : readers)
-      first = std::min(first, reader->hasTrait<OpTrait::IsTerminator>() || dist::isMessage(reader)
-                                  ? kinds.lookup(&op)
-                                  : kinds.lookup(reader));
-    if (readers.empty() || first <= kinds.lookup(&op))
+    PieceRank first = getRanks(), last = 0;
+    for (Operation *reader : readers) {
+      const bool isFixed = reader->hasTrait<OpTrait::IsTerminator>() || dist::isMessage(reader);
+      const PieceRank rank = isFixed ? own : ranks.lookup(reader);
+      first = std::min(first, rank);
+      last = std::max(last, rank);
+    }
+    // A stage may run a piece of gradients after later pieces, so those do not read its results.
+    if (readers.empty() || first <= own ||
+        (kindOf(first) == PieceKind::weight && kindOf(last) != PieceKind::weight))
       continue;
     // The bytes that the later piece would keep in place of the results of the op.
     int64_t more = 0;
@@ -122,7 +135,7 @@ void PieceSets::moveToReaders() {
       addReaders(operand, others);
       if (llvm::none_of(others, [&](Operation *other) {
             return other != &op && !other->hasTrait<OpTrait::IsTerminator>() &&
-                   kinds.lookup(other) >= first;
+                   ranks.lookup(other) >= first;
           }))
         more += tensorBytes(operand.getType());
     }
@@ -130,6 +143,6 @@ void PieceSets::moveToReaders() {
     for (Value result : op.getResults())
       less += tensorBytes(result.getType());
     if (more < less)
-      kinds[&op] = first;
+      ranks[&op] = first;
   }
 }

@@ -30,10 +30,8 @@ using namespace dpc;
 
 namespace {
 
-/// The pipelined loop of a stage, which runs one chunk.
+/// The pipelined loop of a stage.
 struct StageLoop {
-  ModuleOp module;
-  int64_t stage = 0;
   dist::MicroOp loop;
   SmallVector<dist::PieceOp> pieces;
   /// The position of the stage among the stages that have pieces.
@@ -68,20 +66,22 @@ public:
     problem.microbatches = first.getCount();
   }
 
-  LogicalResult run(bool explain) {
+  LogicalResult run(ModuleOp root) {
     for (const StageLoop &each : loops)
-      addChunk(each);
+      for (dist::PieceOp piece : each.pieces)
+        chunkNumbers[piece.getChunk()];
+    problem.chunks.resize(chunkNumbers.size());
+    for (auto [index, number] : llvm::enumerate(llvm::make_second_range(chunkNumbers)))
+      number = index;
+    for (const StageLoop &each : loops)
+      addPieces(each);
     findMessages();
     addEdges();
     llvm::Expected<PipelineSchedule> schedule = schedulePipeline(problem);
     llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
       return loops.front().loop->emitError("schedule: ") << llvm::toString(std::move(error));
-    if (explain)
-      loops.front().loop->emitRemark("schedule ")
-          << nameOf(problem.kind) << ", a bubble of "
-          << llvm::formatv("{0:P1}", schedule->bubble(problem)).str() << ":\n"
-          << schedule->toString();
+    describe(root, *schedule);
     giveOrders(*schedule);
     return success();
   }
@@ -114,25 +114,39 @@ private:
     return last;
   }
 
-  void addChunk(const StageLoop &each) {
-    PipelineProblem::Chunk chunk;
-    chunk.stage = each.position;
-    for (auto [index, piece] : llvm::enumerate(each.pieces)) {
+  void addPieces(const StageLoop &each) {
+    for (size_t index = 0; index < each.pieces.size(); ++index) {
+      dist::PieceOp piece = each.pieces[index];
+      PipelineProblem::Chunk &chunk = problem.chunks[chunkOf(piece)];
+      chunk.stage = each.position;
+      // The scheduler starts each chunk with its forward piece. A chunk without one has an empty
+      // one.
+      chunk.pieces[0].exists = true;
       PipelineProblem::Piece &own = chunk.pieces[unsigned(kindOf(piece))];
       own.exists = true;
       own.durationNs = nanoseconds(piece);
-      // What this piece and the earlier ones leave for later pieces, and what they have received.
-      auto addHeld = [&, index = index](Value value) {
+      // What this piece and the earlier ones of its chunk leave for later pieces, and what they
+      // have received.
+      auto addHeld = [&](Value value) {
         if (lastReader(each, value) > int64_t(index))
           own.heldBytes += tensorBytes(value.getType());
       };
-      for (dist::PieceOp maker : ArrayRef(each.pieces).take_front(index + 1))
+      for (dist::PieceOp maker : ArrayRef(each.pieces).take_front(index + 1)) {
+        if (maker.getChunk() != piece.getChunk())
+          continue;
         llvm::for_each(maker.getResults(), addHeld);
-      for (auto recv : piece->getBlock()->getOps<dist::RecvOp>())
-        if (recv->isBeforeInBlock(piece))
-          addHeld(recv.getResult());
+        for (auto recv : piece->getBlock()->getOps<dist::RecvOp>())
+          if (firstReader(each, recv.getResult()) == maker)
+            addHeld(recv.getResult());
+      }
     }
-    problem.chunks.push_back(chunk);
+  }
+
+  /// The first piece of `each` that reads `value`; null if none reads it.
+  static dist::PieceOp firstReader(const StageLoop &each, Value value) {
+    const auto *found =
+        llvm::find_if(each.pieces, [&](dist::PieceOp piece) { return isReadIn(piece, value); });
+    return found == each.pieces.end() ? dist::PieceOp() : *found;
   }
 
   void findMessages() {
@@ -160,16 +174,31 @@ private:
       messages.push_back(message);
   }
 
+  unsigned chunkOf(dist::PieceOp piece) const {
+    return chunkNumbers.find(piece.getChunk())->second;
+  }
+
+  void addEdge(dist::PieceOp from, dist::PieceOp to, double seconds) {
+    problem.edges.push_back(
+        {chunkOf(from), kindOf(from), chunkOf(to), kindOf(to), int64_t(1e9 * seconds)});
+  }
+
   void addEdges() {
+    // Chunks of one stage pass each other values without messages.
+    for (const StageLoop &each : loops)
+      for (dist::PieceOp from : each.pieces)
+        for (dist::PieceOp to : each.pieces)
+          if (from.getChunk() != to.getChunk() && from->isBeforeInBlock(to) &&
+              llvm::any_of(from.getResults(), [&](Value value) { return isReadIn(to, value); }))
+            addEdge(from, to, 0);
     const StringRef axes[] = {dist::kPipeAxis};
     for (LoopMessage message : messages) {
       if (!message.maker || !message.reader)
         continue;
       const Price price =
           priceMessage(tensorBytes(message.send.getInput().getType()), machine.linkOver(axes));
-      problem.edges.push_back({message.from->position, kindOf(message.from->pieces[*message.maker]),
-                               message.to->position, kindOf(message.to->pieces[*message.reader]),
-                               int64_t(1e9 * price.seconds)});
+      addEdge(message.from->pieces[*message.maker], message.to->pieces[*message.reader],
+              price.seconds);
     }
   }
 
@@ -183,6 +212,39 @@ private:
              std::tie(other.readyNs, other.message, other.microbatch);
     }
   };
+
+  /// Sets the attribute `dist.pipeline` of the root.
+  void describe(ModuleOp root, const PipelineSchedule &schedule) const {
+    Builder builder(root.getContext());
+    const std::vector<std::vector<int64_t>> allEnds = schedule.findEnds(problem);
+    SmallVector<Attribute> rows, starts, ends;
+    for (const std::vector<PieceRun> &runs : schedule.stages) {
+      std::string row;
+      SmallVector<int64_t> from, to;
+      for (const PieceRun &run : runs) {
+        const unsigned kind = unsigned(run.kind);
+        const int64_t end = allEnds[run.chunk * kPieceKinds + kind][run.microbatch];
+        row += (row.empty() ? "" : " ") + std::to_string(numberOf(run.chunk)) + "FBW"[kind] +
+               std::to_string(run.microbatch);
+        to.push_back(end);
+        from.push_back(end - problem.chunks[run.chunk].pieces[kind].durationNs);
+      }
+      rows.push_back(builder.getStringAttr(row));
+      starts.push_back(builder.getDenseI64ArrayAttr(from));
+      ends.push_back(builder.getDenseI64ArrayAttr(to));
+    }
+    root->setAttr(dist::DistDialect::kPipelineAttrName,
+                  dist::PipelineAttr::get(root.getContext(), nameOf(problem.kind),
+                                          int64_t(1e6 * schedule.bubble(problem)),
+                                          builder.getArrayAttr(rows), builder.getArrayAttr(starts),
+                                          builder.getArrayAttr(ends)));
+  }
+
+  /// The chunk of the pipeline with the number `index` in the problem.
+  int64_t numberOf(unsigned index) const {
+    return llvm::find_if(chunkNumbers, [&](const auto &each) { return each.second == index; })
+        ->first;
+  }
 
   /// Sets the attribute `dist.order` of each loop.
   void giveOrders(const PipelineSchedule &schedule) {
@@ -198,9 +260,10 @@ private:
     for (auto [index, message] : llvm::enumerate(messages))
       for (unsigned m = 0; m < problem.microbatches; ++m) {
         int64_t ready = 0;
-        if (message.maker)
-          ready = ends[message.from->position * kPieceKinds +
-                       unsigned(kindOf(message.from->pieces[*message.maker]))][m];
+        if (message.maker) {
+          dist::PieceOp maker = message.from->pieces[*message.maker];
+          ready = ends[chunkOf(maker) * kPieceKinds + unsigned(kindOf(maker))][m];
+        }
         due.push_back({ready, index, m});
       }
     llvm::sort(due);
@@ -227,9 +290,12 @@ private:
     }
 
     void run(const PieceRun &run) {
-      int64_t piece = 0;
-      while (kindOf(own.pieces[piece]) != run.kind)
-        ++piece;
+      const auto *found = llvm::find_if(own.pieces, [&](dist::PieceOp each) {
+        return kindOf(each) == run.kind && all.chunkOf(each) == run.chunk;
+      });
+      if (found == own.pieces.end()) // the empty forward piece of addPieces
+        return;
+      const int64_t piece = found - own.pieces.begin();
       startNeeded([&](const LoopMessage &message, int64_t microbatch) {
         return message.to == &own && microbatch == run.microbatch && message.reader &&
                int64_t(*message.reader) == piece;
@@ -310,6 +376,8 @@ private:
   const Machine &machine;
   const bool overlap;
   PipelineProblem problem;
+  /// By chunk of the pipeline: its number in `problem`.
+  std::map<int64_t, unsigned> chunkNumbers;
   std::vector<LoopMessage> messages;
 };
 
@@ -324,7 +392,7 @@ struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePa
         continue;
       for (auto loop : step.front().getOps<dist::MicroOp>())
         if (SmallVector<dist::PieceOp> pieces = dist::piecesOf(loop); !pieces.empty())
-          loops.push_back({program.module, *program.stage, loop, pieces, unsigned(loops.size())});
+          loops.push_back({loop, pieces, unsigned(loops.size())});
     }
     if (loops.empty())
       return;
@@ -336,7 +404,7 @@ struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePa
       getOperation().emitError("unknown schedule '") << schedule << "'";
       return signalPassFailure();
     }
-    if (failed(PipelineScheduling(loops, *machine, *kind, overlap).run(explain)))
+    if (failed(PipelineScheduling(loops, *machine, *kind, overlap).run(getOperation())))
       signalPassFailure();
   }
 };

@@ -2,10 +2,14 @@
 
 #include "passes/Stages/StageNeeds.h"
 
+#include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 #include "dialects/NN/IR/Shape.h"
+#include "planning/SizeText.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -35,7 +39,7 @@ SmallVector<int64_t> StageNeeds::stagesOf(const ChunkSet &set) const {
   SmallVector<int64_t> found;
   for (int64_t stage = 0; stage < stages; ++stage)
     if (set.isEverywhere() ||
-        llvm::any_of(set.getChunks(), [&](int64_t chunk) { return chunk % stages == stage; }))
+        llvm::any_of(set.getChunks(), [&](int64_t chunk) { return isOn(stage, chunk); }))
       found.push_back(stage);
   return found;
 }
@@ -107,7 +111,7 @@ void StageNeeds::addOperands(Value value, int64_t stage) {
     auto known = llvm::find_if(able, [&](int64_t each) { return has(value, each); });
     const int64_t from = known != able.end() ? *known : able.front();
     need(value, from);
-    messages[value].push_back({from, stage, nextNumber++});
+    messages[value].push_back({from, stage, nextNumber++, 0, 0, false});
     if (dist::MicroOp loop = loopAround(value))
       run(loop, stage);
     return;
@@ -171,8 +175,10 @@ void StageNeeds::addFunctions(ArrayRef<func::FuncOp> functions) {
       nn::ResultAttr attr = nn::getResult(function, result.getOperandNumber());
       if (attr.getKind() == nn::ResultKind::state)
         continue;
-      // The last stage returns what every stage can compute, because it has the loss.
-      const int64_t stage = stagesOf(chunksOf(result.get())).back();
+      // The stage of the last chunk returns what every stage can compute, because it has the loss.
+      const SmallVector<int64_t> able = stagesOf(chunksOf(result.get()));
+      const int64_t last = stageOfChunk.back(),
+                    stage = llvm::is_contained(able, last) ? last : able.back();
       returned[function].insert({result.getOperandNumber(), stage});
       need(result.get(), stage);
     }
@@ -181,6 +187,74 @@ void StageNeeds::addFunctions(ArrayRef<func::FuncOp> functions) {
     before = known.size();
     addStateResults(functions);
     addOperandsOfWaiting();
+  }
+  setChunksOfMessages();
+}
+
+SmallVector<std::string> StageNeeds::describeCrossings() const {
+  std::map<int64_t, std::string> byNumber;
+  for (const auto &[value, own] : messages)
+    for (const StageMessage &message : own)
+      if (!message.isBackward && message.chunk > message.maker + 1) {
+        const StringRef node = firstNodeOf(value.getLoc());
+        byNumber[message.number] =
+            llvm::formatv("{0}, {1}, from stage {2} to stage {3}",
+                          node.empty() ? "a value" : "what '" + node.str() + "' makes",
+                          bytesText(tensorBytes(value.getType())), message.from, message.to);
+      }
+  return llvm::to_vector(llvm::make_second_range(byNumber));
+}
+
+std::set<int64_t> StageNeeds::readersOf(Value value, int64_t stage) const {
+  std::set<int64_t> chunks;
+  llvm::DenseSet<Value> seen = {value}; // looked up by key only
+  SmallVector<Value> waiting = {value};
+  auto follow = [&](Value next) {
+    if (seen.insert(next).second)
+      waiting.push_back(next);
+  };
+  while (!waiting.empty()) {
+    Value read = waiting.pop_back_val();
+    for (OpOperand &use : read.getUses()) {
+      Operation *user = use.getOwner();
+      if (!runs(user, stage))
+        continue;
+      if (auto loop = dyn_cast<dist::MicroOp>(user)) {
+        follow(loop.getBodyBlock().getArgument(use.getOperandNumber()));
+        continue;
+      }
+      const ChunkSet set = getChunks(user);
+      bool isReader = false;
+      if (!set.isEverywhere())
+        for (int64_t chunk : set.getChunks())
+          if (isOn(stage, chunk)) {
+            chunks.insert(chunk);
+            isReader = true;
+          }
+      if (!isReader)
+        llvm::for_each(user->getResults(), follow);
+    }
+  }
+  return chunks;
+}
+
+void StageNeeds::setChunksOfMessages() {
+  for (auto &[value, own] : messages) {
+    const ChunkSet makers = chunksOf(value);
+    for (StageMessage &message : own) {
+      message.maker = *llvm::find_if(makers.getChunks(),
+                                     [&](int64_t chunk) { return isOn(message.from, chunk); });
+      std::set<int64_t> readers = readersOf(value, message.to);
+      if (readers.empty()) // what a loop yields or a function returns, and no op reads
+        for (size_t chunk = 0; chunk < stageOfChunk.size(); ++chunk)
+          if (isOn(message.to, chunk))
+            readers.insert(chunk);
+      auto after = readers.upper_bound(message.maker);
+      message.isBackward = after == readers.end();
+      message.chunk = message.isBackward ? *readers.rbegin() : *after;
+      while (message.chunk > 0 && isOn(message.to, message.chunk - 1))
+        --message.chunk;
+    }
   }
 }
 

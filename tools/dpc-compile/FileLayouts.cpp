@@ -3,6 +3,8 @@
 
 #include "tools/dpc-compile/FileLayouts.h"
 
+#include "frontends/onnx/Model/PipelineStages.h"
+
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/IR/NNDialect.h"
 
@@ -35,6 +37,17 @@ static std::string requestOf(const onnx::SpecLayout &layout) {
   return isProduct ? toString(full) : llvm::join(entries, ";");
 }
 
+/// The pattern that only `name` matches.
+static std::string asPattern(StringRef name) {
+  std::string pattern;
+  for (char letter : name) {
+    if (StringRef("*?[]{}!^\\").contains(letter))
+      pattern += '\\';
+    pattern += letter;
+  }
+  return pattern;
+}
+
 llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                                 llvm::raw_ostream &notes) {
   std::vector<onnx::SpecAxis> mesh;
@@ -47,6 +60,20 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan
     plan.fileLayouts.push_back(name + "=" + requestOf(layout));
   if (!layouts->empty() && !plan.layouts.empty())
     notes << "note: --shard comes before the layouts in the file\n";
+
+  if (plan.stages() > 1) {
+    auto starts = onnx::readPipelineStages(source, mesh, plan.stages() * plan.chunksPerStage);
+    if (!starts) {
+      if (plan.cutNodes.empty())
+        return starts.takeError();
+      llvm::consumeError(starts.takeError());
+    } else if (plan.cutNodes.empty()) {
+      for (const std::string &start : *starts)
+        plan.cutNodes.push_back(asPattern(start));
+    } else if (!starts->empty()) {
+      notes << "note: --stages comes before the pipeline stages in the file\n";
+    }
+  }
 
   const std::map<std::string, std::string> makers = onnx::findMakers(source);
   for (std::string &shard : plan.layouts) {

@@ -8,9 +8,10 @@
 
 namespace dpc {
 
-/// Adds the sharding specs of `source` to `plan.fileLayouts`. Also changes requests of
-/// --shard that name the first output of a node: they get the name of the node, because
-/// the IR knows a value only by its node.
+/// Adds the sharding specs of `source` to `plan.fileLayouts`. If `plan` is for a pipeline and has
+/// no `cutNodes`, sets them from the pipeline stages in `source`. Also changes requests of --shard
+/// that name the first output of a node: they get the name of the node, because the IR knows a
+/// value only by its node.
 llvm::Error addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan,
                            llvm::raw_ostream &notes);
 

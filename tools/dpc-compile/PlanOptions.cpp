@@ -81,20 +81,46 @@ static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
   parseBatchAxes(args, plan.mesh);
 }
 
-/// Parses --schedule.
+/// Parses --schedule, --chunks and --stages.
 static void parsePipeline(const InputArgList &args, ProgramPlan &plan) {
   const Arg *arg = args.getLastArg(OPT_schedule);
-  if (!arg)
-    return;
-  const StringRef name = arg->getValue();
-  std::optional<ScheduleKind> kind = parseSchedule(name);
-  if (!kind)
-    usageError("--schedule: unknown schedule '" + name + "'; known: gpipe, 1f1b, zero-bubble");
-  if (*kind == ScheduleKind::interleaved)
-    usageError("--schedule=" + name + " is not available yet");
-  if (plan.stages() == 1)
-    usageError("--schedule=" + name + " needs a pipeline: --mesh=pipe=P, with P at least 2");
-  plan.schedule = *kind;
+  if (arg) {
+    std::optional<ScheduleKind> kind = parseSchedule(arg->getValue());
+    if (!kind)
+      usageError("--schedule: unknown schedule '" + StringRef(arg->getValue()) +
+                 "'; known: gpipe, 1f1b, interleaved, zero-bubble");
+    plan.schedule = *kind;
+  }
+  const StringRef name = nameOf(plan.schedule);
+  const bool isInterleaved = plan.schedule == ScheduleKind::interleaved;
+  plan.chunksPerStage = integerOption(args, OPT_chunks, "dpc-compile", isInterleaved ? 2 : 1, 1);
+  for (OptSpecifier option : {OPT_schedule, OPT_chunks, OPT_stages, OPT_schedule_svg})
+    if (const Arg *given = args.getLastArg(option); given && plan.stages() == 1)
+      usageError(given->getAsString(args) + " needs a pipeline: --mesh=pipe=P, with P at least 2");
+  const int64_t chunks = plan.chunksPerStage;
+  if (chunks > 1 && (plan.schedule == ScheduleKind::gpipe ||
+                     plan.schedule == ScheduleKind::oneForwardOneBackward))
+    usageError("--chunks=" + Twine(chunks) + ": a stage of --schedule=" + name +
+               " runs one chunk; interleaved and zero-bubble can run several");
+  if (chunks > 2 && plan.schedule == ScheduleKind::zeroBubble)
+    usageError("--chunks=" + Twine(chunks) + ": a stage of --schedule=" + name +
+               " runs 1 or 2 chunks");
+  if (const Arg *given = args.getLastArg(OPT_stages)) {
+    SmallVector<StringRef> globs;
+    StringRef(given->getValue()).split(globs, ',');
+    plan.cutNodes.assign(globs.begin(), globs.end());
+    const int64_t needed = plan.stages() * chunks - 1;
+    if (int64_t(globs.size()) != needed)
+      usageError(given->getAsString(args) + ": names " + Twine(globs.size()) + " nodes, but " +
+                 Twine(plan.stages()) + " stages with " + Twine(chunks) +
+                 " parts of the model each need " + Twine(needed) +
+                 ": one for each part but the first");
+  }
+  const int64_t microbatches = std::max<int64_t>(plan.microbatches, 1);
+  if (isInterleaved && microbatches % plan.stages())
+    usageError("--schedule=" + name + " with --chunks=" + Twine(chunks) +
+               ": the number of microbatches is " + Twine(microbatches) +
+               ", but must be a multiple of the " + Twine(plan.stages()) + " stages");
 }
 
 /// Returns GLOB=AXES,AXES,.. with `;` instead of `,` between dimensions, because commas separate
@@ -171,11 +197,32 @@ static void parseZero(const InputArgList &args, CompileOptions &options) {
                "to divide (--zero=3)");
 }
 
+/// Parses the stages in front of a value of --remat, e.g. "0+2:full", and returns the rest of the
+/// value.
+static StringRef parseRematStages(StringRef text, ProgramPlan &plan) {
+  auto [list, rest] = text.split(':');
+  if (list.size() == text.size() || list.empty() ||
+      list.find_first_not_of("0123456789+") != StringRef::npos)
+    return text;
+  SmallVector<StringRef> numbers;
+  list.split(numbers, '+');
+  for (StringRef number : numbers) {
+    int64_t stage;
+    if (number.getAsInteger(10, stage) || stage >= plan.stages())
+      usageError("--remat: '" + number + "' is none of the " + Twine(plan.stages()) + " stages");
+    plan.remat.stages.push_back(stage);
+  }
+  llvm::sort(plan.remat.stages);
+  return rest;
+}
+
 /// Parses --remat=none, auto, full, SIZE or GLOB,..: the values that the backward pass computes
 /// again.
 static void parseRemat(const InputArgList &args, CompileOptions &options) {
   RematChoice &remat = options.plan.remat;
-  const StringRef text = args.getLastArgValue(OPT_remat, "auto");
+  const StringRef text = parseRematStages(args.getLastArgValue(OPT_remat, "auto"), options.plan);
+  if ((text == "none" || text == "auto") && !remat.stages.empty())
+    usageError("--remat: stages do not go with " + text);
   options.mayRecompute = text == "auto";
   if (text == "none" || text == "auto")
     return;
@@ -313,6 +360,10 @@ static void describeMesh(const ProgramPlan &plan, OptionText &options) {
     options.add("--microbatches", Twine(plan.microbatches));
   if (plan.stages() > 1)
     options.add("--schedule", nameOf(plan.schedule));
+  if (plan.chunksPerStage > 1)
+    options.add("--chunks", Twine(plan.chunksPerStage));
+  if (!plan.cutNodes.empty())
+    options.add("--stages", join(plan.cutNodes, ","));
   for (StringRef layout : plan.layouts) {
     auto [glob, entries] = layout.rsplit('=');
     std::string axes = entries.str();
@@ -335,9 +386,15 @@ static void describeZero(const ProgramPlan &plan, OptionText &options) {
 static std::string rematText(const RematChoice &remat) {
   if (remat.isNone())
     return "none";
+  std::string stages;
+  for (int64_t stage : remat.stages)
+    stages += (stages.empty() ? "" : "+") + std::to_string(stage);
+  if (!stages.empty())
+    stages += ":";
   if (remat.savedBytes == RematChoice::all)
-    return "full";
-  return remat.savedBytes != 0 ? std::to_string(remat.savedBytes) : join(remat.nodes, ",");
+    return stages + "full";
+  return stages +
+         (remat.savedBytes != 0 ? std::to_string(remat.savedBytes) : join(remat.nodes, ","));
 }
 
 std::string dpc::describePlan(const ProgramPlan &plan, bool isOnDevice) {

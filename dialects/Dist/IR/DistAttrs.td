@@ -188,6 +188,30 @@ def Dist_CostAttr : AttrDef<Dist_Dialect, "Cost"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Dist_PipelineAttr : AttrDef<Dist_Dialect, "Pipeline"> {
+  let mnemonic = "pipeline";
+  let summary = "The schedule of a pipeline";
+  let description = [{
+    The attribute `dist.pipeline` of a module. `schedule` is the name of the schedule.
+    `bubblePpm` is the share of a step, in millionths, in which the slowest stage does not
+    compute. Each stage has an entry in the three lists: the text form of its row
+    (PipelineSchedule.h), and when its pieces start and end, in ns after the first piece of any
+    stage. All times are modelled.
+
+    `dpc-schedule-pipeline` sets the attribute. `--explain` and `--schedule-svg` read it.
+
+    ```mlir
+    module attributes {dist.pipeline = #dist.pipeline<schedule = "1f1b", bubblePpm = 333333,
+        rows = ["0F0 0B0", "1F0 1B0"], starts = [array<i64: 0, 30>, array<i64: 10, 20>],
+        ends = [array<i64: 10, 40>, array<i64: 20, 30>]>} {
+    }
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$schedule, "int64_t":$bubblePpm,
+      "::mlir::ArrayAttr":$rows, "::mlir::ArrayAttr":$starts, "::mlir::ArrayAttr":$ends);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Dist_MicroOperandKind : Dist_Enum<"MicroKind", "How a value crosses the edge of a microbatch loop", [
   I32EnumAttrCase<"whole", 0>,   // operand: every iteration gets the complete value
   I32EnumAttrCase<"sliced", 1>,  // operand: iteration m gets slice m of its first dimension

@@ -109,6 +109,11 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   if (attr.getName() == kCostAttrName && isa<CostAttr>(attr.getValue()))
     return success();
+  if (attr.getName() == kPipelineAttrName && isa<PipelineAttr>(attr.getValue()))
+    return success();
+  if ((attr.getName() == kBordersAttrName || attr.getName() == kCrossingsAttrName) &&
+      isa<ArrayAttr>(attr.getValue()))
+    return success();
   if (attr.getName() == kRequestAttrName) {
     Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
     if (isRequestOf(attr.getValue(), type))
@@ -116,7 +121,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitOpError() << attr.getName() << " has no list of axes for each dimension of "
                              << type;
   }
-  if (attr.getName() == kChunksAttrName && isa<DenseI64ArrayAttr>(attr.getValue()))
+  if ((attr.getName() == kChunksAttrName || attr.getName() == kStagesAttrName) &&
+      isa<DenseI64ArrayAttr>(attr.getValue()))
     return success();
   if (attr.getName() == kStageAttrName && isa<IntegerAttr>(attr.getValue()))
     return success();

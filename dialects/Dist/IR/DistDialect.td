@@ -51,6 +51,16 @@ def Dist_Dialect : Dialect {
     /// On an op or an argument of a function, the chunks of a pipeline that can run the op or that
     /// hold the argument: a DenseI64ArrayAttr.
     static constexpr ::llvm::StringLiteral kChunksAttrName = "dist.chunks";
+    /// On the module of a program that is cut into stages, the name of the first ONNX node of each
+    /// chunk of its pipeline: an ArrayAttr of StringAttr.
+    static constexpr ::llvm::StringLiteral kBordersAttrName = "dist.borders";
+    /// On the same module, a sentence for each value of the forward pass that crosses more than one
+    /// border between chunks: an ArrayAttr of StringAttr.
+    static constexpr ::llvm::StringLiteral kCrossingsAttrName = "dist.crossings";
+    /// On the same module, the schedule: a PipelineAttr.
+    static constexpr ::llvm::StringLiteral kPipelineAttrName = "dist.pipeline";
+    /// On the same module, the stage of each chunk: a DenseI64ArrayAttr.
+    static constexpr ::llvm::StringLiteral kStagesAttrName = "dist.stages";
     /// On a nested module, the coordinate on the mesh axis `pipe` of the devices that run it: an
     /// IntegerAttr.
     static constexpr ::llvm::StringLiteral kStageAttrName = "dist.stage";

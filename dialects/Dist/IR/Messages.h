@@ -17,6 +17,14 @@ extern const llvm::StringLiteral kPipeAxis;
 /// stages had them in different orders, each could wait for the other one.
 inline bool isMessage(mlir::Operation *op) { return mlir::isa<SendOp, RecvOp, StageReduceOp>(op); }
 
+/// Whether `op` is a message to an earlier chunk of a pipeline.
+inline bool isBackwardMessage(mlir::Operation *op) {
+  if (auto send = mlir::dyn_cast<SendOp>(op))
+    return send.getBackward();
+  auto recv = mlir::dyn_cast<RecvOp>(op);
+  return recv && recv.getBackward();
+}
+
 } // namespace dpc::dist
 
 #endif // DPC_DIALECTS_DIST_IR_MESSAGES_H

@@ -40,7 +40,8 @@ def Dist_SendOp : Dist_MessageOp<"send", [MemoryEffects<[MemWrite]>]> {
     The device sends the operand to its counterpart in the stage `stage`: the device
     whose coordinates are equal on all axes except `axis`. A `dist.recv` with the same
     `number` receives it there. The op does not wait for the receiver. In a loop, every
-    iteration sends one message, and messages of one number arrive in order.
+    iteration sends one message, and messages of one number arrive in order. `backward`
+    says that the receiving chunk of the pipeline comes before the sending one.
 
     `dpc-cut-stages` creates the op.
 
@@ -56,16 +57,20 @@ def Dist_SendOp : Dist_MessageOp<"send", [MemoryEffects<[MemWrite]>]> {
     mesh; (C3) `stage` is a coordinate on this axis.
   }];
   let arguments = (ins Dist_Tensor:$input, I64Attr:$stage, FlatSymbolRefAttr:$mesh, StrAttr:$axis,
-      I64Attr:$number);
-  let assemblyFormat =
-      "$input `to` $stage `on` $mesh $axis `number` $number attr-dict `:` type($input)";
+      I64Attr:$number, UnitAttr:$backward);
+  let assemblyFormat = [{
+    $input `to` $stage (`backward` $backward^)? `on` $mesh $axis `number` $number attr-dict
+    `:` type($input)
+  }];
 }
 
 def Dist_RecvOp : Dist_MessageOp<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Receives a tensor from another stage of a pipeline";
   let description = [{
     The result is the tensor that the device's counterpart in the stage `stage` sends
-    with the same `number` (`dist.send`).
+    with the same `number` (`dist.send`). `chunk` is the chunk of the pipeline that reads
+    the result first: in its backward pass if `backward` is set, and in its forward pass
+    otherwise. Without `chunk`, it is the first chunk of the stage.
 
     `dpc-cut-stages` creates the op.
 
@@ -79,10 +84,13 @@ def Dist_RecvOp : Dist_MessageOp<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 
     Constraints: (C1) to (C3) as for `dist.send`.
   }];
-  let arguments = (ins I64Attr:$stage, FlatSymbolRefAttr:$mesh, StrAttr:$axis, I64Attr:$number);
+  let arguments = (ins I64Attr:$stage, FlatSymbolRefAttr:$mesh, StrAttr:$axis, I64Attr:$number,
+      OptionalAttr<I64Attr>:$chunk, UnitAttr:$backward);
   let results = (outs Dist_Tensor:$result);
-  let assemblyFormat =
-      "`from` $stage `on` $mesh $axis `number` $number attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    `from` $stage (`for` `chunk` $chunk^)? (`backward` $backward^)? `on` $mesh $axis
+    `number` $number attr-dict `:` type($result)
+  }];
 }
 
 def Dist_StageReduceOp : Dist_MessageOp<"stage_reduce", [

@@ -4,6 +4,7 @@
 #include "frontends/onnx/Model/ShardingSpecs.h"
 
 #include "frontends/onnx/Model/Failure.h"
+#include "frontends/onnx/Model/PipelineStages.h"
 
 #include "OnnxSchema.pb.h"
 
@@ -357,6 +358,7 @@ void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph,
       write(*spec, layout->second, plan.mesh);
     }
   }
+  writePipelineStages(graph, plan.starts, name);
 }
 
 } // namespace dpc::onnx

@@ -36,6 +36,8 @@ using SpecLayout = std::vector<std::vector<SpecFactor>>;
 struct SpecPlan {
   std::vector<SpecAxis> mesh;
   std::map<std::string, SpecLayout> tensors;
+  /// The name of the first node of each part of a pipeline but the first.
+  std::vector<std::string> starts;
 
   int64_t countDevices() const;
 };
@@ -54,7 +56,8 @@ std::map<std::string, std::string> findMakers(const OnnxModel &model);
 
 /// Writes the layout of each tensor of `plan` as a sharding spec into the first node of
 /// `graph` that reads the tensor. Writes a device configuration, named after the mesh, into
-/// `model`. Existing specs and configurations are removed.
+/// `model`. Also writes the pipeline stages of nodes (writePipelineStages). Existing specs and
+/// configurations are removed.
 void writeShardingSpecs(onnxpb::ModelProto &model, onnxpb::GraphProto &graph, const SpecPlan &plan);
 
 } // namespace dpc::onnx

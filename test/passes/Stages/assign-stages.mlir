@@ -6,6 +6,7 @@
 module @cuts_the_forward_pass attributes {dist.machine = #machine} {
   dist.mesh @mesh axes ["micro", "pipe"] sizes [2, 2] sequential ["micro"]
   // CHECK-LABEL: @cuts_the_forward_pass
+  // CHECK-SAME: dist.stages = array<i64: 0, 1>
   // CHECK: @infer(%{{[^:]*}}: tensor<4x8xf32> {dist.layout
   // CHECK-SAME: dist.chunks = array<i64: 0>, {{[^}]*}}parameter "v"
   // CHECK-SAME: dist.chunks = array<i64: 1>, {{[^}]*}}parameter "w"

@@ -14,7 +14,7 @@ module @sends_values_of_a_loop {
   // CHECK: module @stage.1 attributes {dist.stage = 1 : i64}
   // CHECK: @infer() -> (tensor<2x2x8xf32> {nn.result = #nn.result<output "y">}) {
   // CHECK: dist.micro 2 "micro"() operands []
-  // CHECK: %[[R:.*]] = dist.recv from 0 on @mesh "pipe" number [[N]] : tensor<2x8xf32>
+  // CHECK: %[[R:.*]] = dist.recv from 0 for chunk 1 on @mesh "pipe" number [[N]] : tensor<2x8xf32>
   // CHECK: %[[T:.*]] = nn.tanh %[[R]]
   // CHECK: %[[S:.*]] = nn.add %[[T]], %[[R]]
   // CHECK: dist.yield %[[S]]
@@ -129,5 +129,40 @@ module @repeats_views_and_wide_forms {
     %y = nn.tanh %a {dist.chunks = array<i64: 1>} : tensor<8xf32>
     %s = nn.add %v, %w {dist.chunks = array<i64: 1>} : tensor<2x4xf32>
     return %y, %s : tensor<8xf32>, tensor<2x4xf32>
+  }
+}
+
+// -----
+
+// The attribute dist.stages says which stage runs a chunk. A chunk that follows another one of the
+// same stage receives nothing from it, and both count as one chunk. A value of a later chunk is
+// received for a backward pass.
+module @places_chunks attributes {dist.stages = array<i64: 0, 1, 1, 0>} {
+  dist.mesh @mesh axes ["pipe"] sizes [2]
+  // CHECK-LABEL: module @places_chunks
+  // CHECK: module @stage.0
+  // CHECK: %[[A:.*]] = nn.exp
+  // CHECK: dist.send %[[A]] to 1 on
+  // CHECK: %[[C:.*]] = dist.recv from 1 for chunk 3 on
+  // CHECK: nn.tanh %[[C]]
+  // CHECK: dist.send {{.*}} to 1 backward on
+  // CHECK: %[[E:.*]] = dist.recv from 1 for chunk 0 backward on
+  // CHECK: nn.exp %[[E]]
+  // CHECK: module @stage.1
+  // CHECK: dist.recv from 0 for chunk 1 on
+  // CHECK: nn.sqrt
+  // CHECK-NEXT: nn.exp
+  // CHECK: dist.send {{.*}} to 0 on
+  // CHECK: dist.recv from 0 for chunk 1 backward on
+  // CHECK: nn.sqrt
+  // CHECK: dist.send {{.*}} to 0 backward on
+  func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x">}) -> (tensor<8xf32> {nn.result = #nn.result<output "y">}) {
+    %a = nn.exp %x {dist.chunks = array<i64: 0>} : tensor<8xf32>
+    %b = nn.sqrt %a {dist.chunks = array<i64: 1>} : tensor<8xf32>
+    %c = nn.exp %b {dist.chunks = array<i64: 2>} : tensor<8xf32>
+    %d = nn.tanh %c {dist.chunks = array<i64: 3>} : tensor<8xf32>
+    %e = nn.sqrt %d {dist.chunks = array<i64: 2>} : tensor<8xf32>
+    %y = nn.exp %e {dist.chunks = array<i64: 0>} : tensor<8xf32>
+    return %y : tensor<8xf32>
   }
 }

@@ -25,7 +25,7 @@ module {
           dist.yield %0 : tensor<1024xf32>
         } -> tensor<1024xf32>
         dist.send %h to 1 on @mesh "pipe" number 0 : tensor<1024xf32>
-        %g = dist.recv from 1 on @mesh "pipe" number 1 : tensor<1024xf32>
+        %g = dist.recv from 1 backward on @mesh "pipe" number 1 : tensor<1024xf32>
         %d = dist.piece "B" chunk 0 {
           %0 = nn.kernel (%h, %g : tensor<1024xf32>, tensor<1024xf32>) {
           ^bb0(%a: tensor<1024xf32>, %b: tensor<1024xf32>):
@@ -55,7 +55,7 @@ module {
           } -> tensor<1024xf32>
           dist.yield %0 : tensor<1024xf32>
         } -> tensor<1024xf32>
-        dist.send %d to 0 on @mesh "pipe" number 1 : tensor<1024xf32>
+        dist.send %d to 0 backward on @mesh "pipe" number 1 : tensor<1024xf32>
         dist.yield
       } -> () results []
       return
