@@ -5,10 +5,12 @@
 #include "passes/Explain/Boundary.h"
 #include "passes/Explain/LaunchReport.h"
 #include "passes/Explain/Names.h"
+#include "passes/Explain/PipelineReport.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/MeshGroups.h"
+#include "dialects/Dist/IR/Messages.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "passes/Prices/OpPrices.h"
@@ -114,8 +116,10 @@ static void addLayout(ExplainReport &report, const dist::MeshShape &mesh,
   for (const BoundaryTensor &tensor : tensors) {
     if (!tensor.isState())
       continue;
+    // Only the ranks of the stages that read a state hold it.
+    const bool hasStages = mesh.axisSize(dist::kPipeAxis) > 1;
     Group group{tensor.name, kindText(tensor.kind).str(), typeText(tensor.type),
-                tensor.layoutText()};
+                tensor.layoutText() + (hasStages ? ", on its stage" : "")};
     std::string pattern = withoutNumbers(tensor.name);
     auto [at, isNew] = positions.try_emplace(
         llvm::join_items("\n", group.kind, pattern, group.type, group.layout), groups.size());
@@ -257,6 +261,7 @@ void dpc::addProgram(ExplainReport &report, ModuleOp module, const ReshardTable 
   addTraining(report, module);
   const dist::MeshShape mesh = dist::getMeshShape(module);
   addLayout(report, mesh, tensors);
+  addPipeline(report, module);
   if (reshards)
     addReshards(report, *reshards);
   const SmallVector<dist::RankProgram> programs = dist::programsOf(module);

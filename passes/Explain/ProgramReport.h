@@ -17,6 +17,7 @@ std::optional<std::string> describeLoss(mlir::ModuleOp module);
 ///  * inputs and outputs;
 ///  * the loss and the optimizer;
 ///  * the layout of state on the mesh, by groups of tensors;
+///  * the stages of a pipeline and its schedule;
 ///  * `reshards`, if given. The caller collects them at level `placed`, because later levels have
 ///    no reshards;
 ///  * the collectives of each entry, by cause;

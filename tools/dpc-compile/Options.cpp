@@ -320,15 +320,21 @@ static void checkFiles(const CompileOptions &options) {
     written.push_back({"-o", options.output});
   if (options.params != "embed" && options.params != "none")
     written.push_back({"--params", options.params});
+  if (!options.drawing.empty())
+    written.push_back({"--schedule-svg", options.drawing});
   for (const auto &[option, path] : written)
     if (!path.empty() && isSameFile(path, options.model)) {
       errs() << "dpc-compile: error: " << option << ": " << path << " is the model\n";
       exit(exitInvalid);
     }
-  if (written.size() == 2 && isSameFile(written[0].second, written[1].second)) {
-    errs() << "dpc-compile: error: -o and --params both write " << written[0].second << "\n";
-    exit(exitInvalid);
-  }
+  for (size_t second = 1; second < written.size(); ++second)
+    for (size_t first = 0; first < second; ++first) {
+      if (!isSameFile(written[first].second, written[second].second))
+        continue;
+      errs() << "dpc-compile: error: " << written[first].first << " and " << written[second].first
+             << " both write " << written[first].second << "\n";
+      exit(exitInvalid);
+    }
 }
 
 void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
@@ -375,6 +381,9 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     options.mostReshardBytes = parseBytes(*arg);
   options.placed.explain = options.explain == Explain::all;
   options.ordered.explain = options.scheduled.explain = options.placed.explain;
+  options.drawing = args.getLastArgValue(OPT_schedule_svg).str();
+  if (!options.drawing.empty() && options.stopAfter < Level::scheduled)
+    usageError("--schedule-svg needs the level scheduled, which --stop-after comes before");
   options.step.batchGroups = parseBatchGroups(args, options.plan);
   checkFiles(options);
 }

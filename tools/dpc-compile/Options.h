@@ -46,6 +46,8 @@ struct CompileOptions {
   std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
+  /// The file that gets a drawing of the schedule (--schedule-svg), or "" for none.
+  std::string drawing;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
   /// Choices that the command line leaves open. If a program needs more memory than

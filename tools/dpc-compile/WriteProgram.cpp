@@ -38,10 +38,8 @@ static int fail(const Twine &message, int code) {
   return code;
 }
 
-/// Opens the file `path` and lets `write` fill it. Returns the exit code; `write` reports its own
-/// errors.
-static int writeFile(const std::string &path,
-                     llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
+int dpc::writeFile(const std::string &path,
+                   llvm::function_ref<bool(llvm::raw_fd_ostream &)> write) {
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (code)

@@ -12,6 +12,10 @@ struct OnnxModel;
 struct SpecPlan;
 } // namespace onnx
 
+/// Opens the file `path` and lets `write` fill it. Returns the exit code; `write` reports its own
+/// errors.
+int writeFile(const std::string &path, llvm::function_ref<bool(llvm::raw_fd_ostream &)> write);
+
 /// Writes the program of a module at level `exec` in the form that the command
 /// line requests. Also writes a file with its initial values, unless they are
 /// embedded. `source` is the imported model. `plan` has the layouts that a

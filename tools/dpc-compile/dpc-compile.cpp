@@ -9,6 +9,7 @@
 #include "dialects/NN/Partition/Partition.h"
 #include "dialects/NN/Ranges/Ranges.h"
 #include "frontends/onnx/Model/Load.h"
+#include "passes/Explain/PipelineReport.h"
 #include "passes/Explain/ProgramReport.h"
 #include "passes/Pipelines/Passes.h"
 #include "targets/CPU/CPUTarget.h"
@@ -218,14 +219,50 @@ static bool runPipelines(CompileOptions &options, ModuleOp module, EarlierLevels
         return false;
       facts.plan = collectPlan(module);
     }
-    if (level == Level::ordered)
+    if (level == Level::ordered) {
       adoptPlan(module, options.plan);
+      if (auto borders = module->getAttrOfType<ArrayAttr>(dist::DistDialect::kBordersAttrName))
+        for (StringRef border : llvm::drop_begin(borders.getAsValueRange<StringAttr>()))
+          facts.plan.starts.push_back(border.str());
+    }
     // describeLoss needs functions whose arguments are the tensors that the host knows. Later
     // levels do not have such functions.
     if (level <= Level::local)
       facts.loss = describeLoss(module);
   }
   return true;
+}
+
+/// Draws the schedule if --schedule-svg asks for it. Returns the exit code.
+static int draw(const CompileOptions &options, ModuleOp module) {
+  if (options.drawing.empty())
+    return exitDone;
+  auto pipeline = module->getAttrOfType<dist::PipelineAttr>(dist::DistDialect::kPipelineAttrName);
+  if (!pipeline) {
+    llvm::errs() << "dpc-compile: error: --schedule-svg: the program has no schedule: only a "
+                    "training step with --microbatches=2 or more has one\n";
+    return exitInvalid;
+  }
+  const int code = writeFile(options.drawing, [&](llvm::raw_fd_ostream &stream) {
+    drawSchedule(pipeline, stream);
+    return true;
+  });
+  if (code != exitDone)
+    llvm::sys::fs::remove(options.drawing);
+  return code;
+}
+
+/// Writes the module at the level of --stop-after, or the program. Returns the exit code.
+static int write(const CompileOptions &options, ModuleOp module, onnx::OnnxModel &source,
+                 const EarlierLevels &facts, const char *argv0) {
+  if (options.stopAfter != Level::object) {
+    // Do not print the generated code of kernels, because it only repeats the ops of the kernels.
+    for (dist::RankProgram program : dist::programsOf(module))
+      if (auto code = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
+        code.erase();
+    return printModule(module, options.output);
+  }
+  return writeProgram(module, options, source, facts.plan, argv0);
 }
 
 int main(int argc, char **argv) {
@@ -271,12 +308,10 @@ int main(int argc, char **argv) {
     return exitInvalid;
   if (int code = explain(options, summary, *module, facts.reshards))
     return code;
-  if (options.stopAfter != Level::object) {
-    // Do not print the generated code of kernels, because it only repeats the ops of the kernels.
-    for (dist::RankProgram program : dist::programsOf(*module))
-      if (auto code = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
-        code.erase();
-    return finish(printModule(*module, options.output), options, facts.loss);
-  }
-  return finish(writeProgram(*module, options, *source, facts.plan, argv[0]), options, facts.loss);
+  if (int code = draw(options, *module))
+    return code;
+  const int code = write(options, *module, *source, facts, argv[0]);
+  if (code != exitDone && !options.drawing.empty())
+    llvm::sys::fs::remove(options.drawing);
+  return finish(code, options, facts.loss);
 }
