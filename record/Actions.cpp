@@ -59,6 +59,10 @@ void ActionTable::startMessage(dpc_action_t &action, Message message, uint32_t k
   action.dtype = dtypeOfBuffer(message.getBuffer());
   action.count = elementsOf(message.getBuffer());
   action.buffer_id = message.getId();
+  // Outside of loops, the messages of one number are those of the microbatches in their order, or
+  // one message of the step.
+  if (!(action.flags & DPC_ACTION_MICRO_RELATIVE))
+    action.micro = messages[{message.getId(), kind}]++;
 }
 
 LogicalResult ActionTable::visit(Operation *op, bool inLoop) {

@@ -4,6 +4,8 @@
 #include "record/BufferTable.h"
 #include "record/Tensors.h"
 
+#include <map>
+
 namespace dpc {
 
 /// The table of source locations of actions, for messages and traces. Equal
@@ -59,6 +61,8 @@ private:
   const BufferTable &buffers;
   llvm::Module &target;
   llvm::DenseMap<mlir::Value, uint32_t> events;
+  /// By number and operation of a message: its actions so far.
+  std::map<std::pair<uint64_t, uint32_t>, int32_t> messages;
   /// The run whose actions are added; null outside of runs. `frames` is its table of frames.
   exec::RunOp currentRun;
   llvm::Constant *frames = nullptr;

@@ -18,11 +18,16 @@ void BufferTable::add(Operation *root, int64_t bytes, uint32_t kind, StringRef n
   record.space = uint32_t(spaceOf(root));
   record.offset = *offsetOf(root);
   record.bytes = bytes;
+  if (auto buffer = dyn_cast<BufferOp>(root); buffer && buffer.getValue()) {
+    record.frame = uint32_t(*buffer.getValue()) + 1;
+    record.micro = uint32_t(*buffer.getMicro());
+  }
   uint64_t at = buffers.append(record);
   buffers.setPointer(at + offsetof(dpc_logical_buffer_t, name), pool.getString(name));
 }
 
 LogicalResult BufferTable::run() {
+  findRuns();
   for (auto persistent : module.getOps<PersistentOp>()) {
     if (!persistent.getOffset())
       return persistent.emitOpError("has no offset");
@@ -48,6 +53,22 @@ LogicalResult BufferTable::run() {
         namesOf(buffer.getLoc()).nodes);
   }
   return success();
+}
+
+void BufferTable::findRuns() {
+  llvm::DenseSet<Attribute> seen; // looked up by key only
+  module.walk([&](RunOp run) {
+    if (!seen.insert(run.getRoutineAttr()).second)
+      return;
+    auto routine = symbols.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr());
+    for (auto compute : routine.getBodyBlock().getOps<ComputeOp>())
+      firstRuns.try_emplace(compute.getCallee(), run);
+  });
+}
+
+Operation *BufferTable::ownerOf(FrameOp frame, FunctionOp function) {
+  RunOp run = firstRuns.lookup(function.getSymName());
+  return placeOf(run.getFrames()[frame.getNumber()], symbols).root;
 }
 
 uint32_t BufferTable::getIndex(Operation *root) const {
@@ -86,7 +107,7 @@ std::pair<llvm::Constant *, uint64_t> BufferTable::emitAccesses(FunctionOp funct
                         ? DPC_ACCESS_SCRATCH
                         : DPC_ACCESS_WRITE;
       auto frame = dyn_cast<FrameOp>(place.root);
-      record.buffer = frame ? DPC_NONE : getIndex(place.root);
+      record.buffer = getIndex(frame ? ownerOf(frame, function) : place.root);
       record.frame = frame ? frame.getNumber() + 1 : 0;
       record.space = uint32_t(spaceOf(place.root));
       record.family = place.shardAxes ? mesh.getFamily(place.shardAxes) : DPC_NONE;

@@ -38,6 +38,10 @@ public:
 private:
   void add(mlir::Operation *root, int64_t bytes, uint32_t kind, llvm::StringRef name);
   uint32_t getIndex(mlir::Operation *root) const;
+  /// The buffer that the first run of a routine provides as `frame` of `function`. The routine
+  /// calls the function.
+  mlir::Operation *ownerOf(exec::FrameOp frame, exec::FunctionOp function);
+  void findRuns();
 
   mlir::ModuleOp module;
   mlir::SymbolTableCollection &symbols;
@@ -45,6 +49,8 @@ private:
   ConstantPool &pool;
   ProgramMesh &mesh;
   RecordImage buffers;
+  /// By name of a function that routines call: the first run of the routine.
+  llvm::StringMap<exec::RunOp> firstRuns;
   llvm::DenseMap<mlir::Operation *, uint32_t> persistentIndex;
   /// The index of each temporary buffer, keyed by the buffer's number.
   llvm::DenseMap<int64_t, uint32_t> temporaryIndex;

@@ -75,7 +75,28 @@ LogicalResult TensorRecords::collect() {
         if (failed(add(member.getBinding(), HostedTensor(persistent, storage, member))))
           return failure();
     }
+  if (programs.size() > 1)
+    orderStates();
   return success();
+}
+
+/// Gives the states of a program with stages the order that they have in a program without, which
+/// is that of the variables. Files then list them in this order, wherever the stages are cut.
+void TensorRecords::orderStates() {
+  llvm::StringMap<size_t> positions;
+  for (auto [position, variable] : llvm::enumerate(module.getOps<nn::VariableOp>()))
+    positions.try_emplace(variable.getTensorName(), position);
+  auto positionOf = [&](Attribute binding) {
+    auto arg = dyn_cast<nn::ArgAttr>(binding);
+    auto found =
+        arg && nn::isState(arg.getKind()) ? positions.find(arg.getName()) : positions.end();
+    return found == positions.end() ? positions.size() : found->second;
+  };
+  auto all = tensors.takeVector();
+  llvm::stable_sort(
+      all, [&](const auto &a, const auto &b) { return positionOf(a.first) < positionOf(b.first); });
+  for (auto &[binding, parts] : all)
+    tensors[binding] = std::move(parts);
 }
 
 /// Emits a remark if an input has a batch dimension but no output has one, unless all

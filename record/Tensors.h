@@ -81,6 +81,7 @@ private:
 
   /// Collects the parts of all tensors. Fails with an error if two parts differ in their type.
   mlir::LogicalResult collect();
+  void orderStates();
   mlir::LogicalResult addState(const Parts &parts, nn::ArgAttr arg);
   mlir::LogicalResult addInput(const Parts &parts, nn::ArgAttr arg);
   mlir::LogicalResult addControl(const Parts &parts, mlir::Attribute binding);

@@ -7,6 +7,7 @@
 #include "runtime/src/base/AtomicFile.h"
 #include "runtime/src/base/OperationNames.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,14 @@ namespace {
 std::string quoted(const char *text) {
   return nlohmann::json(text ? text : "")
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The rank at the other end of the message `action` of `rank`.
+uint32_t peerOf(const dpc_action_t &action, const dpc_group_family_t &family, uint32_t rank) {
+  const uint32_t *end = family.ranks + size_t(family.group_count) * family.group_size,
+                 *own = std::find(family.ranks, end, rank);
+  const size_t group = size_t(own - family.ranks) / family.group_size;
+  return own == end ? rank : family.ranks[group * family.group_size + action.peer];
 }
 
 std::string format(const TraceEvent &event, const dpc_program_t &program, uint32_t rank) {
@@ -48,6 +57,8 @@ std::string format(const TraceEvent &event, const dpc_program_t &program, uint32
                   static_cast<unsigned long long>(action.buffer_id),
                   double(event.exposedNs) * 1e-3);
     out += args + quoted(family.name);
+    if (action.op == DPC_OP_SEND || action.op == DPC_OP_RECV)
+      out += ",\"peer\":" + std::to_string(peerOf(action, family, rank));
   }
   if (location)
     out += ",\"node\":" + quoted(location->node) + ",\"module\":" + quoted(location->module);
