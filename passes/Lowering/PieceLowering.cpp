@@ -66,9 +66,12 @@ void PieceLowering::findFrames() {
       frame.members.push_back({value, frame.bytes});
       frame.bytes += llvm::alignTo(tensorBytes(value.getType()), kAlignment);
     }
-  for (auto &[key, frame] : frames)
+  int64_t number = 0;
+  for (auto &[key, frame] : frames) {
+    frame.number = number++;
     for (auto [value, offset] : frame.members)
       frameOf[value] = &frame;
+  }
 }
 
 MemRefType PieceLowering::typeOf(const Frame &frame) const {
@@ -86,9 +89,13 @@ Value PieceLowering::partOf(OpBuilder &builder, Value value, Value whole, const 
 
 Value PieceLowering::instanceOf(const Frame &frame, int64_t microbatch) {
   Value &buffer = instances[{&frame, microbatch}];
-  if (!buffer)
-    buffer =
+  if (!buffer) {
+    auto made =
         outer.builder.create<BufferOp>(frame.members[0].first.getLoc(), typeOf(frame), frame.space);
+    made.setValue(frame.number);
+    made.setMicro(microbatch);
+    buffer = made;
+  }
   return buffer;
 }
 

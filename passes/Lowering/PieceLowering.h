@@ -32,6 +32,7 @@ private:
     exec::Space space = exec::Space::arena;
     llvm::SmallVector<std::pair<mlir::Value, int64_t>> members; ///< each with its offset
     int64_t bytes = 0;
+    int64_t number = 0; ///< different for all frames of the loop
   };
   /// An operand of the runs of a routine: a frame of the run's microbatch, or a buffer of the entry
   /// that all runs use.

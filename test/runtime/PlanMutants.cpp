@@ -32,6 +32,11 @@ const std::vector<Mutant::Edit> &Mutant::edits() {
       {"other microbatch", &Mutant::changeMicrobatch},
       {"zero after term", &Mutant::zeroAfterTerm},
       {"zero each term", &Mutant::zeroEachTerm},
+      {"moved frame", &Mutant::moveFrame},
+      {"other frame", &Mutant::changeFrame},
+      {"swapped frames", &Mutant::swapFrames},
+      {"frames of another", &Mutant::swapMicrobatches},
+      {"early receive", &Mutant::advanceReceive},
   };
   return all;
 }
@@ -116,11 +121,13 @@ std::vector<Mutant::Use> Mutant::usesOf(uint64_t index) const {
   };
   if (action->kind == DPC_ACTION_COMPUTE) {
     const dpc_function_t &function = program.functions[action->function];
+    const auto *frames = static_cast<const dpc_frame_t *>(action->args);
     for (uint64_t i = 0; i < function.access_count; ++i) {
       const dpc_access_t &a = function.accesses[i];
-      uses.push_back({plan::rangeOf(a.space, a.offset, 0, 0, places.indexOf(a.family, rank),
+      const uint64_t base = a.frame ? frames[a.frame - 1].offset : 0;
+      uses.push_back({plan::rangeOf(a.space, base + a.offset, 0, 0, places.indexOf(a.family, rank),
                                     a.index_stride, a.bytes),
-                      a.kind != DPC_ACCESS_READ, a.buffer});
+                      a.kind != DPC_ACCESS_READ, a.frame ? frames[a.frame - 1].buffer : a.buffer});
     }
   } else if (action->kind == DPC_ACTION_ZERO) {
     add(action->out, action->count, true);
@@ -444,6 +451,107 @@ bool Mutant::zeroEachTerm() {
   std::rotate(actions.begin() + static_cast<long>(zero),
               actions.begin() + static_cast<long>(zero) + 1,
               actions.begin() + static_cast<long>(term));
+  return true;
+}
+
+/// The frames of an action, as a copy that can be edited; empty if it has none.
+std::vector<dpc_frame_t> &Mutant::copyFrames(dpc_action_t &action) {
+  const auto *old = static_cast<const dpc_frame_t *>(action.args);
+  frames.emplace_back(old, old + program.functions[action.function].frame_count);
+  action.args = frames.back().data();
+  return frames.back();
+}
+
+bool Mutant::pickFrames(uint64_t *out, uint32_t least) {
+  return pick(out, [&](const dpc_action_t &a) {
+    return a.kind == DPC_ACTION_COMPUTE && program.functions[a.function].frame_count >= least;
+  });
+}
+
+/// Whether the function of an action uses its frame `frame`: another function of the same piece may
+/// be the one that does.
+bool Mutant::usesFrame(const dpc_action_t &action, uint64_t frame) const {
+  const dpc_function_t &function = program.functions[action.function];
+  return std::any_of(function.accesses, function.accesses + function.access_count,
+                     [&](const dpc_access_t &a) { return a.frame == frame + 1; });
+}
+
+bool Mutant::moveFrame() {
+  uint64_t at = 0;
+  if (!pickFrames(&at, 1))
+    return false;
+  std::vector<dpc_frame_t> &own = copyFrames(actions[at]);
+  const uint64_t frame = below(own.size());
+  own[frame].offset += DPC_ALIGNMENT * (1 + below(4));
+  return usesFrame(actions[at], frame);
+}
+
+bool Mutant::changeFrame() {
+  uint64_t at = 0;
+  if (!pickFrames(&at, 1))
+    return false;
+  std::vector<dpc_frame_t> &own = copyFrames(actions[at]);
+  const uint64_t frame = below(own.size());
+  own[frame].buffer =
+      otherThan(own[frame].buffer, 0, static_cast<uint32_t>(ranks[rank].buffer_count));
+  return usesFrame(actions[at], frame);
+}
+
+bool Mutant::swapFrames() {
+  uint64_t at = 0;
+  if (!pickFrames(&at, 2))
+    return false;
+  std::vector<dpc_frame_t> &own = copyFrames(actions[at]);
+  const uint64_t first = below(own.size()),
+                 second = (first + 1 + below(own.size() - 1)) % own.size();
+  if (own[first].buffer == own[second].buffer)
+    return false;
+  std::swap(own[first], own[second]);
+  return usesFrame(actions[at], first) || usesFrame(actions[at], second);
+}
+
+/// The frames of another microbatch's run of the same function. Buffers that all microbatches share
+/// are the same in both.
+bool Mutant::swapMicrobatches() {
+  uint64_t at = 0;
+  if (!pickFrames(&at, 1))
+    return false;
+  std::vector<const void *> others;
+  for (const dpc_action_t &other : actions)
+    if (other.kind == DPC_ACTION_COMPUTE && other.function == actions[at].function &&
+        other.micro != actions[at].micro)
+      others.push_back(other.args);
+  if (others.empty())
+    return false;
+  const auto *own = static_cast<const dpc_frame_t *>(actions[at].args);
+  const auto *other = static_cast<const dpc_frame_t *>(others[below(others.size())]);
+  bool differs = false;
+  for (uint32_t i = 0; i < program.functions[actions[at].function].frame_count; ++i)
+    differs |= own[i].buffer != other[i].buffer && usesFrame(actions[at], i);
+  actions[at].args = other;
+  return differs;
+}
+
+/// On a device, the operations of a rank move one after another. A receive that comes before a send
+/// to the same rank, for which the other rank waits before it sends, never ends there. On a host,
+/// where messages move at the same time, only the order among receives from one rank counts.
+bool Mutant::advanceReceive() {
+  uint64_t at = 0;
+  if (!pick(&at, [](const dpc_action_t &a) {
+        return a.kind == DPC_ACTION_START && a.op == DPC_OP_RECV;
+      }))
+    return false;
+  std::vector<uint64_t> before;
+  for (uint64_t i = 0; i < at; ++i)
+    if (actions[i].kind == DPC_ACTION_START && actions[i].op == DPC_OP_RECV &&
+        actions[i].peer == actions[at].peer && actions[i].group == actions[at].group &&
+        actions[i].buffer_id != actions[at].buffer_id)
+      before.push_back(i);
+  if (before.empty())
+    return false;
+  const auto begin = actions.begin();
+  std::rotate(begin + static_cast<long>(before[below(before.size())]),
+              begin + static_cast<long>(at), begin + static_cast<long>(at) + 1);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
@@ -104,11 +105,20 @@ private:
   bool changeMicrobatch();
   bool zeroAfterTerm();
   bool zeroEachTerm();
+  bool moveFrame();
+  bool changeFrame();
+  bool swapFrames();
+  bool swapMicrobatches();
+  bool advanceReceive();
+  bool pickFrames(uint64_t *out, uint32_t least);
+  bool usesFrame(const dpc_action_t &action, uint64_t frame) const;
+  std::vector<dpc_frame_t> &copyFrames(dpc_action_t &action);
 
   const uint32_t rank, entry;
   std::mt19937_64 random;
   std::vector<dpc_rank_t> ranks;
   std::vector<dpc_action_t> actions;
+  std::deque<std::vector<dpc_frame_t>> frames; ///< copies that edits have changed
   plan::GroupPlaces places;
 };
 

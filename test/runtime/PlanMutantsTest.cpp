@@ -173,16 +173,53 @@ TEST(PlanMutants, EveryOneIsCaught) {
   for (const auto &compiled : programs())
     among.push_back(compiled->program);
   ASSERT_EQ(std::count(among.begin(), among.end(), nullptr), 0);
-  EXPECT_EQ(catchAll(among, mutantCount()).size(), Mutant::edits().size())
+  // Without stages there are neither frames nor messages.
+  EXPECT_EQ(catchAll(among, mutantCount()).size(), Mutant::edits().size() - 5)
       << "an edit was never made";
+}
+
+/// Pipelines of 2 to 4 stages, with each kind of schedule, tied weights, norms of all gradients,
+/// divided state, and one for a device.
+const std::vector<std::unique_ptr<Compiled>> &pipelines() {
+  static const std::vector<std::unique_ptr<Compiled>> all = [] {
+    std::vector<std::unique_ptr<Compiled>> made;
+    auto compile = [&](const char *model, std::vector<std::string> options) {
+      options.push_back("--optimizer=adamw,lr=0.1");
+      made.push_back(std::make_unique<Compiled>(model, std::move(options)));
+    };
+    const std::string loss = "--loss=cross-entropy", shape = "--shape=x:8x16";
+    compile("mlp", {shape, loss, "--mesh=pipe=2", "--microbatches=4"});
+    compile("gpt2",
+            {loss, "--mesh=data=2,pipe=2", "--microbatches=4", "--clip-grad-norm=1", "--zero=2"});
+    compile("gpt2", {loss, "--mesh=pipe=3", "--microbatches=4", "--schedule=zero-bubble"});
+    compile("gpt2", {loss, "--mesh=pipe=4", "--microbatches=4", "--schedule=interleaved"});
+    compile("mlp", {shape, loss, "--mesh=pipe=2", "--microbatches=4", "--schedule=gpipe",
+                    "--target=cuda", "--ptxas=off"});
+    return made;
+  }();
+  return all;
+}
+
+TEST(PlanMutants, EveryOneOfAPipelineIsCaught) {
+  std::vector<const dpc_program_t *> among;
+  for (const auto &compiled : pipelines()) {
+    ASSERT_NE(compiled->program, nullptr);
+    EXPECT_EQ(checkPlan(*compiled->program), DPC_OK) << dpc_last_error();
+    among.push_back(compiled->program);
+  }
+  const auto counts = catchAll(among, mutantCount());
+  for (const char *edit : {"moved frame", "other frame", "swapped frames", "frames of another",
+                           "early receive", "other peer"})
+    EXPECT_TRUE(counts.count(edit)) << edit << " was never made";
 }
 
 TEST(PlanMutants, EveryOneOfAStageIsCaught) {
   Plan plan = pipeline();
   const dpc_program_t &program = plan.build();
   EXPECT_EQ(checkPlan(program), DPC_OK) << dpc_last_error();
-  // It has no loop: neither its count nor what it adds up can be edited.
-  EXPECT_EQ(catchAll({&program}, mutantCount()).size(), Mutant::edits().size() - 2);
+  // It has no loop, so that neither its count nor what it adds up can be edited; it has no frames,
+  // and one number of messages each way.
+  EXPECT_EQ(catchAll({&program}, mutantCount()).size(), Mutant::edits().size() - 2 - 5);
 }
 
 } // namespace

@@ -50,7 +50,8 @@ enum {
  * of all ranks without running them. */
 typedef struct dpc_access_t {
   uint32_t kind;   /**< DPC_ACCESS_* */
-  uint32_t buffer; /**< index into the rank's table of buffers; DPC_NONE with a frame */
+  uint32_t buffer; /**< index into the rank's table of buffers; with a frame, the buffer that the
+                        first call of the function gets as this frame */
   uint32_t space;
   uint32_t family;       /**< group family, or DPC_NONE */
   uint64_t offset;       /**< bytes from the start of the space, or of the frame */

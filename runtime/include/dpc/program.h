@@ -49,6 +49,9 @@ typedef struct dpc_logical_buffer_t {
   uint32_t space;
   uint64_t offset; /**< bytes from the start of the space */
   uint64_t bytes;
+  uint32_t frame; /**< number, from 1, of the value that pieces of a pipeline pass each other in
+                       this buffer; 0 for other buffers */
+  uint32_t micro; /**< with a frame: the microbatch of the value */
 } dpc_logical_buffer_t;
 
 /** One rank's part of the program. If ranks have equal tables, their pointers may

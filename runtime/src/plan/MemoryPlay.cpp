@@ -11,6 +11,7 @@
 #include "runtime/src/program/TableWalk.h"
 
 #include <algorithm>
+#include <map>
 
 namespace dpc::plan {
 
@@ -62,7 +63,7 @@ private:
     case DPC_ACTION_COMPUTE:
       return compute(action, micro);
     case DPC_ACTION_START:
-      return start(action);
+      return start(action, micro);
     case DPC_ACTION_WAIT:
       return wait(action.event);
     default:
@@ -100,6 +101,46 @@ private:
     return access.frame ? frames[access.frame - 1].buffer : access.buffer;
   }
 
+  /// Checks that the frame of an access is the buffer that the function expects: that of the same
+  /// value and of this microbatch, or one buffer for all microbatches.
+  dpc_status_t checkFrame(const dpc_access_t &access, uint32_t micro) const {
+    const uint32_t given = bufferOf(access);
+    for (uint32_t buffer : {given, access.buffer})
+      if (buffer >= rank.buffer_count)
+        return fail(DPC_INVALID, "frame %u is buffer %u of %u", access.frame, buffer,
+                    rank.buffer_count);
+    const dpc_logical_buffer_t &own = rank.buffers[given], &first = rank.buffers[access.buffer];
+    if (first.frame == 0 ? given == access.buffer : own.frame == first.frame && own.micro == micro)
+      return DPC_OK;
+    return fail(DPC_INVALID, "gets %s of microbatch %u as frame %u, which is %s of microbatch %u",
+                describeBuffer(rank, given).c_str(), own.micro, access.frame,
+                describeBuffer(rank, access.buffer).c_str(), first.frame ? micro : 0);
+  }
+
+  /// Checks that a communication uses buffers of its microbatch, and that all messages of a number
+  /// are the same part of the same value.
+  dpc_status_t checkMoved(const dpc_action_t &action, const dpc_buffer_t &moved, uint32_t micro) {
+    const uint32_t index = moved.buffer;
+    if (index >= rank.buffer_count)
+      return DPC_OK; // checkInside reports it
+    const dpc_logical_buffer_t &buffer = rank.buffers[index];
+    if (buffer.frame && buffer.micro != micro)
+      return fail(DPC_INVALID, "moves %s of microbatch %u for microbatch %u",
+                  describeBuffer(rank, index).c_str(), buffer.micro, micro);
+    if (action.op != DPC_OP_SEND && action.op != DPC_OP_RECV)
+      return DPC_OK;
+    const dpc_buffer_t &first =
+        firstMessages.try_emplace({action.op, action.buffer_id}, moved).first->second;
+    const dpc_logical_buffer_t &owner = rank.buffers[first.buffer];
+    if (owner.frame == buffer.frame && first.offset - owner.offset == moved.offset - buffer.offset)
+      return DPC_OK;
+    return fail(DPC_INVALID,
+                "moves %s from byte %llu on, but the first message of this number moved %s from "
+                "byte %llu on",
+                describeBuffer(rank, index).c_str(), Number(moved.offset - buffer.offset),
+                describeBuffer(rank, first.buffer).c_str(), Number(first.offset - owner.offset));
+  }
+
   ByteRange rangeOfAccess(const dpc_access_t &access, uint32_t micro) const {
     const uint64_t frame = access.frame ? frames[access.frame - 1].offset : 0;
     return rangeOf(access.space, frame + access.offset, micro, access.micro_stride,
@@ -118,6 +159,9 @@ private:
                     access.family);
       if (access.frame > function.frame_count)
         return fail(DPC_INVALID, "access to frame %u of %u", access.frame, function.frame_count);
+      if (access.frame)
+        if (dpc_status_t status = checkFrame(access, micro))
+          return status;
       if (access.kind != DPC_ACCESS_READ)
         continue;
       if (dpc_status_t status = read(rangeOfAccess(access, micro), bufferOf(access)))
@@ -260,7 +304,7 @@ private:
     }
   }
 
-  dpc_status_t start(const dpc_action_t &action) {
+  dpc_status_t start(const dpc_action_t &action, uint32_t micro) {
     for (const Flight &flight : flights)
       if (flight.event == action.event)
         return fail(DPC_INVALID, "starts event %u, which action %llu has started", action.event,
@@ -275,6 +319,12 @@ private:
     const bool isPair = action.op == DPC_OP_SEND || action.op == DPC_OP_RECV;
     if (isPair && action.peer == place.index)
       return fail(DPC_INVALID, "is with this rank itself");
+    if (action.op != DPC_OP_BARRIER && action.op != DPC_OP_RECV)
+      if (dpc_status_t status = checkMoved(action, action.in, micro))
+        return status;
+    if (action.op != DPC_OP_BARRIER && action.op != DPC_OP_SEND)
+      if (dpc_status_t status = checkMoved(action, action.out, micro))
+        return status;
     Flight flight = {action.event, current, {}, {}, {}, action.out.buffer};
     played.sent.emplace_back();
     if (action.op != DPC_OP_BARRIER)
@@ -367,6 +417,8 @@ private:
   Played &played;
   Contents contents;
   std::vector<Flight> flights;
+  /// By operation and number of a message: the buffer of the first one.
+  std::map<std::pair<uint32_t, uint64_t>, dpc_buffer_t> firstMessages;
   std::vector<uint64_t> ran; ///< for each function: number of microbatches that it has computed
   uint64_t current = 0;      ///< index of the current action
   const dpc_frame_t *frames = nullptr; ///< of the current action
