@@ -33,6 +33,18 @@ DIVIDED = [
     ('data2-model2-zero3-micro2', 'data=2,model=2', 'data', ['--zero=3', '--microbatches=2', *SMALL_BUCKETS]),
     ('data2-zero3-resume', 'data=2', 'data', ['--zero=3']),
 ]
+# The kit's pipelines, the stages in another place of the mesh, and several parts of the model per stage.
+PIPED = [
+    ('pipe2-gpipe', 'pipe=2', '', ['--microbatches=2', '--schedule=gpipe']),
+    ('pipe2-1f1b', 'pipe=2', '', ['--microbatches=2', '--schedule=1f1b']),
+    ('data2-pipe2', 'data=2,pipe=2', 'data', ['--microbatches=2', '--schedule=1f1b']),
+    ('pipe2-data2', 'pipe=2,data=2', 'data', ['--microbatches=2', '--schedule=1f1b', '--zero=2']),
+    ('pipe2-zb', 'pipe=2', '', ['--microbatches=4', '--schedule=zero-bubble']),
+    ('pipe2-zbv', 'pipe=2', '', ['--microbatches=4', '--schedule=zero-bubble', '--chunks=2']),
+    ('pipe2-interleaved', 'pipe=2', '', ['--microbatches=4', '--schedule=interleaved']),
+    ('model2-pipe2', 'model=2,pipe=2', '', ['--microbatches=2', '--schedule=gpipe']),
+    ('data2-model2-pipe2', 'data=2,model=2,pipe=2', 'data', ['--microbatches=2', '--schedule=1f1b']),
+]
 # What the backward pass computes again; of `--remat=` without a value, nodes that are drawn.
 REPEATED = [
     ('remat', 'data=1', 'data', ['--remat=full']),
@@ -98,7 +110,7 @@ def configurations(seed, parameters, inputs, nodes, has_state, has_rows):
     which the samples move has a reference of its own for each number of microbatches; one that `has_rows`, a parameter
     that the export repeated for each sample, may refuse them."""
     result = []
-    for name, mesh, batch, flags in PLAIN + DIVIDED + REPEATED + ASKED:
+    for name, mesh, batch, flags in PLAIN + DIVIDED + PIPED + REPEATED + ASKED:
         axes = {axis: int(extent) for axis, extent in (each.split('=') for each in mesh.split(','))}
         flags = ['--precision=f64', f'--mesh={mesh}', *flags]
         if name.startswith('shard'):
