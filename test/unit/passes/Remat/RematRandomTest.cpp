@@ -1,29 +1,20 @@
 // Random networks under random meshes, divisions of state and recomputation: two steps and
 // an evaluation give what they give on one device that makes nothing again.
 
-#include "test/unit/passes/Remat/RandomTraining.h"
-#include "test/unit/passes/ShardedUpdates/StepCheck.h"
+#include "test/unit/passes/Remat/TrainingTest.h"
 
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MicroLoop.h"
 #include "dialects/Interfaces/NodeNames.h"
-#include "dialects/NN/Partition/Partition.h"
-#include "passes/Autodiff/Passes.h"
 #include "passes/Buckets/Passes.h"
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Fusion/Passes.h"
-#include "passes/Optimize/Passes.h"
 #include "passes/Overlap/Passes.h"
 #include "passes/Remat/Passes.h"
 #include "passes/ShardedUpdates/Passes.h"
-#include "targets/CPU/CPUTarget.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
-#include <gtest/gtest.h>
 #include <set>
 
 using namespace mlir;
@@ -145,46 +136,7 @@ private:
   bool peelsLoop, formsKernels;
 };
 
-class RematRandom : public ::testing::Test {
-protected:
-  RematRandom() : context(makeRegistry()) {
-    context.disableMultithreading();
-    context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
-  }
-
-  static DialectRegistry makeRegistry() {
-    static const bool isRegistered = (registerCPUTarget(), true);
-    (void)isRegistered;
-    DialectRegistry registry;
-    registerPartitionModels(registry);
-    return registry;
-  }
-
-  /// The step of a network: its loss differentiated, its parameters updated. None, with what
-  /// is wrong in `errors`, if that fails.
-  std::optional<PartitionCase> makeStep(const RandomTraining &training, std::string &errors) {
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(errors) << diagnostic << "\n";
-      return success();
-    });
-    std::optional<PartitionCase> trial = makeCase(context, training.program);
-    if (!trial)
-      return std::nullopt;
-    PassManager manager(&context);
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-    manager.addPass(createDifferentiate());
-    ApplyOptimizerOptions options;
-    options.optimizer = training.optimizer;
-    options.clipGradNorm = training.clipGradNorm;
-    manager.addPass(createApplyOptimizer(options));
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-    return succeeded(manager.run(*trial->module)) ? std::move(trial) : std::nullopt;
-  }
-
-  MLIRContext context;
-};
+class RematRandom : public TrainingTest {};
 
 TEST_F(RematRandom, ComputesTheSame) {
   RandomSeeds seeds;

@@ -1,25 +1,15 @@
 // Random networks under random meshes, cut at random places into stages: two steps and an
 // evaluation give what they give on one device.
 
-#include "test/unit/passes/Remat/RandomTraining.h"
-#include "test/unit/passes/ShardedUpdates/StepCheck.h"
+#include "test/unit/passes/Remat/TrainingTest.h"
 
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/Messages.h"
-#include "dialects/NN/Partition/Partition.h"
-#include "passes/Autodiff/Passes.h"
 #include "passes/Forward/ForwardPass.h"
-#include "passes/Optimize/Passes.h"
 #include "passes/Stages/ForwardCut.h"
 #include "passes/Stages/Passes.h"
 #include "passes/Verify/Passes.h"
-#include "targets/CPU/CPUTarget.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Transforms/Passes.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
 #include <numeric>
 
 using namespace mlir;
@@ -97,46 +87,7 @@ private:
   std::vector<unsigned> starts;
 };
 
-class StagesRandom : public ::testing::Test {
-protected:
-  StagesRandom() : context(makeRegistry()) {
-    context.disableMultithreading();
-    context.loadDialect<nn::NNDialect, dist::DistDialect, func::FuncDialect>();
-  }
-
-  static DialectRegistry makeRegistry() {
-    static const bool isRegistered = (registerCPUTarget(), true);
-    (void)isRegistered;
-    DialectRegistry registry;
-    registerPartitionModels(registry);
-    return registry;
-  }
-
-  /// The step of a network: its loss differentiated, its parameters updated. None, with the
-  /// messages in `errors`, if that fails.
-  std::optional<PartitionCase> makeStep(const RandomTraining &training, std::string &errors) {
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(errors) << diagnostic << "\n";
-      return success();
-    });
-    std::optional<PartitionCase> trial = makeCase(context, training.program);
-    if (!trial)
-      return std::nullopt;
-    PassManager manager(&context);
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-    manager.addPass(createDifferentiate());
-    ApplyOptimizerOptions options;
-    options.optimizer = training.optimizer;
-    options.clipGradNorm = training.clipGradNorm;
-    manager.addPass(createApplyOptimizer(options));
-    manager.addPass(createCanonicalizerPass());
-    manager.addPass(createCSEPass());
-    return succeeded(manager.run(*trial->module)) ? std::move(trial) : std::nullopt;
-  }
-
-  MLIRContext context;
-};
+class StagesRandom : public TrainingTest {};
 
 TEST_F(StagesRandom, ComputesTheSame) {
   RandomSeeds seeds;
