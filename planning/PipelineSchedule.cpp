@@ -226,11 +226,13 @@ double PipelineSchedule::bubble(const PipelineProblem &problem) const {
   return total ? (total - *std::max_element(busy.begin(), busy.end())) / total : 0;
 }
 
+std::string PieceRun::toString() const { return describe(chunk, indexOf(kind), microbatch); }
+
 std::string PipelineSchedule::toString() const {
   std::string text;
   for (const std::vector<PieceRun> &runs : stages) {
     for (auto [index, run] : enumerate(runs))
-      text += (index ? " " : "") + describe(run.chunk, indexOf(run.kind), run.microbatch);
+      text += (index ? " " : "") + run.toString();
     text += "\n";
   }
   return text;

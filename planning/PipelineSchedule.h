@@ -87,6 +87,9 @@ struct PipelineProblem {
 struct PieceRun {
   PieceKind kind = PieceKind::forward;
   unsigned chunk = 0, microbatch = 0;
+
+  /// The chunk, the piece (F, B or W) and the microbatch, e.g. "0F1".
+  std::string toString() const;
 };
 
 struct PipelineSchedule {
@@ -115,8 +118,7 @@ struct PipelineSchedule {
   /// The share of the schedule's time in which the slowest stage does not compute.
   double bubble(const PipelineProblem &problem) const;
 
-  /// One line per stage. An entry is the chunk, the piece (F, B or W) and the microbatch, e.g.
-  /// "0F0 0F1 0B0 0W0".
+  /// One line per stage, with the text of each piece, e.g. "0F0 0F1 0B0 0W0".
   std::string toString() const;
 };
 

@@ -81,8 +81,9 @@ public:
     llvm::Error error = schedule ? schedule->verify(problem) : schedule.takeError();
     if (error)
       return loops.front().loop->emitError("schedule: ") << llvm::toString(std::move(error));
-    describe(root, *schedule);
-    giveOrders(*schedule);
+    const std::vector<std::vector<int64_t>> ends = schedule->findEnds(problem);
+    describe(root, *schedule, ends);
+    giveOrders(*schedule, ends);
     return success();
   }
 
@@ -214,9 +215,9 @@ private:
   };
 
   /// Sets the attribute `dist.pipeline` of the root.
-  void describe(ModuleOp root, const PipelineSchedule &schedule) const {
+  void describe(ModuleOp root, const PipelineSchedule &schedule,
+                ArrayRef<std::vector<int64_t>> allEnds) const {
     Builder builder(root.getContext());
-    const std::vector<std::vector<int64_t>> allEnds = schedule.findEnds(problem);
     SmallVector<Attribute> rows, starts, ends;
     for (const std::vector<PieceRun> &runs : schedule.stages) {
       std::string row;
@@ -224,8 +225,8 @@ private:
       for (const PieceRun &run : runs) {
         const unsigned kind = unsigned(run.kind);
         const int64_t end = allEnds[run.chunk * kPieceKinds + kind][run.microbatch];
-        row += (row.empty() ? "" : " ") + std::to_string(numberOf(run.chunk)) + "FBW"[kind] +
-               std::to_string(run.microbatch);
+        row += (row.empty() ? "" : " ") +
+               PieceRun{run.kind, unsigned(numberOf(run.chunk)), run.microbatch}.toString();
         to.push_back(end);
         from.push_back(end - problem.chunks[run.chunk].pieces[kind].durationNs);
       }
@@ -247,15 +248,14 @@ private:
   }
 
   /// Sets the attribute `dist.order` of each loop.
-  void giveOrders(const PipelineSchedule &schedule) {
-    const std::vector<Due> due = orderMessages(schedule);
+  void giveOrders(const PipelineSchedule &schedule, ArrayRef<std::vector<int64_t>> ends) {
+    const std::vector<Due> due = orderMessages(ends);
     for (const StageLoop &each : loops)
       giveOrder(each, schedule, due);
   }
 
   /// All messages of all microbatches, by the time at which the schedule has them ready.
-  std::vector<Due> orderMessages(const PipelineSchedule &schedule) const {
-    const std::vector<std::vector<int64_t>> ends = schedule.findEnds(problem);
+  std::vector<Due> orderMessages(ArrayRef<std::vector<int64_t>> ends) const {
     std::vector<Due> due;
     for (auto [index, message] : llvm::enumerate(messages))
       for (unsigned m = 0; m < problem.microbatches; ++m) {
