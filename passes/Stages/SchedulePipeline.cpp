@@ -32,6 +32,7 @@ namespace {
 
 /// The pipelined loop of a stage.
 struct StageLoop {
+  int64_t stage = 0;
   dist::MicroOp loop;
   SmallVector<dist::PieceOp> pieces;
   /// The position of the stage among the stages that have pieces.
@@ -218,8 +219,12 @@ private:
   void describe(ModuleOp root, const PipelineSchedule &schedule,
                 ArrayRef<std::vector<int64_t>> allEnds) const {
     Builder builder(root.getContext());
-    SmallVector<Attribute> rows, starts, ends;
-    for (const std::vector<PieceRun> &runs : schedule.stages) {
+    // A stage without pieces has an empty row.
+    const size_t stages = loops.back().stage + 1;
+    SmallVector<Attribute> rows(stages, builder.getStringAttr("")),
+        starts(stages, builder.getDenseI64ArrayAttr({})), ends(starts);
+    for (const StageLoop &each : loops) {
+      const std::vector<PieceRun> &runs = schedule.stages[each.position];
       std::string row;
       SmallVector<int64_t> from, to;
       for (const PieceRun &run : runs) {
@@ -230,9 +235,9 @@ private:
         to.push_back(end);
         from.push_back(end - problem.chunks[run.chunk].pieces[kind].durationNs);
       }
-      rows.push_back(builder.getStringAttr(row));
-      starts.push_back(builder.getDenseI64ArrayAttr(from));
-      ends.push_back(builder.getDenseI64ArrayAttr(to));
+      rows[each.stage] = builder.getStringAttr(row);
+      starts[each.stage] = builder.getDenseI64ArrayAttr(from);
+      ends[each.stage] = builder.getDenseI64ArrayAttr(to);
     }
     root->setAttr(dist::DistDialect::kPipelineAttrName,
                   dist::PipelineAttr::get(root.getContext(), nameOf(problem.kind),
@@ -392,7 +397,7 @@ struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePa
         continue;
       for (auto loop : step.front().getOps<dist::MicroOp>())
         if (SmallVector<dist::PieceOp> pieces = dist::piecesOf(loop); !pieces.empty())
-          loops.push_back({loop, pieces, unsigned(loops.size())});
+          loops.push_back({*program.stage, loop, pieces, unsigned(loops.size())});
     }
     if (loops.empty())
       return;
