@@ -6,11 +6,14 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace llvm;
 using namespace dpc;
 
 static constexpr int64_t kMebibyte = 1 << 20;
+/// A plan with a step that takes at most this many times as long is not worth another trial.
+static constexpr double kHardlyLonger = 1.02;
 
 Error FitProblem::check() const {
   if (Error error = asked.check())
@@ -45,9 +48,8 @@ public:
       // the first plan does not try it, because the next plan costs less time than recomputation. A
       // middle plan tries it only if its state alone fits into the capacity, because recomputation
       // saves no state.
-      if (!answer.fits && problem.mayRecompute && problem.trains &&
-          (isLast || (!isFirst && last.state <= problem.capacity)))
-        if (Error error = recompute(division, isLast))
+      if (!answer.fits && (isLast || (!isFirst && last.state <= problem.capacity)))
+        if (Error error = shrink(division, isLast))
           return error;
       if (answer.fits)
         break;
@@ -82,17 +84,61 @@ private:
     return found;
   }
 
+  /// Tries plans that need less memory than `division`, whose need is `last`, and divide state in
+  /// the same way.
+  Error shrink(const ProgramPlan &division, bool isLast) {
+    const MemoryNeed plain = last;
+    if (problem.mayRecompute && problem.trains)
+      if (Error error = recompute(division, plain, isLast))
+        return error;
+    if (plain.stagePeaks.size() < 2 || isFastEnough(plain))
+      return Error::success();
+    if (Error error = reschedule(division, plain))
+      return error;
+    if (isFastEnough(plain))
+      return Error::success();
+    if (Error error = cutAgain(division, plain))
+      return error;
+    if (answer.fits || !isLast)
+      return Error::success();
+    // Change several things at once.
+    ProgramPlan all = division;
+    const bool recomputes = problem.mayRecompute && problem.trains;
+    if (recomputes) {
+      all.remat.savedBytes = RematChoice::all;
+      if (Error error = shrinkFurther(all))
+        return error;
+    }
+    if (answer.fits || lastCutBytes == 0)
+      return Error::success();
+    all.cutBytes = lastCutBytes;
+    return shrinkFurther(all);
+  }
+
+  /// Tries `plan`, and then the same with fewer microbatches in flight.
+  Error shrinkFurther(const ProgramPlan &plan) {
+    if (Error error = attempt(plan, plan.remat.savedBytes))
+      return error;
+    return answer.fits ? Error::success() : reschedule(plan, last);
+  }
+
+  /// Whether the best plan so far fits, and its step takes hardly longer than with `plain`, the
+  /// need of a plan that is too large.
+  bool isFastEnough(const MemoryNeed &plain) const {
+    return answer.fits && double(answer.need.stepNs) <= kHardlyLonger * double(plain.stepNs);
+  }
+
   /// Tries plans that save the missing bytes by recomputation. The compiler only estimates how
   /// many bytes recomputation saves. The second try therefore adds the bytes that are still
   /// missing after the first one. The third try asks for all possible savings; only the last plan
   /// of the list needs it.
-  Error recompute(ProgramPlan division, bool isLast) {
-    for (auto [stage, peak] : enumerate(last.stagePeaks))
+  Error recompute(ProgramPlan division, const MemoryNeed &plain, bool isLast) {
+    for (auto [stage, peak] : enumerate(plain.stagePeaks))
       if (peak > problem.capacity)
         division.remat.stages.push_back(stage);
-    if (division.remat.stages.size() == last.stagePeaks.size())
+    if (division.remat.stages.size() == plain.stagePeaks.size())
       division.remat.stages.clear();
-    const int64_t missing = last.peak - problem.capacity;
+    const int64_t missing = plain.peak - problem.capacity;
     if (Error error = attempt(division, missing))
       return error;
     if (answer.fits)
@@ -106,6 +152,63 @@ private:
     return attempt(division, RematChoice::all);
   }
 
+  /// Tries plans in which the microbatches of the stages that do not fit hold fewer bytes. `plain`
+  /// is the need of `plan`. The memory plan of a stage does not shrink exactly by the bytes that
+  /// its microbatches hold less, so a second try may follow.
+  Error reschedule(ProgramPlan plan, const MemoryNeed &plain) {
+    if (!problem.asked.scheduleBytes.empty() || int64_t(plain.heldBytes.size()) != plan.stages())
+      return Error::success();
+    plan.scheduleBytes.assign(plan.stages(), 0);
+    MemoryNeed before = plain;
+    for (int tries = 0; tries < 2; ++tries) {
+      bool changes = false;
+      for (size_t stage = 0; stage < before.stagePeaks.size(); ++stage) {
+        const int64_t missing = before.stagePeaks[stage] - problem.capacity;
+        const int64_t next =
+            std::max(before.heldBytes[stage] - missing, plain.leastHeldBytes[stage]);
+        if (missing <= 0 || next >= before.heldBytes[stage])
+          continue;
+        plan.scheduleBytes[stage] = next;
+        changes = true;
+      }
+      if (!changes)
+        break;
+      const bool fitted = answer.fits;
+      if (Error error = attempt(plan, plan.remat.savedBytes))
+        return error;
+      if (last.peak <= problem.capacity || fitted)
+        break;
+      before = last;
+    }
+    return Error::success();
+  }
+
+  /// Tries plans whose cut puts fewer bytes on the stage that needs the most. `plain` is the need
+  /// of `plan`.
+  Error cutAgain(ProgramPlan plan, const MemoryNeed &plain) {
+    if (!plan.cutNodes.empty() || problem.asked.cutBytes > 0 ||
+        plain.cutBytes.size() != plain.stagePeaks.size())
+      return Error::success();
+    MemoryNeed before = plain;
+    int64_t bytes = std::numeric_limits<int64_t>::max();
+    for (int tries = 0; tries < 2; ++tries) {
+      // The memory plan needs more than the estimate, e.g. for intermediate values.
+      const int64_t asked = bytes;
+      for (auto [peak, estimate] : zip_equal(before.stagePeaks, before.cutBytes))
+        if (peak > problem.capacity)
+          bytes = std::min(bytes, std::max(estimate - (peak - problem.capacity), int64_t(1)));
+      if (bytes == asked)
+        break;
+      plan.cutBytes = lastCutBytes = bytes;
+      if (Error error = attempt(plan, plan.remat.savedBytes))
+        return error;
+      if (last.peak <= problem.capacity || last.cutBytes == before.cutBytes)
+        break;
+      before = last;
+    }
+    return Error::success();
+  }
+
   Error attempt(ProgramPlan plan, int64_t saved) {
     if (problem.mayRecompute)
       plan.remat.savedBytes = saved;
@@ -115,8 +218,14 @@ private:
     last = *need;
     if (answer.trials++ == 0)
       answer.asAsked = last;
-    answer.fits = last.peak <= problem.capacity;
-    if (answer.fits || answer.trials == 1 || last.peak < answer.need.peak) {
+    // Of the plans that fit, the answer is the one with the shortest step, and the first of them.
+    // Of the others, it is the smallest.
+    const bool fits = last.peak <= problem.capacity;
+    const bool isBetter =
+        answer.trials == 1 || (fits ? !answer.fits || last.stepNs < answer.need.stepNs
+                                    : !answer.fits && last.peak < answer.need.peak);
+    answer.fits |= fits;
+    if (isBetter) {
       answer.plan = std::move(plan);
       answer.need = last;
     }
@@ -127,6 +236,8 @@ private:
   NeedOf needOf;
   FitAnswer answer;
   MemoryNeed last;
+  /// ProgramPlan::cutBytes of the last plan with another cut; 0 if there was none.
+  int64_t lastCutBytes = 0;
 };
 
 } // namespace
@@ -139,7 +250,7 @@ Expected<FitAnswer> dpc::fitMemory(const FitProblem &problem, NeedOf needOf) {
 // Answer
 //===----------------------------------------------------------------------===//
 
-/// The stages that compute values again, as part of a sentence; empty if all do.
+/// Some stages as part of a sentence; empty for all stages.
 static std::string stagesText(ArrayRef<int64_t> stages) {
   std::string text;
   for (int64_t stage : stages)
@@ -160,6 +271,19 @@ std::string FitAnswer::describeChanges(const ProgramPlan &asked) const {
                             ? "all of the forward pass that saves memory"
                             : "parts of the forward pass") +
             stagesText(plan.remat.stages) + " computed again";
+  if (plan.cutBytes != asked.cutBytes)
+    text += (text.empty() ? "" : " and ") + std::string("other stages (--cut-memory=") +
+            std::to_string(plan.cutBytes) + ")";
+  if (plan.scheduleBytes != asked.scheduleBytes) {
+    std::vector<int64_t> stages;
+    for (auto [stage, bytes] : enumerate(plan.scheduleBytes))
+      if (bytes > 0)
+        stages.push_back(stage);
+    if (stages.size() == plan.scheduleBytes.size())
+      stages.clear();
+    text += (text.empty() ? "" : " and ") + std::string("fewer microbatches") + stagesText(stages) +
+            " in flight";
+  }
   return text;
 }
 
@@ -181,6 +305,10 @@ Error FitAnswer::verify(const FitProblem &problem) const {
   }
   if (problem.mayShrinkBuckets && plan.buckets.later < problem.asked.buckets.later)
     rest.buckets.later = problem.asked.buckets.later;
+  if (problem.asked.scheduleBytes.empty())
+    rest.scheduleBytes.clear();
+  if (problem.asked.cutBytes == 0)
+    rest.cutBytes = 0;
   if (!(rest == problem.asked))
     return planError("changes more than it may: {0}, not {1}", toString(rest),
                      toString(problem.asked));

@@ -43,6 +43,13 @@ struct MemoryNeed {
   /// By stage of a pipeline: the peak of its ranks; empty without a pipeline. `peak` and `state`
   /// are those of the stage that needs the most.
   std::vector<int64_t> stagePeaks;
+  /// By stage: the part of its peak that its microbatches hold between pieces, and the least that
+  /// they hold with any schedule; empty if the program has no pieces.
+  std::vector<int64_t> heldBytes, leastHeldBytes;
+  /// By stage: the bytes that the search for the cut has estimated.
+  std::vector<int64_t> cutBytes;
+  /// The modelled time of a step of the pipeline; 0 if it is not known.
+  int64_t stepNs = 0;
 };
 
 struct FitAnswer {
@@ -76,8 +83,12 @@ using NeedOf = llvm::function_ref<llvm::Expected<MemoryNeed>(const ProgramPlan &
 ///   sends no more bytes than the plan as asked;
 /// - the same, with values of the forward pass computed again until this saves the missing bytes.
 ///   In a pipeline, only the stages that do not fit compute values again;
-/// - parameters divided too, first without and then with values computed again;
-/// - parameters divided too, and all values computed again whose recomputation saves memory.
+/// - in a pipeline, fewer microbatches in flight in the stages that do not fit, and stages cut so
+///   that they need less memory. If several of these plans fit, the one with the shortest step is
+///   the cheapest;
+/// - parameters divided too, first without and then with these changes;
+/// - parameters divided too, and all values computed again whose recomputation saves memory;
+/// - in a pipeline, all of these changes together.
 ///
 /// Fails if `needOf` fails.
 llvm::Expected<FitAnswer> fitMemory(const FitProblem &problem, NeedOf needOf);

@@ -99,6 +99,12 @@ Error PipelineProblem::check() const {
       if (piece.durationNs < 0 || piece.heldBytes < 0)
         return planError("a piece of chunk {0} takes {1} ns and holds {2} bytes", index,
                          piece.durationNs, piece.heldBytes);
+    unsigned last = kPieceKinds - 1;
+    while (!chunk.pieces[last].exists)
+      --last;
+    if (chunk.pieces[last].heldBytes > 0)
+      return planError("chunk {0} holds {1} bytes after its last piece", index,
+                       chunk.pieces[last].heldBytes);
   }
   for (unsigned stage = 0; stage < stages; ++stage)
     if (!hasChunk[stage])

@@ -32,7 +32,8 @@ struct PipelineProblem {
     /// Whether the chunk has a piece of this kind.
     bool exists = false;
     int64_t durationNs = 0;
-    /// Bytes that the chunk holds for one microbatch after this piece, until its next piece ends.
+    /// Bytes that the chunk holds for one microbatch after this piece, until its next piece ends;
+    /// 0 for its last piece.
     int64_t heldBytes = 0;
   };
   struct Chunk {
@@ -124,9 +125,19 @@ struct PipelineSchedule {
 
 /// Returns a schedule of the kind that the problem asks for. All kinds are settings of one list
 /// scheduler (ListScheduler.h). A zero-bubble schedule is the fastest one of several settings
-/// and, if each stage runs one chunk, of 1F1B. Fails if check() fails, or if no order satisfies the
-/// capacities.
+/// and, if each stage runs one chunk, of 1F1B. If the schedule of this kind holds more than the
+/// capacities, the result is the fastest one of several settings with fewer microbatches in
+/// flight. Fails if check() fails, or if a capacity is smaller than findSmallestPeaks says.
 llvm::Expected<PipelineSchedule> schedulePipeline(const PipelineProblem &problem);
+
+/// By stage: the most bytes that its microbatches hold if the pipeline runs one microbatch after
+/// the other. No schedule holds less. check() must have accepted the problem.
+std::vector<int64_t> findSmallestPeaks(const PipelineProblem &problem);
+
+/// By chunk: the number of microbatches that a schedule of this kind holds at most, if all pieces
+/// take equally long. Chunks are placed by placeChunks (StageCut.h).
+std::vector<int64_t> estimateInFlight(ScheduleKind kind, int64_t stages, int64_t chunksPerStage,
+                                      int64_t microbatches);
 
 } // namespace dpc
 

@@ -28,6 +28,16 @@ static Error checkChunks(const ProgramPlan &plan) {
   if (!plan.cutNodes.empty() && int64_t(plan.cutNodes.size()) != stages * chunks - 1)
     return planError("{0} nodes start chunks, but {1} stages with {2} chunks each need {3}",
                      plan.cutNodes.size(), stages, chunks, stages * chunks - 1);
+  if (plan.cutBytes < 0)
+    return planError("a stage holds {0} bytes", plan.cutBytes);
+  if (plan.cutBytes > 0 && (stages == 1 || !plan.cutNodes.empty()))
+    return planError("a stage holds {0} bytes, but no cut is searched", plan.cutBytes);
+  if (!plan.scheduleBytes.empty() && (stages == 1 || int64_t(plan.scheduleBytes.size()) != stages))
+    return planError("the microbatches of {0} stages may hold some bytes, but {1} stages exist",
+                     plan.scheduleBytes.size(), stages);
+  for (int64_t bytes : plan.scheduleBytes)
+    if (bytes < 0)
+      return planError("the microbatches of a stage may hold {0} bytes", bytes);
   if (isInterleaved && std::max<int64_t>(plan.microbatches, 1) % stages)
     return planError("schedule {0} with {1} chunks per stage needs a number of microbatches that "
                      "the {2} stages divide, not {3}",

@@ -119,6 +119,12 @@ struct ProgramPlan {
   /// Patterns of ONNX node names, one per chunk but the first: a chunk starts with the first op of
   /// a node that matches. Empty for the best cut.
   std::vector<std::string> cutNodes;
+  /// Bytes that the best cut may put on one stage, as far as it can estimate them (StageCut.h); 0
+  /// for no limit. If no cut keeps the limit, the best cut is the one that needs the fewest bytes.
+  int64_t cutBytes = 0;
+  /// By stage: bytes that its microbatches may hold between pieces (PipelineSchedule.h); 0 for no
+  /// limit. Empty for no limits.
+  std::vector<int64_t> scheduleBytes;
   /// Layouts that the user asks for. Each has the form GLOB=ENTRY;ENTRY.. (see
   /// dpc-annotate-layouts).
   std::vector<std::string> layouts;
@@ -136,9 +142,6 @@ struct ProgramPlan {
 
   /// The number of stages of the pipeline; 1 if there is none.
   int64_t stages() const;
-
-  /// Whether the chunks run through the stages forth and back (StageCut.h).
-  bool chunksTurn() const { return schedule == ScheduleKind::zeroBubble; }
 
   /// Whether the last microbatch is computed after the loop (dpc-peel-microbatches), so that
   /// ranks can reduce each of its gradients as soon as it exists. From stage `gradients` on the
@@ -166,6 +169,8 @@ template <typename Plan, typename Visitor> void visitFields(Plan &plan, Visitor 
   visit("schedule", plan.schedule);
   visit("chunksPerStage", plan.chunksPerStage);
   visit("cutNodes", plan.cutNodes);
+  visit("cutBytes", plan.cutBytes);
+  visit("scheduleBytes", plan.scheduleBytes);
   visit("layouts", plan.layouts);
   visit("fileLayouts", plan.fileLayouts);
   visit("zeroStage", plan.zero.stage);

@@ -111,18 +111,42 @@ std::vector<SchedulePreferences> preferencesFor(const PipelineProblem &problem) 
   return all;
 }
 
-/// Returns the 1F1B schedule of `problem`: each piece `weight` runs directly after the piece
-/// `backward`. It is no slower than if both were one piece, because messages leave earlier.
-std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem) {
+/// One microbatch after the other, or at most `most` of them in flight in each chunk.
+SchedulePreferences fewInFlight(const PipelineProblem &problem, int64_t most) {
+  SchedulePreferences each;
+  each.inFlight.assign(problem.stages, INT64_MAX);
+  each.chunkInFlight.assign(problem.chunks.size(), most);
+  each.fillsFirst = true;
+  return each;
+}
+
+/// The settings that a schedule tries if the capacities are too small for its own.
+std::vector<SchedulePreferences> preferencesForCapacity(const PipelineProblem &problem) {
+  std::vector<SchedulePreferences> all;
+  for (int64_t most = 1; most < 2 * int64_t(problem.microbatches); most += (most + 1) / 2)
+    all.push_back(fewInFlight(problem, std::min<int64_t>(most, problem.microbatches)));
+  return all;
+}
+
+bool keepsCapacity(const PipelineProblem &problem, const PipelineSchedule &schedule) {
+  for (auto [peak, capacity] : zip_equal(schedule.peakBytes, problem.capacity))
+    if (capacity && peak > capacity)
+      return false;
+  return true;
+}
+
+/// Returns the schedule that `preferences` lead to if pieces `backward` and `weight` are one piece,
+/// so that each piece `weight` runs directly after the piece `backward`. nullopt if it does not
+/// keep the capacities.
+std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem,
+                                              const SchedulePreferences &preferences) {
   PipelineProblem merged = problem;
-  merged.kind = ScheduleKind::oneForwardOneBackward;
   for (Chunk &chunk : merged.chunks)
     if (PipelineProblem::Piece *pieces = chunk.pieces; pieces[1].exists && pieces[2].exists) {
       pieces[1].durationNs += pieces[2].durationNs;
       pieces[1].heldBytes = pieces[2].heldBytes;
       pieces[2].exists = false;
     }
-  const SchedulePreferences preferences = preferencesFor(merged).front();
   std::optional<PipelineSchedule> made = scheduleByList(merged, preferences);
   if (!made)
     return std::nullopt;
@@ -139,10 +163,14 @@ std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem) {
     consumeError(std::move(error)); // the order has no cycle, because the merged one has none
     return std::nullopt;
   }
-  for (unsigned stage = 0; stage < problem.stages; ++stage)
-    if (problem.capacity[stage] && made->peakBytes[stage] > problem.capacity[stage])
-      return std::nullopt;
-  return made;
+  return keepsCapacity(problem, *made) ? made : std::nullopt;
+}
+
+/// The preferences of 1F1B.
+SchedulePreferences ordinaryPreferences(const PipelineProblem &problem) {
+  PipelineProblem ordinary = problem;
+  ordinary.kind = ScheduleKind::oneForwardOneBackward;
+  return preferencesFor(ordinary).front();
 }
 
 } // namespace
@@ -151,18 +179,53 @@ Expected<PipelineSchedule> dpc::schedulePipeline(const PipelineProblem &problem)
   if (Error error = problem.check())
     return error;
   std::optional<PipelineSchedule> best;
-  if (problem.kind == ScheduleKind::zeroBubble && problem.chunks.size() <= problem.stages)
-    best = withoutDelays(problem);
   auto timeOf = [&](const PipelineSchedule &schedule) {
     return problem.stepsOverlap ? std::pair(schedule.longestSpanNs, schedule.makespanNs)
                                 : std::pair(schedule.makespanNs, schedule.longestSpanNs);
   };
-  for (const SchedulePreferences &preferences : preferencesFor(problem)) {
-    std::optional<PipelineSchedule> made = scheduleByList(problem, preferences);
-    if (made && (!best || timeOf(*made) < timeOf(*best)))
+  auto offer = [&](std::optional<PipelineSchedule> made) {
+    if (made && keepsCapacity(problem, *made) && (!best || timeOf(*made) < timeOf(*best)))
       best = std::move(made);
-  }
+  };
+  if (problem.kind == ScheduleKind::zeroBubble && problem.chunks.size() <= problem.stages)
+    offer(withoutDelays(problem, ordinaryPreferences(problem)));
+  for (const SchedulePreferences &preferences : preferencesFor(problem))
+    offer(scheduleByList(problem, preferences));
   if (!best)
-    return planError("no order of schedule {0} satisfies the capacity", nameOf(problem.kind));
-  return *std::move(best);
+    for (const SchedulePreferences &preferences : preferencesForCapacity(problem)) {
+      offer(scheduleByList(problem, preferences));
+      offer(withoutDelays(problem, preferences));
+    }
+  if (best)
+    return *std::move(best);
+  for (auto [stage, least] : enumerate(findSmallestPeaks(problem)))
+    if (const int64_t capacity = problem.capacity[stage]; capacity && capacity < least)
+      return planError("the microbatches of stage {0} may hold {1} bytes, but they need at least "
+                       "{2}",
+                       stage, capacity, least);
+  return planError("no order of schedule {0} satisfies the capacity", nameOf(problem.kind));
+}
+
+std::vector<int64_t> dpc::findSmallestPeaks(const PipelineProblem &problem) {
+  PipelineProblem free = problem;
+  free.capacity.assign(problem.stages, 0);
+  // A stage holds as much in every microbatch.
+  free.microbatches = 1;
+  std::optional<PipelineSchedule> made = withoutDelays(free, fewInFlight(free, 1));
+  return made ? made->peakBytes : std::vector<int64_t>(problem.stages);
+}
+
+std::vector<int64_t> dpc::estimateInFlight(ScheduleKind kind, int64_t stages,
+                                           int64_t chunksPerStage, int64_t microbatches) {
+  std::vector<int64_t> inFlight;
+  for (int64_t chunk = 0; chunk < stages * chunksPerStage; ++chunk) {
+    int64_t most = microbatches;
+    // With several chunks per stage, the first stage holds P (1 + (P-1) / (P V)) microbatches.
+    if (kind != ScheduleKind::gpipe)
+      most = chunksPerStage == 1                 ? stages - chunk
+             : kind == ScheduleKind::interleaved ? stages + (stages - 1) / chunksPerStage
+                                                 : stages;
+    inFlight.push_back(std::min(most, microbatches));
+  }
+  return inFlight;
 }

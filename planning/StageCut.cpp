@@ -259,6 +259,41 @@ Expected<StageCut> dpc::cutStages(const StageCutProblem &problem) {
   return CutSearch(problem).run();
 }
 
+Expected<StageCut> dpc::cutStagesWithin(StageCutProblem &problem) {
+  if (problem.capacity == 0)
+    return cutStages(problem);
+  StageCutProblem free = problem;
+  free.capacity = 0;
+  Expected<StageCut> best = cutStages(free);
+  if (!best)
+    return best.takeError();
+  auto mostHeld = [&](const StageCut &cut) {
+    int64_t most = 1;
+    for (const ChunkPrice &price : cut.priceChunks(problem))
+      most = std::max(most, price.heldBytes);
+    return most;
+  };
+  // No cut satisfies `low`, which starts just below the capacity, and some cut satisfies `high`.
+  int64_t low = problem.capacity - 1, high = std::max(mostHeld(*best), problem.capacity);
+  const int64_t asked = problem.capacity;
+  problem.capacity = high;
+  for (int64_t next = asked; low + 1 < high; next = low + (high - low) / 2) {
+    if (next != asked && double(high - low) <= 0.02 * double(low))
+      break;
+    StageCutProblem tried = problem;
+    tried.capacity = next;
+    Expected<StageCut> cut = cutStages(tried);
+    if (cut) {
+      high = problem.capacity = next == asked ? asked : mostHeld(*cut);
+      best = std::move(cut);
+    } else {
+      consumeError(cut.takeError()); // only the capacity can be the reason
+      low = next;
+    }
+  }
+  return best;
+}
+
 std::vector<int64_t> dpc::placeChunks(int64_t stages, int64_t perStage, bool turns) {
   std::vector<int64_t> placed;
   for (int64_t round = 0; round < perStage; ++round)

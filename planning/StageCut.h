@@ -82,6 +82,11 @@ struct StageCut {
 /// than chunks, or if no cut satisfies the capacity.
 llvm::Expected<StageCut> cutStages(const StageCutProblem &problem);
 
+/// Sets the capacity of `problem` to one that some cut satisfies, and returns the best cut with it:
+/// to the given one if possible, and else to one that is at most 2 % above the smallest possible
+/// one. Fails if check() fails, or if there are fewer ops than chunks.
+llvm::Expected<StageCut> cutStagesWithin(StageCutProblem &problem);
+
 /// Returns the stage of each chunk, if every one of `stages` stages runs `perStage` chunks. Chunk c
 /// runs on stage c modulo the number of stages. If `turns` is set, the chunks after the last stage
 /// run through the stages in the opposite order, and so on: with two chunks per stage, the first

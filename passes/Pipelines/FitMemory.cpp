@@ -67,8 +67,7 @@ struct FitMemoryPass : dpc::impl::FitMemoryBase<FitMemoryPass> {
           ModuleOp fullest = findFullest(*trial);
           MemoryNeed need = needOf(fullest);
           if (tried.stages() > 1)
-            for (dist::RankProgram program : dist::programsOf(*trial))
-              need.stagePeaks.push_back(needOf(program.module).peak);
+            addStages(*trial, need);
           if (least == 0 || need.peak < least) {
             least = need.peak;
             largest = describeLargest(fullest);
@@ -134,6 +133,26 @@ private:
     return {memory.getPeak(),
             use.getParameters() + use.getOptimizer() + use.getBuffers() + use.getData(),
             {}};
+  }
+
+  /// Adds what the stages of the pipeline `module` need.
+  static void addStages(ModuleOp module, MemoryNeed &need) {
+    for (dist::RankProgram program : dist::programsOf(module))
+      need.stagePeaks.push_back(needOf(program.module).peak);
+    auto cut = module->getAttrOfType<DenseI64ArrayAttr>(dist::DistDialect::kCutBytesAttrName);
+    need.cutBytes.assign(cut.asArrayRef().begin(), cut.asArrayRef().end());
+    auto pipeline = module->getAttrOfType<dist::PipelineAttr>(dist::DistDialect::kPipelineAttrName);
+    if (!pipeline)
+      return;
+    const ArrayRef<int64_t> held = pipeline.getHeld(), least = pipeline.getLeast();
+    need.heldBytes = held;
+    need.leastHeldBytes = least;
+    // Stages at the end without pieces have no entry.
+    need.heldBytes.resize(need.stagePeaks.size());
+    need.leastHeldBytes.resize(need.stagePeaks.size());
+    for (Attribute ends : pipeline.getEnds())
+      for (int64_t end : cast<DenseI64ArrayAttr>(ends).asArrayRef())
+        need.stepNs = std::max(need.stepNs, end);
   }
 
   /// Words for a rank that needs the peak of `need`, with its stage.

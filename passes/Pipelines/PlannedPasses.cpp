@@ -65,7 +65,9 @@ void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
     return;
   AssignStagesOptions stages;
   stages.chunksPerStage = plan.chunksPerStage;
-  stages.turns = plan.chunksTurn();
+  stages.schedule = nameOf(plan.schedule).str();
+  stages.microbatches = std::max<int64_t>(plan.microbatches, 1);
+  stages.stageBytes = plan.cutBytes;
   stages.nodes = listOf(plan.cutNodes);
   manager.addPass(createAssignStages(stages));
   manager.addPass(createCutStages());
@@ -134,6 +136,7 @@ void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan) {
   SchedulePipelineOptions schedule;
   schedule.schedule = nameOf(plan.schedule).str();
   schedule.overlap = plan.overlap;
+  schedule.heldBytes = ArrayRef<int64_t>(plan.scheduleBytes);
   manager.addPass(createSchedulePipeline(schedule));
 }
 

@@ -12,6 +12,7 @@
 #include "dialects/Dist/IR/Messages.h"
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Program.h"
+#include "planning/PipelineSchedule.h"
 #include "planning/PlanError.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -35,9 +36,16 @@ struct AssignStagesPass : dpc::impl::AssignStagesBase<AssignStagesPass> {
     const dist::MeshShape mesh = dist::getMeshShape(module);
     if (mesh.axisSize(dist::kPipeAxis) == 1)
       return;
+    std::optional<ScheduleKind> kind = parseSchedule(schedule);
+    if (!kind) {
+      module.emitError("unknown schedule '") << schedule << "'";
+      return signalPassFailure();
+    }
+    const int64_t stages = mesh.axisSize(dist::kPipeAxis);
     const std::vector<int64_t> placed =
-        placeChunks(mesh.axisSize(dist::kPipeAxis), chunksPerStage, turns);
-    if (failed(cutForward(module, placed.size())))
+        placeChunks(stages, chunksPerStage, /*turns=*/*kind == ScheduleKind::zeroBubble);
+    if (failed(cutForward(module, placed,
+                          estimateInFlight(*kind, stages, chunksPerStage, microbatches))))
       return signalPassFailure();
     module->setAttr(dist::DistDialect::kStagesAttrName,
                     DenseI64ArrayAttr::get(&getContext(), placed));
@@ -100,9 +108,12 @@ private:
                    : planError("the forward pass has no node '{0}'", node);
   }
 
-  /// Cuts the forward pass of @step or @infer into `chunks` chunks. Sets the chunks of its ops and
-  /// of the states that they read.
-  LogicalResult cutForward(ModuleOp module, int64_t chunks) {
+  /// Cuts the forward pass of @step or @infer into chunks, which `placed` places on stages. Sets
+  /// the chunks of its ops and of the states that they read. `inFlight` says how many microbatches
+  /// a chunk of @step holds.
+  LogicalResult cutForward(ModuleOp module, ArrayRef<int64_t> placed,
+                           const std::vector<int64_t> &inFlight) {
+    const int64_t chunks = placed.size();
     const bool trains = module.lookupSymbol("step") != nullptr;
     auto function = module.lookupSymbol<func::FuncOp>(trains ? "step" : "infer");
     if (!function)
@@ -113,11 +124,12 @@ private:
     const ForwardCut forward(function, findRoots(function, trains), trains, *machine);
     StageCutProblem problem = forward.getProblem();
     problem.chunks = chunks;
-    problem.inFlight.assign(chunks, 1);
+    problem.inFlight = inFlight;
+    problem.capacity = stageBytes / chunksPerStage;
     // cutStages refuses a program with too few ops.
     const bool isRequested =
         (!starts.empty() || !nodes.empty()) && forward.getOps().size() >= size_t(chunks);
-    llvm::Expected<StageCut> cut = isRequested ? requestedCut(forward) : cutStages(problem);
+    llvm::Expected<StageCut> cut = isRequested ? requestedCut(forward) : cutStagesWithin(problem);
     if (!cut && isRequested)
       return module.emitError("--stages: ") << llvm::toString(cut.takeError());
     if (!cut)
@@ -137,6 +149,10 @@ private:
     for (unsigned start : cut->starts)
       borders.push_back(builder.getStringAttr(firstNodeOf(forward.getOps()[start]->getLoc())));
     module->setAttr(dist::DistDialect::kBordersAttrName, builder.getArrayAttr(borders));
+    SmallVector<int64_t> held(chunks / chunksPerStage);
+    for (auto [stage, price] : llvm::zip_equal(placed, cut->priceChunks(problem)))
+      held[stage] += price.heldBytes;
+    module->setAttr(dist::DistDialect::kCutBytesAttrName, builder.getDenseI64ArrayAttr(held));
     for (const auto &[name, readers] : forward.getStateReaders()) {
       SmallVector<int64_t> held;
       for (unsigned reader : readers)

@@ -8,8 +8,10 @@ def AssignStages : Pass<"dpc-assign-stages", "mlir::ModuleOp"> {
   let description = [{
     Cuts the forward pass of `@step`, or of `@infer`, into chunks (StageCut.h), one or
     several per coordinate on the mesh axis `pipe`. The attribute `dist.stages` of the
-    module lists the stage of each chunk, and `dist.borders` the first ONNX node of each
-    chunk. The attribute `dist.chunks` of an op or of an
+    module lists the stage of each chunk, `dist.borders` the first ONNX node of each
+    chunk, and `dist.cut_bytes` the bytes that each stage holds in the model of the cut:
+    its parameters with their gradients and optimizer state, and the kept values of the
+    microbatches in flight. The attribute `dist.chunks` of an op or of an
     argument lists the chunks that can run the op or hold the argument. Without the
     attribute, every chunk can. All other ops follow the cut by dataflow (ChunkSets.h).
 
@@ -29,8 +31,11 @@ def AssignStages : Pass<"dpc-assign-stages", "mlir::ModuleOp"> {
     ListOption<"nodes", "nodes", "std::string",
                "The same as patterns of the names of ONNX nodes: a chunk starts with the first op of a node that matches">,
     Option<"chunksPerStage", "chunks-per-stage", "int64_t", "1", "The chunks that each stage runs">,
-    Option<"turns", "turns", "bool", "false",
-           "Chunks run through the stages forth and back, instead of forth only">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+           "gpipe, 1f1b, interleaved or zero-bubble; the chunks of zero-bubble run through the stages forth and back">,
+    Option<"microbatches", "microbatches", "int64_t", "1", "The iterations of the loop over microbatches">,
+    Option<"stageBytes", "stage-bytes", "int64_t", "0",
+           "Bytes that the cut may put on a stage, as far as it can estimate them; 0 for no limit. If no cut keeps the limit, it is the one that needs the fewest bytes">,
   ];
 }
 
@@ -98,6 +103,10 @@ def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
     after two more pieces, so that the value is not kept longer. Without `overlap` it waits
     for each sent message at once.
 
+    If the schedule of a stage holds more bytes than `held-bytes` allows, fewer of its
+    microbatches are in flight. The pass fails if not even one microbatch after the other
+    keeps the limit.
+
     Does nothing if no stage has pieces.
 
     Needs: dpc-form-pieces, dpc-form-kernels. Keeps: values.
@@ -106,6 +115,8 @@ def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
   let options = [
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "gpipe, 1f1b, interleaved or zero-bubble">,
     Option<"overlap", "overlap", "bool", "true", "Messages are under way while pieces compute">,
+    ListOption<"heldBytes", "held-bytes", "int64_t",
+               "By stage, the bytes that its microbatches may hold between pieces; 0 for no limit">,
   ];
 }
 

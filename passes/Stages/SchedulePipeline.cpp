@@ -57,12 +57,15 @@ PieceKind kindOf(dist::PieceOp piece) {
 /// Builds the schedule problem of a program, and gives each loop its order.
 class PipelineScheduling {
 public:
+  /// `heldBytes` is the pass's option `held-bytes`.
   PipelineScheduling(ArrayRef<StageLoop> loops, const Machine &machine, ScheduleKind kind,
-                     bool overlap)
+                     bool overlap, ArrayRef<int64_t> heldBytes)
       : loops(loops), machine(machine), overlap(overlap) {
     problem.kind = kind;
     problem.stages = loops.size();
-    problem.capacity.assign(loops.size(), 0);
+    for (const StageLoop &each : loops)
+      problem.capacity.push_back(each.stage < int64_t(heldBytes.size()) ? heldBytes[each.stage]
+                                                                        : 0);
     dist::MicroOp first = loops.front().loop;
     problem.microbatches = first.getCount();
   }
@@ -142,6 +145,14 @@ private:
             addHeld(recv.getResult());
       }
     }
+    // Nobody frees the values that the last piece of a chunk leaves for other chunks of its stage.
+    // They live for a short time.
+    for (PipelineProblem::Chunk &chunk : problem.chunks)
+      for (PipelineProblem::Piece &last : llvm::reverse(chunk.pieces))
+        if (last.exists) {
+          last.heldBytes = 0;
+          break;
+        }
   }
 
   /// The first piece of `each` that reads `value`; null if none reads it.
@@ -223,6 +234,8 @@ private:
     const size_t stages = loops.back().stage + 1;
     SmallVector<Attribute> rows(stages, builder.getStringAttr("")),
         starts(stages, builder.getDenseI64ArrayAttr({})), ends(starts);
+    SmallVector<int64_t> held(stages), least(stages);
+    const std::vector<int64_t> smallest = findSmallestPeaks(problem);
     for (const StageLoop &each : loops) {
       const std::vector<PieceRun> &runs = schedule.stages[each.position];
       std::string row;
@@ -235,15 +248,18 @@ private:
         to.push_back(end);
         from.push_back(end - problem.chunks[run.chunk].pieces[kind].durationNs);
       }
+      held[each.stage] = schedule.peakBytes[each.position];
+      least[each.stage] = smallest[each.position];
       rows[each.stage] = builder.getStringAttr(row);
       starts[each.stage] = builder.getDenseI64ArrayAttr(from);
       ends[each.stage] = builder.getDenseI64ArrayAttr(to);
     }
     root->setAttr(dist::DistDialect::kPipelineAttrName,
-                  dist::PipelineAttr::get(root.getContext(), nameOf(problem.kind),
-                                          int64_t(1e6 * schedule.bubble(problem)),
-                                          builder.getArrayAttr(rows), builder.getArrayAttr(starts),
-                                          builder.getArrayAttr(ends)));
+                  dist::PipelineAttr::get(
+                      root.getContext(), nameOf(problem.kind),
+                      int64_t(1e6 * schedule.bubble(problem)), builder.getArrayAttr(rows),
+                      builder.getArrayAttr(starts), builder.getArrayAttr(ends),
+                      builder.getDenseI64ArrayAttr(held), builder.getDenseI64ArrayAttr(least)));
   }
 
   /// The chunk of the pipeline with the number `index` in the problem.
@@ -409,7 +425,7 @@ struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePa
       getOperation().emitError("unknown schedule '") << schedule << "'";
       return signalPassFailure();
     }
-    if (failed(PipelineScheduling(loops, *machine, *kind, overlap).run(getOperation())))
+    if (failed(PipelineScheduling(loops, *machine, *kind, overlap, heldBytes).run(getOperation())))
       signalPassFailure();
   }
 };

@@ -61,7 +61,7 @@ llvm::Error dpc::addFileLayouts(const onnx::OnnxModel &source, ProgramPlan &plan
   if (!layouts->empty() && !plan.layouts.empty())
     notes << "note: --shard comes before the layouts in the file\n";
 
-  if (plan.stages() > 1) {
+  if (plan.stages() > 1 && plan.cutBytes == 0) {
     auto starts = onnx::readPipelineStages(source, mesh, plan.stages() * plan.chunksPerStage);
     if (!starts) {
       if (plan.cutNodes.empty())

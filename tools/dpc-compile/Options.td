@@ -53,6 +53,8 @@ def zero : Value<"zero", "S[:AXIS]", "Divide optimizer state (1), gradients (2),
 def zero_keep : Value<"zero-keep", "SIZE", "With --zero=3: SIZE of parameters, such as 2GiB, are gathered once a step, and kept until all have read them", layout>;
 def schedule : Value<"schedule", "NAME", "The order in which the stages of --mesh=pipe=P run the microbatches: gpipe, 1f1b (default), interleaved or zero-bubble", layout>;
 def chunks : Value<"chunks", "N", "The parts of the model that each stage of --schedule=interleaved (default 2) or zero-bubble (1 or 2, default 1) runs", layout>;
+def cut_memory : Value<"cut-memory", "SIZE", "Bytes that no stage should hold more of, as far as the search for the parts of the model can estimate them; parts take equally long within this limit (default: as --device-memory needs)", layout>;
+def schedule_memory : Value<"schedule-memory", "SIZE,..", "Bytes that the microbatches of each stage may hold between their pieces, by stage; 0 for no limit (default: as --device-memory needs)", layout>;
 def stages : Value<"stages", "GLOB,..", "The first node of each part of the model but the first: a pattern of node names (default: parts that take equally long)", layout>;
 def optimizer_sync : Planned<"optimizer-sync", "WHEN", "before or deferred">;
 def remat : Value<"remat", "MODE", "What the backward pass computes again: none; full, all that saves memory; SIZE, such as 2GiB, what saves that much in the least time; GLOB,.., what nodes of these names make; auto, as little as --device-memory allows (default); STAGE+STAGE:MODE for some stages of a pipeline alone", layout>;

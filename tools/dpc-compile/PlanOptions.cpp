@@ -81,6 +81,29 @@ static void parseMesh(const InputArgList &args, ProgramPlan &plan) {
   parseBatchAxes(args, plan.mesh);
 }
 
+/// Parses --cut-memory and --schedule-memory.
+static void parseStageMemory(const InputArgList &args, ProgramPlan &plan) {
+  if (const Arg *arg = args.getLastArg(OPT_cut_memory)) {
+    if (!plan.cutNodes.empty())
+      usageError(arg->getAsString(args) + " does not go with --stages, which says where to cut");
+    plan.cutBytes = parseBytes(*arg);
+  }
+  const Arg *arg = args.getLastArg(OPT_schedule_memory);
+  if (!arg)
+    return;
+  SmallVector<StringRef> sizes;
+  StringRef(arg->getValue()).split(sizes, ',');
+  if (int64_t(sizes.size()) != plan.stages())
+    usageError(arg->getAsString(args) + " has " + Twine(sizes.size()) + " sizes for " +
+               Twine(plan.stages()) + " stages");
+  for (StringRef size : sizes) {
+    std::optional<int64_t> bytes = size == "0" ? 0 : parseBytes(size);
+    if (!bytes)
+      usageError(arg->getAsString(args) + ": '" + size + "' is not a size such as 2GiB");
+    plan.scheduleBytes.push_back(*bytes);
+  }
+}
+
 /// Parses --schedule, --chunks and --stages.
 static void parsePipeline(const InputArgList &args, ProgramPlan &plan) {
   const Arg *arg = args.getLastArg(OPT_schedule);
@@ -94,7 +117,8 @@ static void parsePipeline(const InputArgList &args, ProgramPlan &plan) {
   const StringRef name = nameOf(plan.schedule);
   const bool isInterleaved = plan.schedule == ScheduleKind::interleaved;
   plan.chunksPerStage = integerOption(args, OPT_chunks, "dpc-compile", isInterleaved ? 2 : 1, 1);
-  for (OptSpecifier option : {OPT_schedule, OPT_chunks, OPT_stages, OPT_schedule_svg})
+  for (OptSpecifier option : {OPT_schedule, OPT_chunks, OPT_stages, OPT_cut_memory,
+                              OPT_schedule_memory, OPT_schedule_svg})
     if (const Arg *given = args.getLastArg(option); given && plan.stages() == 1)
       usageError(given->getAsString(args) + " needs a pipeline: --mesh=pipe=P, with P at least 2");
   const int64_t chunks = plan.chunksPerStage;
@@ -116,6 +140,7 @@ static void parsePipeline(const InputArgList &args, ProgramPlan &plan) {
                  " parts of the model each need " + Twine(needed) +
                  ": one for each part but the first");
   }
+  parseStageMemory(args, plan);
   const int64_t microbatches = std::max<int64_t>(plan.microbatches, 1);
   if (isInterleaved && microbatches % plan.stages())
     usageError("--schedule=" + name + " with --chunks=" + Twine(chunks) +
@@ -343,6 +368,13 @@ static std::string mebibytesText(int64_t bytes) {
                                 : formatv("{0:f20}", double(bytes) / (1 << 20)).str();
 }
 
+static std::string listText(ArrayRef<int64_t> numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
 static void describeMesh(const ProgramPlan &plan, OptionText &options) {
   std::vector<std::string> axes, batchAxes;
   bool isDefault = true;
@@ -364,6 +396,10 @@ static void describeMesh(const ProgramPlan &plan, OptionText &options) {
     options.add("--chunks", Twine(plan.chunksPerStage));
   if (!plan.cutNodes.empty())
     options.add("--stages", join(plan.cutNodes, ","));
+  if (plan.cutBytes > 0)
+    options.add("--cut-memory", Twine(plan.cutBytes));
+  if (!plan.scheduleBytes.empty())
+    options.add("--schedule-memory", listText(plan.scheduleBytes));
   for (StringRef layout : plan.layouts) {
     auto [glob, entries] = layout.rsplit('=');
     std::string axes = entries.str();

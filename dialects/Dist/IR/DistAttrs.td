@@ -194,21 +194,24 @@ def Dist_PipelineAttr : AttrDef<Dist_Dialect, "Pipeline"> {
   let description = [{
     The attribute `dist.pipeline` of a module. `schedule` is the name of the schedule.
     `bubblePpm` is the share of a step, in millionths, in which the slowest stage does not
-    compute. Each stage has an entry in the three lists: the text form of its row
+    compute. Each stage has an entry in all lists: the text form of its row
     (PipelineSchedule.h), and when its pieces start and end, in ns after the first piece of any
-    stage. All times are modelled.
+    stage; the bytes that its microbatches hold between pieces at most, and the smallest number of
+    bytes for which there is a schedule. All times are modelled.
 
-    `dpc-schedule-pipeline` sets the attribute. `--explain` and `--schedule-svg` read it.
+    `dpc-schedule-pipeline` sets the attribute. `--explain`, `--schedule-svg` and
+    `dpc-fit-memory` read it.
 
     ```mlir
     module attributes {dist.pipeline = #dist.pipeline<schedule = "1f1b", bubblePpm = 333333,
         rows = ["0F0 0B0", "1F0 1B0"], starts = [array<i64: 0, 30>, array<i64: 10, 20>],
-        ends = [array<i64: 10, 40>, array<i64: 20, 30>]>} {
+        ends = [array<i64: 10, 40>, array<i64: 20, 30>], held = [64, 64], least = [64, 64]>} {
     }
     ```
   }];
   let parameters = (ins StringRefParameter<>:$schedule, "int64_t":$bubblePpm,
-      "::mlir::ArrayAttr":$rows, "::mlir::ArrayAttr":$starts, "::mlir::ArrayAttr":$ends);
+      "::mlir::ArrayAttr":$rows, "::mlir::ArrayAttr":$starts, "::mlir::ArrayAttr":$ends,
+      "::mlir::DenseI64ArrayAttr":$held, "::mlir::DenseI64ArrayAttr":$least);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -121,7 +121,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitOpError() << attr.getName() << " has no list of axes for each dimension of "
                              << type;
   }
-  if ((attr.getName() == kChunksAttrName || attr.getName() == kStagesAttrName) &&
+  if ((attr.getName() == kChunksAttrName || attr.getName() == kStagesAttrName ||
+       attr.getName() == kCutBytesAttrName) &&
       isa<DenseI64ArrayAttr>(attr.getValue()))
     return success();
   if (attr.getName() == kStageAttrName && isa<IntegerAttr>(attr.getValue()))

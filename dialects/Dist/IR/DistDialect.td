@@ -57,6 +57,9 @@ def Dist_Dialect : Dialect {
     /// On the same module, a sentence for each value of the forward pass that crosses more than one
     /// border between chunks: an ArrayAttr of StringAttr.
     static constexpr ::llvm::StringLiteral kCrossingsAttrName = "dist.crossings";
+    /// On the same module, the bytes that a rank of each stage holds, as far as the search for the
+    /// cut can estimate them (StageCut.h): a DenseI64ArrayAttr.
+    static constexpr ::llvm::StringLiteral kCutBytesAttrName = "dist.cut_bytes";
     /// On the same module, the schedule: a PipelineAttr.
     static constexpr ::llvm::StringLiteral kPipelineAttrName = "dist.pipeline";
     /// On the same module, the stage of each chunk: a DenseI64ArrayAttr.

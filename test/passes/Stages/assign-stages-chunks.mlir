@@ -1,5 +1,5 @@
 // RUN: dpc-opt %s --dpc-assign-stages=chunks-per-stage=2 | FileCheck %s --check-prefixes=CHECK,FORTH
-// RUN: dpc-opt %s '--dpc-assign-stages=chunks-per-stage=2 turns' | FileCheck %s --check-prefixes=CHECK,TURNS
+// RUN: dpc-opt %s '--dpc-assign-stages=chunks-per-stage=2 schedule=zero-bubble' | FileCheck %s --check-prefixes=CHECK,TURNS
 // RUN: not dpc-opt %s --dpc-assign-stages=chunks-per-stage=3 2>&1 | FileCheck %s --check-prefix=FEW
 
 // Each stage runs several chunks.

@@ -1,11 +1,19 @@
 // RUN: dpc-opt %s --dpc-describe-machine --dpc-schedule-pipeline | FileCheck %s
 // RUN: dpc-opt %s --dpc-describe-machine --dpc-schedule-pipeline="schedule=gpipe" | FileCheck %s --check-prefix=GPIPE
 // RUN: dpc-opt %s --dpc-describe-machine --dpc-schedule-pipeline="overlap=false" | FileCheck %s --check-prefix=ALONE
+// RUN: dpc-opt %s --dpc-describe-machine --dpc-schedule-pipeline="schedule=gpipe held-bytes=8192,0" | FileCheck %s --check-prefix=CAP
+// RUN: not dpc-opt %s --dpc-describe-machine --dpc-schedule-pipeline="held-bytes=4095,0" 2>&1 | FileCheck %s --check-prefix=LESS
 
 // The first stage runs two forward pieces before the first backward one (1F1B), or all of them
 // (GPipe). The messages of both stages have one order: the last stage starts to receive microbatch 1
 // (message 0) before it sends the gradient of microbatch 0 (message 1), although it reads it later.
-// A stage waits for a message that it has sent after two more pieces, or at once.
+// A stage waits for a message that it has sent after two more pieces, or at once. Each microbatch
+// of the first stage holds 4096 bytes. With a limit of 8192 GPipe starts a third forward piece only
+// after a backward one.
+// CHECK: dist.pipeline = #dist.pipeline<{{.*}}held = [8192, 0], least = [4096, 0]>
+// CAP: dist.pipeline = #dist.pipeline<{{.*}}held = [8192, 0], least = [4096, 0]>
+// GPIPE: dist.pipeline = #dist.pipeline<{{.*}}held = [12288, 0]
+// LESS: error: schedule: the microbatches of stage 0 may hold 4095 bytes, but they need at least 4096
 module {
   dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
   module @stage.0 attributes {dist.stage = 0 : i64} {
@@ -13,6 +21,7 @@ module {
     // CHECK: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0 w0.0 r0.2 v1.1 s0.2
     // GPIPE: dist.order = "r0.0 s0.0 r0.1 s0.1 r0.2
     // ALONE: dist.order = "r0.0 s0.0 w0.0 r0.1
+    // CAP: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0
     func.func @step(%x: tensor<3x1024xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (tensor<1024xf32> {nn.result = #nn.result<state "w">}) {
       %s = dist.micro 3 "micro" (%x : tensor<3x1024xf32>) operands [sliced] {
       ^bb0(%xm: tensor<1024xf32>):

@@ -86,6 +86,29 @@ TEST(PlanTest, CheckNamesWhatContradicts) {
             "a batch is cut into -1 microbatches");
   EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.zero.stage = static_cast<ZeroStage>(4); }),
             "stage 4 of divided state is none of -1 to 3");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.cutBytes = 7; }),
+            "a stage holds 7 bytes, but no cut is searched");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.mesh = {{"pipe", 2}};
+              plan.cutNodes = {"a"};
+              plan.cutBytes = 7;
+            }),
+            "a stage holds 7 bytes, but no cut is searched");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.mesh = {{"pipe", 2}};
+              plan.cutBytes = -7;
+            }),
+            "a stage holds -7 bytes");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.mesh = {{"pipe", 2}};
+              plan.scheduleBytes = {0, 5, 0};
+            }),
+            "the microbatches of 3 stages may hold some bytes, but 2 stages exist");
+  EXPECT_EQ(refuse([](ProgramPlan &plan) {
+              plan.mesh = {{"pipe", 2}};
+              plan.scheduleBytes = {0, -5};
+            }),
+            "the microbatches of a stage may hold -5 bytes");
   EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.zero.axes = {"replica"}; }),
             "state is divided over 'replica', which is no axis of the mesh");
   EXPECT_EQ(refuse([](ProgramPlan &plan) { plan.zero.keptBytes = -3; }),

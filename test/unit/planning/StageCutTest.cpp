@@ -180,33 +180,49 @@ TEST(StageCut, RandomGraphsAgainstAllCuts) {
 
     const Cost none = {std::numeric_limits<double>::infinity(), 0, 0};
     Cost best = none;
+    // The smallest capacity that some cut satisfies.
+    int64_t least = std::numeric_limits<int64_t>::max();
     std::vector<unsigned> starts;
-    std::function<void(unsigned, Cost)> visit = [&](unsigned start, Cost cost) {
+    std::function<void(unsigned, Cost, int64_t)> visit = [&](unsigned start, Cost cost,
+                                                             int64_t held) {
       if (starts.size() == problem.chunks) {
-        if (start == ops)
+        if (start < ops)
+          return;
+        least = std::min(least, held);
+        if (problem.capacity == 0 || held <= problem.capacity)
           best = std::min(best, cost);
         return;
       }
       for (unsigned end = start + 1; end <= ops; ++end) {
         const ChunkPrice price = priceOf(problem, starts.size(), start, end);
-        if (problem.capacity > 0 && price.heldBytes > problem.capacity)
-          continue;
         starts.push_back(start);
         visit(end,
               {std::max(std::get<0>(cost), price.seconds), std::get<1>(cost) + price.receivedBytes,
-               std::get<2>(cost) + price.seconds * price.seconds});
+               std::get<2>(cost) + price.seconds * price.seconds},
+              std::max(held, price.heldBytes));
         starts.pop_back();
       }
     };
-    visit(0, {0, 0, 0});
+    visit(0, {0, 0, 0}, 0);
 
     llvm::Expected<StageCut> cut = cutStages(problem);
     if (best == none) {
       ++impossible;
       EXPECT_FALSE(bool(cut));
       llvm::consumeError(cut.takeError());
+      StageCutProblem relaxed = problem;
+      cut = cutStagesWithin(relaxed);
+      ASSERT_TRUE(bool(cut)) << messageOf(cut.takeError());
+      EXPECT_FALSE(bool(cut->verify(relaxed)));
+      EXPECT_GE(relaxed.capacity, least);
+      EXPECT_LE(relaxed.capacity, least + least / 50);
       continue;
     }
+    StageCutProblem same = problem;
+    llvm::Expected<StageCut> within = cutStagesWithin(same);
+    ASSERT_TRUE(bool(within)) << messageOf(within.takeError());
+    EXPECT_EQ(same.capacity, problem.capacity);
+    EXPECT_EQ(within->starts, cut->starts);
     ASSERT_TRUE(bool(cut)) << messageOf(cut.takeError());
     EXPECT_FALSE(bool(cut->verify(problem)));
     Cost found = {0, 0, 0};
