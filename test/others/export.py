@@ -70,7 +70,7 @@ def find_parameters(executor, module, feeds):
         value = floats[name]
         if name in own and own[name].shape == value.shape:
             return True
-        return value.numel() > 1 and value.std() > 0 and bool(torch.isin(value, values).all())
+        return value.numel() > 1 and value.min() < value.max() and bool(torch.isin(value, values).all())
     trained = [name for name in floats if name in moved and is_parameter(name)]
     others = [name for name in moved if name not in trained and floats[name].numel() > 1]
     return trained, bool(others) or not set(own) <= set(trained)

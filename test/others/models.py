@@ -43,7 +43,7 @@ def apart(make):
         module = make()
         with torch.no_grad():
             for value in module.parameters():
-                if value.numel() > 1 and value.std() == 0:
+                if value.numel() > 1 and value.min() == value.max():
                     value += 0.1 * torch.randn_like(value)
         return module
     return build
