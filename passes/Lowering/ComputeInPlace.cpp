@@ -117,11 +117,17 @@ private:
   ///   the collective, but not the slice of a microbatch. A message needs such a target that is no
   ///   shard.
   /// - `exec.zero` and `exec.run` can use neither a shard nor the slice of a microbatch.
+  /// - All runs of a routine pass a frame in the same space. Therefore the space must stay, and a
+  ///   buffer that differs between microbatches cannot become persistent: persistent buffers stay
+  ///   where they are if all other buffers move to one space (dpc-assign-offsets).
   /// - Launches and copies can use shards and slices.
   bool fits(BufferOp root, Value target) {
     const Place to = placeOf(target, symbols);
     return llvm::all_of(uses[root], [&](const Use &use) {
       if (to.shardAxes && placeOf(use.buffer, symbols).shardAxes)
+        return false;
+      if (isa<RunOp>(use.op) &&
+          (spaceOf(to.root) != root.getSpace() || (root.getMicro() && !isa<BufferOp>(to.root))))
         return false;
       if (isa<ZeroOp, RunOp>(use.op))
         return !to.shardAxes && !to.stride;

@@ -106,6 +106,15 @@ private:
       return;
     module.walk([](BufferOp buffer) { buffer.setSpace(Space::shared); });
     module.walk([](FrameOp frame) { frame.setSpace(Space::shared); });
+    // A frame that is a persistent buffer, the same one in all runs, stays in its space.
+    SymbolTableCollection symbols;
+    module.walk([&](RunOp run) {
+      auto routine = symbols.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr());
+      for (auto frame : routine.getBodyBlock().getOps<FrameOp>())
+        if (auto own =
+                dyn_cast<PersistentOp>(placeOf(run.getFrames()[frame.getNumber()], symbols).root))
+          frame.setSpace(own.getSpace());
+    });
   }
 
   static Purpose purposeOf(Operation *buffer) {

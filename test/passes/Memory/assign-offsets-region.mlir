@@ -36,3 +36,34 @@ exec.entry @step {
   exec.launch @k(%a) into (%w) : (memref<16xf32>), (memref<16xf32>)
 }
 }
+
+// -----
+// A frame that is a persistent buffer stays in its space, and other frames move.
+// CHECK-LABEL: @frames_follow_their_buffers
+module @frames_follow_their_buffers {
+func.func private @k(%a: tensor<16xf32>) -> tensor<16xf32> attributes {exec.may_alias = [array<i64: 0>]} { return %a : tensor<16xf32> }
+exec.persistent @result.loss #nn.result<metric "loss"> arena : memref<16xf32>
+exec.entry @step {
+  %l = exec.get @result.loss : memref<16xf32>
+  exec.zero %l : memref<16xf32>
+  %a = exec.buffer arena : memref<16xf32>
+  %b = exec.buffer arena : memref<16xf32>
+  exec.zero %a : memref<16xf32>
+  exec.zero %b : memref<16xf32>
+  exec.run @step.F0 micro 0 (%l, %a : memref<16xf32>, memref<16xf32>)
+  exec.run @step.F0 micro 1 (%l, %b : memref<16xf32>, memref<16xf32>)
+  %s = exec.buffer shared : memref<16xf32>
+  exec.launch @k(%b) into (%s) : (memref<16xf32>), (memref<16xf32>)
+  %e = exec.start all_reduce sum over ["data"] %s to %s id 0 : memref<16xf32>, memref<16xf32>
+  exec.wait %e
+  exec.launch @k(%s) into (%l) : (memref<16xf32>), (memref<16xf32>)
+}
+exec.routine @step.F0 of @step count 2 frames 2 {
+  // CHECK: exec.frame 0 arena
+  // CHECK: exec.frame 1 shared
+  // TWO: exec.frame 1 arena
+  %0 = exec.frame 0 arena : memref<16xf32>
+  %1 = exec.frame 1 arena : memref<16xf32>
+  exec.launch @k(%1) into (%0) : (memref<16xf32>), (memref<16xf32>)
+}
+}
