@@ -21,6 +21,7 @@ struct Options {
   unsigned seed;            // SEED: of the random order
   StreamOrder streamOrder;  // STREAM=async|eager|lazy|lazy-newest
   unsigned jitterMicros;    // JITTER_US: most that an operation of `async` is delayed
+  unsigned kernelMicros;    // KERNEL_US: a kernel sleeps so long and computes nothing
   unsigned graceMillis;     // GRACE_MS: lazy streams go on when the host is silent so long
   unsigned devices;         // DEVICES
   unsigned capability;      // SM: 80 or 90

@@ -5,13 +5,23 @@
 #include "test/cuda_emulator/ptx/Compile.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 using namespace dpc::cuda;
 using namespace dpc::emulator;
 
 namespace {
+/// Sleeps for `micros`. The host wakes up a little late, so the last part is a loop.
+void sleepMicros(unsigned micros) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(micros);
+  std::this_thread::sleep_until(end - std::chrono::microseconds(200));
+  while (std::chrono::steady_clock::now() < end)
+    ;
+}
+
 /// What a Function stands for: a kernel, and what was set of it.
 struct FunctionState {
   const Kernel *kernel;
@@ -191,7 +201,10 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
       return;
     }
     dpcEmulatorCount("kernel");
-    launch(kernel, grid, block, sharedBytes, values);
+    if (const unsigned micros = Options::get().kernelMicros)
+      sleepMicros(micros);
+    else
+      launch(kernel, grid, block, sharedBytes, values);
   };
   Streams::get().enqueue(dpc::emulator::stateOf(stream), std::move(operation));
   return Result::success;
