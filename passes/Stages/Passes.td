@@ -97,8 +97,9 @@ def SchedulePipeline : Pass<"dpc-schedule-pipeline", "mlir::ModuleOp"> {
     the root holds the schedule with its times.
 
     A message is sent after the piece that computes it. A receive starts before the piece
-    that reads it, or earlier, if a later message in the total order is due. Therefore two
-    stages never wait for each other, also on devices that move one message at a time. A
+    in which the schedule has the message ready, or earlier, if a later message in the
+    total order is due. Two stages never wait for each other, also on devices that move
+    one message at a time, because all stages start their messages in the same order. A
     stage waits for a received message before the piece that reads it, and for a sent one
     after two more pieces, so that the value is not kept longer. Without `overlap` it waits
     for each sent message at once.

@@ -272,7 +272,7 @@ private:
   void giveOrders(const PipelineSchedule &schedule, ArrayRef<std::vector<int64_t>> ends) {
     const std::vector<Due> due = orderMessages(ends);
     for (const StageLoop &each : loops)
-      giveOrder(each, schedule, due);
+      giveOrder(each, schedule, due, ends);
   }
 
   /// All messages of all microbatches, by the time at which the schedule has them ready.
@@ -291,10 +291,11 @@ private:
     return due;
   }
 
-  void giveOrder(const StageLoop &each, const PipelineSchedule &schedule, ArrayRef<Due> due) const {
+  void giveOrder(const StageLoop &each, const PipelineSchedule &schedule, ArrayRef<Due> due,
+                 ArrayRef<std::vector<int64_t>> ends) const {
     OrderBuilder builder(each, *this, due);
     for (const PieceRun &run : schedule.stages[each.position])
-      builder.run(run);
+      builder.run(run, ends[run.chunk * kPieceKinds + unsigned(run.kind)][run.microbatch]);
     Operation *loop = each.loop;
     loop->setAttr(dist::DistDialect::kOrderAttrName,
                   StringAttr::get(loop->getContext(), builder.finish().toString()));
@@ -310,7 +311,8 @@ private:
           messages.push_back(next);
     }
 
-    void run(const PieceRun &run) {
+    /// Adds a piece that ends at `endNs` in the schedule.
+    void run(const PieceRun &run, int64_t endNs) {
       const auto *found = llvm::find_if(own.pieces, [&](dist::PieceOp each) {
         return kindOf(each) == run.kind && all.chunkOf(each) == run.chunk;
       });
@@ -326,6 +328,7 @@ private:
         return flight.isSent ? pieces >= flight.pieces + 2
                              : flight.microbatch == run.microbatch && flight.reader == piece;
       });
+      startReady(endNs);
       order.steps.push_back({StageStep::run, piece, run.microbatch});
       ++pieces;
       startNeeded([&](const LoopMessage &message, int64_t microbatch) {
@@ -357,7 +360,12 @@ private:
       for (size_t i = started; i < messages.size(); ++i)
         if (isNeeded(messageOf(messages[i]), messages[i].microbatch))
           end = i + 1;
-      for (; started < end; ++started) {
+      startNext(end - started);
+    }
+
+    /// Starts the next `count` messages of the order.
+    void startNext(size_t count) {
+      for (const size_t end = started + count; started < end; ++started) {
         LoopMessage message = messageOf(messages[started]);
         const bool sends = message.from == &own;
         Flight flight{int64_t(sends ? message.send.getNumber() : message.recv.getNumber()),
@@ -371,6 +379,19 @@ private:
             return other.number == flight.number && other.microbatch == flight.microbatch;
           });
       }
+    }
+
+    /// Starts the messages that are ready before `endNs`. If a piece runs until then, its stage
+    /// does not keep these messages, and those that follow them at their other ends, waiting.
+    void startReady(int64_t endNs) {
+      size_t count = 0;
+      for (const Due &next : ArrayRef(messages).drop_front(started)) {
+        // A message that this stage computes itself is ready only after the piece.
+        if (next.readyNs >= endNs || messageOf(next).from == &own)
+          break;
+        ++count;
+      }
+      startNext(count);
     }
 
     /// Waits for the messages for which `isNeeded` is true, in the order in which they started.

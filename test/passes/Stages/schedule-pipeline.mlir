@@ -6,7 +6,7 @@
 
 // The first stage runs two forward pieces before the first backward one (1F1B), or all of them
 // (GPipe). The messages of both stages have one order: the last stage starts to receive microbatch 1
-// (message 0) before it sends the gradient of microbatch 0 (message 1), although it reads it later.
+// (message 0) before it runs microbatch 0, because the message is ready before this piece ends.
 // A stage waits for a message that it has sent after two more pieces, or at once. Each microbatch
 // of the first stage holds 4096 bytes. With a limit of 8192 GPipe starts a third forward piece only
 // after a backward one.
@@ -18,10 +18,10 @@ module {
   dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
   module @stage.0 attributes {dist.stage = 0 : i64} {
     dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
-    // CHECK: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0 w0.0 r0.2 v1.1 s0.2
+    // CHECK: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 v1.1 r1.0 w0.0 r0.2 s0.2
     // GPIPE: dist.order = "r0.0 s0.0 r0.1 s0.1 r0.2
     // ALONE: dist.order = "r0.0 s0.0 w0.0 r0.1
-    // CAP: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 r1.0
+    // CAP: dist.order = "r0.0 s0.0 r0.1 s0.1 v1.0 w1.0 v1.1 r1.0
     func.func @step(%x: tensor<3x1024xf32> {nn.arg = #nn.arg<input "x", batch = 0>}) -> (tensor<1024xf32> {nn.result = #nn.result<state "w">}) {
       %s = dist.micro 3 "micro" (%x : tensor<3x1024xf32>) operands [sliced] {
       ^bb0(%xm: tensor<1024xf32>):
@@ -50,9 +50,9 @@ module {
   }
   module @stage.1 attributes {dist.stage = 1 : i64} {
     dist.mesh @mesh axes ["micro", "pipe"] sizes [3, 2] sequential ["micro"]
-    // CHECK: dist.order = "v0.0 w0.0 r0.0 v0.1 s1.0
-    // GPIPE: dist.order = "v0.0 w0.0 r0.0
-    // ALONE: dist.order = "v0.0 w0.0 r0.0 v0.1 s1.0 w1.0
+    // CHECK: dist.order = "v0.0 w0.0 v0.1 r0.0 s1.0
+    // GPIPE: dist.order = "v0.0 w0.0 v0.1 v0.2 r0.0
+    // ALONE: dist.order = "v0.0 w0.0 v0.1 r0.0 s1.0 w1.0
     func.func @step() {
       dist.micro 3 "micro" () operands [] {
         %h = dist.recv from 0 on @mesh "pipe" number 0 : tensor<1024xf32>
