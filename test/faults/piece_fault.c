@@ -1,8 +1,8 @@
 /* The main function of a compiled program with a fault in a piece of its pipeline.
  *
- * DPC_TEST_FAULT=kill|stop:RANK:FUNCTION:CALL:COUNT: the rank sends itself SIGKILL or SIGSTOP when
- * it begins call CALL (from 1) of the function whose name contains FUNCTION, and again at each of
- * the next COUNT - 1 calls.
+ * DPC_TEST_FAULT=kill|stop|hang:RANK:FUNCTION:CALL:COUNT: the rank sends itself SIGKILL or SIGSTOP
+ * when it begins call CALL (from 1) of the function whose name contains FUNCTION, and again at each
+ * of the next COUNT - 1 calls. With `hang` this call never returns, but the process runs.
  * DPC_TEST_ENDINGS=FOLDER: each rank that returns from dpc_main writes its exit code and its last
  * error to FOLDER/RANK. */
 #include "dpc/dpc.h"
@@ -11,17 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const dpc_program_t dpc_program;
 
 static dpc_fn_t function;
 static unsigned calls, first, count;
-static int signal_number;
+static int signal_number; /* 0: the call hangs */
 
 static int32_t call_with_fault(dpc_call_t *call) {
   ++calls;
-  if (calls >= first && calls < first + count)
-    raise(signal_number);
+  if (calls >= first && calls < first + count) {
+    if (signal_number)
+      raise(signal_number);
+    while (!signal_number)
+      pause();
+  }
   return function(call);
 }
 
@@ -33,7 +38,7 @@ static void seed(dpc_program_t *program, const char *fault, const char *rank) {
     abort();
   if (victim != (unsigned)atoi(rank))
     return;
-  signal_number = !strcmp(kind, "kill") ? SIGKILL : SIGSTOP;
+  signal_number = !strcmp(kind, "kill") ? SIGKILL : !strcmp(kind, "stop") ? SIGSTOP : 0;
   const size_t bytes = program->function_count * sizeof(dpc_function_t);
   dpc_function_t *functions = memcpy(malloc(bytes), program->functions, bytes);
   uint32_t f = 0;

@@ -29,12 +29,20 @@ SHORT = [('zero-bubble', 0, 'F0'), ('zero-bubble', 0, 'W0'), ('1f1b', 0, 'B0'),
          ('zero-bubble', 1, 'F1'), ('zero-bubble', 1, 'B1'), ('zero-bubble', 1, 'W1'),
          ('zero-bubble', 3, 'F3'), ('zero-bubble', 3, 'W3')]
 COMMS = ('local', 'sockets')
+# The short run's cases of time-outs, in which the rank that waits first waits for a rank that only
+# waits itself.
+TIMEOUTS = [('frozen', 'W3', 'local'), ('hanging', 'F3', 'local'), ('hanging', 'W0', 'local'),
+            ('hanging', 'B1', 'sockets'), ('hanging', 'W3', 'sockets')]
 STEPS = 4
 CALL = 6  # of a piece: microbatch 1 of the second step
 STOPS, STOP_SECONDS = 3, 0.3
-# The fault of piece_fault.c, how the other ranks describe the stage, and the longest time of a run.
-# A frozen stage is noticed after ten seconds.
-ENDINGS = {'killed': ('kill', 'died', 10), 'frozen': ('stop', 'is frozen', 25)}
+# The fault of piece_fault.c, how the other ranks describe the stage, options, and the longest time
+# of a run. A frozen stage is noticed after ten seconds, or after the time of --timeout. If a piece
+# hangs, but its process runs, only the time-out of the waiting ranks can end the run.
+LATE = 'has not answered for 3 s, and rank . waits for it'
+ENDINGS = {'killed': ('kill', 'died', [], 10), 'frozen': ('stop', 'is frozen', [], 25),
+           'frozen with --timeout=3': ('stop', 'is frozen|' + LATE, ['--timeout=3'], 15),
+           'hanging with --timeout=3': ('hang', LATE, ['--timeout=3'], 15)}
 
 
 class Pipeline:
@@ -77,12 +85,13 @@ class Pipeline:
     def launched(self, program, room, comm):
         return [os.path.join(self.tests.tools, 'dpc-run'), *command(program, room, comm)]
 
-    def start(self, room, comm, fault):
-        return Job(room, self.launched(self.program, room, comm), environment(room, fault))
+    def start(self, room, comm, fault, flags=()):
+        return Job(room, [*self.launched(self.program, room, comm), *flags],
+                   environment(room, fault))
 
-    def start_by_hand(self, room, comm, fault):
+    def start_by_hand(self, room, comm, fault, flags):
         """A job for each rank."""
-        return [Job(room, command(self.program, room, comm),
+        return [Job(room, [*command(self.program, room, comm), *flags],
                     {**environment(room, fault), 'RANK': str(rank), 'WORLD_SIZE': str(STAGES),
                      'DPC_RENDEZVOUS': f'file://{room}/meeting'}) for rank in range(STAGES)]
 
@@ -108,8 +117,8 @@ def results_in(room):
 
 
 def check_named(text, victim, verb):
-    """The text names the victim, and no other rank."""
-    expect(re.findall(r'rank (\d+)', text) == [str(victim)] and f'rank {victim} {verb}' in text,
+    """The text names the victim, and no other rank, except one that waits for the victim."""
+    expect(re.fullmatch(f'(error: )?rank {victim} ({verb})((?!rank).)*', text.strip()),
            f'not only "rank {victim} {verb}" in', text)
 
 
@@ -140,8 +149,8 @@ def pipelines(tests):
         """The launcher and all other ranks exit with 3 and name the stage."""
         pipeline, room = programs[schedule], tests.room()
         pipeline.build()
-        fault, verb, seconds = ENDINGS[ending]
-        job = pipeline.start(room, comm, fault_of(fault, stage, piece))
+        fault, verb, flags, seconds = ENDINGS[ending]
+        job = pipeline.start(room, comm, fault_of(fault, stage, piece), flags)
         job.expect_cause(3, (), seconds)
         check_named(job.errors(), stage, verb)
         check_endings(room, stage, verb)
@@ -151,14 +160,15 @@ def pipelines(tests):
         """Without a launcher, all other ranks exit with 3, and one of them prints the message."""
         pipeline, room = programs[schedule], tests.room()
         pipeline.build()
-        fault, verb, seconds = ENDINGS[ending]
-        jobs = pipeline.start_by_hand(room, comm, fault_of(fault, stage, piece))
+        fault, verb, flags, seconds = ENDINGS[ending]
+        jobs = pipeline.start_by_hand(room, comm, fault_of(fault, stage, piece), flags)
         try:
             others = [job for rank, job in enumerate(jobs) if rank != stage]
             codes = [job.end(seconds) for job in others]
             expect(codes == [3] * len(others), 'exit codes', codes)
-            if ending == 'frozen':
-                expect(state_of(jobs[stage].pid) == 'T', f'stage {stage} is not stopped')
+            if ending != 'killed':
+                expect(fault == 'hang' or state_of(jobs[stage].pid) == 'T',
+                       f'stage {stage} is not stopped')
                 os.kill(jobs[stage].pid, signal.SIGKILL)
             expect(jobs[stage].end() == -signal.SIGKILL, f'stage {stage} was not killed')
             lines = [line for job in others for line in job.errors().splitlines()]
@@ -197,6 +207,10 @@ def pipelines(tests):
             words = f'{piece} of stage {stage}, {schedule}, {comm}'
             yield f'pipeline: killed in {words}', functools.partial(ended, 'killed', *place)
             yield f'pipeline: slow in {words}', functools.partial(slow, *place)
+            for kind in ('frozen', 'hanging'):
+                if is_long or (kind, piece, comm) in TIMEOUTS:
+                    ending = kind + ' with --timeout=3'
+                    yield f'pipeline: {ending} in {words}', functools.partial(ended, ending, *place)
             if is_long or is_chosen:
                 yield f'pipeline: frozen in {words}', functools.partial(ended, 'frozen', *place)
             if is_long or not is_chosen:
@@ -205,3 +219,7 @@ def pipelines(tests):
             if is_long or (piece, comm) == ('B1', 'sockets'):
                 yield f'pipeline: frozen without a launcher in {words}', \
                     functools.partial(ended_by_hand, 'frozen', *place)
+            if is_long or (piece, comm) == ('W0', 'sockets'):
+                ending = 'hanging with --timeout=3'
+                yield f'pipeline: {ending} without a launcher in {words}', \
+                    functools.partial(ended_by_hand, ending, *place)

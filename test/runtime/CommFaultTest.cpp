@@ -4,6 +4,7 @@
 #include "test/runtime/EveryTransport.h"
 
 #include <algorithm>
+#include <thread>
 
 using namespace dpc::test;
 
@@ -83,6 +84,21 @@ void expectSurvivorsName(const std::vector<RankResult> &results, uint32_t victim
   }
 }
 
+void expectOneMessage(const std::vector<RankResult> &results, uint32_t victim) {
+  const RankResult &first = results[victim ? 0 : 1];
+  for (uint32_t r = 0; r < results.size(); ++r)
+    if (r != victim) {
+      EXPECT_EQ(results[r].message, first.message) << "rank " << r;
+    }
+}
+
+/// A fault: the rank takes part in no operation until the run has failed.
+int hang(const Member &member) {
+  while (member.comm->vtable->check(member.comm) == DPC_OK)
+    usleep(10000);
+  return 77;
+}
+
 class CommFault : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, CommFault, testing::ValuesIn(allTransportNames()),
                          [](const auto &info) { return info.param; });
@@ -124,6 +140,88 @@ TEST_P(CommFault, SlowRankIsNamedAfterTheTimeout) {
       },
       1);
   expectSurvivorsName(results, kVictim, "has not answered", 2.9);
+}
+
+// Rank 0 lives, so it decides what the others say of it too.
+TEST_P(CommFault, RanksAgreeOnTheWaitForRankZero) {
+  auto results = withFault(GetParam(), 4, hang, 1, {}, 0);
+  expectSurvivorsName(results, 0, "has not answered", 5);
+  expectOneMessage(results, 0);
+}
+
+// Each rank receives from the next one. The wait of the rank that is the farthest
+// from the victim ends first, and its neighbour only waits itself.
+TEST_P(CommFault, HangingRankIsNamedByAllThatWait) {
+  for (const uint32_t victim : {kVictim, 0u}) {
+    auto results = onMembers(GetParam(), 4, 1, [&](const Member &member) {
+      const uint32_t distance = (victim + 4 - member.comm->rank) % 4;
+      if (distance == 0)
+        return hang(member);
+      usleep((3 - distance) * 100000);
+      return member.run(DPC_OP_RECV, (member.comm->rank + 1) % 4, 5, 3);
+    });
+    const std::string waiter = "rank " + std::to_string((victim + 3) % 4) + " waits for it";
+    expectSurvivorsName(results, victim, waiter.c_str(), 5);
+    expectOneMessage(results, victim);
+  }
+}
+
+// A member of a collective that waits in another operation is not the cause.
+TEST_P(CommFault, WaitingMemberIsNotNamed) {
+  auto results = onMembers(GetParam(), 4, 1, [](const Member &member) {
+    if (member.comm->rank == kVictim)
+      return hang(member);
+    if (member.comm->rank != 1)
+      return member.allReduce(5000, 3);
+    usleep(200000);
+    return member.run(DPC_OP_RECV, kVictim, 5, 4);
+  });
+  expectSurvivorsName(results, kVictim, "rank 1 waits for it", 5);
+  expectOneMessage(results, kVictim);
+}
+
+TEST_P(CommFault, RanksThatWaitInACycleAgree) {
+  auto results = onMembers(GetParam(), 3, 1, [](const Member &member) {
+    return member.run(DPC_OP_RECV, (member.comm->rank + 1) % 3, 5, 3);
+  });
+  for (uint32_t r = 0; r < 3; ++r)
+    EXPECT_EQ(results[r].exitCode, DPC_PEER) << "rank " << r;
+  const std::string &message = results[0].message;
+  EXPECT_NE(message.find("has not answered for 1 s"), std::string::npos) << message;
+  EXPECT_NE(message.find("waits for it in recv of buffer 3"), std::string::npos) << message;
+  expectOneMessage(results, 3);
+}
+
+// The rank is frozen while it waits, so what it has said of its wait is not true
+// any more. The wait for it ends before the rank counts as frozen.
+TEST(HostFault, RankThatFreezesInAWaitIsNamed) {
+  for (const std::string &transport : transportNames()) {
+    auto results = onMembers(
+        transport, 3, 4,
+        [](const Member &member) {
+          const auto after = [](double seconds) { usleep(static_cast<useconds_t>(seconds * 1e6)); };
+          if (member.comm->rank == 0) {
+            after(0.1);
+            return member.run(DPC_OP_RECV, kVictim, 5, 3);
+          }
+          if (member.comm->rank == 1) {
+            after(2.75);
+            const int code = member.run(DPC_OP_SEND, kVictim, 5, 3);
+            return code ? code : member.run(DPC_OP_RECV, kVictim, 5, 3);
+          }
+          std::thread freeze([&] { // after the others know of the wait
+            after(2.5);
+            raise(SIGSTOP);
+          });
+          freeze.detach();
+          return member.run(DPC_OP_RECV, 1, 5, 3);
+        },
+        [](const std::vector<pid_t> &pids) {
+          sleep(5);
+          kill(pids[kVictim], SIGKILL);
+        });
+    expectSurvivorsName(results, kVictim, "has not answered for 4 s", 5.5);
+  }
 }
 
 // Whatever a transport lets rank 0 do for all, it must do without it too.

@@ -97,6 +97,8 @@ TEST(Sockets, SenselessFramesAreRefused) {
   expectRefused("a report without end", frame, 4096);
   frame.kind = FrameKind::verdict, frame.guilty = 2;
   expectRefused("a verdict on no rank", frame, 4);
+  frame = data, frame.kind = FrameKind::beat, frame.waitsFor = 2;
+  expectRefused("a wait for no rank", frame, 0);
   frame = data, frame.kind = FrameKind(99);
   expectRefused("a frame of no kind", frame, 0);
 }

@@ -121,8 +121,7 @@ typedef struct dpc_comm_options_t {
   double timeout_seconds; /**< longest wait for peers; 0 means 300. Ranks wait at most 60 seconds
                                for each other to join */
   double frozen_seconds;  /**< a rank whose heartbeat does not advance for this time counts as
-                               frozen; 0 means 10, or the timeout if that is shorter, but at
-                               least 2 */
+                               frozen; 0 means half the timeout, but at least 2 and at most 10 */
   double bandwidth;       /**< emulated link, bytes per second; 0: as fast as memory */
   double latency;         /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;

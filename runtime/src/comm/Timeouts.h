@@ -13,15 +13,26 @@ inline double timeoutOf(const dpc_comm_options_t &options) {
   return options.timeout_seconds > 0 ? options.timeout_seconds : 300;
 }
 
+/// Seconds after which a waiting rank tells the other ranks which rank it waits
+/// for. A rank that has waited for less time than this has kept its own peers
+/// waiting for most of the timeout, so it counts as late itself.
+inline double toldAfter(double timeoutSeconds) { return timeoutSeconds / 2; }
+
 /// Seconds after which a rank whose heartbeat does not advance counts as frozen.
 /// Some waits cannot tell which rank is late, for example the wait for a
-/// collective of devices. Therefore this time is by default not longer than the
-/// timeout of waits, but at least 2 seconds. The failure of the run can then name
-/// the frozen rank.
+/// collective of devices. Therefore this time is by default half the timeout of
+/// waits, but at least 2 seconds and at most 10. The failure of the run can then
+/// name the frozen rank.
 inline double frozenAfter(const dpc_comm_options_t &options) {
   return options.frozen_seconds > 0 ? options.frozen_seconds
-                                    : std::clamp(timeoutOf(options), 2.0, 10.0);
+                                    : std::clamp(timeoutOf(options) / 2, 2.0, 10.0);
 }
+
+/// Seconds after which a heartbeat that does not advance counts as still. What the
+/// rank said of its waits is then too old, and the rank will answer no message.
+/// This time is shorter than `frozenSeconds`, because a timeout may end before the
+/// rank counts as frozen.
+inline double stillAfter(double frozenSeconds) { return frozenSeconds / 2; }
 
 } // namespace dpc
 

@@ -8,6 +8,7 @@
 #include "runtime/src/comm/Groups.h"
 #include "runtime/src/comm/Operation.h"
 #include "runtime/src/comm/Timeouts.h"
+#include "runtime/src/comm/Waits.h"
 #include "runtime/src/comm/local/Channel.h"
 #include "runtime/src/comm/local/Watchdog.h"
 
@@ -88,14 +89,40 @@ void sleepOnDoorbell(LocalComm &comm, int64_t untilNs) {
   page.sleeping.store(0, std::memory_order_relaxed);
 }
 
-dpc_status_t stopBecause(LocalComm &comm, uint32_t guilty, const Channel &channel,
-                         const char *what) {
-  const dpc_comm_op_t &op = channel.head();
-  char text[240];
-  std::snprintf(text, sizeof text, "rank %u %s, and rank %u waits for it in %s", guilty, what,
-                comm.interface.rank, operationText(op.op, op.buffer_id).c_str());
-  comm.segment.publishFailure(guilty, text);
+/// Tells the other ranks which rank this rank waits for, until the wait ends.
+class PublishedWait {
+public:
+  explicit PublishedWait(RankPage &page) : page(page) {}
+  ~PublishedWait() { publish(DPC_NONE); }
+  void publish(uint32_t late) {
+    if (late == published)
+      return;
+    published = late;
+    page.waitsFor.store(late, std::memory_order_relaxed);
+  }
+
+private:
+  RankPage &page;
+  uint32_t published = DPC_NONE;
+};
+
+dpc_status_t stopBecause(LocalComm &comm, const Wait &wait, const std::string &what,
+                         const dpc_comm_op_t *op) {
+  comm.segment.publishFailure(wait.late, waitText(wait, what, op).c_str());
   return comm.segment.checkFailure();
+}
+
+/// Ends the run, because rank `late` (DPC_NONE: the link) has kept this rank waiting
+/// in `op` until the timeout.
+dpc_status_t timeOut(LocalComm &comm, uint32_t late, const dpc_comm_op_t &op) {
+  const uint32_t me = comm.interface.rank;
+  const Wait first = {me, late == DPC_NONE ? me : late};
+  auto waitOf = [&](uint32_t r) {
+    const bool isStill = r != me && comm.watchdog->isStill(r);
+    return isStill ? DPC_NONE : comm.segment.page(r).waitsFor.load(std::memory_order_relaxed);
+  };
+  const Wait last = findLastWait(first, comm.interface.world_size, waitOf);
+  return stopBecause(comm, last, silence(comm.timeoutSeconds), last.rank == me ? &op : nullptr);
 }
 
 /// Waits until `ready()` returns true. Meanwhile works on all other operations that
@@ -105,7 +132,8 @@ template <typename Ready>
 dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
   const int spins = comm.oversubscribed ? kSpinsOversubscribed : kSpins;
   const FailureRecord &failure = comm.segment.control().failure;
-  double deadline = 0;
+  PublishedWait published(comm.segment.page(comm.interface.rank));
+  double begin = 0;
   for (int round = 0;; ++round) {
     bool advanced = false;
     if (dpc_status_t status = progressAll(comm, &advanced))
@@ -127,21 +155,20 @@ dpc_status_t waitUntil(LocalComm &comm, const Channel *channel, Ready ready) {
     }
     const double now = monotonicSeconds();
     const uint32_t late = channel->laggard();
-    if (deadline == 0)
-      deadline = now + comm.timeoutSeconds;
+    if (begin == 0)
+      begin = now;
     if (late != DPC_NONE && late != comm.interface.rank &&
         comm.segment.page(late).left.load(std::memory_order_acquire)) {
       progressAll(comm,
                   &advanced); // the peer may have finished its share just before it left
       if (!ready() && channel->laggard() == late)
-        return stopBecause(comm, late, *channel, "has left the run");
+        return stopBecause(comm, {comm.interface.rank, late}, "has left the run", &channel->head());
       continue;
     }
-    if (now > deadline) {
-      char what[80];
-      std::snprintf(what, sizeof what, "has not answered for %.0f s", comm.timeoutSeconds);
-      return stopBecause(comm, late == DPC_NONE ? comm.interface.rank : late, *channel, what);
-    }
+    if (now - begin > toldAfter(comm.timeoutSeconds))
+      published.publish(late);
+    if (now - begin > comm.timeoutSeconds)
+      return timeOut(comm, late, channel->head());
     sleepOnDoorbell(comm, channel->deadlineNs());
   }
 }

@@ -23,7 +23,7 @@
 namespace dpc::local {
 
 namespace {
-constexpr uint64_t kSegmentMagic = 0x0231676573637064ull;
+constexpr uint64_t kSegmentMagic = 0x0331676573637064ull;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 /// Time limit from the arrival of the last rank until all ranks have mapped the
@@ -136,6 +136,7 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
     for (long core = 0; core < online; ++core)
       CPU_SET(core, &cores);
   }
+  page(rank).waitsFor.store(DPC_NONE, std::memory_order_relaxed);
   page(rank).ready.store(1, std::memory_order_release);
   return waitUntilAllReady(monotonicSeconds() + std::min(meet.timeoutSeconds, kLongestMapSeconds));
 }

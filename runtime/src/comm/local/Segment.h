@@ -43,7 +43,9 @@ struct alignas(64) RankPage {
   std::atomic<int32_t> pid;
   std::atomic<uint32_t> ready; ///< 1: the rank has mapped the segment
   std::atomic<uint32_t> left;  ///< 1: the rank released its communicator on purpose
-  cpu_set_t cores;             ///< cores on which the rank may run; valid when `ready` is 1
+  /// The rank that this rank has waited for since half the timeout, else DPC_NONE.
+  std::atomic<uint32_t> waitsFor;
+  cpu_set_t cores; ///< cores on which the rank may run; valid when `ready` is 1
   alignas(64) std::atomic<uint32_t> doorbell;
   std::atomic<uint32_t> sleeping;
 };

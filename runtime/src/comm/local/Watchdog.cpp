@@ -4,6 +4,7 @@
 #include "runtime/src/comm/local/Watchdog.h"
 
 #include "runtime/src/base/Process.h"
+#include "runtime/src/comm/Timeouts.h"
 
 #include <algorithm>
 #include <csignal>
@@ -18,10 +19,15 @@ namespace {
 
 constexpr int kTickMs = 100;
 
+/// Counts this thread's ticks instead of wall time. While this process is stopped,
+/// it cannot see its peers advance, so that time must not count against the peers.
+int ticksIn(double seconds) { return std::max(1, static_cast<int>(seconds * 1000 / kTickMs)); }
+
 } // namespace
 
 Watchdog::Watchdog(Segment &segment, double frozenSeconds)
-    : segment(segment), frozenSeconds(frozenSeconds), wake(::eventfd(0, EFD_CLOEXEC)) {
+    : segment(segment), frozenSeconds(frozenSeconds), idleTicks(segment.worldSize),
+      wake(::eventfd(0, EFD_CLOEXEC)) {
   for (uint32_t r = 0; r < segment.worldSize; ++r) {
     int pid = segment.page(r).pid;
     if (r == segment.rank)
@@ -43,10 +49,12 @@ Watchdog::~Watchdog() {
   thread.join();
 }
 
+bool Watchdog::isStill(uint32_t rank) const {
+  return idleTicks[rank] >= ticksIn(stillAfter(frozenSeconds));
+}
+
 void Watchdog::run() {
-  // Counts this thread's ticks instead of wall time. While this process is stopped,
-  // it cannot see its peers advance, so that time must not count against the peers.
-  const int frozenTicks = std::max(1, static_cast<int>(frozenSeconds * 1000 / kTickMs));
+  const int frozenTicks = ticksIn(frozenSeconds);
   char text[200];
   for (;;) {
     polled[0] = {wake.get(), POLLIN, 0};
@@ -78,9 +86,10 @@ void Watchdog::run() {
       uint64_t heartbeat = page.heartbeat.load(std::memory_order_relaxed);
       if (ready != 0)
         continue; // poll returned early, perhaps before the peer's next heartbeat
-      peer.idleTicks = heartbeat == peer.heartbeat ? peer.idleTicks + 1 : 0;
+      std::atomic<int> &idle = idleTicks[peer.rank];
+      idle = heartbeat == peer.heartbeat ? idle + 1 : 0;
       peer.heartbeat = heartbeat;
-      if (peer.idleTicks == frozenTicks) {
+      if (idle == frozenTicks) {
         std::snprintf(text, sizeof text,
                       "rank %u is frozen: its process %d has not run for %.1f "
                       "s (stopped, or out of memory?)",

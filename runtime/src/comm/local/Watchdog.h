@@ -22,13 +22,15 @@ public:
   Watchdog(Segment &segment, double frozenSeconds);
   ~Watchdog();
 
+  /// Whether the heartbeat of another rank has been still for stillAfter(frozenSeconds).
+  bool isStill(uint32_t rank) const;
+
 private:
   struct Peer {
     uint32_t rank;
     int pid;
     Fd fd; ///< pidfd; invalid if the kernel has no pidfds
     uint64_t heartbeat = 0;
-    int idleTicks = 0;
     bool finished = false;
   };
 
@@ -36,6 +38,8 @@ private:
 
   Segment &segment;
   double frozenSeconds;
+  /// Indexed by rank: ticks since the heartbeat advanced. The training thread reads them.
+  std::vector<std::atomic<int>> idleTicks;
   std::vector<Peer> peers; ///< allocated before the thread starts; the thread allocates nothing
   std::vector<pollfd> polled;
   Fd wake; ///< eventfd that tells the watchdog to end

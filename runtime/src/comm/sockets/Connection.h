@@ -31,9 +31,11 @@ struct Frame {
   uint32_t bytes;        ///< length of the payload, which follows the header
   uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
   uint32_t selfReported; ///< report, verdict: 1 if the rank at fault published the failure
-  Announcement said;     ///< start: the description of the operation
+  uint32_t waitsFor;     ///< beat: the rank that the sender waits for, else DPC_NONE (see Mesh.h)
+  uint32_t reserved;
+  Announcement said; ///< start: the description of the operation
 };
-static_assert(sizeof(Frame) == 64);
+static_assert(sizeof(Frame) == 72);
 
 inline Frame frameOf(FrameKind kind) {
   Frame frame = {};
@@ -82,9 +84,10 @@ public:
   State receive(FrameReceiver &receiver);
   void close() { socket = Fd(); }
 
-  bool left = false;       ///< the peer has sent `leave`: it starts no further operations
-  bool farewelled = false; ///< the peer has sent `farewell`, its answer to this rank's `leave`
-  double heardAt = 0;      ///< time of the latest arrival of any data
+  bool left = false;            ///< the peer has sent `leave`: it starts no further operations
+  bool farewelled = false;      ///< the peer has sent `farewell`, its answer to this rank's `leave`
+  double heardAt = 0;           ///< time of the latest arrival of any data
+  uint32_t waitsFor = DPC_NONE; ///< the rank that the peer waits for, by its latest heartbeat
 
 private:
   struct Data {

@@ -2,6 +2,7 @@
 // MeshThread.cpp has the thread, and decides with which failure a run ends.
 #include "runtime/src/comm/sockets/Mesh.h"
 #include "runtime/src/comm/Timeouts.h"
+#include "runtime/src/comm/Waits.h"
 
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
@@ -128,36 +129,54 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   const auto at = channel.open.find(sequence);
   if (at == channel.open.end())
     return DPC_OK; // an earlier call has waited for this operation
-  const Exchange &exchange = at->second;
-  const double deadline = monotonicSeconds() + timeoutSeconds;
+  const dpc_status_t status = waitUntilComplete(lock, channel, at->second);
+  waitsFor = DPC_NONE;
+  if (status == DPC_OK)
+    channel.open.erase(at);
+  return status;
+}
+
+dpc_status_t Mesh::waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
+                                     const Exchange &exchange) {
+  const double begin = monotonicSeconds();
   while (!exchange.isComplete()) {
     if (verdict)
       return failure();
-    const uint32_t late = channel.members[exchange.laggard()];
-    if (late != rank && connections[late].left)
-      publish({late, false, lateness(exchange, late, "has left the run")});
-    else if (monotonicSeconds() > deadline) {
-      char silence[64];
-      std::snprintf(silence, sizeof silence, "has not answered for %.0f s", timeoutSeconds);
-      publish({late, false, lateness(exchange, late, silence)});
+    const Wait first = {rank, channel.members[exchange.laggard()]};
+    const double waited = monotonicSeconds() - begin;
+    if (waited > toldAfter(timeoutSeconds))
+      waitsFor = first.late;
+    if (first.late != rank && connections[first.late].left)
+      publish({first.late, false, waitText(first, "has left the run", &exchange.operation())});
+    else if (waited > timeoutSeconds) {
+      const Wait last = findLastWait(first, worldSize, [this](uint32_t r) { return waitOf(r); });
+      publish({last.late, false,
+               waitText(last, silence(timeoutSeconds),
+                        last.rank == rank ? &exchange.operation() : nullptr)});
     }
     flush();
     if (!verdict)
       changed.wait_for(lock, std::chrono::milliseconds(50));
   }
-  channel.open.erase(at);
   return DPC_OK;
+}
+
+/// Whether nothing has been heard of an open peer for stillAfter(frozenSeconds).
+bool Mesh::isStill(uint32_t peer) const {
+  const Connection &connection = connections[peer];
+  return connection.isOpen() && runSeconds - connection.heardAt > stillAfter(frozenSeconds);
+}
+
+/// The rank that rank `r` waits for, or DPC_NONE if this rank knows of no wait.
+uint32_t Mesh::waitOf(uint32_t r) const {
+  if (r == rank)
+    return waitsFor;
+  return isStill(r) ? DPC_NONE : connections[r].waitsFor;
 }
 
 dpc_status_t Mesh::check() {
   std::lock_guard<std::mutex> lock(mutex);
   return verdict ? failure() : dpc_status_t(DPC_OK);
-}
-
-std::string Mesh::lateness(const Exchange &exchange, uint32_t late, const std::string &what) const {
-  const dpc_comm_op_t &op = exchange.operation();
-  return "rank " + std::to_string(late) + " " + what + ", and rank " + std::to_string(rank) +
-         " waits for it in " + operationText(op.op, op.buffer_id);
 }
 
 /// The transfer to which a data frame belongs; null if the frame is invalid.
@@ -201,7 +220,8 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
     advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
     return true;
   case FrameKind::beat:
-    return true;
+    connections[from].waitsFor = frame.waitsFor;
+    return frame.waitsFor < worldSize || frame.waitsFor == DPC_NONE;
   case FrameKind::report:
     if (rank != 0 || told.guilty >= worldSize)
       return false;
@@ -215,6 +235,7 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
     return true;
   case FrameKind::leave:
     connections[from].left = true;
+    connections[from].waitsFor = DPC_NONE;
     connections[from].send(frameOf(FrameKind::farewell));
     return true;
   case FrameKind::farewell:

@@ -73,10 +73,14 @@ private:
   bool arrived(uint32_t from, const Frame &frame, const std::string &text) override;
   bool startArrived(uint32_t from, const Frame &frame);
 
+  dpc_status_t waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
+                                 const Exchange &exchange);
+  bool isStill(uint32_t peer) const;
+  uint32_t waitOf(uint32_t r) const;
+
   void publish(RunFailure failure);
   void settle(RunFailure failure);
   dpc_status_t failure() const;
-  std::string lateness(const Exchange &exchange, uint32_t late, const std::string &what) const;
 
   void sendToAll(Frame frame, const std::string &text = {});
   void flush();
@@ -98,6 +102,8 @@ private:
   double runSeconds = 0;              ///< running time of this process, excluding stops
   double answerDue = 0;               ///< in run seconds; valid while `reported` is set
   double lastBeat = 0;                ///< in run seconds
+  uint32_t waitsFor = DPC_NONE;       ///< the rank that this rank has waited for since half the
+                                      ///< timeout
   bool hasEnded = false;
   Fd wake; ///< eventfd
   std::thread thread;

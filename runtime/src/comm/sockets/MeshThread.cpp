@@ -85,7 +85,9 @@ void Mesh::tick(double passed) {
   runSeconds += passed;
   if (runSeconds - lastBeat >= kTickSeconds) {
     lastBeat = runSeconds;
-    sendToAll(frameOf(FrameKind::beat));
+    Frame beat = frameOf(FrameKind::beat);
+    beat.waitsFor = waitsFor;
+    sendToAll(beat);
   }
   for (const Connection &connection : connections) {
     const bool isSilent =
@@ -109,8 +111,7 @@ void Mesh::tick(double passed) {
 void Mesh::publish(RunFailure failure) {
   if (verdict || reported)
     return;
-  const bool decides =
-      rank == 0 || failure.guilty == 0 || !connections[0].isOpen() || connections[0].left;
+  const bool decides = rank == 0 || !connections[0].isOpen() || connections[0].left || isStill(0);
   if (decides)
     return settle(std::move(failure));
   connections[0].send(frameOf(FrameKind::report, failure), failure.text);
