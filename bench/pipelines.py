@@ -99,23 +99,29 @@ def measure(tools, folder, stages, flags, comm, seconds):
 
 def simulate(plan, kernels):
     """The time of a step in kernels, if each stage runs the kernels of its entry, its pieces, and the update."""
-    chunks = 1 + max(int(name[1:]) for stage in plan for name, *_ in stage)
     kinds = {name for stage in plan for name, *_ in stage}
+    chunks = sorted({int(name[1:]) for name in kinds})  # chunks that meet on one stage are one
+    needs = {}
+    for before, chunk, after in zip([None] + chunks, chunks, chunks[1:] + [None]):
+        # A chunk without a piece B computes the gradients for the chunk before it in its piece F.
+        gradient = [] if after is None else [f'B{after}' if f'B{after}' in kinds else f'F{after}']
+        own = [f'F{chunk}']
+        needs[f'F{chunk}'] = [] if before is None else [f'F{before}']
+        needs[f'B{chunk}'] = own + gradient
+        needs[f'W{chunk}'] = [f'B{chunk}'] if f'B{chunk}' in kinds else own + gradient
     ends, times, at = {}, [before for before, _ in kernels['entry']], [0] * len(plan)
-    while any(position < len(stage) for position, stage in zip(at, plan)):
+    while sum(at) < sum(map(len, plan)):
+        moved = False
         for stage, pieces in enumerate(plan):
             if at[stage] == len(pieces):
                 continue
             name, micro = pieces[at[stage]][:2]
-            kind, chunk = name[0], int(name[1:])
-            # A chunk without a piece B computes the gradients for the chunk before in its next or in its forward piece.
-            turning = f'B{chunk + 1}' if f'B{chunk + 1}' in kinds else f'F{chunk + 1}'
-            needs = {'F': [f'F{chunk - 1}'] if chunk else [], 'B': [f'F{chunk}'] + ([turning] if chunk + 1 < chunks else []),
-                     'W': [f'B{chunk}'] if f'B{chunk}' in kinds else [f'F{chunk}', turning] if chunk + 1 < chunks else [f'F{chunk}']}
-            if all((need, micro) in ends for need in needs[kind]):
-                start = max([times[stage]] + [ends[need, micro] for need in needs[kind]])
+            if all((need, micro) in ends for need in needs[name]):
+                start = max([times[stage]] + [ends[need, micro] for need in needs[name]])
                 times[stage] = ends[name, micro] = start + kernels[name]
                 at[stage] += 1
+                moved = True
+        assert moved, plan
     return max(time + after for time, (_, after) in zip(times, kernels['entry']))
 
 
