@@ -15,8 +15,8 @@ struct Wait {
 };
 
 /// Follows waits from `first` to the rank that keeps all others waiting, and returns the last
-/// wait. `waitOf(r)` is the rank that rank r waits for, or DPC_NONE if r does not wait. Returns `first` if
-/// the ranks wait for each other in a cycle.
+/// wait. `waitOf(r)` is the rank that rank r waits for, or DPC_NONE if r does not wait. Returns
+/// `first` if the ranks wait for each other in a cycle.
 Wait findLastWait(const Wait &first, uint32_t worldSize,
                   const std::function<uint32_t(uint32_t)> &waitOf);
 
@@ -24,7 +24,8 @@ Wait findLastWait(const Wait &first, uint32_t worldSize,
 std::string silence(double timeoutSeconds);
 
 /// Describes a wait in messages: "rank 3 has left the run, and rank 2 waits for it in recv of
-/// buffer 11". `what` says what the late rank has done. Without `op`, the message names no operation.
+/// buffer 11". `what` says what the late rank has done. Without `op`, the message names no
+/// operation.
 std::string waitText(const Wait &wait, const std::string &what, const dpc_comm_op_t *op);
 
 } // namespace dpc
