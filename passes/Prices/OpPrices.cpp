@@ -19,6 +19,12 @@ OpPrice dpc::priceBeforeFusion(Operation *op) {
           std::min(static_cast<double>(cost.getBytes()), getFusedBytes(op))};
 }
 
+OpPrice dpc::priceAccumulation(Value value) {
+  const double elements = cast<RankedTensorType>(value.getType()).getNumElements();
+  // The sum is read and written, and the value is read.
+  return {elements, 3. * double(tensorBytes(value.getType()))};
+}
+
 OpPrice dpc::priceKernel(Operation *kernel) {
   OpPrice price;
   kernel->walk([&](CostOpInterface cost) { price.flops += cost.getFlops(); });

@@ -21,6 +21,10 @@ struct OpPrice {
 /// does, only the bytes of that part count. An op without CostOpInterface costs nothing.
 OpPrice priceBeforeFusion(mlir::Operation *op);
 
+/// The price of adding `value` to a sum in memory, as a loop over microbatches does with each value
+/// that it yields for a sum.
+OpPrice priceAccumulation(mlir::Value value);
+
 /// The price of a kernel or an update: the floating-point operations of all ops in it, and the
 /// bytes of its operands and results, each read or written once.
 OpPrice priceKernel(mlir::Operation *kernel);

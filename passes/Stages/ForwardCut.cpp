@@ -71,6 +71,8 @@ ForwardCut::ForwardCut(func::FuncOp function, ArrayRef<Value> roots, bool trains
   }
   if (trains)
     addBackward(*block);
+  if (main)
+    addAccumulations(main);
   addStates();
   problem.secondsPerByte = 1 / machine.link.bytesPerSecond;
   problem.inFlight = {1};
@@ -186,6 +188,16 @@ void ForwardCut::addBackward(Block &block) {
     }
     for (Value result : op.getResults())
       origins[result] = origin;
+  }
+}
+
+/// Adds the time in which the iterations of `loop` add up what they yield, e.g. gradients of
+/// weights.
+void ForwardCut::addAccumulations(dist::MicroOp loop) {
+  for (OpOperand &yielded : loop.getBodyBlock().getTerminator()->getOpOperands()) {
+    const Origin origin = origins.lookup(yielded.get());
+    if (origin.op >= 0 && loop.getResultKind(yielded.getOperandNumber()) == dist::MicroKind::summed)
+      problem.ops[origin.op].seconds += priceAccumulation(yielded.get()).secondsOn(machine.device);
   }
 }
 

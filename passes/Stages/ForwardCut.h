@@ -56,6 +56,7 @@ private:
   void addForward(mlir::Block &block, const llvm::DenseSet<mlir::Operation *> &forward);
   void addOp(mlir::Operation *op, const Origin &origin);
   void addBackward(mlir::Block &block);
+  void addAccumulations(dist::MicroOp loop);
   void addStates();
 
   mutable mlir::func::FuncOp function;

@@ -92,8 +92,12 @@ public:
   }
 
 private:
-  int64_t nanoseconds(dist::PieceOp piece) const {
+  int64_t nanoseconds(dist::MicroOp loop, dist::PieceOp piece) const {
     double seconds = 0;
+    for (OpOperand &yielded : loop.getBodyBlock().getTerminator()->getOpOperands())
+      if (yielded.get().getDefiningOp() == piece &&
+          loop.getResultKind(yielded.getOperandNumber()) == dist::MicroKind::summed)
+        seconds += priceAccumulation(yielded.get()).secondsOn(machine.device);
     piece.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
         seconds += priceCollective(collective, machine).seconds;
@@ -129,7 +133,7 @@ private:
       chunk.pieces[0].exists = true;
       PipelineProblem::Piece &own = chunk.pieces[unsigned(kindOf(piece))];
       own.exists = true;
-      own.durationNs = nanoseconds(piece);
+      own.durationNs = nanoseconds(each.loop, piece);
       // What this piece and the earlier ones of its chunk leave for later pieces, and what they
       // have received.
       auto addHeld = [&](Value value) {

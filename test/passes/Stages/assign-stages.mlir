@@ -168,3 +168,38 @@ module @holds_slots_of_a_tied_weight attributes {dist.machine = #machine} {
     return %l#0, %w1#0, %w1#1 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>
   }
 }
+
+// -----
+
+#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000000, latencyNs = 5000>>
+// The chunk of a trained parameter adds its gradient to a sum in each microbatch. This takes as long
+// as a product here, so the other two products are the second chunk.
+module @counts_sums_of_gradients attributes {dist.machine = #machine} {
+  dist.mesh @mesh axes ["micro", "pipe"] sizes [2, 2] sequential ["micro"]
+  // CHECK-LABEL: @counts_sums_of_gradients
+  func.func @step(%x: tensor<4x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[4], [8]">},
+                  %u: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "u">, dist.layout = #dist.layout<"[8], [8]">},
+                  %v: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "v">, dist.layout = #dist.layout<"[8], [8]">},
+                  %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [8]">})
+      -> (tensor<f32> {nn.result = #nn.result<metric "loss">}, tensor<8x8xf32> {nn.result = #nn.result<state "u">}) {
+    %s = nn.reshape %x : tensor<4x8xf32> -> tensor<2x2x8xf32>
+    %r:2 = dist.micro 2 "micro" (%s, %u, %v, %w : tensor<2x2x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) operands [sliced, whole, whole, whole] {
+    ^bb0(%xm: tensor<2x8xf32>, %um: tensor<8x8xf32>, %vm: tensor<8x8xf32>, %wm: tensor<8x8xf32>):
+      // CHECK: nn.dot {{.*}} {dist.chunks = array<i64: 0>}
+      %0 = nn.dot %xm, %um contract [1] [0] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      // CHECK-NEXT: nn.dot {{.*}} {dist.chunks = array<i64: 1>}
+      %1 = nn.dot %0, %vm contract [1] [0] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      // CHECK: nn.dot {{.*}} {dist.chunks = array<i64: 1>}
+      %2 = nn.dot %1, %wm contract [1] [0] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      %sq = nn.mul %2, %2 : tensor<2x8xf32>
+      %loss = nn.reduce sum %sq [0, 1] : tensor<2x8xf32> -> tensor<f32>
+      %g3 = nn.add %2, %2 : tensor<2x8xf32>
+      %g2 = nn.dot %g3, %wm contract [1] [1] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      %g1 = nn.dot %g2, %vm contract [1] [1] : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+      // CHECK: nn.dot {{.*}} {dist.chunks = array<i64: 0>}
+      %gu = nn.dot %xm, %g1 contract [0] [0] : tensor<2x8xf32>, tensor<2x8xf32> -> tensor<8x8xf32>
+      dist.yield %loss, %gu : tensor<f32>, tensor<8x8xf32>
+    } -> (tensor<f32>, tensor<8x8xf32>) results [summed, summed]
+    return %r#0, %r#1 : tensor<f32>, tensor<8x8xf32>
+  }
+}
