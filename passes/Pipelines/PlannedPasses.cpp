@@ -71,6 +71,7 @@ void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   stages.nodes = listOf(plan.cutNodes);
   manager.addPass(createAssignStages(stages));
   manager.addPass(createCutStages());
+  manager.addPass(createJoinMessages());
   manager.addPass(createVerifyStages());
 }
 

@@ -62,6 +62,36 @@ def CutStages : Pass<"dpc-cut-stages", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::dist::DistDialect", "::dpc::nn::NNDialect"];
 }
 
+def JoinMessages : Pass<"dpc-join-messages", "mlir::ModuleOp"> {
+  let summary = "Joins small messages between two stages";
+  let description = [{
+    A message takes some time to start, however small it is. The pass joins messages of one
+    element type into a single message, if they have the same stages and the same chunk
+    reads all of them first: the sender concatenates the values, and the receiver slices
+    the message. A value is small enough if both copies take no longer than a message takes
+    to start, by the modelled times of `#dist.machine`.
+
+    The sender must not wait for any stage between the messages, and no op of the receiver
+    may read a value before the last one of them. Therefore a stage never waits longer than
+    before for something that depends on its own messages.
+
+    ```mlir
+    dist.send %a to 1 on @mesh "pipe" number 0 : tensor<f32>
+    dist.send %b to 1 on @mesh "pipe" number 1 : tensor<2x3xf32>
+    // becomes
+    %0 = nn.reshape %a : tensor<f32> -> tensor<1xf32>
+    %1 = nn.reshape %b : tensor<2x3xf32> -> tensor<6xf32>
+    %2 = nn.concat %0, %1 dim 0 : tensor<1xf32>, tensor<6xf32> -> tensor<7xf32>
+    dist.send %2 to 1 on @mesh "pipe" number 1 : tensor<7xf32>
+    ```
+
+    Does nothing in programs of one stage.
+
+    Needs: dpc-cut-stages. Keeps: values.
+  }];
+  let dependentDialects = ["::dpc::dist::DistDialect", "::dpc::nn::NNDialect"];
+}
+
 def FormPieces : Pass<"dpc-form-pieces", "mlir::ModuleOp"> {
   let summary = "Divides the iterations of a stage's pipelined loop into pieces";
   let description = [{

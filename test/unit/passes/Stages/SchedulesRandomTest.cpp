@@ -105,6 +105,7 @@ protected:
       manager.addPass(createCSEPass());
       manager.addPass(createAssignStages(assign));
       manager.addPass(createCutStages());
+      manager.addPass(createJoinMessages());
       manager.addPass(createVerifyStages());
     });
     if (!made)
@@ -166,8 +167,9 @@ TEST_F(SchedulesRandom, NeverHang) {
         break;
       ++(limits ? limited : scheduled);
       for (auto [stage, held] : llvm::enumerate(attr.getHeld().asArrayRef()))
-        if (limits && options.heldBytes[stage] > 0)
+        if (limits && options.heldBytes[stage] > 0) {
           EXPECT_LE(held, options.heldBytes[stage]) << "DPC_SEED=" << seed << " stage " << stage;
+        }
       bytes.clear();
       for (auto [held, least] :
            llvm::zip_equal(attr.getHeld().asArrayRef(), attr.getLeast().asArrayRef())) {

@@ -32,7 +32,7 @@ protected:
       for (unsigned start : starts)
         text += (start == starts.front() ? "" : ",") + std::to_string(start);
     }
-    return text + " --dpc-cut-stages --dpc-verify-stages";
+    return text + " --dpc-cut-stages --dpc-join-messages --dpc-verify-stages";
   }
 
   void addPasses(ModuleOp local, OpPassManager &manager) override {
@@ -42,6 +42,7 @@ protected:
     options.starts = starts;
     manager.addPass(createAssignStages(options));
     manager.addPass(createCutStages());
+    manager.addPass(createJoinMessages());
     manager.addPass(createVerifyStages());
   }
 
@@ -50,6 +51,8 @@ protected:
     made->walk([&](Operation *op) {
       const bool isInLoop = bool(op->getParentOfType<dist::MicroOp>());
       found["message in a loop"] |= isa<dist::SendOp>(op) && isInLoop;
+      found["joined message"] |=
+          isa<dist::SendOp>(op) && op->getOperand(0).getDefiningOp<nn::ConcatOp>();
       found["message outside of loops"] |= isa<dist::SendOp>(op) && !isInLoop;
       if (auto reduce = dyn_cast<dist::StageReduceOp>(op)) {
         found["reduction"] = true;
@@ -107,6 +110,7 @@ TEST_F(StagesRandom, ComputesTheSame) {
   });
   seeds.expectShares({{"message in a loop", 5},
                       {"message outside of loops", 5},
+                      {"joined message", 40},
                       {"reduction", 10},
                       {"reduction of a tensor", 40},
                       {"chosen cut", 8},
