@@ -155,6 +155,23 @@ TEST(PlanGroups, SendsMeetTheirReceives) {
   size.tables[1].back().count = 4;
   size.wait(1, 1);
   expectSays(std::move(size), {"count 8", "count 4", "(operation 0 of rank 0 to rank 1)"});
+  // A message of another microbatch.
+  for (int32_t received : {1, 0}) {
+    Plan micro;
+    for (uint32_t rank : {0, 1})
+      micro.sound(rank);
+    micro.message(0, DPC_OP_SEND, 1, kGrad, 1);
+    micro.tables[0].back().micro = 1;
+    micro.wait(0, 1);
+    micro.message(1, DPC_OP_RECV, 1, kWide, 0);
+    micro.tables[1].back().micro = received;
+    micro.wait(1, 1);
+    if (received == 1)
+      expectHolds(std::move(micro));
+    else
+      expectSays(std::move(micro),
+                 {"microbatch 1", "microbatch 0", "(operation 0 of rank 0 to rank 1)"});
+  }
 }
 
 // Two ranks send to each other before they receive. Hosts move both messages at once. Devices wait

@@ -29,6 +29,7 @@ struct Said {
   uint32_t rank;    ///< the rank that started the operation first
   uint64_t action;  ///< index of this rank's START action
   uint64_t start;   ///< number of this START among all STARTs of the rank
+  uint32_t micro;   ///< the microbatch of this START
   size_t count = 1; ///< members that have started the operation
 };
 
@@ -71,8 +72,13 @@ private:
     Channel *channel = nullptr;
     uint64_t sequence = 0;
   };
+  /// A START or a WAIT of a rank.
+  struct Step {
+    uint64_t action;
+    uint32_t micro;
+  };
   struct Rank {
-    const std::vector<uint64_t> *trace = nullptr; ///< action indices of its STARTs and WAITs
+    const std::vector<Step> *trace = nullptr; ///< its STARTs and WAITs in order
     uint64_t at = 0, starts = 0;
     std::vector<Event> events;
     Event latest; ///< the operation of the latest START
@@ -92,10 +98,10 @@ private:
     ranks[rank].trace = &known->second;
     if (!isNew)
       return DPC_OK;
-    auto note = [&](uint64_t index, uint32_t) {
+    auto note = [&](uint64_t index, uint32_t micro) {
       const uint32_t kind = table.actions[index].kind;
       if (kind == DPC_ACTION_START || kind == DPC_ACTION_WAIT)
-        known->second.push_back(index);
+        known->second.push_back({index, micro});
       return dpc_status_t(DPC_OK);
     };
     return walkTable(table, note, kMostActions);
@@ -104,7 +110,7 @@ private:
   dpc_status_t advance(uint32_t r, uint64_t *outStarted) {
     Rank &rank = ranks[r];
     for (; rank.at < rank.trace->size(); ++rank.at) {
-      const uint64_t index = (*rank.trace)[rank.at];
+      const auto [index, micro] = (*rank.trace)[rank.at];
       const dpc_action_t &action = actionOf(r, index);
       Event &event = rank.events[action.event];
       if (action.kind == DPC_ACTION_WAIT) {
@@ -119,7 +125,7 @@ private:
       if (channel.started[member] - channel.complete == kMostUnderWay)
         return DPC_OK;
       event = rank.latest = {&channel, channel.started[member]};
-      if (dpc_status_t status = announce(channel, member, {r, index, rank.starts++}))
+      if (dpc_status_t status = announce(channel, member, {r, index, rank.starts++, micro}))
         return status;
       ++*outStarted;
     }
@@ -191,6 +197,7 @@ private:
         {"reduction", a.reduction, b.reduction},
         {"root", isPair ? 0 : a.peer, isPair ? 0 : b.peer},
         {"logical buffer", a.buffer_id, b.buffer_id},
+        {"microbatch", isPair ? first.micro : 0, isPair ? second.micro : 0},
     };
     for (const auto &fact : facts)
       if (fact.a != fact.b)
@@ -267,7 +274,7 @@ private:
   /// Describes the operation for which the rank `r` waits, and names a rank that has
   /// not started this operation.
   std::string describeNeed(uint32_t r) {
-    const uint64_t index = (*ranks[r].trace)[ranks[r].at];
+    const uint64_t index = (*ranks[r].trace)[ranks[r].at].action;
     const dpc_action_t &action = actionOf(r, index);
     uint32_t member = 0;
     bool starts = action.kind == DPC_ACTION_START;
@@ -309,7 +316,7 @@ private:
   const GroupPlaces &places;
   const std::vector<const Played *> &played; ///< indexed by rank
   std::vector<Rank> ranks;
-  std::map<std::pair<const dpc_action_t *, uint64_t>, std::vector<uint64_t>> traces;
+  std::map<std::pair<const dpc_action_t *, uint64_t>, std::vector<Step>> traces;
   std::map<std::pair<uint32_t, uint32_t>, Channel> groups; ///< keyed by family and group
   std::map<std::pair<uint32_t, uint32_t>, Channel> pairs;  ///< keyed by sender and receiver
 };
