@@ -76,13 +76,19 @@ def JoinMessages : Pass<"dpc-join-messages", "mlir::ModuleOp"> {
     before for something that depends on its own messages.
 
     ```mlir
-    dist.send %a to 1 on @mesh "pipe" number 0 : tensor<f32>
-    dist.send %b to 1 on @mesh "pipe" number 1 : tensor<2x3xf32>
-    // becomes
-    %0 = nn.reshape %a : tensor<f32> -> tensor<1xf32>
-    %1 = nn.reshape %b : tensor<2x3xf32> -> tensor<6xf32>
-    %2 = nn.concat %0, %1 dim 0 : tensor<1xf32>, tensor<6xf32> -> tensor<7xf32>
-    dist.send %2 to 1 on @mesh "pipe" number 1 : tensor<7xf32>
+    dist.mesh @mesh axes ["pipe"] sizes [2]
+    func.func @before(%a: tensor<f32>, %b: tensor<2x3xf32>) {
+      dist.send %a to 1 on @mesh "pipe" number 0 : tensor<f32>
+      dist.send %b to 1 on @mesh "pipe" number 1 : tensor<2x3xf32>
+      return
+    }
+    func.func @after(%a: tensor<f32>, %b: tensor<2x3xf32>) {
+      %0 = nn.reshape %a : tensor<f32> -> tensor<1xf32>
+      %1 = nn.reshape %b : tensor<2x3xf32> -> tensor<6xf32>
+      %2 = nn.concat %0, %1 dim 0 : tensor<1xf32>, tensor<6xf32> -> tensor<7xf32>
+      dist.send %2 to 1 on @mesh "pipe" number 1 : tensor<7xf32>
+      return
+    }
     ```
 
     Does nothing in programs of one stage.
