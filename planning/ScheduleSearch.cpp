@@ -69,6 +69,14 @@ std::vector<SchedulePreferences> preferencesForChunks(const PipelineProblem &pro
   return all;
 }
 
+/// The settings of 1F1B.
+SchedulePreferences ordinaryPreferences(const PipelineProblem &problem) {
+  SchedulePreferences ordinary;
+  ordinary.inFlight = flightOf(problem, 1, 1);
+  ordinary.isStrict = ordinary.fillsFirst = true;
+  return ordinary;
+}
+
 /// The settings that schedules of `problem` try.
 std::vector<SchedulePreferences> preferencesFor(const PipelineProblem &problem) {
   SchedulePreferences first;
@@ -79,9 +87,7 @@ std::vector<SchedulePreferences> preferencesFor(const PipelineProblem &problem) 
     first.fillsFirst = true;
     return {first};
   case ScheduleKind::oneForwardOneBackward:
-    first.inFlight = flightOf(problem, 1, 1);
-    first.isStrict = first.fillsFirst = true;
-    return {first};
+    return {ordinaryPreferences(problem)};
   case ScheduleKind::interleaved:
     first.inFlight = flightOf(problem, 2, 1 + (perStage - 1) * problem.stages);
     first.isStrict = first.fillsFirst = first.takesTurns = true;
@@ -136,8 +142,8 @@ bool keepsCapacity(const PipelineProblem &problem, const PipelineSchedule &sched
 }
 
 /// Returns the schedule that `preferences` lead to if pieces `backward` and `weight` are one piece,
-/// so that each piece `weight` runs directly after the piece `backward`. nullopt if it does not
-/// keep the capacities.
+/// so that each piece `weight` runs directly after the piece `backward`. nullopt as for
+/// scheduleByList.
 std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem,
                                               const SchedulePreferences &preferences) {
   PipelineProblem merged = problem;
@@ -163,14 +169,7 @@ std::optional<PipelineSchedule> withoutDelays(const PipelineProblem &problem,
     consumeError(std::move(error)); // the order has no cycle, because the merged one has none
     return std::nullopt;
   }
-  return keepsCapacity(problem, *made) ? made : std::nullopt;
-}
-
-/// The preferences of 1F1B.
-SchedulePreferences ordinaryPreferences(const PipelineProblem &problem) {
-  PipelineProblem ordinary = problem;
-  ordinary.kind = ScheduleKind::oneForwardOneBackward;
-  return preferencesFor(ordinary).front();
+  return made;
 }
 
 } // namespace

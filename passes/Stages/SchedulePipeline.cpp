@@ -149,8 +149,8 @@ private:
             addHeld(recv.getResult());
       }
     }
-    // Nobody frees the values that the last piece of a chunk leaves for other chunks of its stage.
-    // They live for a short time.
+    // No later piece of a chunk frees the values that its last piece leaves for other chunks of the
+    // stage. They live for a short time, so the schedule does not count them.
     for (PipelineProblem::Chunk &chunk : problem.chunks)
       for (PipelineProblem::Piece &last : llvm::reverse(chunk.pieces))
         if (last.exists) {

@@ -142,7 +142,7 @@ TEST_P(CommFault, SlowRankIsNamedAfterTheTimeout) {
   expectSurvivorsName(results, kVictim, "has not answered", 2.9);
 }
 
-// Rank 0 lives, so it decides what the others say of it too.
+// Rank 0 is alive, so it also decides between failures that name rank 0.
 TEST_P(CommFault, RanksAgreeOnTheWaitForRankZero) {
   auto results = withFault(GetParam(), 4, hang, 1, {}, 0);
   expectSurvivorsName(results, 0, "has not answered", 5);
@@ -192,8 +192,8 @@ TEST_P(CommFault, RanksThatWaitInACycleAgree) {
   expectOneMessage(results, 3);
 }
 
-// The rank is frozen while it waits, so what it has said of its wait is not true
-// any more. The wait for it ends before the rank counts as frozen.
+// The rank freezes during a wait, so the rank that it has published is out of
+// date. The wait for it ends before the rank counts as frozen.
 TEST(HostFault, RankThatFreezesInAWaitIsNamed) {
   for (const std::string &transport : transportNames()) {
     auto results = onMembers(

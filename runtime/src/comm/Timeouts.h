@@ -28,8 +28,8 @@ inline double frozenAfter(const dpc_comm_options_t &options) {
                                     : std::clamp(timeoutOf(options) / 2, 2.0, 10.0);
 }
 
-/// Seconds after which a heartbeat that does not advance counts as still. What the
-/// rank said of its waits is then too old, and the rank will answer no message.
+/// Seconds after which a heartbeat that does not advance counts as still. The wait
+/// that the rank has published is then out of date, and the rank answers no message.
 /// This time is shorter than `frozenSeconds`, because a timeout may end before the
 /// rank counts as frozen.
 inline double stillAfter(double frozenSeconds) { return frozenSeconds / 2; }

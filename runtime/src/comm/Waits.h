@@ -20,7 +20,8 @@ struct Wait {
 Wait findLastWait(const Wait &first, uint32_t worldSize,
                   const std::function<uint32_t(uint32_t)> &waitOf);
 
-/// What a late rank has done when a wait ends by the timeout.
+/// Describes a rank for which another rank has waited until the timeout, for waitText: "has not
+/// answered for 3 s".
 std::string silence(double timeoutSeconds);
 
 /// Describes a wait in messages: "rank 3 has left the run, and rank 2 waits for it in recv of
