@@ -19,12 +19,12 @@ namespace {
 /// Each one has a blank before and after it, so that a search finds only complete names.
 constexpr char kOfCompiler[] =
     " --accumulate --as-exported --batch-axes --batch-dim --batch-norm --bucket-mib --cache "
-    "--chunks --clip-grad-norm --cpu --cuda-arch --device-memory --emit --explain "
+    "--chunks --clip-grad-norm --cpu --cuda-arch --cut-memory --device-memory --emit --explain "
     "--fail-on-reshard --first-bucket-mib --frozen --grad-reduce --label-shape --label-type "
     "--log-grad-norm --loss --lr-schedule --mesh --metric --microbatches --optimizer --overlap "
     "--param-group --params --precision --products --ptxas --recompute --remat --schedule "
-    "--schedule-svg --shape --shard --stages --stop-after --sums --target --trainable "
-    "--verify-plan --zero --zero-keep ";
+    "--schedule-memory --schedule-svg --shape --shard --stages --stop-after --sums --target "
+    "--trainable --verify-plan --zero --zero-keep ";
 
 /// Options that users may know from other training programs, and the option of dpc that has
 /// the same purpose.
