@@ -69,11 +69,14 @@ std::vector<SchedulePreferences> preferencesForChunks(const PipelineProblem &pro
   return all;
 }
 
-/// The settings of 1F1B.
+/// The settings of 1F1B: a chunk has as many microbatches in flight as chunks follow it, and one
+/// more.
 SchedulePreferences ordinaryPreferences(const PipelineProblem &problem) {
   SchedulePreferences ordinary;
-  ordinary.inFlight = flightOf(problem, 1, 1);
-  ordinary.isStrict = ordinary.fillsFirst = true;
+  ordinary.inFlight.assign(problem.stages, INT64_MAX);
+  for (size_t chunk = 0; chunk < problem.chunks.size(); ++chunk)
+    ordinary.chunkInFlight.push_back(problem.chunks.size() - chunk);
+  ordinary.fillsFirst = true;
   return ordinary;
 }
 
@@ -186,7 +189,7 @@ Expected<PipelineSchedule> dpc::schedulePipeline(const PipelineProblem &problem)
     if (made && keepsCapacity(problem, *made) && (!best || timeOf(*made) < timeOf(*best)))
       best = std::move(made);
   };
-  if (problem.kind == ScheduleKind::zeroBubble && problem.chunks.size() <= problem.stages)
+  if (problem.kind == ScheduleKind::zeroBubble)
     offer(withoutDelays(problem, ordinaryPreferences(problem)));
   for (const SchedulePreferences &preferences : preferencesFor(problem))
     offer(scheduleByList(problem, preferences));

@@ -252,17 +252,19 @@ TEST(PipelineSchedule, RandomPipelines) {
     return std::uniform_int_distribution<int64_t>(low, high)(random);
   };
   for (int round = 0; round < 300; ++round) {
-    PipelineProblem problem = chain(ScheduleKind::zeroBubble, draw(1, 6), draw(1, 12), {});
+    const unsigned chunksPerStage = draw(1, 2);
+    PipelineProblem problem =
+        chain(ScheduleKind::zeroBubble, draw(1, 6), draw(1, 12), {}, chunksPerStage);
     for (PipelineProblem::Chunk &chunk : problem.chunks)
       for (PipelineProblem::Piece &piece : chunk.pieces)
         piece.durationNs = draw(0, 20);
     for (Edge &edge : problem.edges)
       edge.delayNs = draw(0, 5);
-    for (unsigned to = 2; to < problem.stages; ++to)
+    for (unsigned to = 2; to < problem.chunks.size(); ++to)
       if (draw(0, 2) == 0)
         problem.edges.push_back({unsigned(draw(0, to - 2)), F, to, F, draw(0, 5)});
     // The first chunk may have no backward piece, and the last one may compute all in one piece.
-    if (draw(0, 1) && problem.stages > 1) {
+    if (draw(0, 1) && problem.chunks.size() > 1) {
       problem.chunks[0].pieces[1].exists = false;
       llvm::erase_if(problem.edges, [](const Edge &e) { return e.to == 0 && e.toKind == B; });
     }
