@@ -143,6 +143,22 @@ void ProgramLoops::keepWhole(Value value, StringRef axis) {
   }
 }
 
+void ProgramLoops::keepUpdatesWhole(StringRef axis) {
+  llvm::DenseSet<Value> updated;
+  for (size_t index = 0; index < ops.size(); ++index) {
+    Operation *op = ops[index]->op;
+    if (!updatesState(op) && llvm::none_of(op->getOperands(), [&](Value operand) {
+          return updated.contains(operand);
+        }))
+      continue;
+    updated.insert(op->result_begin(), op->result_end());
+    OpLoops &followsLoop = own(index);
+    for (unsigned loop = 0; loop < followsLoop.rule.loops.size(); ++loop)
+      followsLoop.whole.push_back({loop, axis.str()});
+    describe(followsLoop);
+  }
+}
+
 unsigned ProgramLoops::splitAtom(unsigned atom, ArrayRef<unsigned> members) {
   const unsigned made = sizes.size();
   sizes.push_back(sizes[atom]);

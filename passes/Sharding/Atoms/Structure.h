@@ -34,7 +34,7 @@ struct OpLoops {
   /// this op; the loops around them are not.
   llvm::SmallVector<unsigned> uncut;
   /// Pairs of a loop and an axis. The axis cuts no part of the loop in this op, because a request
-  /// wants the operand to be whole.
+  /// wants the operand to be whole, or because the op updates state after the loop over `axis`.
   llvm::SmallVector<std::pair<unsigned, std::string>> whole;
   /// The atoms of the op's loops, each once, in order of first appearance, and their sizes.
   llvm::SmallVector<unsigned, 8> atoms;
@@ -110,6 +110,11 @@ public:
   /// whole is computed with the whole weight. An op that adds `value` to another operand, or scales
   /// by `value`, may be cut, because taking a part of `value` costs nothing.
   void keepWhole(mlir::Value value, llvm::StringRef axis);
+
+  /// Leaves all loops uncut over `axis` in ops that update state and in ops that depend on an
+  /// update. With a sequential axis, these ops then follow the loop over microbatches. For
+  /// example, clipping scales each gradient by a norm that only the end of this loop knows.
+  void keepUpdatesWhole(llvm::StringRef axis);
 
 private:
   friend class StructureRefinement;

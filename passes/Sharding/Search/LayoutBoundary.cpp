@@ -116,6 +116,9 @@ void LayoutBoundary::keepWhole(ProgramLoops &program) const {
                         [&](const AxisNames &dim) { return llvm::is_contained(dim, axis.name); }))
         program.keepWhole(argument, axis.name);
   }
+  for (const MeshAxis &axis : mesh.axes)
+    if (axis.sequential && axis.size > 1)
+      program.keepUpdatesWhole(axis.name);
 }
 
 const LayoutRequest *LayoutBoundary::findRequest(Value argument) const {

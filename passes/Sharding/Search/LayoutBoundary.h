@@ -58,7 +58,8 @@ public:
   mlir::FailureOr<bool> readRequests(const ProgramLoops &program);
   llvm::ArrayRef<LayoutRequest> getRequests() const { return requests; }
   /// Keeps each state that has a request whole over the axes that the request does not name
-  /// (ProgramLoops::keepWhole).
+  /// (ProgramLoops::keepWhole). Keeps updates of state whole over sequential axes
+  /// (ProgramLoops::keepUpdatesWhole).
   void keepWhole(ProgramLoops &program) const;
 
   /// Collects the structures of the batch and of arguments with known layouts. The batch gets a

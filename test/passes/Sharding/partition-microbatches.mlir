@@ -111,3 +111,35 @@ func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: 
   return %0 : tensor<11xf32>
 }
 }
+
+// -----
+
+// A parameter may have one part for each sample, as a class token that its exporter expanded. The loop stacks the
+// gradient of such a parameter, and sums its norm. The update needs the norm of all microbatches, so it follows the
+// loop, as does what depends on the update.
+// CHECK-LABEL: module @updates_follow_the_loop
+// CHECK-LABEL: @step(
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>{{.*}}, %[[W:.*]]: tensor<8xf32>
+// CHECK: %[[L:.*]]:2 = dist.micro 2
+// CHECK: results [{{stacked, summed|summed, stacked}}]
+// CHECK-NOT: dist.micro
+// CHECK: nn.update(%[[W]], %{{.*}} : tensor<8xf32>, tensor<8xf32>)
+// CHECK-NOT: dist.micro
+// CHECK: return
+module @updates_follow_the_loop {
+func.func @step(%x: tensor<8xf32> {nn.arg = #nn.arg<input "x", batch = 0>}, %w: tensor<8xf32> {nn.arg = #nn.arg<parameter "w">})
+    -> (tensor<f32> {nn.result = #nn.result<output "sum">}, tensor<8xf32> {nn.result = #nn.result<state "w">}) {
+  %0 = nn.mul %x, %w : tensor<8xf32>
+  %1 = nn.mul %0, %x : tensor<8xf32>
+  %2 = nn.mul %1, %1 : tensor<8xf32>
+  %3 = nn.reduce sum %2 [0] : tensor<8xf32> -> tensor<f32>
+  %4 = nn.update (%w, %1 : tensor<8xf32>, tensor<8xf32>) scalars (%3 : tensor<f32>) {
+  ^bb0(%a: tensor<f32>, %g: tensor<f32>, %n: tensor<f32>):
+    %5 = nn.div %g, %n : tensor<f32>
+    %6 = nn.sub %a, %5 : tensor<f32>
+    nn.yield %6 : tensor<f32>
+  } -> tensor<8xf32>
+  %7 = nn.reduce sum %4 [0] : tensor<8xf32> -> tensor<f32>
+  return %7, %4 : tensor<f32>, tensor<8xf32>
+}
+}
