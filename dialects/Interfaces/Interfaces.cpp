@@ -28,13 +28,13 @@ LogicalResult InterpreterContext::send(Operation *op, StringRef, int64_t, int64_
 }
 
 FailureOr<HostTensor> InterpreterContext::receive(Operation *op, StringRef, int64_t, int64_t) {
-  return failWithoutStages(op), failure();
+  return failWithoutStages(op);
 }
 
 FailureOr<std::vector<HostTensor>> InterpreterContext::exchangeAmong(Operation *op, StringRef,
                                                                      ArrayRef<int64_t>, int64_t,
                                                                      const HostTensor &) {
-  return failWithoutStages(op), failure();
+  return failWithoutStages(op);
 }
 
 std::optional<int64_t> dpc::countElements(ArrayRef<int64_t> shape) {

@@ -107,8 +107,8 @@ private:
     const uint32_t given = bufferOf(access);
     for (uint32_t buffer : {given, access.buffer})
       if (buffer >= rank.buffer_count)
-        return fail(DPC_INVALID, "frame %u is buffer %u of %u", access.frame, buffer,
-                    rank.buffer_count);
+        return fail(DPC_INVALID, "frame %u is buffer %u of %llu", access.frame, buffer,
+                    static_cast<unsigned long long>(rank.buffer_count));
     const dpc_logical_buffer_t &own = rank.buffers[given], &first = rank.buffers[access.buffer];
     if (first.frame == 0 ? given == access.buffer : own.frame == first.frame && own.micro == micro)
       return DPC_OK;

@@ -72,9 +72,15 @@ dpc_status_t Executor::compute(const dpc_action_t &action) {
 }
 
 dpc_status_t Executor::start(const dpc_action_t &action) {
-  const dpc_comm_op_t op = {action.op,        action.group,    action.peer,  action.dtype,
-                            action.reduction, action.location, action.count, action.buffer_id,
-                            nullptr,          nullptr};
+  dpc_comm_op_t op = {};
+  op.op = action.op;
+  op.family = action.group;
+  op.peer = action.peer;
+  op.dtype = action.dtype;
+  op.reduction = action.reduction;
+  op.location = action.location;
+  op.count = action.count;
+  op.buffer_id = action.buffer_id;
   events[action.event] = {&action, trace.enabled() ? nowNs() : 0, micro};
   return queue.start(op, addressOf(action.in, action.group), addressOf(action.out, action.group),
                      action.event);

@@ -14,16 +14,14 @@ using namespace dpc;
 /// Performs one operation on the first `bytes` bytes of the window. `peer` is the
 /// root of a broadcast, or the other rank of a send or receive.
 dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
-  const dpc_comm_op_t operation = {op,
-                                   0,
-                                   peer,
-                                   DPC_U8,
-                                   0,
-                                   DPC_NONE,
-                                   bytes,
-                                   DPC_CONTROL_BUFFER,
-                                   memory.window(),
-                                   memory.window()};
+  dpc_comm_op_t operation = {};
+  operation.op = op;
+  operation.peer = peer;
+  operation.dtype = DPC_U8;
+  operation.location = DPC_NONE;
+  operation.count = bytes;
+  operation.buffer_id = DPC_CONTROL_BUFFER;
+  operation.in = operation.out = memory.window();
   return dpc_comm_run(comm, &operation);
 }
 

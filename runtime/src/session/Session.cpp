@@ -253,9 +253,14 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
       values[1] = 1;
   }
   if (comm->world_size > 1) {
-    dpc_comm_op_t op = {
-        DPC_OP_ALL_REDUCE,  0,      0,     DPC_F64, DPC_SUM, DPC_NONE, 3ull + program.metric_count,
-        DPC_CONTROL_BUFFER, values, values};
+    dpc_comm_op_t op = {};
+    op.op = DPC_OP_ALL_REDUCE;
+    op.dtype = DPC_F64;
+    op.reduction = DPC_SUM;
+    op.location = DPC_NONE;
+    op.count = 3ull + program.metric_count;
+    op.buffer_id = DPC_CONTROL_BUFFER;
+    op.in = op.out = values;
     if (dpc_status_t status = dpc_comm_run(comm, &op))
       return status;
   }

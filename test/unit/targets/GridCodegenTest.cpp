@@ -231,7 +231,7 @@ TEST_F(GridCodegen, LibraryEpilogues) {
     for (auto [type, tolerance] : types) {
       // For f64, the library has only the epilogue that adds a matrix.
       const bool isLacking = one.epilogue == DPC_EPILOGUE_BIAS && type == "f64";
-      const uint32_t wanted = isLacking ? DPC_EPILOGUE_NONE : one.epilogue;
+      const uint32_t wanted = isLacking ? uint32_t(DPC_EPILOGUE_NONE) : one.epilogue;
       check(opCase, type, tolerance, [&](Operation *op) -> std::unique_ptr<RunnableKernel> {
         auto kernel = DeviceKernel::create(op, withLibrary());
         EXPECT_EQ(kernel->countCalls(), 1u);
