@@ -50,7 +50,7 @@ TEST(Sha256, Hmac) { // RFC 4231 test case 2 has a 4-byte key, padded with zeros
 int listener(std::string *outAddress) {
   Fd fd;
   uint16_t port = 0;
-  if (listenOnLoopback(&fd, &port))
+  if (listenOn("127.0.0.1", &fd, &port))
     return -1;
   *outAddress = "tcp://127.0.0.1:" + std::to_string(port);
   return fd.release();
@@ -131,8 +131,8 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
     EXPECT_EQ(result.exitCode, 0) << result.message;
 }
 
-/// Sizes of the three messages of a handshake, as they go over the wire.
-constexpr size_t kChallengeBytes = 40, kHelloBytes = 256;
+/// Sizes of the messages of a handshake, as they go over the wire.
+constexpr size_t kKnockBytes = 40, kChallengeBytes = 72, kHelloBytes = 224;
 constexpr size_t answerBytes(uint32_t ranks) { return 216 + 128 * ranks; }
 
 std::string receive(const Fd &fd, size_t bytes) {
@@ -145,12 +145,12 @@ bool send(const Fd &fd, const std::string &bytes) {
 }
 
 /// Lets rank 1 meet rank 0 through this process, which hears all they say:
-/// `replay(address of rank 0, hello)` comes before the answer, which
+/// `replay(address of rank 0, knock, hello)` comes before the answer, which
 /// `change(answer)` may replace.
-std::vector<RankResult>
-overhear(uint32_t ranks,
-         const std::function<void(const std::string &, const std::string &)> &replay,
-         const std::function<void(std::string &)> &change) {
+std::vector<RankResult> overhear(uint32_t ranks,
+                                 const std::function<void(const std::string &, const std::string &,
+                                                          const std::string &)> &replay,
+                                 const std::function<void(std::string &)> &change) {
   std::string between;
   const Fd middle(listener(&between));
   return meet(
@@ -165,10 +165,12 @@ overhear(uint32_t ranks,
         const Fd client(accept(middle.get(), nullptr, nullptr));
         Fd server;
         ASSERT_EQ(connectTo(address, monotonicSeconds() + 5, &server), DPC_OK);
+        const std::string knock = receive(client, kKnockBytes);
+        ASSERT_TRUE(send(server, knock));
         ASSERT_TRUE(send(client, receive(server, kChallengeBytes)));
         const std::string hello = receive(client, kHelloBytes);
         ASSERT_TRUE(send(server, hello));
-        replay(address, hello);
+        replay(address, knock, hello);
         std::string answer = receive(server, answerBytes(ranks));
         ASSERT_EQ(answer.size(), answerBytes(ranks));
         change(answer);
@@ -182,9 +184,10 @@ TEST(Rendezvous, ReplayedHelloIsDropped) {
   bool dropped = false;
   const auto results = overhear(
       3,
-      [&](const std::string &address, const std::string &hello) {
+      [&](const std::string &address, const std::string &knock, const std::string &hello) {
         Fd again;
         ASSERT_EQ(connectTo(address, monotonicSeconds() + 5, &again), DPC_OK);
+        ASSERT_TRUE(send(again, knock));
         ASSERT_EQ(receive(again, kChallengeBytes).size(), kChallengeBytes);
         ASSERT_TRUE(send(again, hello));
         char byte;
@@ -200,11 +203,11 @@ TEST(Rendezvous, ReplayedHelloIsDropped) {
 TEST(Rendezvous, ReplayedAnswerIsRefused) {
   std::string earlier;
   overhear(
-      2, [](const std::string &, const std::string &) {},
+      2, [](const std::string &, const std::string &, const std::string &) {},
       [&](std::string &answer) { earlier = answer; });
   ASSERT_EQ(earlier.size(), answerBytes(2));
   const auto results = overhear(
-      2, [](const std::string &, const std::string &) {},
+      2, [](const std::string &, const std::string &, const std::string &) {},
       [&](std::string &answer) { answer = earlier; });
   EXPECT_EQ(results[1].exitCode, DPC_PEER);
   EXPECT_NE(results[1].message.find("token"), std::string::npos) << results[1].message;

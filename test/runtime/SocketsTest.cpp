@@ -36,7 +36,8 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
       Meeting meeting;
       if (int code = rendezvousOptions(world.options, "sockets", &options))
         return code;
-      if (int code = joinRendezvous(options, {}, &meeting))
+      if (int code =
+              joinRendezvous(options, [](const std::string &, Card *) { return 0; }, &meeting))
         return code;
       const int fd = meeting.connections[0].get();
       Frame start = frameOf(FrameKind::start);

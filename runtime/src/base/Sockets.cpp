@@ -1,76 +1,30 @@
-// Connects processes of one host by loopback TCP (tcp://HOST:PORT) or a Unix
-// socket (file://DIRECTORY). Sends and receives bytes, and gives up at a deadline.
+// Connects processes by TCP (tcp://HOST:PORT) or, on one host, by a Unix socket
+// (file://DIRECTORY). Sends and receives bytes, and gives up at a deadline.
 
 #include "runtime/src/base/Sockets.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
-#include <cctype>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace dpc {
 
 namespace {
 
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-  std::string directory; // file:// only
-};
-
-dpc_status_t parseAddress(const std::string &text, Address *out) {
-  if (text.rfind("file://", 0) == 0) {
-    out->directory = text.substr(7);
-    auto *address = reinterpret_cast<sockaddr_un *>(&out->storage);
-    std::string path = out->directory + "/rank0";
-    if (out->directory.empty() || out->directory[0] != '/')
-      return fail(DPC_INVALID, "rendezvous \"%s\": not an absolute directory", text.c_str());
-    if (path.size() >= sizeof address->sun_path)
-      return fail(DPC_INVALID, "rendezvous \"%s\": longer than %zu bytes", text.c_str(),
-                  sizeof address->sun_path - 8);
-    address->sun_family = AF_UNIX;
-    std::memcpy(address->sun_path, path.c_str(), path.size() + 1);
-    out->length = sizeof *address;
-    return DPC_OK;
-  }
-  if (text.rfind("tcp://", 0) != 0)
-    return fail(DPC_INVALID, "rendezvous \"%s\": neither tcp://HOST:PORT nor file://DIRECTORY",
-                text.c_str());
-  size_t colon = text.rfind(':');
-  std::string host = text.substr(6, colon < 6 ? 0 : colon - 6), port = text.substr(colon + 1);
-  char *end = nullptr;
-  long number = std::strtol(port.c_str(), &end, 10);
-  if (port.empty() || *end || number < 1 || number > 65535 ||
-      !std::isdigit(static_cast<unsigned char>(port[0])))
-    return fail(DPC_INVALID, "rendezvous \"%s\": port \"%s\" is not a number from 1 to 65535",
-                text.c_str(), port.c_str());
-  if (host == "localhost")
-    host = "127.0.0.1";
-  auto *address = reinterpret_cast<sockaddr_in *>(&out->storage);
-  address->sin_family = AF_INET;
-  address->sin_port = htons(static_cast<uint16_t>(number));
-  if (inet_pton(AF_INET, host.c_str(), &address->sin_addr) != 1)
-    return fail(DPC_INVALID, "rendezvous \"%s\": \"%s\" is not an IPv4 address", text.c_str(),
-                host.c_str());
-  if ((ntohl(address->sin_addr.s_addr) >> 24) != 127)
-    return fail(DPC_INVALID,
-                "rendezvous \"%s\": not a loopback address, but ranks meet on one machine",
-                text.c_str());
-  out->length = sizeof *address;
-  return DPC_OK;
-}
+/// Longest wait for one address of a host to answer, before the next one is tried. An address
+/// that packets do not reach would otherwise take minutes.
+constexpr double kConnectSeconds = 3;
 
 dpc_status_t checkDirectory(const std::string &directory) {
   struct stat info;
@@ -98,79 +52,148 @@ bool waitFor(int fd, short events, double deadline) {
   }
 }
 
+/// Binds a new socket to `address` and listens. Returns an invalid descriptor on failure, with the
+/// cause in errno.
+Fd listenAtAddress(const SocketAddress &address) {
+  Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int one = 1; // has no effect on a Unix socket
+  if (fd.valid())
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  if (!fd.valid() || ::bind(fd.get(), address.get(), address.length) != 0 ||
+      ::listen(fd.get(), 128) != 0)
+    return Fd();
+  return fd;
+}
+
+/// Connects a new socket to `address`. Returns an invalid descriptor on failure, with the cause in
+/// errno.
+Fd connectToAddress(const SocketAddress &address, double deadline) {
+  Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid())
+    return fd;
+  if (::connect(fd.get(), address.get(), address.length) != 0) {
+    if (errno != EINPROGRESS)
+      return Fd();
+    int error = ETIMEDOUT;
+    socklen_t length = sizeof error;
+    if (waitFor(fd.get(), POLLOUT, std::min(deadline, monotonicSeconds() + kConnectSeconds)))
+      ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error) {
+      errno = error;
+      return Fd();
+    }
+  }
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
+  const int one = 1; // has no effect on a Unix socket
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return fd;
+}
+
 } // namespace
 
 dpc_status_t listenAt(const std::string &text, Fd *outFd) {
-  Address address;
-  if (dpc_status_t status = parseAddress(text, &address))
+  Endpoint endpoint;
+  std::vector<SocketAddress> addresses;
+  if (dpc_status_t status = parseEndpoint(text, &endpoint))
     return status;
-  if (!address.directory.empty()) {
-    if (::mkdir(address.directory.c_str(), 0700) != 0 && errno != EEXIST)
-      return fail(DPC_IO, "rendezvous directory %s: %s", address.directory.c_str(),
+  if (endpoint.isDirectory()) {
+    if (::mkdir(endpoint.directory.c_str(), 0700) != 0 && errno != EEXIST)
+      return fail(DPC_IO, "rendezvous directory %s: %s", endpoint.directory.c_str(),
                   std::strerror(errno));
-    if (dpc_status_t status = checkDirectory(address.directory))
+    if (dpc_status_t status = checkDirectory(endpoint.directory))
       return status;
-    ::unlink(reinterpret_cast<sockaddr_un *>(&address.storage)
-                 ->sun_path); // left by a run that was killed
+    ::unlink(endpoint.socketPath().c_str()); // left by a run that was killed
   }
-  Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  int one = 1;
-  if (fd.valid() && address.directory.empty())
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  if (!fd.valid() ||
-      ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address.storage), address.length) != 0 ||
-      ::listen(fd.get(), 128) != 0)
-    return fail(DPC_PEER, "rendezvous %s: cannot listen: %s", text.c_str(), std::strerror(errno));
-  *outFd = std::move(fd);
-  return DPC_OK;
+  if (dpc_status_t status = resolve(endpoint, &addresses))
+    return status;
+  for (uint32_t port = endpoint.port; port <= endpoint.lastPort; ++port)
+    for (SocketAddress &address : addresses) {
+      if (!endpoint.isDirectory())
+        address.setPort(static_cast<uint16_t>(port));
+      if ((*outFd = listenAtAddress(address)).valid())
+        return DPC_OK;
+    }
+  if (errno == EADDRNOTAVAIL)
+    return fail(DPC_INVALID, "rendezvous %s: \"%s\" is no address of this host, where rank 0 runs",
+                text.c_str(), endpoint.host.c_str());
+  return fail(DPC_PEER, "rendezvous %s: cannot listen: %s", text.c_str(), std::strerror(errno));
 }
 
-dpc_status_t listenOnLoopback(Fd *outFd, uint16_t *outPort) {
-  sockaddr_in address = {};
-  socklen_t length = sizeof address;
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  *outFd = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!outFd->valid() ||
-      ::bind(outFd->get(), reinterpret_cast<sockaddr *>(&address), sizeof address) != 0 ||
-      ::listen(outFd->get(), 128) != 0 ||
-      ::getsockname(outFd->get(), reinterpret_cast<sockaddr *>(&address), &length) != 0)
-    return fail(DPC_IO, "cannot listen on the loopback interface: %s", std::strerror(errno));
-  *outPort = ntohs(address.sin_port);
+dpc_status_t listenOn(const std::string &host, Fd *outFd, uint16_t *outPort) {
+  Endpoint endpoint;
+  std::vector<SocketAddress> addresses;
+  if (dpc_status_t status = parseEndpoint(endpointText(host, 1), &endpoint))
+    return status;
+  if (dpc_status_t status = resolve(endpoint, &addresses))
+    return status;
+  addresses[0].setPort(0);
+  *outFd = listenAtAddress(addresses[0]);
+  SocketAddress bound;
+  if (!outFd->valid())
+    return fail(DPC_IO, "cannot listen on %s: %s", host.c_str(), std::strerror(errno));
+  if (dpc_status_t status = localAddress(outFd->get(), &bound))
+    return status;
+  *outPort = bound.port();
   return DPC_OK;
 }
 
 void stopListening(const std::string &text) {
-  if (text.rfind("file://", 0) != 0)
+  Endpoint endpoint;
+  if (text.rfind("file://", 0) != 0 || parseEndpoint(text, &endpoint))
     return;
-  const std::string directory = text.substr(7);
-  ::unlink((directory + "/rank0").c_str());
-  ::rmdir(directory.c_str());
+  ::unlink(endpoint.socketPath().c_str());
+  ::rmdir(endpoint.directory.c_str());
 }
 
-dpc_status_t connectTo(const std::string &text, double deadline, Fd *outFd) {
-  Address address;
-  if (dpc_status_t status = parseAddress(text, &address))
+namespace {
+
+/// Tries each address and port of `endpoint` once. Returns DPC_PEER if none of them has the wanted
+/// listener, and sets `unwanted` to the message about one that has another.
+dpc_status_t tryToConnect(const Endpoint &endpoint, double deadline, const Greeting &greet,
+                          Fd *outFd, std::string *unwanted) {
+  std::vector<SocketAddress> addresses;
+  int error = 0;
+  if (endpoint.isDirectory() && ::access(endpoint.directory.c_str(), F_OK) != 0)
+    error = errno;
+  else if (endpoint.isDirectory())
+    if (dpc_status_t status = checkDirectory(endpoint.directory))
+      return status;
+  if (!error)
+    if (dpc_status_t status = resolve(endpoint, &addresses))
+      return status;
+  for (uint32_t port = endpoint.port; port <= endpoint.lastPort; ++port)
+    for (SocketAddress &address : addresses) {
+      if (!endpoint.isDirectory())
+        address.setPort(static_cast<uint16_t>(port));
+      Fd fd = connectToAddress(address, deadline);
+      if (!fd.valid()) {
+        error = error ? error : errno;
+        continue;
+      }
+      const dpc_status_t status = greet(fd.get());
+      if (status == DPC_OK)
+        *outFd = std::move(fd);
+      if (status != DPC_PEER)
+        return status;
+      *unwanted = dpc_last_error();
+    }
+  return fail(DPC_PEER, "rendezvous %s: rank 0 does not listen: %s", endpoint.text.c_str(),
+              std::strerror(error));
+}
+
+} // namespace
+
+dpc_status_t connectTo(const std::string &text, double deadline, Fd *outFd, const Greeting &greet) {
+  Endpoint endpoint;
+  std::string unwanted;
+  if (dpc_status_t status = parseEndpoint(text, &endpoint))
     return status;
   for (useconds_t pause = 1000;; pause = std::min<useconds_t>(pause * 2, 50000)) {
-    bool present = address.directory.empty() || ::access(address.directory.c_str(), F_OK) == 0;
-    if (present && !address.directory.empty())
-      if (dpc_status_t status = checkDirectory(address.directory))
-        return status;
-    Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.valid())
-      return fail(DPC_IO, "rendezvous %s: %s", text.c_str(), std::strerror(errno));
-    if (present &&
-        ::connect(fd.get(), reinterpret_cast<sockaddr *>(&address.storage), address.length) == 0) {
-      int one = 1;
-      if (address.directory.empty())
-        ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-      *outFd = std::move(fd);
-      return DPC_OK;
-    }
-    if (monotonicSeconds() >= deadline)
-      return fail(DPC_PEER, "rendezvous %s: rank 0 does not listen: %s", text.c_str(),
-                  std::strerror(errno));
+    const dpc_status_t status = tryToConnect(endpoint, deadline, greet, outFd, &unwanted);
+    if (status == DPC_PEER && monotonicSeconds() >= deadline && !unwanted.empty())
+      return fail(DPC_PEER, "%s", unwanted.c_str());
+    if (status != DPC_PEER || monotonicSeconds() >= deadline)
+      return status;
     ::usleep(pause);
   }
 }

@@ -1,10 +1,12 @@
-// The handshake with which ranks meet. The server sends a challenge, the client a
-// hello, and the server an answer. Both sides prove by HMAC-SHA-256 that they know
-// the run's token.
+// The handshake with which ranks meet. The client knocks, the server sends a
+// challenge, the client a hello, and the server an answer when all ranks have come.
+// Both sides prove by HMAC-SHA-256 that they know the run's token. The challenge has
+// a proof too, so that a client at once leaves a listener that is not its server.
 
 #include "runtime/src/comm/Rendezvous.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
@@ -26,11 +28,17 @@ constexpr uint64_t kMagic = 0x3176647263706401ull;
 constexpr double kHandshakeSeconds = 2;
 constexpr size_t kMaxConnections = 1024;
 
-// The structs below are sent as they are in memory. This host's byte order is
-// correct, because all peers are processes of this host.
+// The structs below are sent as they are in memory. All hosts of a run have the byte
+// order of their processors in common, because they run one compiled program.
+struct Knock {
+  uint64_t magic;
+  Digest nonce;
+};
+
 struct Challenge {
   uint64_t magic;
   Digest nonce;
+  Digest proof; // HMAC(token, client nonce, everything above)
 };
 
 /// The transport's name, padded with zeros.
@@ -47,7 +55,6 @@ struct Hello {
   uint32_t rank;
   uint32_t worldSize;
   Digest planHash;
-  Digest nonce;
   TransportField transport;
   Card card;
   Digest proof; // HMAC(token, server nonce, everything above)
@@ -69,8 +76,10 @@ Digest prove(const Digest &token, const Digest &nonce, const void *message, size
   return hmacSha256(token, buffer.data(), buffer.size());
 }
 
-Digest prove(const Digest &token, const Digest &nonce, const Hello &hello) {
-  return prove(token, nonce, &hello, offsetof(Hello, proof));
+/// The proof of a challenge or a hello, which is its last field.
+template <typename Message>
+Digest prove(const Digest &token, const Digest &nonce, const Message &message) {
+  return prove(token, nonce, &message, offsetof(Message, proof));
 }
 
 } // namespace
@@ -83,12 +92,14 @@ dpc_status_t randomDigest(Digest *out) {
 
 namespace {
 
-/// A connection whose hello has not arrived completely.
+/// A connection whose knock or hello has not arrived completely.
 struct Client {
   Fd fd;
-  Digest nonce;
+  Knock knock;
+  bool hasKnocked = false;
+  Challenge challenge;
   Hello hello;
-  size_t received = 0;
+  size_t received = 0; ///< bytes of the knock, then of the hello
   double deadline = 0;
 };
 
@@ -123,9 +134,9 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
                    size_t &joined) {
   const Hello &hello = client.hello;
   if (hello.magic != kMagic ||
-      !equalDigests(hello.proof, prove(options.token, client.nonce, hello)))
+      !equalDigests(hello.proof, prove(options.token, client.challenge.nonce, hello)))
     return DPC_OK;
-  Member member{std::move(client.fd), hello.nonce, hello.card};
+  Member member{std::move(client.fd), client.knock.nonce, hello.card};
   char text[160];
   if (hello.worldSize != options.worldSize)
     std::snprintf(text, sizeof text, "rank %u was started with world size %u, rank %u with %u",
@@ -151,20 +162,39 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
   return fail(DPC_INVALID, "%s", text);
 }
 
-/// Reads the part of a client's hello that has arrived. Returns true if the caller
-/// must remove the client, because its hello is complete or its connection ended.
-/// Sets `outStatus` to a failure if the run cannot start.
+/// Answers a complete knock with a challenge. Returns false if it is none, or if the client does
+/// not take the challenge.
+bool challenge(const RendezvousOptions &options, Client &client, dpc_status_t *outStatus) {
+  if (client.knock.magic != kMagic)
+    return false;
+  client.hasKnocked = true;
+  client.received = 0;
+  client.challenge.magic = kMagic;
+  if ((*outStatus = randomDigest(&client.challenge.nonce)))
+    return false;
+  client.challenge.proof = prove(options.token, client.knock.nonce, client.challenge);
+  return sendAll(client.fd.get(), &client.challenge, sizeof client.challenge, client.deadline);
+}
+
+/// Reads the part of a client's knock or hello that has arrived. Returns true if the
+/// caller must remove the client, because its hello is complete, its connection ended,
+/// or it is no rank. Sets `outStatus` to a failure if the run cannot start.
 bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
              size_t &joined, dpc_status_t *outStatus) {
-  char *to = reinterpret_cast<char *>(&client.hello) + client.received;
-  ssize_t n = ::recv(client.fd.get(), to, sizeof(Hello) - client.received, MSG_DONTWAIT);
+  char *to = client.hasKnocked ? reinterpret_cast<char *>(&client.hello)
+                               : reinterpret_cast<char *>(&client.knock);
+  const size_t wanted = client.hasKnocked ? sizeof client.hello : sizeof client.knock;
+  const ssize_t n =
+      ::recv(client.fd.get(), to + client.received, wanted - client.received, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
   if (n <= 0)
     return true;
   client.received += static_cast<size_t>(n);
-  if (client.received < sizeof(Hello))
+  if (client.received < wanted)
     return false;
+  if (!client.hasKnocked)
+    return !challenge(options, client, outStatus);
   *outStatus = admit(options, client, members, joined);
   return true;
 }
@@ -245,14 +275,8 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, 
     if (status == DPC_OK && (polled[0].revents & POLLIN) && clients.size() < kMaxConnections) {
       Client client;
       client.fd = Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      Challenge challenge{kMagic, {}};
-      if (!client.fd.valid())
-        continue;
-      if ((status = randomDigest(&challenge.nonce)))
-        break;
-      client.nonce = challenge.nonce;
       client.deadline = monotonicSeconds() + kHandshakeSeconds;
-      if (sendAll(client.fd.get(), &challenge, sizeof challenge, client.deadline))
+      if (client.fd.valid())
         clients.push_back(std::move(client));
     }
   }
@@ -273,7 +297,7 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, 
 
 namespace {
 
-/// Receives the server's answer to the hello with `nonce`: the cards of all ranks,
+/// Receives the server's answer to the client that knocked with `nonce`: the cards of all ranks,
 /// or the reason of a refusal. Waits a little longer than the server waits for
 /// missing ranks, so that the server's message about missing ranks still arrives.
 dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Digest &nonce,
@@ -316,45 +340,63 @@ dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Diges
   return DPC_OK;
 }
 
+/// Knocks at a listener and reads its challenge. Returns DPC_PEER if the listener may be another
+/// one than the server, and the server may still come: an earlier run with the same address may be
+/// ending, or the server may listen at another port.
+dpc_status_t greetServer(const RendezvousOptions &options, int fd, double deadline, Knock *outKnock,
+                         Challenge *outChallenge) {
+  outKnock->magic = kMagic;
+  if (dpc_status_t status = randomDigest(&outKnock->nonce))
+    return status;
+  if (!sendAll(fd, outKnock, sizeof *outKnock, deadline) ||
+      !receiveAll(fd, outChallenge, sizeof *outChallenge, deadline))
+    return fail(DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
+                options.address.c_str(), options.server, options.timeoutSeconds);
+  if (outChallenge->magic != kMagic)
+    return fail(DPC_PEER, "rendezvous %s: another service answers there", options.address.c_str());
+  if (!equalDigests(outChallenge->proof, prove(options.token, outKnock->nonce, *outChallenge)))
+    return fail(DPC_PEER, "rendezvous %s: the listener there does not know this run's token",
+                options.address.c_str());
+  return DPC_OK;
+}
+
 } // namespace
 
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out) {
+dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &makeCard,
+                            Meeting *out) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   for (;;) {
     Fd fd;
-    if (dpc_status_t status = connectTo(options.address, deadline, &fd))
-      return status;
+    Knock knock;
     Challenge challenge;
-    Hello hello{};
-    if (dpc_status_t status = randomDigest(&hello.nonce))
+    if (dpc_status_t status = connectTo(options.address, deadline, &fd, [&](int candidate) {
+          return greetServer(options, candidate,
+                             std::min(deadline, monotonicSeconds() + kHandshakeSeconds), &knock,
+                             &challenge);
+        }))
       return status;
-    // If the listener closes the connection, the listener may belong to an earlier
-    // run with the same address, which is ending. Then this rank retries until the
-    // deadline.
-    bool spoke = receiveAll(fd.get(), &challenge, sizeof challenge,
-                            std::min(deadline, monotonicSeconds() + kHandshakeSeconds));
-    if (spoke && challenge.magic != kMagic)
-      return fail(DPC_PEER, "rendezvous %s: another service answers there",
-                  options.address.c_str());
-    if (spoke) {
-      hello.magic = kMagic;
-      hello.rank = options.rank;
-      hello.worldSize = options.worldSize;
-      hello.planHash = options.planHash;
-      hello.transport = transportField(options);
-      hello.card = own;
-      hello.proof = prove(options.token, challenge.nonce, hello);
-      if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
-        if (dpc_status_t status =
-                receiveAnswer(options, fd.get(), hello.nonce, deadline, &out->cards))
-          return status;
-        out->connections.push_back(std::move(fd));
-        return DPC_OK;
-      }
+    SocketAddress own;
+    Hello hello{};
+    if (dpc_status_t status = localAddress(fd.get(), &own))
+      return status;
+    if (dpc_status_t status = makeCard(own.host(), &hello.card))
+      return status;
+    hello.magic = kMagic;
+    hello.rank = options.rank;
+    hello.worldSize = options.worldSize;
+    hello.planHash = options.planHash;
+    hello.transport = transportField(options);
+    hello.proof = prove(options.token, challenge.nonce, hello);
+    if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
+      if (dpc_status_t status =
+              receiveAnswer(options, fd.get(), knock.nonce, deadline, &out->cards))
+        return status;
+      out->connections.push_back(std::move(fd));
+      return DPC_OK;
     }
     if (monotonicSeconds() >= deadline)
-      return fail(DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
-                  options.address.c_str(), options.server, options.timeoutSeconds);
+      return fail(DPC_PEER, "rendezvous %s: rank %u closed the connection", options.address.c_str(),
+                  options.server);
   }
 }
 

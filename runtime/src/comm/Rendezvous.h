@@ -1,6 +1,6 @@
-// The meeting of ranks. One rank, the server, listens (loopback TCP, or a Unix
-// socket in a directory of mode 0700), and the other ranks connect to the server.
-// Both sides prove that they know the run's token. Each rank sends a card of 128
+// The meeting of ranks. One rank, the server, listens (TCP, or a Unix socket in a
+// directory of mode 0700), and the other ranks connect to the server. Both sides
+// prove that they know the run's token. Each rank sends a card of 128
 // bytes, for example with its own address, and receives the cards of all ranks.
 #ifndef DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
 #define DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
@@ -10,6 +10,7 @@
 #include "runtime/src/base/Sha256.h"
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct RendezvousOptions {
   uint32_t worldSize = 1;
   uint32_t server = 0;   ///< the rank that listens; all higher ranks connect to this rank
   std::string transport; ///< name of the transport, which must be equal on all ranks
-  std::string address;   ///< tcp://HOST:PORT (a loopback address) or file://DIRECTORY
+  std::string address;   ///< an endpoint (Endpoint.h)
   Digest token{};        ///< the run's secret; may be all zero with file://, because the mode of
                          ///< the directory then keeps other users out
   Digest planHash{};
@@ -72,10 +73,15 @@ struct Meeting {
 /// DPC_PEER if a rank does not come in time.
 dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
 
+/// Makes the card of a rank that has connected to the server. `host` is the address with which the
+/// rank has reached the server, as a number; it is "" for a Unix socket.
+using MakeCard = std::function<dpc_status_t(const std::string &host, Card *out)>;
+
 /// Meets the other ranks as a client of the server. Returns DPC_PEER if the server
 /// does not answer in time, and DPC_INVALID if it refuses this rank, for example
 /// because the plan hashes differ.
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
+dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &makeCard,
+                            Meeting *out);
 
 /// Converts 64 hex digits to 32 bytes. Returns false for any other text.
 bool parseToken(const char *hex, Digest *outToken);

@@ -55,7 +55,7 @@ dpc_status_t prepare(Run *run) {
   run->token = Fd(::memfd_create("dpc-token", MFD_CLOEXEC));
   if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
     return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
-  if (dpc_status_t status = listenOnLoopback(&run->listener, &run->port))
+  if (dpc_status_t status = listenOn("127.0.0.1", &run->listener, &run->port))
     return status;
   run->page = createRunPage(&run->pageMemory);
   return run->page ? DPC_OK : DPC_IO;
