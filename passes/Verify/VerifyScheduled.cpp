@@ -37,7 +37,7 @@ public:
     ByteRange range; ///< in microbatch 0, on the first rank of a group
     int64_t number;
   };
-  const Buffer &get(Value buffer) {
+  Buffer get(Value buffer) {
     auto [entry, isNew] = buffers.try_emplace(buffer);
     if (isNew) {
       Place place = placeOf(buffer, symbols);
@@ -302,7 +302,7 @@ private:
     return {int64_t(spaceOf(root)), begin, begin + bufferBytes(root.getType())};
   }
   ByteRange rangeOf(Value buffer) {
-    const Names::Buffer &known = names.get(buffer);
+    const Names::Buffer known = names.get(buffer);
     if (auto frame = dyn_cast<FrameOp>(known.place.root)) {
       // Frames are whole buffers or parts of buffers of the entry.
       const ByteRange own = rangeOf(frames[frame.getNumber()]);
@@ -319,7 +319,7 @@ private:
 
   /// The number of the allocated buffer that `buffer` belongs to.
   int64_t numberOf(Value buffer) {
-    const Names::Buffer &known = names.get(buffer);
+    const Names::Buffer known = names.get(buffer);
     if (auto frame = dyn_cast<FrameOp>(known.place.root))
       return numberOf(frames[frame.getNumber()]);
     return known.number;
