@@ -152,9 +152,10 @@ dpc_status_t resolve(const Endpoint &endpoint, std::vector<SocketAddress> *out) 
   return DPC_OK;
 }
 
-std::string endpointText(const std::string &host, uint16_t port) {
+std::string endpointText(const std::string &host, uint32_t port, uint32_t lastPort) {
   const bool isIpv6 = host.find(':') != std::string::npos;
-  return kTcp + (isIpv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return kTcp + (isIpv6 ? "[" + host + "]" : host) + ":" + std::to_string(port) +
+         (lastPort ? "-" + std::to_string(lastPort) : "");
 }
 
 dpc_status_t localAddress(int fd, SocketAddress *out) {

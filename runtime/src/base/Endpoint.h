@@ -52,8 +52,9 @@ dpc_status_t parseEndpoint(const std::string &text, Endpoint *out);
 /// the other host has started.
 dpc_status_t resolve(const Endpoint &endpoint, std::vector<SocketAddress> *out);
 
-/// The text of a tcp:// endpoint: tcp://10.0.0.1:29500, or tcp://[fe80::1]:29500.
-std::string endpointText(const std::string &host, uint16_t port);
+/// The text of a tcp:// endpoint, e.g. tcp://10.0.0.1:29500, or tcp://[fe80::1]:29500-29516 with
+/// `lastPort`.
+std::string endpointText(const std::string &host, uint32_t port, uint32_t lastPort = 0);
 
 /// The address of this end of a connected or listening socket.
 dpc_status_t localAddress(int fd, SocketAddress *out);

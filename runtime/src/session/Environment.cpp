@@ -3,12 +3,14 @@
 
 #include "runtime/src/session/Environment.h"
 
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Hex.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -89,6 +91,15 @@ std::string runKey() {
   return key;
 }
 
+/// Where ranks with a token meet: at MASTER_ADDR and MASTER_PORT. torchrun's own store listens at
+/// MASTER_PORT, so under torchrun the ranks meet at one of the next ports.
+std::string meetingPlace(const char *address, uint32_t port) {
+  constexpr uint32_t kPorts = 16, kHighestPort = 65535;
+  if (!std::getenv("TORCHELASTIC_RUN_ID"))
+    return endpointText(address, port);
+  return endpointText(address, port + 1, std::min(port + kPorts, kHighestPort));
+}
+
 } // namespace
 
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
@@ -131,11 +142,11 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
     out->listen_fd = static_cast<int32_t>(fd);
   }
-  const char *address = std::getenv("MASTER_ADDR"), *port = std::getenv("MASTER_PORT");
+  const char *address = std::getenv("MASTER_ADDR");
   if (const char *value = std::getenv("DPC_RENDEZVOUS"))
     rendezvous = value;
-  else if (!token.empty() && address && port)
-    rendezvous = std::string("tcp://") + address + ":" + port;
+  else if (!token.empty() && address && portNumber)
+    rendezvous = meetingPlace(address, portNumber);
   else {
     const std::string key = runKey();
     if (key.empty())
