@@ -16,8 +16,11 @@ namespace {
 bool hasMoved(const Transfer &transfer) { return transfer.moved == transfer.bytes; }
 } // namespace
 
-Exchange::Exchange(uint32_t members, uint32_t self)
-    : members(members), self(self), said(members), hasAnnounced(members), unannounced(members) {}
+Exchange::Exchange(uint32_t members, uint32_t self, StagingPool &pool)
+    : members(members), self(self), said(members), hasAnnounced(members), unannounced(members),
+      pool(pool) {}
+
+Exchange::~Exchange() { pool.giveBack(std::move(staging)); }
 
 bool Exchange::announce(uint32_t member, const Announcement &what) {
   if (hasAnnounced[member])
@@ -73,9 +76,10 @@ void Exchange::planShards() {
   const uint64_t mine = begin(self + 1) - begin(self);
   const bool root = self == op.peer;
   stagingStride = op.op == DPC_OP_ALL_REDUCE ? mine : op.op == DPC_OP_REDUCE && !root ? 0 : bytes;
-  staging.resize(stagingStride * members);
+  if (stagingStride)
+    staging = pool.take(stagingStride * members);
   for (uint32_t m = 0; m < members; ++m) {
-    receive(0, m, staging.data() + m * stagingStride, stagingStride);
+    receive(0, m, staging.memory.get() + m * stagingStride, stagingStride);
     if (op.op == DPC_OP_REDUCE) {
       if (m == op.peer)
         send(0, m, input(0), bytes);
@@ -158,7 +162,7 @@ void Exchange::compute(uint32_t phase) {
   auto reduce = [&](const char *own, void *to, uint64_t elements) {
     std::vector<const void *> ins;
     for (uint32_t m = 0; m < members; ++m)
-      ins.push_back(m == self ? own : staging.data() + m * stagingStride);
+      ins.push_back(m == self ? own : staging.memory.get() + m * stagingStride);
     reduceKernel(op.dtype, op.reduction)(ins.data(), members, &to, 1, 0, elements, false);
   };
   switch (op.op) {

@@ -5,6 +5,7 @@
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_EXCHANGE_H
 
 #include "runtime/src/comm/Operation.h"
+#include "runtime/src/comm/sockets/Staging.h"
 
 #include <vector>
 
@@ -28,8 +29,12 @@ public:
   static constexpr uint32_t kPhases = 2;
 
   /// An operation of a group of `members` ranks, in which this rank has the index
-  /// `self`. The first announcement of any member creates the object.
-  Exchange(uint32_t members, uint32_t self);
+  /// `self`. The first announcement of any member creates the object. `pool` has the
+  /// memory for arriving data, and must live longer.
+  Exchange(uint32_t members, uint32_t self, StagingPool &pool);
+  Exchange(const Exchange &) = delete;
+  Exchange &operator=(const Exchange &) = delete;
+  ~Exchange();
 
   /// Records a member's announcement. Returns false if the member has already
   /// announced the operation.
@@ -80,7 +85,9 @@ private:
   dpc_comm_op_t op{};
   uint64_t elementSize = 0;
   std::vector<Transfer> sends[kPhases], receives[kPhases];
-  std::vector<char> staging; ///< [members] each member's input for the shard that this rank reduces
+  StagingPool &pool;
+  /// [members] each member's input for the shard that this rank reduces
+  StagingPool::Block staging;
   uint64_t stagingStride = 0;
 };
 

@@ -55,7 +55,7 @@ uint32_t Mesh::memberOf(uint32_t channel, uint32_t peer) const {
 
 Exchange &Mesh::exchangeAt(Channel &channel, uint64_t sequence) {
   return channel.open
-      .try_emplace(sequence, static_cast<uint32_t>(channel.members.size()), channel.self)
+      .try_emplace(sequence, static_cast<uint32_t>(channel.members.size()), channel.self, staging)
       .first->second;
 }
 

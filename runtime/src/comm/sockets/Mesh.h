@@ -94,6 +94,7 @@ private:
 
   std::mutex mutex; ///< protects all members below
   std::condition_variable changed;
+  StagingPool staging;                 ///< used by the operations of `channels`
   std::vector<Channel> channels;       ///< one per group, then one for messages to each rank, then
                                        ///< one for messages from each rank
   std::vector<Connection> connections; ///< indexed by rank
