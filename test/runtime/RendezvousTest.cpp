@@ -1,10 +1,12 @@
 // How ranks meet, and who is turned away.
 #include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sockets.h"
 #include "test/runtime/EveryTransport.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -132,8 +134,7 @@ TEST(Rendezvous, StrangersAreDroppedAndTheRunGoesOn) {
 }
 
 /// Sizes of the messages of a handshake, as they go over the wire.
-constexpr size_t kKnockBytes = 40, kChallengeBytes = 72, kHelloBytes = 224;
-constexpr size_t answerBytes(uint32_t ranks) { return 216 + 128 * ranks; }
+constexpr size_t kKnockBytes = 40, kChallengeBytes = 72, kHelloBytes = 96, kAnswerBytes = 208;
 
 std::string receive(const Fd &fd, size_t bytes) {
   std::string out(bytes, 0);
@@ -142,6 +143,20 @@ std::string receive(const Fd &fd, size_t bytes) {
 
 bool send(const Fd &fd, const std::string &bytes) {
   return sendAll(fd.get(), bytes.data(), bytes.size(), monotonicSeconds() + 5);
+}
+
+/// Passes on what both ends send, until one of them closes the connection.
+void relay(const Fd &a, const Fd &b) {
+  pollfd ends[2] = {{a.get(), POLLIN, 0}, {b.get(), POLLIN, 0}};
+  char bytes[4096];
+  while (poll(ends, 2, 5000) > 0)
+    for (int i : {0, 1}) {
+      if (!ends[i].revents)
+        continue;
+      const ssize_t n = recv(ends[i].fd, bytes, sizeof bytes, 0);
+      if (n <= 0 || !sendAll(ends[1 - i].fd, bytes, size_t(n), monotonicSeconds() + 5))
+        return;
+    }
 }
 
 /// Lets rank 1 meet rank 0 through this process, which hears all they say:
@@ -171,10 +186,11 @@ std::vector<RankResult> overhear(uint32_t ranks,
         const std::string hello = receive(client, kHelloBytes);
         ASSERT_TRUE(send(server, hello));
         replay(address, knock, hello);
-        std::string answer = receive(server, answerBytes(ranks));
-        ASSERT_EQ(answer.size(), answerBytes(ranks));
+        std::string answer = receive(server, kAnswerBytes);
+        ASSERT_EQ(answer.size(), kAnswerBytes);
         change(answer);
         ASSERT_TRUE(send(client, answer));
+        relay(client, server);
       });
 }
 
@@ -205,7 +221,7 @@ TEST(Rendezvous, ReplayedAnswerIsRefused) {
   overhear(
       2, [](const std::string &, const std::string &, const std::string &) {},
       [&](std::string &answer) { earlier = answer; });
-  ASSERT_EQ(earlier.size(), answerBytes(2));
+  ASSERT_EQ(earlier.size(), kAnswerBytes);
   const auto results = overhear(
       2, [](const std::string &, const std::string &, const std::string &) {},
       [&](std::string &answer) { answer = earlier; });
@@ -268,6 +284,70 @@ TEST(Rendezvous, BadAddresses) {
         "tcp://127.0.0.1:abc", "tcp://127.0.0.1:2147483647", "tcp://127.0.0.1:4294967295",
         "tcp://0.0.0.0:4000", "tcp://:4000", "tcp://10.0.0.1:4000", "file://", "file://relative"})
     EXPECT_EQ(listenAt(address, &fd), DPC_INVALID) << address << ": " << dpc_last_error();
+}
+
+TEST(Rendezvous, EndpointsOfManyForms) {
+  Endpoint endpoint;
+  ASSERT_EQ(parseEndpoint("tcp://node-7.cluster:29500", &endpoint), DPC_OK);
+  EXPECT_EQ(endpoint.host, "node-7.cluster");
+  EXPECT_EQ(endpoint.port, 29500);
+  EXPECT_EQ(endpoint.lastPort, 29500);
+  ASSERT_EQ(parseEndpoint("tcp://[fe80::1]:29501-29516", &endpoint), DPC_OK);
+  EXPECT_EQ(endpoint.host, "fe80::1");
+  EXPECT_EQ(endpoint.port, 29501);
+  EXPECT_EQ(endpoint.lastPort, 29516);
+  EXPECT_EQ(endpointText(endpoint.host, endpoint.port, endpoint.lastPort), endpoint.text);
+  for (const char *bad :
+       {"tcp://fe80::1:29500", "tcp://[node]:29500", "tcp://[::]:29500", "tcp://0.0.0.0:29500",
+        "tcp://0:29500", "tcp://a:5-4", "tcp://a:5-", "tcp://a:5-70000", "tcp://[]:29500"})
+    EXPECT_EQ(parseEndpoint(bad, &endpoint), DPC_INVALID) << bad;
+}
+
+TEST(Rendezvous, UnknownHostIsNamed) {
+  Fd fd;
+  EXPECT_EQ(connectTo("tcp://no-host.invalid:4000", monotonicSeconds(), &fd), DPC_PEER);
+  EXPECT_NE(std::string(dpc_last_error()).find("\"no-host.invalid\""), std::string::npos)
+      << dpc_last_error();
+}
+
+/// Lets ranks meet at `address`, where rank 0 has to listen itself.
+void expectMeeting(const std::string &address) {
+  for (const RankResult &result : meet(3, [&](WorldOptions &world) {
+         world.options.listen_fd = -1;
+         world.options.rendezvous = address.c_str();
+       }))
+    EXPECT_EQ(result.exitCode, 0) << address << ": " << result.message;
+}
+
+/// A port that was free a moment ago.
+uint16_t freePort(const char *host) {
+  Fd fd;
+  uint16_t port = 0;
+  return listenOn(host, &fd, &port) ? 0 : port;
+}
+
+TEST(Rendezvous, ByNameAndOverIpv6) {
+  expectMeeting("tcp://localhost:" + std::to_string(freePort("127.0.0.1")));
+  if (const uint16_t port = freePort("::1"))
+    expectMeeting("tcp://[::1]:" + std::to_string(port));
+}
+
+// A launcher's own service may have the first port: ranks pass over a stranger that
+// says nothing or something else, and find rank 0.
+TEST(Rendezvous, StrangersPortIsPassedOver) {
+  Fd stranger;
+  uint16_t port = 0;
+  ASSERT_EQ(listenOn("127.0.0.1", &stranger, &port), DPC_OK);
+  ASSERT_LT(port, 65530);
+  std::thread talker([&] {
+    for (int said = 0; said < 2; ++said) {
+      const Fd client(accept(stranger.get(), nullptr, nullptr));
+      sendAll(client.get(), std::string(100, 'x').data(), 100, monotonicSeconds() + 1);
+    }
+  });
+  expectMeeting(endpointText("127.0.0.1", port, port + 5u));
+  shutdown(stranger.get(), SHUT_RDWR);
+  talker.join();
 }
 
 TEST(Rendezvous, OpenDirectoryIsRefused) {

@@ -29,8 +29,11 @@ void expectCores(const std::vector<int> &coreOfRank, uint32_t expected) {
     if (sched_setaffinity(0, sizeof own, &own) != 0)
       return 8;
     WorldOptions world(rank, 2, "file://" + directory.path, 4096);
+    dpc::Lobby lobby;
     dpc::local::Segment segment;
-    if (int code = segment.open(world.options))
+    if (int code = lobby.open(world.options, "local"))
+      return code;
+    if (int code = segment.open(world.options, lobby))
       return code;
     std::snprintf(report.message, sizeof report.message, "%u cores", segment.usableCores());
     return segment.usableCores() == expected ? 0 : 9;

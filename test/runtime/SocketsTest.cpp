@@ -2,7 +2,7 @@
 #include "runtime/src/base/Sockets.h"
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
-#include "runtime/src/comm/Rendezvous.h"
+#include "runtime/src/comm/Connections.h"
 #include "runtime/src/comm/sockets/Connection.h"
 #include "test/runtime/EveryTransport.h"
 
@@ -32,14 +32,13 @@ void expectRefused(const char *what, Frame frame, uint32_t payload) {
   auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
     WorldOptions world(rank, 2, "file://" + directory.path, 1 << 20);
     if (rank == 1) {
-      RendezvousOptions options;
-      Meeting meeting;
-      if (int code = rendezvousOptions(world.options, "sockets", &options))
+      Lobby lobby;
+      std::vector<Fd> connections;
+      if (int code = lobby.open(world.options, "sockets"))
         return code;
-      if (int code =
-              joinRendezvous(options, [](const std::string &, Card *) { return 0; }, &meeting))
+      if (int code = connectRanks(lobby, &connections))
         return code;
-      const int fd = meeting.connections[0].get();
+      const int fd = connections[0].get();
       Frame start = frameOf(FrameKind::start);
       start.said = {DPC_OP_ALL_REDUCE, DPC_F32, DPC_SUM, 0, 0, kCount, 3};
       const std::string bytes(payload, 'x');

@@ -114,7 +114,8 @@ dpc_status_t parseEndpoint(const std::string &text, Endpoint *out) {
   std::vector<SocketAddress> numeric;
   const bool isNumber = !host.empty() && lookUp(host, AI_NUMERICHOST, &numeric) == 0;
   const bool hasColon = host.find(':') != std::string::npos;
-  if (host.empty() || isBracketed != hasColon || (hasColon && !isNumber))
+  const bool isOdd = host.find_first_of("[]/ ") != std::string::npos;
+  if (host.empty() || isOdd || isBracketed != hasColon || (hasColon && !isNumber))
     return fail(DPC_INVALID,
                 "rendezvous \"%s\": \"%s\" is neither a name, nor an IPv4 address, nor an IPv6 "
                 "address in brackets",

@@ -6,7 +6,6 @@
 #include "runtime/src/comm/Rendezvous.h"
 
 #include "runtime/src/base/Clock.h"
-#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
@@ -56,17 +55,14 @@ struct Hello {
   uint32_t worldSize;
   Digest planHash;
   TransportField transport;
-  Card card;
   Digest proof; // HMAC(token, server nonce, everything above)
 };
 
-/// The first part of the server's answer. If the status is DPC_OK, the cards of all
-/// ranks follow. The answer ends with HMAC(token, client nonce, all bytes before).
 struct Answer {
   uint64_t magic;
   int64_t status;
-  uint64_t cardCount;
-  char text[160];
+  char text[160]; // the reason of a refusal
+  Digest proof;   // HMAC(token, client nonce, everything above)
 };
 
 Digest prove(const Digest &token, const Digest &nonce, const void *message, size_t bytes) {
@@ -76,7 +72,7 @@ Digest prove(const Digest &token, const Digest &nonce, const void *message, size
   return hmacSha256(token, buffer.data(), buffer.size());
 }
 
-/// The proof of a challenge or a hello, which is its last field.
+/// The proof of a message, which is its last field.
 template <typename Message>
 Digest prove(const Digest &token, const Digest &nonce, const Message &message) {
   return prove(token, nonce, &message, offsetof(Message, proof));
@@ -107,24 +103,16 @@ struct Client {
 struct Member {
   Fd fd;
   Digest nonce;
-  Card card;
 };
 
 void answer(const RendezvousOptions &options, const Member &member, dpc_status_t status,
-            const char *text, const std::vector<Card> &cards) {
-  Answer header{};
-  header.magic = kMagic;
-  header.status = status;
-  header.cardCount = cards.size();
-  std::snprintf(header.text, sizeof header.text, "%s", text);
-  const size_t cardBytes = cards.size() * sizeof(Card);
-  std::vector<uint8_t> message(sizeof header + cardBytes);
-  std::memcpy(message.data(), &header, sizeof header);
-  if (cardBytes)
-    std::memcpy(message.data() + sizeof header, cards.data(), cardBytes);
-  const Digest proof = prove(options.token, member.nonce, message.data(), message.size());
-  message.insert(message.end(), proof.begin(), proof.end());
-  sendAll(member.fd.get(), message.data(), message.size(), monotonicSeconds() + kHandshakeSeconds);
+            const char *text) {
+  Answer message{};
+  message.magic = kMagic;
+  message.status = status;
+  std::snprintf(message.text, sizeof message.text, "%s", text);
+  message.proof = prove(options.token, member.nonce, message);
+  sendAll(member.fd.get(), &message, sizeof message, monotonicSeconds() + kHandshakeSeconds);
 }
 
 /// Checks a complete hello. Adds the client to `members` if it is valid. Fails if
@@ -136,7 +124,7 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
   if (hello.magic != kMagic ||
       !equalDigests(hello.proof, prove(options.token, client.challenge.nonce, hello)))
     return DPC_OK;
-  Member member{std::move(client.fd), client.knock.nonce, hello.card};
+  Member member{std::move(client.fd), client.knock.nonce};
   char text[160];
   if (hello.worldSize != options.worldSize)
     std::snprintf(text, sizeof text, "rank %u was started with world size %u, rank %u with %u",
@@ -158,7 +146,7 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
     ++joined;
     return DPC_OK;
   }
-  answer(options, member, DPC_INVALID, text, {});
+  answer(options, member, DPC_INVALID, text);
   return fail(DPC_INVALID, "%s", text);
 }
 
@@ -239,7 +227,7 @@ dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *tr
   return DPC_OK;
 }
 
-dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out) {
+dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections) {
   Fd listener(options.listenFd);
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
@@ -283,61 +271,42 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, 
   stopListening(options.address);
   char text[160];
   std::snprintf(text, sizeof text, "%s", status ? dpc_last_error() : "");
-  std::vector<Card> cards;
-  for (uint32_t r = 0; r < options.worldSize && status == DPC_OK; ++r)
-    cards.push_back(r == options.server ? own : members[r].card);
   for (const Member &member : members)
     if (member.fd.valid())
-      answer(options, member, status, text, cards);
-  for (Member &member : members)
-    out->connections.push_back(std::move(member.fd));
-  out->cards = std::move(cards);
+      answer(options, member, status, text);
+  outConnections->resize(options.worldSize);
+  for (uint32_t r = options.server + 1; r < options.worldSize; ++r)
+    (*outConnections)[r] = std::move(members[r].fd);
   return status;
 }
 
 namespace {
 
-/// Receives the server's answer to the client that knocked with `nonce`: the cards of all ranks,
-/// or the reason of a refusal. Waits a little longer than the server waits for
-/// missing ranks, so that the server's message about missing ranks still arrives.
+/// Receives the server's answer to the client that knocked with `nonce`. Waits a
+/// little longer than the server waits for missing ranks, so that the server's message
+/// about missing ranks still arrives.
 dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Digest &nonce,
-                           double deadline, std::vector<Card> *outCards) {
+                           double deadline) {
   deadline += kHandshakeSeconds;
-  std::vector<uint8_t> message(sizeof(Answer));
-  Answer header;
-  Digest proof;
-  bool complete = receiveAll(fd, &header, sizeof header, deadline);
-  if (complete &&
-      (header.magic != kMagic || (header.cardCount && header.cardCount != options.worldSize)))
-    return fail(DPC_PEER, "rendezvous %s: another service answers there", options.address.c_str());
-  if (complete) {
-    std::memcpy(message.data(), &header, sizeof header);
-    message.resize(sizeof header + header.cardCount * sizeof(Card));
-    complete =
-        receiveAll(fd, message.data() + sizeof header, message.size() - sizeof header, deadline) &&
-        receiveAll(fd, &proof, sizeof proof, deadline);
-  }
-  if (!complete && monotonicSeconds() < deadline)
-    return fail(DPC_PEER,
-                "rendezvous %s: rank %u closed the connection: it died, or the "
-                "run's token differs",
-                options.address.c_str(), options.server);
-  if (!complete)
+  Answer message;
+  if (!receiveAll(fd, &message, sizeof message, deadline)) {
+    if (monotonicSeconds() < deadline)
+      return fail(DPC_PEER,
+                  "rendezvous %s: rank %u closed the connection: it died, or the "
+                  "run's token differs",
+                  options.address.c_str(), options.server);
     return fail(DPC_PEER,
                 "rendezvous %s: rank %u is frozen: it was connected to, but "
                 "did not answer",
                 options.address.c_str(), options.server);
-  if (!equalDigests(proof, prove(options.token, nonce, message.data(), message.size())))
+  }
+  if (message.magic != kMagic || !equalDigests(message.proof, prove(options.token, nonce, message)))
     return fail(DPC_PEER, "rendezvous %s: rank %u does not know this run's token",
                 options.address.c_str(), options.server);
-  if (header.status != DPC_OK) {
-    header.text[sizeof header.text - 1] = 0;
-    return failElsewhere(static_cast<dpc_status_t>(header.status), "%s", header.text);
-  }
-  outCards->resize(header.cardCount);
-  std::memcpy(static_cast<void *>(outCards->data()), message.data() + sizeof header,
-              message.size() - sizeof header);
-  return DPC_OK;
+  message.text[sizeof message.text - 1] = 0;
+  return message.status == DPC_OK
+             ? dpc_status_t(DPC_OK)
+             : failElsewhere(static_cast<dpc_status_t>(message.status), "%s", message.text);
 }
 
 /// Knocks at a listener and reads its challenge. Returns DPC_PEER if the listener may be another
@@ -362,8 +331,7 @@ dpc_status_t greetServer(const RendezvousOptions &options, int fd, double deadli
 
 } // namespace
 
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &makeCard,
-                            Meeting *out) {
+dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   for (;;) {
     Fd fd;
@@ -375,12 +343,7 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &ma
                              &challenge);
         }))
       return status;
-    SocketAddress own;
     Hello hello{};
-    if (dpc_status_t status = localAddress(fd.get(), &own))
-      return status;
-    if (dpc_status_t status = makeCard(own.host(), &hello.card))
-      return status;
     hello.magic = kMagic;
     hello.rank = options.rank;
     hello.worldSize = options.worldSize;
@@ -388,10 +351,9 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &ma
     hello.transport = transportField(options);
     hello.proof = prove(options.token, challenge.nonce, hello);
     if (sendAll(fd.get(), &hello, sizeof hello, deadline)) {
-      if (dpc_status_t status =
-              receiveAnswer(options, fd.get(), knock.nonce, deadline, &out->cards))
+      if (dpc_status_t status = receiveAnswer(options, fd.get(), knock.nonce, deadline))
         return status;
-      out->connections.push_back(std::move(fd));
+      *outConnection = std::move(fd);
       return DPC_OK;
     }
     if (monotonicSeconds() >= deadline)

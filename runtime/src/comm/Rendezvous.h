@@ -1,7 +1,6 @@
 // The meeting of ranks. One rank, the server, listens (TCP, or a Unix socket in a
 // directory of mode 0700), and the other ranks connect to the server. Both sides
-// prove that they know the run's token. Each rank sends a card of 128
-// bytes, for example with its own address, and receives the cards of all ranks.
+// prove that they know the run's token.
 #ifndef DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
 #define DPC_RUNTIME_SRC_COMM_RENDEZVOUS_H
 
@@ -9,8 +8,6 @@
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sha256.h"
 
-#include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,52 +33,17 @@ struct RendezvousOptions {
 dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,
                                RendezvousOptions *out);
 
-/// A record that a rank sends to all other ranks when they meet. Each transport
-/// defines the content of its cards by a struct of its own.
-class Card {
-public:
-  template <typename Content> static Card of(const Content &content) {
-    static_assert(sizeof(Content) <= sizeof bytes);
-    Card card;
-    std::memcpy(card.bytes, &content, sizeof content);
-    return card;
-  }
-  template <typename Content> Content as() const {
-    static_assert(sizeof(Content) <= sizeof bytes);
-    Content content;
-    std::memcpy(&content, bytes, sizeof content);
-    return content;
-  }
-
-private:
-  uint8_t bytes[128] = {};
-};
-
-/// The result of a meeting, on each rank. `cards` is indexed by rank; the cards of
-/// ranks below the server are empty. On the server, `connections` is indexed by
-/// rank and has a socket to each higher rank. On another rank, `connections` has
-/// one socket, to the server.
-struct Meeting {
-  std::vector<Card> cards;
-  std::vector<Fd> connections;
-};
-
 /// Meets the other ranks as the server. Waits until every higher rank has proved
-/// that it knows the token, then sends the cards to each of them. Ignores clients
-/// that do not know the token. Returns DPC_INVALID if a client knows the token but
-/// has another world size, plan hash or transport, or a wrong rank. Returns
-/// DPC_PEER if a rank does not come in time.
-dpc_status_t serveRendezvous(const RendezvousOptions &options, const Card &own, Meeting *out);
+/// that it knows the token. `outConnections`, indexed by rank, gets a socket to each
+/// higher rank. Ignores clients that do not know the token. Returns DPC_INVALID if a
+/// client knows the token but has another world size, plan hash or transport, or a
+/// wrong rank. Returns DPC_PEER if a rank does not come in time.
+dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections);
 
-/// Makes the card of a rank that has connected to the server. `host` is the address with which the
-/// rank has reached the server, as a number; it is "" for a Unix socket.
-using MakeCard = std::function<dpc_status_t(const std::string &host, Card *out)>;
-
-/// Meets the other ranks as a client of the server. Returns DPC_PEER if the server
-/// does not answer in time, and DPC_INVALID if it refuses this rank, for example
-/// because the plan hashes differ.
-dpc_status_t joinRendezvous(const RendezvousOptions &options, const MakeCard &makeCard,
-                            Meeting *out);
+/// Meets the other ranks as a client of the server, and returns a socket to the server.
+/// Returns DPC_PEER if the server does not answer in time, and DPC_INVALID if it
+/// refuses this rank, for example because the plan hashes differ.
+dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection);
 
 /// Converts 64 hex digits to 32 bytes. Returns false for any other text.
 bool parseToken(const char *hex, Digest *outToken);

@@ -295,7 +295,10 @@ dpc_status_t dpc::createLocalComm(const dpc_comm_options_t *options, dpc_comm_t 
     return fail(DPC_IO, "out of memory");
   if (dpc_status_t status = findGroups(*options, "local", kMostRanks, &comm->groups))
     return status;
-  if (dpc_status_t status = comm->segment.open(*options))
+  Lobby lobby;
+  if (dpc_status_t status = lobby.open(*options, "local"))
+    return status;
+  if (dpc_status_t status = comm->segment.open(*options, lobby))
     return status;
   comm->channels.reserve(options->family_count + 2ull * options->world_size); // no reallocation
   comm->pairChannel.assign(2ull * options->world_size, -1);

@@ -5,7 +5,6 @@
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/comm/Rendezvous.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -85,12 +84,10 @@ dpc_status_t Segment::map(int fd) {
   return DPC_OK;
 }
 
-dpc_status_t Segment::open(const dpc_comm_options_t &options) {
+dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby) {
   layOut(options);
-  RendezvousOptions meet;
-  if (dpc_status_t status = rendezvousOptions(options, "local", &meet))
-    return status;
-  Meeting meeting;
+  Ticket own;
+  std::vector<Ticket> tickets;
   if (rank == 0) {
     file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
     if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
@@ -101,15 +98,12 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
     control().magic = kSegmentMagic;
     control().bytes = bytes;
     page(0).pid = ::getpid();
-    Ticket ticket{static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(file.get()), bytes};
-    if (worldSize > 1)
-      if (dpc_status_t status = serveRendezvous(meet, Card::of(ticket), &meeting))
-        return status;
-  } else {
-    if (dpc_status_t status = joinRendezvous(
-            meet, [](const std::string &, Card *) { return dpc_status_t(DPC_OK); }, &meeting))
-      return status;
-    const Ticket ticket = meeting.cards[0].as<Ticket>();
+    own = {static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(file.get()), bytes};
+  }
+  if (dpc_status_t status = lobby.exchange(own, &tickets))
+    return status;
+  if (rank != 0) {
+    const Ticket &ticket = tickets[0];
     if (ticket.bytes != bytes)
       return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank 0 %llu", rank,
                   static_cast<unsigned long long>(bytes),
@@ -139,7 +133,8 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options) {
   }
   page(rank).waitsFor.store(DPC_NONE, std::memory_order_relaxed);
   page(rank).ready.store(1, std::memory_order_release);
-  return waitUntilAllReady(monotonicSeconds() + std::min(meet.timeoutSeconds, kLongestMapSeconds));
+  return waitUntilAllReady(monotonicSeconds() +
+                           std::min(lobby.options().timeoutSeconds, kLongestMapSeconds));
 }
 
 uint32_t Segment::usableCores() const {

@@ -6,6 +6,7 @@
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Fd.h"
+#include "runtime/src/comm/Lobby.h"
 #include "runtime/src/comm/Operation.h"
 
 #include <atomic>
@@ -70,9 +71,9 @@ struct ControlBlock {
 class Segment {
 public:
   ~Segment();
-  /// Rank 0 creates the segment and meets the other ranks, which then map the
-  /// segment. Returns when all ranks have mapped it.
-  dpc_status_t open(const dpc_comm_options_t &options);
+  /// Rank 0 creates the segment, and the other ranks map it. Returns when all ranks
+  /// have mapped it. Every rank must call it.
+  dpc_status_t open(const dpc_comm_options_t &options, Lobby &lobby);
 
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
   RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }

@@ -105,8 +105,11 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t *options, dpc_comm_
     ::madvise(mapped, bytes, MADV_HUGEPAGE);
     comm->region = Region(static_cast<char *>(mapped), bytes);
   }
+  Lobby lobby;
   std::vector<Fd> sockets;
-  if (dpc_status_t status = connectRanks(*options, "sockets", &sockets))
+  if (dpc_status_t status = lobby.open(*options, "sockets"))
+    return status;
+  if (dpc_status_t status = connectRanks(lobby, &sockets))
     return status;
   comm->interface.vtable = &kSocketsTable;
   comm->interface.rank = options->rank;

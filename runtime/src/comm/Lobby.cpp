@@ -1,0 +1,61 @@
+// Meets the other ranks at rank 0, and exchanges records through rank 0.
+
+#include "runtime/src/comm/Lobby.h"
+
+#include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
+#include "runtime/src/base/Sockets.h"
+#include "runtime/src/base/Status.h"
+
+namespace dpc {
+
+namespace {
+/// Longest wait for the record of a rank that has joined. The ranks have no other work then.
+constexpr double kRecordSeconds = 10;
+} // namespace
+
+dpc_status_t Lobby::open(const dpc_comm_options_t &options, const char *transport) {
+  if (dpc_status_t status = rendezvousOptions(options, transport, &meet))
+    return status;
+  connections.resize(meet.worldSize);
+  if (meet.worldSize == 1)
+    return DPC_OK;
+  if (meet.rank == 0)
+    return serveRendezvous(meet, &connections);
+  if (dpc_status_t status = joinRendezvous(meet, &connections[0]))
+    return status;
+  SocketAddress own;
+  if (dpc_status_t status = localAddress(connections[0].get(), &own))
+    return status;
+  ownHost = own.host();
+  return DPC_OK;
+}
+
+/// Rank 0 receives the record of every rank, and then sends all of them to every rank.
+dpc_status_t Lobby::exchange(void *all, size_t bytes) {
+  const double deadline = monotonicSeconds() + kRecordSeconds;
+  auto *records = static_cast<char *>(all);
+  auto isLost = [&](uint32_t rank) {
+    return fail(DPC_PEER, "rank %u %s before the run began", rank,
+                monotonicSeconds() < deadline ? "died"
+                                              : "is frozen: it joined, but was not heard of");
+  };
+  const bool isServer = meet.rank == 0;
+  for (uint32_t r = 0; r < meet.worldSize; ++r)
+    if (connections[r].valid()) {
+      const int fd = connections[r].get();
+      if (isServer ? !receiveAll(fd, records + r * bytes, bytes, deadline)
+                   : !sendAll(fd, records + meet.rank * bytes, bytes, deadline))
+        return isLost(r);
+    }
+  for (uint32_t r = 0; r < meet.worldSize; ++r)
+    if (connections[r].valid()) {
+      const int fd = connections[r].get();
+      if (isServer ? !sendAll(fd, records, meet.worldSize * bytes, deadline)
+                   : !receiveAll(fd, records, meet.worldSize * bytes, deadline))
+        return isLost(r);
+    }
+  return DPC_OK;
+}
+
+} // namespace dpc
