@@ -28,9 +28,9 @@ struct SocketAddress {
   std::string host() const;
 };
 
-/// tcp://HOST:PORT, tcp://HOST:FIRST-LAST or file://DIRECTORY. HOST is a name, an IPv4 number, or
-/// an IPv6 number in brackets. Of a range of ports, rank 0 takes the first one that is free, and the
-/// other ranks look for the one at which rank 0 listens.
+/// tcp://HOST:PORT, tcp://HOST:FIRST-LAST or file://DIRECTORY. HOST is a name, an IPv4
+/// number, or an IPv6 number in brackets. Of a range of ports, rank 0 takes the first one
+/// that is free, and the other ranks look for the one at which rank 0 listens.
 struct Endpoint {
   std::string text;
   std::string directory; ///< of file://, else ""

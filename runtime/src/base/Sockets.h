@@ -12,9 +12,10 @@
 
 namespace dpc {
 
-/// Listens at tcp://HOST:PORT or in the directory of file://DIR (Endpoint.h). HOST must be an
-/// address of this host. Of a range of ports, takes the first one that is free. If DIR does not exist, it is created with mode 0700. An existing DIR must
-/// have this mode and belong to this user.
+/// Listens at tcp://HOST:PORT or in the directory of file://DIR (Endpoint.h). HOST must be
+/// an address of this host. Of a range of ports, takes the first one that is free. If DIR
+/// does not exist, it is created with mode 0700. An existing DIR must have this mode and
+/// belong to this user.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 
 /// Listens on a free port of the address `host`, a number.
