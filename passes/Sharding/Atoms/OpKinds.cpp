@@ -147,9 +147,8 @@ void ProgramLoops::keepUpdatesWhole(StringRef axis) {
   llvm::DenseSet<Value> updated;
   for (size_t index = 0; index < ops.size(); ++index) {
     Operation *op = ops[index]->op;
-    if (!updatesState(op) && llvm::none_of(op->getOperands(), [&](Value operand) {
-          return updated.contains(operand);
-        }))
+    if (!updatesState(op) &&
+        llvm::none_of(op->getOperands(), [&](Value operand) { return updated.contains(operand); }))
       continue;
     updated.insert(op->result_begin(), op->result_end());
     OpLoops &followsLoop = own(index);
