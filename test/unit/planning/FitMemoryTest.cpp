@@ -104,7 +104,7 @@ TEST(FitMemoryTest, OnlyStagesThatDoNotFitComputeValuesAgain) {
     }
     return need;
   };
-  for (auto [capacity, stages, text] :
+  for (const auto &[capacity, stages, text] :
        {std::tuple(920, std::vector<int64_t>{2}, "parts of the forward pass of stage 2"),
         {800, {0, 2}, "parts of the forward pass of the stages 0, 2"},
         {490, {}, "parts of the forward pass"}}) {

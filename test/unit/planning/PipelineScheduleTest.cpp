@@ -13,7 +13,7 @@ using namespace dpc;
 namespace {
 
 using Edge = PipelineProblem::Edge;
-constexpr PieceKind F = PieceKind::forward, B = PieceKind::backward, W = PieceKind::weight;
+constexpr PieceKind kF = PieceKind::forward, kB = PieceKind::backward, kW = PieceKind::weight;
 
 /// Times of a chunk for one microbatch, and of a message.
 struct Times {
@@ -43,8 +43,8 @@ PipelineProblem chain(ScheduleKind kind, unsigned stages, unsigned microbatches,
       chunk.pieces[2] = {true, times.weight, 0};
     problem.chunks.push_back(chunk);
     if (c > 0) {
-      problem.edges.push_back({c - 1, F, c, F, times.message});
-      problem.edges.push_back({c, B, c - 1, B, times.message});
+      problem.edges.push_back({c - 1, kF, c, kF, times.message});
+      problem.edges.push_back({c, kB, c - 1, kB, times.message});
     }
   }
   return problem;
@@ -207,8 +207,8 @@ TEST(PipelineSchedule, RefusesUnsoundProblems) {
             "a piece of chunk 0 takes -3 ns and holds 1 bytes");
   EXPECT_EQ(refused([](P &p) { p.edges[0].to = 7; }),
             "a message of 0 ns from chunk 0 to chunk 7 of 2");
-  EXPECT_EQ(refused([](P &p) { p.edges[1].toKind = F; }), "a message from 1B0 to 0F0");
-  EXPECT_EQ(refused([](P &p) { p.edges.push_back({1, F, 0, F, 0}); }),
+  EXPECT_EQ(refused([](P &p) { p.edges[1].toKind = kF; }), "a message from 1B0 to 0F0");
+  EXPECT_EQ(refused([](P &p) { p.edges.push_back({1, kF, 0, kF, 0}); }),
             "tasks wait for each other: 0, 1, 2, 3, 4, 5");
   EXPECT_EQ(refused([](P &p) { p.capacity[0] = 1; }),
             "the microbatches of stage 0 may hold 1 bytes, but they need at least 2");
@@ -240,7 +240,8 @@ TEST(PipelineSchedule, RefusesUnsoundSchedules) {
   EXPECT_EQ(refused([](S &) {}, 3), "stage 0 holds 4 bytes of 3");
   // A stage that runs its backward pieces first waits for ever.
   EXPECT_EQ(refused([](S &s) {
-              s.stages[1] = {{B, 1, 0}, {F, 1, 0}, {F, 1, 1}, {B, 1, 1}, {W, 1, 0}, {W, 1, 1}};
+              s.stages[1] = {{kB, 1, 0}, {kF, 1, 0}, {kF, 1, 1},
+                             {kB, 1, 1}, {kW, 1, 0}, {kW, 1, 1}};
             }).substr(0, 25),
             "tasks wait for each other");
 }
@@ -262,11 +263,11 @@ TEST(PipelineSchedule, RandomPipelines) {
       edge.delayNs = draw(0, 5);
     for (unsigned to = 2; to < problem.chunks.size(); ++to)
       if (draw(0, 2) == 0)
-        problem.edges.push_back({unsigned(draw(0, to - 2)), F, to, F, draw(0, 5)});
+        problem.edges.push_back({unsigned(draw(0, to - 2)), kF, to, kF, draw(0, 5)});
     // The first chunk may have no backward piece, and the last one may compute all in one piece.
     if (draw(0, 1) && problem.chunks.size() > 1) {
       problem.chunks[0].pieces[1].exists = false;
-      llvm::erase_if(problem.edges, [](const Edge &e) { return e.to == 0 && e.toKind == B; });
+      llvm::erase_if(problem.edges, [](const Edge &e) { return e.to == 0 && e.toKind == kB; });
     }
     PipelineProblem plain = problem;
     plain.kind = ScheduleKind::oneForwardOneBackward;
@@ -319,8 +320,8 @@ TEST(PipelineSchedule, RandomChunks) {
       if (!last.pieces[2].exists)
         last.pieces[0].heldBytes = 0;
       for (Edge &edge : problem.edges)
-        if (edge.from == problem.chunks.size() - 1 && edge.fromKind == B)
-          edge.fromKind = F;
+        if (edge.from == problem.chunks.size() - 1 && edge.fromKind == kB)
+          edge.fromKind = kF;
     }
     const PipelineSchedule free = schedule(problem);
     const std::vector<int64_t> least = findSmallestPeaks(problem);
