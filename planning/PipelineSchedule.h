@@ -125,9 +125,9 @@ struct PipelineSchedule {
 
 /// Returns a schedule of the kind that the problem asks for. All kinds are settings of one list
 /// scheduler (ListScheduler.h). A zero-bubble schedule is the fastest one of several settings,
-/// 1F1B among them. If the schedule of this kind holds more than the
-/// capacities, the result is the fastest one of several settings with fewer microbatches in
-/// flight. Fails if check() fails, or if a capacity is smaller than findSmallestPeaks says.
+/// 1F1B among them. If the schedule of this kind holds more than the capacities, the result is the
+/// fastest one of several settings with fewer microbatches in flight. Fails if check() fails, or if
+/// a capacity is smaller than findSmallestPeaks says.
 llvm::Expected<PipelineSchedule> schedulePipeline(const PipelineProblem &problem);
 
 /// By stage: the most bytes that its microbatches hold if the pipeline runs one microbatch after

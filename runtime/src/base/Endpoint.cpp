@@ -144,12 +144,16 @@ dpc_status_t resolve(const Endpoint &endpoint, std::vector<SocketAddress> *out) 
     out->push_back(address);
     return DPC_OK;
   }
-  if (const int error = lookUp(endpoint.host, 0, out))
+  std::vector<SocketAddress> hosts;
+  if (const int error = lookUp(endpoint.host, 0, &hosts))
     return fail(DPC_PEER, "rendezvous %s: no address of host \"%s\" is known: %s",
                 endpoint.text.c_str(), endpoint.host.c_str(),
                 error == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(error));
-  for (SocketAddress &address : *out)
-    address.setPort(endpoint.port);
+  for (uint32_t port = endpoint.port; port <= endpoint.lastPort; ++port)
+    for (SocketAddress &address : hosts) {
+      address.setPort(static_cast<uint16_t>(port));
+      out->push_back(address);
+    }
   return DPC_OK;
 }
 

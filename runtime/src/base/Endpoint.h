@@ -46,8 +46,8 @@ struct Endpoint {
 /// too long for a socket, or if HOST is a wildcard.
 dpc_status_t parseEndpoint(const std::string &text, Endpoint *out);
 
-/// Finds the socket addresses of an endpoint with its first port, in the order in which the system
-/// prefers them.
+/// Finds the socket addresses of an endpoint: for each of its ports, the addresses of its host in
+/// the order in which the system prefers them.
 /// Returns DPC_PEER if no host has the name. The name may become known later, for example when
 /// the other host has started.
 dpc_status_t resolve(const Endpoint &endpoint, std::vector<SocketAddress> *out);

@@ -106,13 +106,9 @@ dpc_status_t listenAt(const std::string &text, Fd *outFd) {
   }
   if (dpc_status_t status = resolve(endpoint, &addresses))
     return status;
-  for (uint32_t port = endpoint.port; port <= endpoint.lastPort; ++port)
-    for (SocketAddress &address : addresses) {
-      if (!endpoint.isDirectory())
-        address.setPort(static_cast<uint16_t>(port));
-      if ((*outFd = listenAtAddress(address)).valid())
-        return DPC_OK;
-    }
+  for (const SocketAddress &address : addresses)
+    if ((*outFd = listenAtAddress(address)).valid())
+      return DPC_OK;
   if (errno == EADDRNOTAVAIL)
     return fail(DPC_INVALID, "rendezvous %s: \"%s\" is no address of this host, where rank 0 runs",
                 text.c_str(), endpoint.host.c_str());
@@ -161,22 +157,19 @@ dpc_status_t tryToConnect(const Endpoint &endpoint, double deadline, const Greet
   if (!error)
     if (dpc_status_t status = resolve(endpoint, &addresses))
       return status;
-  for (uint32_t port = endpoint.port; port <= endpoint.lastPort; ++port)
-    for (SocketAddress &address : addresses) {
-      if (!endpoint.isDirectory())
-        address.setPort(static_cast<uint16_t>(port));
-      Fd fd = connectToAddress(address, deadline);
-      if (!fd.valid()) {
-        error = error ? error : errno;
-        continue;
-      }
-      const dpc_status_t status = greet(fd.get());
-      if (status == DPC_OK)
-        *outFd = std::move(fd);
-      if (status != DPC_PEER)
-        return status;
-      *unwanted = dpc_last_error();
+  for (const SocketAddress &address : addresses) {
+    Fd fd = connectToAddress(address, deadline);
+    if (!fd.valid()) {
+      error = error ? error : errno;
+      continue;
     }
+    const dpc_status_t status = greet(fd.get());
+    if (status == DPC_OK)
+      *outFd = std::move(fd);
+    if (status != DPC_PEER)
+      return status;
+    *unwanted = dpc_last_error();
+  }
   return fail(DPC_PEER, "rendezvous %s: rank 0 does not listen: %s", endpoint.text.c_str(),
               std::strerror(error));
 }
