@@ -174,6 +174,63 @@ TEST(PlanGroups, SendsMeetTheirReceives) {
   }
 }
 
+// A message is a whole part of a value: all its bytes are written, and it is the same part for all
+// ranks of the sender's stage.
+TEST(PlanGroups, MessagesAreWritten) {
+  auto with = [](uint64_t stride, uint64_t offset) {
+    Plan plan;
+    for (uint32_t rank : {0, 1})
+      plan.sound(rank);
+    plan.function("half", {plan.write(kWide)}, 1);
+    for (uint32_t rank : {0, 1})
+      plan.compute(rank, 2);
+    plan.message(0, DPC_OP_RECV, 1, kGrad, 1);
+    plan.wait(0, 1);
+    plan.message(1, DPC_OP_SEND, 1, kWide, 0);
+    plan.tables[1].back().in.index_stride = stride;
+    plan.tables[1].back().in.offset += offset;
+    plan.wait(1, 1);
+    return plan;
+  };
+  expectHolds(with(0, 0));
+  expectSays(with(16, 0),
+             {"rank 1, step, action 5, send 3: moves a message by 16 bytes per index"});
+  expectSays(with(0, 16), {"rank 1, step, action 5, send 3: reads bytes [208, 272)",
+                           "but nothing has written byte 256"});
+}
+
+// All calls of a function get the same part of a buffer as a frame.
+TEST(PlanGroups, FramesArePlaces) {
+  auto with = [](uint64_t moved) {
+    Plan plan;
+    dpc_access_t term = plan.read(kWide), sum = plan.write(kWide);
+    for (dpc_access_t *access : {&term, &sum}) {
+      access->frame = 1;
+      access->offset = 0;
+    }
+    plan.function("add", {term, sum}, 2);
+    plan.functions[2].frame_count = 1;
+    plan.function("take", {plan.read(kWide)}, 1);
+    static dpc_frame_t frames[2];
+    frames[0] = frames[1] = {plan.buffers[0][kWide].offset, kWide, 0};
+    frames[1].offset += moved;
+    for (uint32_t rank : {0, 1}) {
+      plan.zero(rank, kWide, 2 * kElements);
+      for (int32_t micro : {0, 1}) {
+        plan.compute(rank, 2, micro);
+        plan.tables[rank].back().args = &frames[micro];
+      }
+      plan.compute(rank, 3);
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  expectHolds(with(0));
+  expectSays(with(64),
+             {"rank 0, step, action 2, add: gets buffer 6 (wide) from byte 64 on as frame "
+              "1, but the first call got this frame from byte 0 of its buffer on"});
+}
+
 // Two ranks send to each other before they receive. Hosts move both messages at once. Devices wait
 // for ever, because each moves its operations one after another.
 TEST(PlanGroups, DevicesMoveOneAfterAnother) {

@@ -81,7 +81,7 @@ TEST(PlanMemory, KernelsWriteNotWhatTheyRead) {
   dpc_access_t shifted = names.write(kGrad), half = names.read(kGrad);
   half.bytes = 32;
   // In place: all of it or nothing.
-  expectHolds(with({names.read(kGrad), shifted}));
+  expectHolds(with({names.read(kGrad), shifted, names.access(DPC_ACCESS_READ, kGrad, 0, 1)}));
   expectSays(with({half, shifted}), {"kernel: launch 0: writes bytes [0, 64) of shared of buffer 3 "
                                      "(grad) and reads bytes [0, 32)"});
   expectSays(with({names.write(kWide), names.write(kOther)}),
@@ -183,6 +183,60 @@ TEST(PlanMemory, WhatIsAddedToZerosIsASum) {
   expectSays(with(true),
              {"action 3, zero: zeroes bytes [192, 256) of arena of buffer 2 (temp), but "
               "nothing has read byte 192 since it was written"});
+}
+
+// A term that is added after the sum was read is lost, and so is one that is overwritten.
+TEST(PlanMemory, TermsAreReadAfterTheyAreAdded) {
+  enum Loss { kNone, kReadTooEarly, kOverwritten, kReplaced, kZeroed };
+  auto with = [](Loss loss) {
+    Plan plan;
+    // In this plan, two other buffers have the bytes of the sum.
+    const dpc_access_t sum = plan.read(kWide), added = plan.write(kWide);
+    plan.function("add", {sum, added}, 2);
+    plan.function("take", {sum}, 1);
+    plan.function("over", {plan.write(kOther)}, 1);
+    for (uint32_t rank : {0, 1}) {
+      plan.zero(rank, kWide);
+      plan.compute(rank, 2, 0);
+      if (loss == kReadTooEarly)
+        plan.compute(rank, 3);
+      plan.compute(rank, 2, 1);
+      if (loss == kZeroed)
+        plan.zero(rank, kOther);
+      if (loss == kReplaced) {
+        plan.compute(rank, 0);
+        plan.start(rank, DPC_OP_ALL_REDUCE, 1, kGrad, kOther);
+        plan.wait(rank, 1);
+      }
+      if (loss != kReadTooEarly && loss != kOverwritten)
+        plan.compute(rank, 3);
+      plan.compute(rank, 4);
+      plan.sound(rank);
+    }
+    return plan;
+  };
+  const std::string lost = "loses a term of a sum: nothing has read byte 192 of buffer 6 (wide) "
+                           "since the term was added";
+  expectHolds(with(kNone));
+  expectSays(with(kReadTooEarly),
+             {"rank 0, step, action 4, over: launch 0: writes bytes [192, 256)", lost});
+  expectSays(with(kOverwritten),
+             {"rank 0, step, action 3, over: launch 0: writes bytes [192, 256)", lost});
+  expectSays(with(kReplaced), {"rank 0, step, action 5, wait for event 1: " + lost});
+  expectSays(with(kZeroed), {"rank 0, step, action 3, zero: zeroes bytes [192, 256)", lost});
+  // Nothing reads the second term until the end of the step.
+  Plan late;
+  late.function("add", {late.read(kTemp), late.write(kTemp)}, 2);
+  late.function("take", {late.read(kTemp)}, 1);
+  for (uint32_t rank : {0, 1}) {
+    late.zero(rank, kTemp);
+    late.compute(rank, 2, 0);
+    late.compute(rank, 3);
+    late.compute(rank, 2, 1);
+    late.sound(rank);
+  }
+  expectSays(std::move(late), {"rank 0, end of step: loses a term of a sum: nothing has read byte "
+                               "192 of buffer 2 (temp)"});
 }
 
 TEST(PlanMemory, InputAndOutputShareBytesAsTheOperationSays) {

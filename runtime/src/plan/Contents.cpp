@@ -17,24 +17,24 @@ Contents::Runs::const_iterator Contents::firstOf(const Runs &runs, uint64_t begi
   return at != runs.begin() && std::prev(at)->second.end > begin ? std::prev(at) : at;
 }
 
-void Contents::fill(const ByteRange &range, uint32_t buffer, bool isZero) {
+void Contents::fill(const ByteRange &range, uint32_t buffer, Write kind) {
   if (range.empty())
     return;
   Runs &runs = spaces[range.space];
   auto at = firstOf(runs, range.begin);
   if (at != runs.end() && at->first == range.begin && at->second.end == range.end) {
-    at->second = {range.end, buffer, /*isRead=*/false, isZero};
+    at->second = {range.end, buffer, /*isRead=*/false, kind};
     return;
   }
   while (at != runs.end() && at->first < range.end) {
     const auto [first, run] = *at;
     at = runs.erase(at);
     if (first < range.begin)
-      runs[first] = {range.begin, run.buffer, run.isRead, run.isZero};
+      runs[first] = {range.begin, run.buffer, run.isRead, run.latest};
     if (run.end > range.end)
       runs[range.end] = run;
   }
-  runs[range.begin] = {range.end, buffer, /*isRead=*/false, isZero};
+  runs[range.begin] = {range.end, buffer, /*isRead=*/false, kind};
 }
 
 Contents::Runs::iterator Contents::markRead(Runs &runs, Runs::iterator at, uint64_t begin,
@@ -48,7 +48,7 @@ Contents::Runs::iterator Contents::markRead(Runs &runs, Runs::iterator at, uint6
     at->second.end = begin;
     at = runs.emplace(begin, run).first;
   }
-  at->second = {std::min(run.end, end), run.buffer, /*isRead=*/true, run.isZero};
+  at->second = {std::min(run.end, end), run.buffer, /*isRead=*/true, run.latest};
   return std::next(at);
 }
 
@@ -89,8 +89,16 @@ std::vector<ByteRange> Contents::readParts(const ByteRange &range, uint32_t buff
 std::optional<uint64_t> Contents::findUnread(const ByteRange &range, uint32_t buffer) const {
   const Runs &runs = spaces[range.space];
   for (auto at = firstOf(runs, range.begin); at != runs.end() && at->first < range.end; ++at)
-    if (at->second.buffer == buffer && !at->second.isRead && !at->second.isZero)
+    if (at->second.buffer == buffer && !at->second.isRead && at->second.latest != Write::Zero)
       return std::max(at->first, range.begin);
+  return std::nullopt;
+}
+
+std::optional<Contents::Stranger> Contents::findUnreadTerm(const ByteRange &range) const {
+  const Runs &runs = spaces[range.space];
+  for (auto at = firstOf(runs, range.begin); at != runs.end() && at->first < range.end; ++at)
+    if (!at->second.isRead && at->second.latest == Write::Term)
+      return Stranger{std::max(at->first, range.begin), at->second.buffer};
   return std::nullopt;
 }
 

@@ -15,9 +15,12 @@ namespace dpc::plan {
 /// planner chose offsets.
 class Contents {
 public:
-  void write(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/false); }
+  void write(const ByteRange &range, uint32_t buffer) { fill(range, buffer, Write::Value); }
   /// Like write, for a write that stores zeros.
-  void zero(const ByteRange &range, uint32_t buffer) { fill(range, buffer, /*isZero=*/true); }
+  void zero(const ByteRange &range, uint32_t buffer) { fill(range, buffer, Write::Zero); }
+  /// Like write, for a write that adds a term to a sum: its kernel has read the old
+  /// contents.
+  void add(const ByteRange &range, uint32_t buffer) { fill(range, buffer, Write::Term); }
 
   /// A byte that does not belong to the expected buffer, and the buffer to which it
   /// belongs (none if nothing has written the byte).
@@ -39,16 +42,21 @@ public:
   /// this write was not a zero().
   std::optional<uint64_t> findUnread(const ByteRange &range, uint32_t buffer) const;
 
+  /// Finds a term that would be lost if `range` were written: a byte whose latest write
+  /// was an add() that nothing has read. Also returns the buffer of the byte.
+  std::optional<Stranger> findUnreadTerm(const ByteRange &range) const;
+
 private:
+  enum class Write : uint8_t { Value, Zero, Term };
   struct Run {
     uint64_t end;
     uint32_t buffer;
     bool isRead;
-    bool isZero; ///< the latest write was a zero()
+    Write latest; ///< the latest write
   };
   using Runs = std::map<uint64_t, Run>;
 
-  void fill(const ByteRange &range, uint32_t buffer, bool isZero);
+  void fill(const ByteRange &range, uint32_t buffer, Write kind);
 
   /// The first run that ends after `begin`.
   static Runs::iterator firstOf(Runs &runs, uint64_t begin);

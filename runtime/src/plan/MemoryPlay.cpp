@@ -33,7 +33,8 @@ public:
   MemoryPlay(const dpc_program_t &program, uint32_t rankIndex, uint32_t entry,
              const GroupPlaces &places, Played &played)
       : program(program), rankIndex(rankIndex), rank(program.ranks[rankIndex]), entry(entry),
-        places(places), played(played), ran(program.function_count) {}
+        places(places), played(played), ran(program.function_count),
+        firstPlaces(program.function_count) {}
 
   dpc_status_t run(const std::vector<Result> &results) {
     for (uint64_t i = 0; i < rank.buffer_count; ++i) {
@@ -78,6 +79,8 @@ private:
     if (function.entry != entry || function.stage != rank.stage)
       return fail(DPC_INVALID, "is of %s, stage %u, not of %s, stage %u", nameOf(function.entry),
                   function.stage, nameOf(entry), rank.stage);
+    if (dpc_status_t status = checkPlaces(function, index))
+      return status;
     uint64_t &done = ran[index];
     if (done == function.runs || micro != done)
       return fail(
@@ -117,6 +120,27 @@ private:
                 describeBuffer(rank, access.buffer).c_str(), first.frame ? micro : 0);
   }
 
+  /// Checks that all calls of a function get the same part of a buffer as the same frame.
+  dpc_status_t checkPlaces(const dpc_function_t &function, uint32_t index) {
+    std::vector<uint64_t> &first = firstPlaces[index];
+    for (uint32_t i = 0; i < function.frame_count; ++i) {
+      const dpc_frame_t &frame = frames[i];
+      if (frame.buffer >= rank.buffer_count)
+        return fail(DPC_INVALID, "frame %u is buffer %u of %llu", i + 1, frame.buffer,
+                    Number(rank.buffer_count));
+      const uint64_t place = frame.offset - rank.buffers[frame.buffer].offset;
+      if (i == first.size())
+        first.push_back(place);
+      if (place != first[i])
+        return fail(DPC_INVALID,
+                    "gets %s from byte %llu on as frame %u, but the first call got this frame from "
+                    "byte %llu of its buffer on",
+                    describeBuffer(rank, frame.buffer).c_str(), Number(place), i + 1,
+                    Number(first[i]));
+    }
+    return DPC_OK;
+  }
+
   /// Checks that a communication uses buffers of its microbatch, and that all messages of a number
   /// are the same part of the same value.
   dpc_status_t checkMoved(const dpc_action_t &action, const dpc_buffer_t &moved, uint32_t micro) {
@@ -132,6 +156,9 @@ private:
     const dpc_buffer_t &first =
         firstMessages.try_emplace({action.op, action.buffer_id}, moved).first->second;
     const dpc_logical_buffer_t &owner = rank.buffers[first.buffer];
+    if (moved.index_stride)
+      return fail(DPC_INVALID, "moves a message by %llu bytes per index in the group",
+                  Number(moved.index_stride));
     if (owner.frame == buffer.frame && first.offset - owner.offset == moved.offset - buffer.offset)
       return DPC_OK;
     return fail(DPC_INVALID,
@@ -175,10 +202,36 @@ private:
       for (uint64_t k = begin; isFirst && k < end; ++k)
         if (dpc_status_t status = checkTogether(access, range, function.accesses[k], micro))
           return status;
-      if (dpc_status_t status = write(range, bufferOf(access)))
+      if (dpc_status_t status =
+              write(range, bufferOf(access), isTerm(function, begin, end, access, range, micro)))
         return status;
     }
     return DPC_OK;
+  }
+
+  /// Whether a kernel adds a term to a sum: it writes bytes of a temporary buffer that it
+  /// has read as bytes of the same buffer.
+  bool isTerm(const dpc_function_t &function, uint64_t begin, uint64_t end,
+              const dpc_access_t &access, const ByteRange &range, uint32_t micro) const {
+    const uint32_t buffer = bufferOf(access);
+    if (access.kind != DPC_ACCESS_WRITE || buffer >= rank.buffer_count ||
+        rank.buffers[buffer].kind != DPC_BUFFER_TEMPORARY)
+      return false;
+    return std::any_of(function.accesses + begin, function.accesses + end,
+                       [&](const dpc_access_t &other) {
+                         return other.kind == DPC_ACCESS_READ && bufferOf(other) == buffer &&
+                                rangeOfAccess(other, micro) == range;
+                       });
+  }
+
+  /// Checks that a write to `range` loses no term of a sum.
+  dpc_status_t mayLose(const ByteRange &range) const {
+    auto term = contents.findUnreadTerm(range);
+    if (!term)
+      return DPC_OK;
+    return fail(DPC_INVALID,
+                "loses a term of a sum: nothing has read byte %llu of %s since the term was added",
+                Number(term->byte), describeBuffer(rank, *term->buffer).c_str());
   }
 
   /// Checks that `access`, a result or the scratch memory of a kernel, does not overlap
@@ -253,10 +306,15 @@ private:
     return demand(range, buffer);
   }
 
-  dpc_status_t write(const ByteRange &range, uint32_t buffer) {
+  dpc_status_t write(const ByteRange &range, uint32_t buffer, bool isTerm) {
     if (dpc_status_t status = mayWrite(range, buffer))
       return status;
-    contents.write(range, buffer);
+    if (dpc_status_t status = mayLose(range))
+      return failWithin(status, "writes %s", describe(range).c_str());
+    if (isTerm)
+      contents.add(range, buffer);
+    else
+      contents.write(range, buffer);
     return DPC_OK;
   }
 
@@ -271,6 +329,8 @@ private:
           describe(range).c_str(), describeBuffer(rank, action.out.buffer).c_str(), Number(*byte));
     if (dpc_status_t status = mayWrite(range, action.out.buffer))
       return status;
+    if (dpc_status_t status = mayLose(range))
+      return failWithin(status, "zeroes %s", describe(range).c_str());
     contents.zero(range, action.out.buffer);
     return DPC_OK;
   }
@@ -346,6 +406,9 @@ private:
     if (!in.empty()) {
       if (dpc_status_t status = mayRead(in, action.in.buffer))
         return status;
+      if (action.op == DPC_OP_SEND)
+        if (dpc_status_t status = demand(in, action.in.buffer))
+          return status;
       parts = contents.readParts(in, action.in.buffer);
       if (parts.empty())
         return demand(in, action.in.buffer);
@@ -385,8 +448,11 @@ private:
                            [&](const Flight &flight) { return flight.event == event; });
     if (at == flights.end())
       return fail(DPC_INVALID, "nothing has been started as this event");
-    for (const ByteRange &part : at->made)
+    for (const ByteRange &part : at->made) {
+      if (dpc_status_t status = mayLose(part))
+        return status;
       contents.write(part, at->buffer);
+    }
     flights.erase(at);
     return DPC_OK;
   }
@@ -406,6 +472,12 @@ private:
       if (result.entries & 1u << entry)
         if (dpc_status_t status = demand(result.range, result.buffer))
           return failWithin(status, "%s for the host", result.name);
+    for (uint64_t i = 0; i < rank.buffer_count; ++i) {
+      const dpc_logical_buffer_t &buffer = rank.buffers[i];
+      if (dpc_status_t status =
+              mayLose({buffer.space, buffer.offset, buffer.offset + buffer.bytes}))
+        return status;
+    }
     return DPC_OK;
   }
 
@@ -420,7 +492,9 @@ private:
   /// By operation and number of a message: the buffer of the first one.
   std::map<std::pair<uint32_t, uint64_t>, dpc_buffer_t> firstMessages;
   std::vector<uint64_t> ran; ///< for each function: number of microbatches that it has computed
-  uint64_t current = 0;      ///< index of the current action
+  /// For each function: where the frames of its first call begin in their buffers.
+  std::vector<std::vector<uint64_t>> firstPlaces;
+  uint64_t current = 0;                ///< index of the current action
   const dpc_frame_t *frames = nullptr; ///< of the current action
 };
 

@@ -35,13 +35,15 @@ std::string describePlan(const PlanSummary &summary);
 ///    to this byte was to the same logical buffer. Between the START and the WAIT of a
 ///    communication, no action writes its input, and no action reads or writes its
 ///    output. The result of a kernel does not partly overlap an operand. No sum is
-///    zeroed before it is read. At the end of an entry, the values that the host reads
-///    have been written.
+///    zeroed before it is read. A term that a kernel adds to a temporary buffer is read
+///    before other contents replace it or the entry ends. All calls of a function get
+///    the same part of a buffer as the same frame. At the end of an entry, the values
+///    that the host reads have been written.
 /// 5. Waits: each START has exactly one WAIT.
 /// 6. Communication: the members of each group start the same collectives in the same
 ///    order. For messages between two ranks, the order of the RECVs is the order of the
-///    SENDs. No rank waits for ever, even though a group may have at most 64 outstanding
-///    operations.
+///    SENDs, and each byte of a message was written. No rank waits for ever, even though
+///    a group may have at most 64 outstanding operations.
 ///
 /// If a rule does not hold, returns DPC_INVALID. The message says where: it names the
 /// rank, the entry, the action and the buffer, as far as the rule concerns them. If two
