@@ -185,21 +185,24 @@ TEST(PlanMemory, WhatIsAddedToZerosIsASum) {
               "nothing has read byte 192 since it was written"});
 }
 
-// A term that is added after the sum was read is lost, and so is one that is overwritten.
+// A term that is added after the sum was read must be read too, before anything replaces it.
 TEST(PlanMemory, TermsAreReadAfterTheyAreAdded) {
-  enum Loss { kNone, kReadTooEarly, kOverwritten, kReplaced, kZeroed };
+  enum Loss { kNone, kReadTooEarly, kReplaced, kZeroed, kReadTwice, kNeverRead };
   auto with = [](Loss loss) {
     Plan plan;
-    // In this plan, two other buffers have the bytes of the sum.
+    // In this plan, another buffer has the bytes of the sum.
     const dpc_access_t sum = plan.read(kWide), added = plan.write(kWide);
     plan.function("add", {sum, added}, 2);
-    plan.function("take", {sum}, 1);
+    plan.function("take", {sum}, loss == kNeverRead ? 0 : 1);
     plan.function("over", {plan.write(kOther)}, 1);
+    plan.function("look", {sum}, loss == kReadTwice ? 1 : 0);
     for (uint32_t rank : {0, 1}) {
       plan.zero(rank, kWide);
       plan.compute(rank, 2, 0);
-      if (loss == kReadTooEarly)
+      if (loss == kReadTooEarly || loss == kReplaced || loss == kZeroed)
         plan.compute(rank, 3);
+      if (loss == kReadTwice)
+        plan.compute(rank, 5);
       plan.compute(rank, 2, 1);
       if (loss == kZeroed)
         plan.zero(rank, kOther);
@@ -208,26 +211,32 @@ TEST(PlanMemory, TermsAreReadAfterTheyAreAdded) {
         plan.start(rank, DPC_OP_ALL_REDUCE, 1, kGrad, kOther);
         plan.wait(rank, 1);
       }
-      if (loss != kReadTooEarly && loss != kOverwritten)
+      if (loss == kNone || loss == kReadTwice)
         plan.compute(rank, 3);
       plan.compute(rank, 4);
-      plan.sound(rank);
+      if (loss != kReplaced)
+        plan.compute(rank, 0);
+      plan.reduce(rank);
+      plan.wait(rank, 0);
+      plan.compute(rank, 1);
     }
     return plan;
   };
-  const std::string lost = "loses a term of a sum: nothing has read byte 192 of buffer 6 (wide) "
-                           "since the term was added";
-  expectHolds(with(kNone));
+  const std::string lost = "loses a term of a sum: byte 192 of buffer 6 (wide) was read before the "
+                           "term was added, and not after it";
+  for (Loss sound : {kNone, kReadTwice, kNeverRead})
+    expectHolds(with(sound));
   expectSays(with(kReadTooEarly),
              {"rank 0, step, action 4, over: launch 0: writes bytes [192, 256)", lost});
-  expectSays(with(kOverwritten),
-             {"rank 0, step, action 3, over: launch 0: writes bytes [192, 256)", lost});
-  expectSays(with(kReplaced), {"rank 0, step, action 5, wait for event 1: " + lost});
-  expectSays(with(kZeroed), {"rank 0, step, action 3, zero: zeroes bytes [192, 256)", lost});
-  // Nothing reads the second term until the end of the step.
+  expectSays(with(kReplaced), {"rank 0, step, action 6, wait for event 1: " + lost});
+  expectSays(with(kZeroed), {"rank 0, step, action 4, zero: zeroes bytes [192, 256)", lost});
+  // Nothing reads the second term until the end of the step. The first half of the sum is padding.
   Plan late;
+  dpc_access_t half = late.read(kTemp);
+  half.offset += 32;
+  half.bytes = 32;
   late.function("add", {late.read(kTemp), late.write(kTemp)}, 2);
-  late.function("take", {late.read(kTemp)}, 1);
+  late.function("take", {half}, 1);
   for (uint32_t rank : {0, 1}) {
     late.zero(rank, kTemp);
     late.compute(rank, 2, 0);
@@ -235,8 +244,8 @@ TEST(PlanMemory, TermsAreReadAfterTheyAreAdded) {
     late.compute(rank, 2, 1);
     late.sound(rank);
   }
-  expectSays(std::move(late), {"rank 0, end of step: loses a term of a sum: nothing has read byte "
-                               "192 of buffer 2 (temp)"});
+  expectSays(std::move(late), {"rank 0, end of step: loses a term of a sum: byte 224 of buffer 2 "
+                               "(temp) was read before the term was added, and not after it"});
 }
 
 TEST(PlanMemory, InputAndOutputShareBytesAsTheOperationSays) {

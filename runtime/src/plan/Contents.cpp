@@ -23,36 +23,58 @@ void Contents::fill(const ByteRange &range, uint32_t buffer, Write kind) {
   Runs &runs = spaces[range.space];
   auto at = firstOf(runs, range.begin);
   if (at != runs.end() && at->first == range.begin && at->second.end == range.end) {
-    at->second = {range.end, buffer, /*isRead=*/false, kind};
+    at->second = {range.end, buffer, /*isRead=*/false, kind, /*isTaken=*/false};
     return;
   }
   while (at != runs.end() && at->first < range.end) {
     const auto [first, run] = *at;
     at = runs.erase(at);
     if (first < range.begin)
-      runs[first] = {range.begin, run.buffer, run.isRead, run.latest};
+      runs[first] = {range.begin, run.buffer, run.isRead, run.latest, run.isTaken};
     if (run.end > range.end)
       runs[range.end] = run;
   }
-  runs[range.begin] = {range.end, buffer, /*isRead=*/false, kind};
+  runs[range.begin] = {range.end, buffer, /*isRead=*/false, kind, /*isTaken=*/false};
+}
+
+Contents::Runs::iterator Contents::cut(Runs &runs, Runs::iterator at, uint64_t begin,
+                                       uint64_t end) {
+  const auto [first, run] = *at;
+  if (run.end > end) {
+    runs[end] = run;
+    at->second.end = end;
+  }
+  if (first < begin) {
+    Run part = at->second;
+    at->second.end = begin;
+    at = runs.emplace(begin, part).first;
+  }
+  return at;
 }
 
 Contents::Runs::iterator Contents::markRead(Runs &runs, Runs::iterator at, uint64_t begin,
-                                            uint64_t end) {
-  const auto [first, run] = *at;
-  if (run.isRead)
+                                            uint64_t end, bool isTaken) {
+  if (at->second.isRead && (at->second.isTaken || !isTaken))
     return std::next(at);
-  if (run.end > end)
-    runs[end] = run;
-  if (first < begin) {
-    at->second.end = begin;
-    at = runs.emplace(begin, run).first;
-  }
-  at->second = {std::min(run.end, end), run.buffer, /*isRead=*/true, run.latest};
+  at = cut(runs, at, begin, end);
+  at->second.isRead = true;
+  at->second.isTaken |= isTaken;
   return std::next(at);
 }
 
-std::optional<Contents::Stranger> Contents::read(const ByteRange &range, uint32_t buffer) {
+void Contents::add(const ByteRange &range, uint32_t buffer) {
+  Runs &runs = spaces[range.space];
+  for (auto at = firstOf(runs, range.begin); at != runs.end() && at->first < range.end; ++at) {
+    if (at->second.buffer != buffer)
+      continue;
+    at = cut(runs, at, range.begin, range.end);
+    at->second.isRead = false;
+    at->second.latest = Write::Term;
+  }
+}
+
+std::optional<Contents::Stranger> Contents::read(const ByteRange &range, uint32_t buffer,
+                                                 bool isForAdd) {
   Runs &runs = spaces[range.space];
   uint64_t next = range.begin;
   for (auto at = firstOf(runs, range.begin); next < range.end;) {
@@ -61,7 +83,7 @@ std::optional<Contents::Stranger> Contents::read(const ByteRange &range, uint32_
     if (at->second.buffer != buffer)
       return Stranger{next, at->second.buffer};
     const uint64_t end = std::min(at->second.end, range.end);
-    at = markRead(runs, at, next, range.end);
+    at = markRead(runs, at, next, range.end, !isForAdd);
     next = end;
   }
   return std::nullopt;
@@ -81,7 +103,7 @@ std::vector<ByteRange> Contents::readParts(const ByteRange &range, uint32_t buff
       parts.back().end = end;
     else
       parts.push_back({range.space, begin, end});
-    at = markRead(runs, at, begin, range.end);
+    at = markRead(runs, at, begin, range.end, /*isTaken=*/true);
   }
   return parts;
 }
@@ -97,7 +119,7 @@ std::optional<uint64_t> Contents::findUnread(const ByteRange &range, uint32_t bu
 std::optional<Contents::Stranger> Contents::findUnreadTerm(const ByteRange &range) const {
   const Runs &runs = spaces[range.space];
   for (auto at = firstOf(runs, range.begin); at != runs.end() && at->first < range.end; ++at)
-    if (!at->second.isRead && at->second.latest == Write::Term)
+    if (!at->second.isRead && at->second.latest == Write::Term && at->second.isTaken)
       return Stranger{std::max(at->first, range.begin), at->second.buffer};
   return std::nullopt;
 }

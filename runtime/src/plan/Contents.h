@@ -19,8 +19,8 @@ public:
   /// Like write, for a write that stores zeros.
   void zero(const ByteRange &range, uint32_t buffer) { fill(range, buffer, Write::Zero); }
   /// Like write, for a write that adds a term to a sum: its kernel has read the old
-  /// contents.
-  void add(const ByteRange &range, uint32_t buffer) { fill(range, buffer, Write::Term); }
+  /// contents, which belonged to `buffer`.
+  void add(const ByteRange &range, uint32_t buffer);
 
   /// A byte that does not belong to the expected buffer, and the buffer to which it
   /// belongs (none if nothing has written the byte).
@@ -28,11 +28,11 @@ public:
     uint64_t byte;
     std::optional<uint32_t> buffer;
   };
-  /// Marks the bytes of `range` as read. Returns the first byte that does not belong
-  /// to `buffer`, if any.
-  std::optional<Stranger> read(const ByteRange &range, uint32_t buffer);
+  /// Marks the bytes of `range` as read, and also as taken, unless the read is a part of
+  /// an add(). Returns the first byte that does not belong to `buffer`, if any.
+  std::optional<Stranger> read(const ByteRange &range, uint32_t buffer, bool isForAdd = false);
 
-  /// Marks the bytes of `range` that belong to `buffer` as read, and returns them as
+  /// Marks the bytes of `range` that belong to `buffer` as read and taken, and returns them as
   /// ranges in ascending order. The bytes between these ranges belong to other
   /// buffers or to none.
   std::vector<ByteRange> readParts(const ByteRange &range, uint32_t buffer);
@@ -42,8 +42,9 @@ public:
   /// this write was not a zero().
   std::optional<uint64_t> findUnread(const ByteRange &range, uint32_t buffer) const;
 
-  /// Finds a term that would be lost if `range` were written: a byte whose latest write
-  /// was an add() that nothing has read. Also returns the buffer of the byte.
+  /// Finds a term that would be lost if `range` were written: a byte whose sum was taken
+  /// before the latest add(), and not after it. A sum that nothing takes is not meant: it may
+  /// be padding. Also returns the buffer of the byte.
   std::optional<Stranger> findUnreadTerm(const ByteRange &range) const;
 
 private:
@@ -51,8 +52,9 @@ private:
   struct Run {
     uint64_t end;
     uint32_t buffer;
-    bool isRead;
+    bool isRead;  ///< since the latest write
     Write latest; ///< the latest write
+    bool isTaken; ///< read since the latest write() or zero(), and not only for an add()
   };
   using Runs = std::map<uint64_t, Run>;
 
@@ -61,9 +63,13 @@ private:
   /// The first run that ends after `begin`.
   static Runs::iterator firstOf(Runs &runs, uint64_t begin);
   static Runs::const_iterator firstOf(const Runs &runs, uint64_t begin);
+  /// Makes the part of the run `at` that lies in [begin, end) a run of its own, and returns
+  /// it.
+  static Runs::iterator cut(Runs &runs, Runs::iterator at, uint64_t begin, uint64_t end);
   /// Marks the part of the run `at` that lies in [begin, end) as read. For this it
   /// may split the run. Returns the run after this part.
-  static Runs::iterator markRead(Runs &runs, Runs::iterator at, uint64_t begin, uint64_t end);
+  static Runs::iterator markRead(Runs &runs, Runs::iterator at, uint64_t begin, uint64_t end,
+                                 bool isTaken);
 
   /// The runs of each space, keyed by their first byte. Runs do not overlap.
   Runs spaces[DPC_SPACE_COUNT];

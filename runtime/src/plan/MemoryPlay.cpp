@@ -191,7 +191,9 @@ private:
           return status;
       if (access.kind != DPC_ACCESS_READ)
         continue;
-      if (dpc_status_t status = read(rangeOfAccess(access, micro), bufferOf(access)))
+      const ByteRange range = rangeOfAccess(access, micro);
+      const bool isForAdd = adds(function, begin, end, DPC_ACCESS_WRITE, access, range, micro);
+      if (dpc_status_t status = read(range, bufferOf(access), isForAdd))
         return status;
     }
     for (uint64_t i = begin; i < end; ++i) {
@@ -202,24 +204,24 @@ private:
       for (uint64_t k = begin; isFirst && k < end; ++k)
         if (dpc_status_t status = checkTogether(access, range, function.accesses[k], micro))
           return status;
-      if (dpc_status_t status =
-              write(range, bufferOf(access), isTerm(function, begin, end, access, range, micro)))
+      const bool isTerm = access.kind == DPC_ACCESS_WRITE &&
+                          adds(function, begin, end, DPC_ACCESS_READ, access, range, micro);
+      if (dpc_status_t status = write(range, bufferOf(access), isTerm))
         return status;
     }
     return DPC_OK;
   }
 
-  /// Whether a kernel adds a term to a sum: it writes bytes of a temporary buffer that it
-  /// has read as bytes of the same buffer.
-  bool isTerm(const dpc_function_t &function, uint64_t begin, uint64_t end,
-              const dpc_access_t &access, const ByteRange &range, uint32_t micro) const {
+  /// Whether an access is one half of adding a term to a sum: the kernel reads and writes
+  /// the same bytes of a temporary buffer. `counterpart` is the kind of the other half.
+  bool adds(const dpc_function_t &function, uint64_t begin, uint64_t end, uint32_t counterpart,
+            const dpc_access_t &access, const ByteRange &range, uint32_t micro) const {
     const uint32_t buffer = bufferOf(access);
-    if (access.kind != DPC_ACCESS_WRITE || buffer >= rank.buffer_count ||
-        rank.buffers[buffer].kind != DPC_BUFFER_TEMPORARY)
+    if (buffer >= rank.buffer_count || rank.buffers[buffer].kind != DPC_BUFFER_TEMPORARY)
       return false;
     return std::any_of(function.accesses + begin, function.accesses + end,
                        [&](const dpc_access_t &other) {
-                         return other.kind == DPC_ACCESS_READ && bufferOf(other) == buffer &&
+                         return other.kind == counterpart && bufferOf(other) == buffer &&
                                 rangeOfAccess(other, micro) == range;
                        });
   }
@@ -229,9 +231,11 @@ private:
     auto term = contents.findUnreadTerm(range);
     if (!term)
       return DPC_OK;
-    return fail(DPC_INVALID,
-                "loses a term of a sum: nothing has read byte %llu of %s since the term was added",
-                Number(term->byte), describeBuffer(rank, *term->buffer).c_str());
+    return fail(
+        DPC_INVALID,
+        "loses a term of a sum: byte %llu of %s was read before the term was added, and not "
+        "after it",
+        Number(term->byte), describeBuffer(rank, *term->buffer).c_str());
   }
 
   /// Checks that `access`, a result or the scratch memory of a kernel, does not overlap
@@ -287,8 +291,8 @@ private:
     return DPC_OK;
   }
 
-  dpc_status_t demand(const ByteRange &range, uint32_t buffer) {
-    auto stranger = contents.read(range, buffer);
+  dpc_status_t demand(const ByteRange &range, uint32_t buffer, bool isForAdd = false) {
+    auto stranger = contents.read(range, buffer, isForAdd);
     if (!stranger)
       return DPC_OK;
     if (!stranger->buffer)
@@ -300,10 +304,10 @@ private:
                 Number(stranger->byte), describeBuffer(rank, *stranger->buffer).c_str());
   }
 
-  dpc_status_t read(const ByteRange &range, uint32_t buffer) {
+  dpc_status_t read(const ByteRange &range, uint32_t buffer, bool isForAdd) {
     if (dpc_status_t status = mayRead(range, buffer))
       return status;
-    return demand(range, buffer);
+    return demand(range, buffer, isForAdd);
   }
 
   dpc_status_t write(const ByteRange &range, uint32_t buffer, bool isTerm) {

@@ -35,8 +35,8 @@ std::string describePlan(const PlanSummary &summary);
 ///    to this byte was to the same logical buffer. Between the START and the WAIT of a
 ///    communication, no action writes its input, and no action reads or writes its
 ///    output. The result of a kernel does not partly overlap an operand. No sum is
-///    zeroed before it is read. A term that a kernel adds to a temporary buffer is read
-///    before other contents replace it or the entry ends. All calls of a function get
+///    zeroed before it is read. If a sum in a temporary buffer is read, it is read after
+///    its last term was added. All calls of a function get
 ///    the same part of a buffer as the same frame. At the end of an entry, the values
 ///    that the host reads have been written.
 /// 5. Waits: each START has exactly one WAIT.
