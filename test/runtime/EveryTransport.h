@@ -10,10 +10,11 @@
 
 namespace dpc::test {
 
-/// The names of the transports between hosts, the default one first.
+/// The names of the transports between hosts. The first one of the list, `auto`, chooses among the
+/// others.
 inline std::vector<std::string> transportNames() {
   std::vector<std::string> names;
-  for (uint32_t i = 0; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
+  for (uint32_t i = 1; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
     names.push_back(transport->name);
   return names;
 }

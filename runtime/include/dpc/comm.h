@@ -59,7 +59,7 @@ struct dpc_comm;
  * with DPC_PEER after the timeout. */
 typedef struct dpc_comm_vtable_t {
   uint32_t struct_size;
-  const char *name; /**< "local" */
+  const char *name; /**< "local"; never the name of a choice */
   /** Allocates `bytes` of zeros, aligned to DPC_ALIGNMENT, from the memory that
    * the options promised for this rank (`memory_bytes`). The caller may use the
    * memory until release. Each `in` and each `out` of an operation must lie
@@ -93,10 +93,10 @@ typedef struct dpc_comm {
   const dpc_comm_vtable_t *vtable;
   uint32_t rank;
   uint32_t world_size;
-  uint32_t sees_peers; /**< 1: a rank can open files of another rank under /proc/PID/fd, because all
-                            ranks are processes of one user on one host; 0: ranks can only exchange
-                            messages */
-  uint32_t reserved;
+  const uint32_t *hosts; /**< [world_size] for each rank, the lowest rank of its host. Ranks of one
+                              host can open each other's files under /proc/PID/fd. If it is not
+                              known that a rank can open files of another rank, the rank has a host
+                              of its own */
   dpc_comm_stats_t stats;
 } dpc_comm_t;
 
@@ -126,7 +126,7 @@ typedef struct dpc_comm_options_t {
   double latency;         /**< emulated link, seconds per message; 0: none */
 } dpc_comm_options_t;
 
-/** A way for ranks to communicate. The table of transports is in
+/** A way for ranks to communicate, or a choice among such ways. The table of transports is in
  * runtime/src/comm/transports; docs/adding-a-transport.md explains how to add
  * one. */
 typedef struct dpc_transport_t {
@@ -157,6 +157,8 @@ dpc_status_t dpc_comm_create(const char *transport, const dpc_comm_options_t *op
 dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op);
 /** Waits until all ranks have called it: a barrier of family 0. */
 dpc_status_t dpc_comm_barrier(dpc_comm_t *comm);
+/** The number of different hosts in `hosts`. */
+uint32_t dpc_comm_host_count(const dpc_comm_t *comm);
 /** Calls the communicator's `release`. Does nothing if `comm` is null. */
 void dpc_comm_release(dpc_comm_t *comm);
 

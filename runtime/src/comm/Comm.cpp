@@ -2,6 +2,8 @@
 
 #include "dpc/action.h"
 
+#include <set>
+
 extern "C" dpc_status_t dpc_comm_run(dpc_comm_t *comm, const dpc_comm_op_t *op) {
   dpc_request_t request = 0;
   if (dpc_status_t status = comm->vtable->start(comm, op, &request))
@@ -15,6 +17,11 @@ extern "C" dpc_status_t dpc_comm_barrier(dpc_comm_t *comm) {
   op.dtype = DPC_U8;
   op.location = DPC_NONE;
   return dpc_comm_run(comm, &op);
+}
+
+extern "C" uint32_t dpc_comm_host_count(const dpc_comm_t *comm) {
+  return static_cast<uint32_t>(
+      std::set<uint32_t>(comm->hosts, comm->hosts + comm->world_size).size());
 }
 
 extern "C" void dpc_comm_release(dpc_comm_t *comm) {

@@ -23,6 +23,8 @@ struct Place {
   int64_t fd;
 };
 
+bool areOnOneHost(const dpc_session &session) { return dpc_comm_host_count(session.comm) == 1; }
+
 /// Rank 0 creates and fills the memory; the other ranks map it.
 dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
                          Mapping *out) {
@@ -69,12 +71,10 @@ dpc_status_t sendMemory(dpc_session &session, size_t bytes, const MemoryMaker::F
 dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) {
   if (session.program.world_size == 1)
     return MemoryMaker::make(bytes, fill, out);
-  return session.comm->sees_peers ? shareMemory(session, bytes, fill, out)
-                                  : sendMemory(session, bytes, fill, out);
+  return areOnOneHost(session) ? shareMemory(session, bytes, fill, out)
+                               : sendMemory(session, bytes, fill, out);
 }
 
-bool RankZeroMemory::checks() const {
-  return session.options.rank == 0 || !session.comm->sees_peers;
-}
+bool RankZeroMemory::checks() const { return session.options.rank == 0 || !areOnOneHost(session); }
 
 } // namespace dpc

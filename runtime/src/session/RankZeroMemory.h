@@ -7,7 +7,7 @@
 namespace dpc {
 
 /// Memory that rank 0 fills for all ranks, for example with inflated data. If
-/// ranks can open each other's files (`sees_peers`), all ranks map one copy.
+/// ranks can open each other's files (`dpc_comm_t::hosts`), all ranks map one copy.
 /// Otherwise rank 0 sends a copy to each rank in messages.
 class RankZeroMemory : public MemoryMaker {
 public:

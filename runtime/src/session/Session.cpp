@@ -51,10 +51,10 @@ dpc_status_t dpc_session::open() {
                 program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
-  // NCCL moves the tensors of devices, unless the user names a transport
-  // between hosts.
+  // NCCL moves the tensors of devices, unless the user names a transport between
+  // hosts. `auto` is no such name.
   const bool namesNccl = transport == kNccl, isOnCuda = runsOnCuda(program),
-             isStaged = isOnCuda && !transport.empty() && !namesNccl;
+             isStaged = isOnCuda && !transport.empty() && transport != kAuto && !namesNccl;
   if (namesNccl && !isOnCuda)
     return fail(DPC_USAGE,
                 "--comm=%s: the program is not for CUDA devices "

@@ -90,6 +90,8 @@ struct dpc_session {
 
   /// With this value of --comm, NCCL moves the tensors of CUDA devices.
   static constexpr const char *kNccl = "nccl";
+  /// With this value of --comm, which is the default, the runtime chooses the transport.
+  static constexpr const char *kAuto = "auto";
 
 private:
   dpc_status_t setInitialState();

@@ -74,6 +74,16 @@ dpc_status_t provePlan(const dpc_program_t &program) {
   return print(describePlan(summary) + "\n");
 }
 
+/// Says how ranks on several hosts communicate, if the runtime has chosen the way.
+dpc_status_t noteHosts(const dpc_session &session, const Options &options) {
+  const uint32_t hosts = dpc_comm_host_count(session.comm);
+  const bool hasChosen = options.transport.empty() || options.transport == dpc_session::kAuto;
+  if (!hasChosen || hosts == 1 || session.options.rank != 0)
+    return DPC_OK;
+  return print("note: the ranks are on " + countOf(hosts, "host") +
+               " that share no memory; --comm=" + session.comm->vtable->name + " connects them\n");
+}
+
 dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
                         const dpc_session_options_t &place, bool *outReport) {
   auto session = std::make_unique<dpc_session>(program, place);
@@ -81,6 +91,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   dpc_status_t status = DPC_OK;
   try {
     status = session->open();
+    if (status == DPC_OK)
+      status = session->failed(noteHosts(*session, options));
     if (status == DPC_OK) {
       const bool trains = program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
       status = trains ? Trainer(*session, options).run() : runInference(*session, options);

@@ -6,6 +6,7 @@
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Groups.h"
+#include "runtime/src/comm/Hosts.h"
 #include "runtime/src/comm/Operation.h"
 #include "runtime/src/comm/Timeouts.h"
 #include "runtime/src/comm/Waits.h"
@@ -46,6 +47,7 @@ int64_t nowNs() {
 
 struct LocalComm {
   dpc_comm_t interface{};
+  Hosts hosts;
   Segment segment;
   std::vector<Group> groups;
   std::vector<int32_t> groupChannel; ///< per family; -1: no group of the family has this rank
@@ -287,32 +289,31 @@ void addGroupChannels(LocalComm &comm) {
 
 using namespace dpc::local;
 
-dpc_status_t dpc::createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+dpc_status_t dpc::createLocalComm(const dpc_comm_options_t &options, Lobby &lobby,
+                                  dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 1024;
   *outComm = nullptr;
   std::unique_ptr<LocalComm> comm(new (std::nothrow) LocalComm);
   if (!comm)
     return fail(DPC_IO, "out of memory");
-  if (dpc_status_t status = findGroups(*options, "local", kMostRanks, &comm->groups))
+  if (dpc_status_t status = findGroups(options, "local", kMostRanks, &comm->groups))
     return status;
-  Lobby lobby;
-  if (dpc_status_t status = lobby.open(*options, "local"))
+  if (dpc_status_t status = comm->segment.open(options, lobby))
     return status;
-  if (dpc_status_t status = comm->segment.open(*options, lobby))
-    return status;
-  comm->channels.reserve(options->family_count + 2ull * options->world_size); // no reallocation
-  comm->pairChannel.assign(2ull * options->world_size, -1);
+  comm->channels.reserve(options.family_count + 2ull * options.world_size); // no reallocation
+  comm->pairChannel.assign(2ull * options.world_size, -1);
   addGroupChannels(*comm);
-  comm->link.bandwidth = options->bandwidth;
-  comm->link.latency = options->latency;
-  comm->timeoutSeconds = timeoutOf(*options);
-  comm->oversubscribed = options->world_size > comm->segment.usableCores();
+  comm->link.bandwidth = options.bandwidth;
+  comm->link.latency = options.latency;
+  comm->timeoutSeconds = timeoutOf(options);
+  comm->oversubscribed = options.world_size > comm->segment.usableCores();
   comm->interface.vtable = &kLocalTable;
-  comm->interface.rank = options->rank;
-  comm->interface.world_size = options->world_size;
-  comm->interface.sees_peers = 1;
-  if (options->world_size > 1)
-    comm->watchdog = std::make_unique<Watchdog>(comm->segment, frozenAfter(*options));
+  comm->interface.rank = options.rank;
+  comm->interface.world_size = options.world_size;
+  comm->hosts.assign(options.world_size, 0);
+  comm->interface.hosts = comm->hosts.data();
+  if (options.world_size > 1)
+    comm->watchdog = std::make_unique<Watchdog>(comm->segment, frozenAfter(options));
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

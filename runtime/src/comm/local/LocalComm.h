@@ -1,14 +1,13 @@
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_LOCALCOMM_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_LOCALCOMM_H
 
-#include "dpc/comm.h"
+#include "runtime/src/comm/Lobby.h"
 
 namespace dpc {
 
 /// Creates a communicator of the transport `local`. Its ranks are processes of one
-/// host. They meet over a socket, and communicate through memory that all of them
-/// map.
-dpc_status_t createLocalComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
+/// host. They have met in `lobby`, and communicate through memory that all of them map.
+dpc_status_t createLocalComm(const dpc_comm_options_t &options, Lobby &lobby, dpc_comm_t **outComm);
 
 } // namespace dpc
 

@@ -23,6 +23,7 @@ struct SocketsComm {
       ::munmap(memory, memoryBytes);
   }
   dpc_comm_t interface{};
+  Hosts hosts;
   void *memory = nullptr;
   uint64_t memoryBytes = 0;
   Region region;
@@ -85,16 +86,14 @@ constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
 
 using namespace dpc::sockets;
 
-dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lobby, Hosts hosts,
+                                    dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 256; // each rank has an open socket to every other
   *outComm = nullptr;
-  if (options->bandwidth > 0 || options->latency > 0)
-    return fail(DPC_USAGE, "the sockets transport emulates no link: bandwidth and latency "
-                           "are settings of the local one");
   auto comm = std::make_unique<SocketsComm>();
-  if (dpc_status_t status = findGroups(*options, "sockets", kMostRanks, &comm->groups))
+  if (dpc_status_t status = findGroups(options, "sockets", kMostRanks, &comm->groups))
     return status;
-  if (const uint64_t bytes = options->memory_bytes ? options->memory_bytes[options->rank] : 0) {
+  if (const uint64_t bytes = options.memory_bytes ? options.memory_bytes[options.rank] : 0) {
     void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED)
@@ -105,16 +104,15 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t *options, dpc_comm_
     ::madvise(mapped, bytes, MADV_HUGEPAGE);
     comm->region = Region(static_cast<char *>(mapped), bytes);
   }
-  Lobby lobby;
   std::vector<Fd> sockets;
-  if (dpc_status_t status = lobby.open(*options, "sockets"))
-    return status;
   if (dpc_status_t status = connectRanks(lobby, &sockets))
     return status;
   comm->interface.vtable = &kSocketsTable;
-  comm->interface.rank = options->rank;
-  comm->interface.world_size = options->world_size;
-  comm->mesh = std::make_unique<Mesh>(*options, comm->groups, std::move(sockets));
+  comm->interface.rank = options.rank;
+  comm->interface.world_size = options.world_size;
+  comm->hosts = std::move(hosts);
+  comm->interface.hosts = comm->hosts.data();
+  comm->mesh = std::make_unique<Mesh>(options, comm->groups, std::move(sockets));
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

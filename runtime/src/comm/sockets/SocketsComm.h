@@ -1,14 +1,14 @@
 #ifndef DPC_RUNTIME_SRC_COMM_SOCKETS_SOCKETSCOMM_H
 #define DPC_RUNTIME_SRC_COMM_SOCKETS_SOCKETSCOMM_H
 
-#include "dpc/comm.h"
+#include "runtime/src/comm/Hosts.h"
 
 namespace dpc {
 
-/// Creates a communicator of the transport `sockets`. Its ranks send each other
-/// messages over TCP and share no memory. It cannot emulate a slow link: if the
-/// options give a bandwidth or a latency, returns DPC_USAGE.
-dpc_status_t createSocketsComm(const dpc_comm_options_t *options, dpc_comm_t **outComm);
+/// Creates a communicator of the transport `sockets`. Its ranks have met in `lobby`. They
+/// send each other messages over TCP and share no memory.
+dpc_status_t createSocketsComm(const dpc_comm_options_t &options, Lobby &lobby, Hosts hosts,
+                               dpc_comm_t **outComm);
 
 } // namespace dpc
 

@@ -1,21 +1,72 @@
-// The table of transports. To add a transport, add a line to kTransports.
+// The table of transports. To add a transport, add a function that meets the other ranks
+// and creates it, and a line to kTransports.
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/local/LocalComm.h"
 #include "runtime/src/comm/sockets/SocketsComm.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
+namespace dpc {
+
 namespace {
 
-/// The first entry is the default transport.
+bool emulatesLink(const dpc_comm_options_t &options) {
+  return options.bandwidth > 0 || options.latency > 0;
+}
+
+dpc_status_t refuseLink(const char *name) {
+  return fail(DPC_USAGE,
+              "the %s transport emulates no link: bandwidth and latency are settings of the local "
+              "one",
+              name);
+}
+
+dpc_status_t meetAndShareMemory(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+  Lobby lobby;
+  if (dpc_status_t status = lobby.open(*options, "local"))
+    return status;
+  return createLocalComm(*options, lobby, outComm);
+}
+
+dpc_status_t meetAndSendMessages(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+  if (emulatesLink(*options))
+    return refuseLink("sockets");
+  Lobby lobby;
+  if (dpc_status_t status = lobby.open(*options, "sockets"))
+    return status;
+  return createSocketsComm(*options, lobby, separateHosts(options->world_size), outComm);
+}
+
+/// Chooses `local` if all ranks can open the memory of rank 0, else `sockets`.
+dpc_status_t meetAndChoose(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+  if (emulatesLink(*options))
+    return meetAndShareMemory(options, outComm);
+  Lobby lobby;
+  Hosts hosts;
+  if (dpc_status_t status = lobby.open(*options, "auto"))
+    return status;
+  if (dpc_status_t status = findHosts(lobby, &hosts))
+    return status;
+  return std::all_of(hosts.begin(), hosts.end(), [](uint32_t lowest) { return lowest == 0; })
+             ? createLocalComm(*options, lobby, outComm)
+             : createSocketsComm(*options, lobby, std::move(hosts), outComm);
+}
+
+/// The first entry is the default.
 constexpr dpc_transport_t kTransports[] = {
+    {"auto", "", "local if the ranks share memory, else sockets", meetAndChoose},
     {"local", "[,bandwidth=1GB/s][,latency=20us]", "shared memory, or a slower link emulated",
-     dpc::createLocalComm},
-    {"sockets", "", "messages over TCP: no memory is shared", dpc::createSocketsComm},
+     meetAndShareMemory},
+    {"sockets", "", "messages over TCP: no memory is shared", meetAndSendMessages},
 };
 
 } // namespace
+
+} // namespace dpc
+
+using dpc::kTransports;
 
 extern "C" const dpc_transport_t *dpc_transport_at(uint32_t index) {
   return index < std::size(kTransports) ? &kTransports[index] : nullptr;
