@@ -127,6 +127,7 @@ dpc_status_t parseEndpoint(const std::string &text, Endpoint *out) {
         "host",
         text.c_str(), host.c_str());
   out->host = host;
+  out->isName = !isNumber;
   out->port = static_cast<uint16_t>(number);
   out->lastPort = static_cast<uint16_t>(last);
   return DPC_OK;

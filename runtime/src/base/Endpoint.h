@@ -35,6 +35,7 @@ struct Endpoint {
   std::string text;
   std::string directory; ///< of file://, else ""
   std::string host;      ///< of tcp://, without brackets, else ""
+  bool isName = false;   ///< whether `host` is a name, and not the number of an address
   uint16_t port = 0, lastPort = 0;
 
   bool isDirectory() const { return !directory.empty(); }

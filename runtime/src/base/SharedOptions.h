@@ -30,6 +30,7 @@ public:
   /// Adds `argument`, which sets the option `name`. Returns DPC_USAGE if an
   /// earlier argument has set the option to another value.
   dpc_status_t add(const std::string &name, const std::string &argument);
+  bool has(const std::string &name) const { return given.count(name) != 0; }
 
 private:
   std::map<std::string, std::string> given;

@@ -126,21 +126,22 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
     return DPC_OK;
   Member member{std::move(client.fd), client.knock.nonce};
   char text[160];
+  const char *what = options.member;
   if (hello.worldSize != options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u was started with world size %u, rank %u with %u",
-                  hello.rank, hello.worldSize, options.server, options.worldSize);
+    std::snprintf(text, sizeof text, "%s %u was started with %s%u, %s %u with %u", what, hello.rank,
+                  options.size, hello.worldSize, what, options.server, options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
     std::snprintf(text, sizeof text,
-                  "rank %u runs another program than rank %u (their plan hashes differ)",
-                  hello.rank, options.server);
+                  "%s %u runs another program than %s %u (their plan hashes differ)", what, hello.rank, what,
+                  options.server);
   else if (hello.transport != transportField(options))
-    std::snprintf(text, sizeof text, "rank %u has the transport %.15s, rank %u has %s", hello.rank,
-                  hello.transport.data(), options.server, options.transport.c_str());
+    std::snprintf(text, sizeof text, "%s %u has the transport %.15s, %s %u has %s", what, hello.rank,
+                  hello.transport.data(), what, options.server, options.transport.c_str());
   else if (hello.rank <= options.server || hello.rank >= options.worldSize)
-    std::snprintf(text, sizeof text, "rank %u is not in %u..%u", hello.rank, options.server + 1,
+    std::snprintf(text, sizeof text, "%s %u is not in %u..%u", what, hello.rank, options.server + 1,
                   options.worldSize - 1);
   else if (members[hello.rank].fd.valid())
-    std::snprintf(text, sizeof text, "rank %u was started twice", hello.rank);
+    std::snprintf(text, sizeof text, "%s %u was started twice", what, hello.rank);
   else {
     members[hello.rank] = std::move(member);
     ++joined;
@@ -243,8 +244,8 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
       uint32_t missing = options.server + 1;
       while (missing + 1 < options.worldSize && members[missing].fd.valid())
         ++missing;
-      status = fail(DPC_PEER, "rank %u did not join within %.0f s (%zu of %u ranks did)", missing,
-                    options.timeoutSeconds, joined, options.worldSize);
+      status = fail(DPC_PEER, "%s %u did not join within %.0f s (%zu of %u %ss did)", options.member,
+                    missing, options.timeoutSeconds, joined, options.worldSize, options.member);
       break;
     }
     clients.erase(std::remove_if(clients.begin(), clients.end(),
@@ -292,17 +293,17 @@ dpc_status_t receiveAnswer(const RendezvousOptions &options, int fd, const Diges
   if (!receiveAll(fd, &message, sizeof message, deadline)) {
     if (monotonicSeconds() < deadline)
       return fail(DPC_PEER,
-                  "rendezvous %s: rank %u closed the connection: it died, or the "
+                  "rendezvous %s: %s %u closed the connection: it died, or the "
                   "run's token differs",
-                  options.address.c_str(), options.server);
+                  options.address.c_str(), options.member, options.server);
     return fail(DPC_PEER,
-                "rendezvous %s: rank %u is frozen: it was connected to, but "
+                "rendezvous %s: %s %u is frozen: it was connected to, but "
                 "did not answer",
-                options.address.c_str(), options.server);
+                options.address.c_str(), options.member, options.server);
   }
   if (message.magic != kMagic || !equalDigests(message.proof, prove(options.token, nonce, message)))
-    return fail(DPC_PEER, "rendezvous %s: rank %u does not know this run's token",
-                options.address.c_str(), options.server);
+    return fail(DPC_PEER, "rendezvous %s: %s %u does not know this run's token",
+                options.address.c_str(), options.member, options.server);
   message.text[sizeof message.text - 1] = 0;
   return message.status == DPC_OK
              ? dpc_status_t(DPC_OK)
@@ -319,8 +320,8 @@ dpc_status_t greetServer(const RendezvousOptions &options, int fd, double deadli
     return status;
   if (!sendAll(fd, outKnock, sizeof *outKnock, deadline) ||
       !receiveAll(fd, outChallenge, sizeof *outChallenge, deadline))
-    return fail(DPC_PEER, "rendezvous %s: no answer from rank %u within %.0f s",
-                options.address.c_str(), options.server, options.timeoutSeconds);
+    return fail(DPC_PEER, "rendezvous %s: no answer from %s %u within %.0f s",
+                options.address.c_str(), options.member, options.server, options.timeoutSeconds);
   if (outChallenge->magic != kMagic)
     return fail(DPC_PEER, "rendezvous %s: another service answers there", options.address.c_str());
   if (!equalDigests(outChallenge->proof, prove(options.token, outKnock->nonce, *outChallenge)))
@@ -357,8 +358,8 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection)
       return DPC_OK;
     }
     if (monotonicSeconds() >= deadline)
-      return fail(DPC_PEER, "rendezvous %s: rank %u closed the connection", options.address.c_str(),
-                  options.server);
+      return fail(DPC_PEER, "rendezvous %s: %s %u closed the connection", options.address.c_str(),
+                  options.member, options.server);
   }
 }
 

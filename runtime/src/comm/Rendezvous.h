@@ -14,6 +14,7 @@
 namespace dpc {
 
 struct RendezvousOptions {
+  const char *member = "rank", *size = "world size "; ///< for messages: what meets, and how many
   uint32_t rank = 0;
   uint32_t worldSize = 1;
   uint32_t server = 0;   ///< the rank that listens; all higher ranks connect to this rank

@@ -8,16 +8,20 @@ namespace dpc {
 /// The signals that ask a process to stop: SIGINT, SIGTERM and SIGHUP. If this process
 /// was started so that it ignores SIGHUP (by nohup), the set does not have SIGHUP. The
 /// reason is that sigtimedwait would receive this signal although it is ignored.
-inline sigset_t interruptSignals() {
-  sigset_t out;
-  sigemptyset(&out);
-  sigaddset(&out, SIGINT);
-  sigaddset(&out, SIGTERM);
-  struct sigaction before = {};
-  if (::sigaction(SIGHUP, nullptr, &before) != 0 || before.sa_handler != SIG_IGN)
-    sigaddset(&out, SIGHUP);
-  return out;
-}
+sigset_t interruptSignals();
+
+/// While it exists, an interrupt ends this process with exit code 130 and a note. For
+/// waits before the ranks have started. Outside of it, these signals are blocked.
+class EarlyInterrupts {
+public:
+  EarlyInterrupts();
+  ~EarlyInterrupts();
+  EarlyInterrupts(const EarlyInterrupts &) = delete;
+  EarlyInterrupts &operator=(const EarlyInterrupts &) = delete;
+
+private:
+  const sigset_t signals;
+};
 
 } // namespace dpc
 

@@ -2,11 +2,14 @@
 // uses no shell. The ranks form one process group, and they end if this process dies.
 #include "runtime/src/launch/Launch.h"
 
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Fd.h"
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/launch/AskRanks.h"
 #include "runtime/src/launch/Interrupts.h"
 #include "runtime/src/launch/Supervise.h"
@@ -18,10 +21,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,30 +36,64 @@ namespace {
 /// rank that is stopped before its exec would make the launcher wait for ever.
 constexpr int kExecMilliseconds = 5000;
 
-/// The resources that all ranks share. Each restart makes new ones.
+/// The resources that all ranks of this host share. Each restart makes new ones.
 struct Run {
   ~Run() { releaseRunPage(page); }
+  NodeShare share;
   Fd token;    ///< memory with the run's secret; ranks inherit the descriptor, so that the secret
                ///< is not visible as an argument
   Fd listener; ///< the socket at which rank 0 listens; the launcher binds it, so that no other job
                ///< can take the port
-  uint16_t port = 0;
   Fd pageMemory; ///< the descriptor of `page`
   RunPage *page = nullptr;
 };
 
-dpc_status_t prepare(Run *run) {
-  unsigned char secret[32];
-  char hex[65];
-  if (::getrandom(secret, sizeof secret, 0) != sizeof secret)
-    return fail(DPC_IO, "no random numbers: %s", std::strerror(errno));
-  for (size_t i = 0; i < sizeof secret; ++i)
-    std::snprintf(hex + 2 * i, 3, "%02x", secret[i]);
-  run->token = Fd(::memfd_create("dpc-token", MFD_CLOEXEC));
-  if (!run->token.valid() || ::pwrite(run->token.get(), hex, 64, 0) != 64)
-    return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
-  if (dpc_status_t status = listenOn("127.0.0.1", &run->listener, &run->port))
+/// Decides on the ranks of a run on one host, and where they meet.
+dpc_status_t shareOfOneHost(uint32_t ranks, Run *run) {
+  run->share.ranks = run->share.worldSize = ranks;
+  run->share.host = "127.0.0.1";
+  Digest secret;
+  if (dpc_status_t status = randomDigest(&secret))
     return status;
+  run->share.token = toHex(secret.data(), secret.size());
+  return listenOn(run->share.host, &run->listener, &run->share.port);
+}
+
+/// Listens for the other ranks at the address at which the launchers have met.
+dpc_status_t listenForRanks(const Nodes &nodes, Fd *outListener, uint16_t *outPort) {
+  Endpoint place;
+  std::vector<SocketAddress> addresses;
+  if (dpc_status_t status = parseEndpoint(endpointText(nodes.meetingHost(), 1), &place))
+    return status;
+  if (dpc_status_t status = resolve(place, &addresses))
+    return status;
+  return listenOn(addresses[0].host(), outListener, outPort);
+}
+
+/// Agrees with the other hosts on the ranks of this one, and where all ranks meet. The hosts learn
+/// it if this one cannot start its ranks.
+dpc_status_t agreeOnShare(const LaunchOptions &options, Nodes &nodes, Run *run) {
+  NodeRecord record = {};
+  record.ranks = options.ranks;
+  record.maxRestarts = options.maxRestarts;
+  uint16_t port = 0;
+  record.status = checkIsThere(options.command[0]);
+  if (record.status == DPC_OK)
+    record.status = askRanks(options.command[0], &record.programRanks);
+  if (record.status == DPC_OK && nodes.index() == 0)
+    record.status = listenForRanks(nodes, &run->listener, &port);
+  if (record.status != DPC_OK)
+    std::snprintf(record.text, sizeof record.text, "%s", dpc_last_error());
+  const EarlyInterrupts early;
+  return nodes.agree(record, port, &run->share);
+}
+
+dpc_status_t prepare(Run *run) {
+  const std::string &token = run->share.token;
+  run->token = Fd(::memfd_create("dpc-token", MFD_CLOEXEC));
+  if (!run->token.valid() ||
+      ::pwrite(run->token.get(), token.data(), token.size(), 0) != ssize_t(token.size()))
+    return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
   run->page = createRunPage(&run->pageMemory);
   return run->page ? DPC_OK : DPC_IO;
 }
@@ -71,8 +108,9 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
 
 /// The code of the child process that becomes a rank. Never returns. Of the descriptors
 /// that the launcher opened, the rank inherits only those that are named here.
-[[noreturn]] void becomeRank(const Run &run, uint32_t rank, uint32_t ranks, pid_t group,
-                             pid_t launcher, char *const *argv, int errorPipe) {
+[[noreturn]] void becomeRank(const Run &run, uint32_t index, pid_t group, pid_t launcher,
+                             char *const *argv, int errorPipe) {
+  const uint32_t rank = run.share.firstRank + index;
   ::setpgid(0, group);
   // When the launcher dies, the kernel kills all ranks except rank 0. Rank 0 gets
   // SIGTERM, so that it can tell the user about the death (see Main.cpp).
@@ -83,15 +121,15 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   auto set = [](const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); };
-  for (const char *stale :
-       {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD", "DPC_LISTEN_FD", "DPC_RENDEZVOUS"})
+  for (const char *stale : {"DPC_TOKEN", "DPC_TOKEN_FILE", "DPC_TOKEN_FD", "DPC_LISTEN_FD"})
     ::unsetenv(stale);
   set("RANK", std::to_string(rank));
-  set("LOCAL_RANK", std::to_string(rank));
-  set("WORLD_SIZE", std::to_string(ranks));
-  set("LOCAL_WORLD_SIZE", std::to_string(ranks));
-  set("MASTER_ADDR", "127.0.0.1");
-  set("MASTER_PORT", std::to_string(run.port));
+  set("LOCAL_RANK", std::to_string(index));
+  set("WORLD_SIZE", std::to_string(run.share.worldSize));
+  set("LOCAL_WORLD_SIZE", std::to_string(run.share.ranks));
+  set("MASTER_ADDR", run.share.host);
+  set("MASTER_PORT", std::to_string(run.share.port));
+  set("DPC_RENDEZVOUS", endpointText(run.share.host, run.share.port));
   set("DPC_TOKEN_FD", std::to_string(run.token.get()));
   ::fcntl(run.token.get(), F_SETFD, 0);
   set("DPC_RUN_PAGE_FD", std::to_string(run.pageMemory.get()));
@@ -121,10 +159,10 @@ dpc_status_t startRanks(const Run &run, const std::vector<std::string> &command,
     const pid_t group = r == 0 ? 0 : (*ranks)[0].pid;
     const pid_t pid = ::fork();
     if (pid == 0)
-      becomeRank(run, r, static_cast<uint32_t>(ranks->size()), group, launcher, argv.data(),
-                 writer.get());
+      becomeRank(run, r, group, launcher, argv.data(), writer.get());
+    (*ranks)[r].number = run.share.firstRank + r;
     if (pid < 0)
-      return fail(DPC_IO, "cannot start rank %u: %s", r, std::strerror(errno));
+      return fail(DPC_IO, "cannot start rank %u: %s", (*ranks)[r].number, std::strerror(errno));
     ::setpgid(pid, group == 0 ? pid : group); // the child does this too: either may run first
     (*ranks)[r].pid = pid;
     (*ranks)[r].running = true;
@@ -158,6 +196,22 @@ dpc_status_t becomeProof(const std::string &program, const sigset_t &blocked) {
   return fail(DPC_INVALID, "cannot run %s: %s", program.c_str(), std::strerror(errno));
 }
 
+/// Ends the ranks that have started, and tells the other hosts why. Returns `status`.
+dpc_status_t abandon(std::vector<Rank> *ranks, Nodes *nodes, dpc_status_t status) {
+  const std::string cause = dpc_last_error();
+  signalRanks(*ranks, SIGKILL);
+  for (const Rank &rank : *ranks)
+    if (rank.running)
+      ::waitpid(rank.pid, nullptr, 0);
+  if (nodes) {
+    nodes->tell(status, cause.c_str(), /*isSymptom=*/false);
+    nodes->end();
+    while (nodes->poll(), !nodes->isFinished())
+      ::usleep(10000);
+  }
+  return fail(status, "%s", cause.c_str());
+}
+
 int report(dpc_status_t status) {
   std::fprintf(stderr, "dpc-run: %s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
                dpc_last_error());
@@ -170,31 +224,40 @@ int launch(const LaunchOptions &options) {
   sigset_t blocked = interruptSignals();
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
-  if (dpc_status_t status = checkIsThere(options.command[0]))
-    return report(status);
-  if (options.verify)
-    return report(becomeProof(options.command[0], blocked));
+  std::unique_ptr<Nodes> nodes;
   uint32_t count = options.ranks;
-  if (count == 0)
-    if (dpc_status_t status = askRanks(options.command[0], &count))
+  if (options.nodes > 1) {
+    const EarlyInterrupts early;
+    nodes = std::make_unique<Nodes>();
+    if (dpc_status_t status = nodes->open(options))
       return report(status);
+  } else {
+    if (dpc_status_t status = checkIsThere(options.command[0]))
+      return report(status);
+    if (options.verify)
+      return report(becomeProof(options.command[0], blocked));
+    if (count == 0)
+      if (dpc_status_t status = askRanks(options.command[0], &count))
+        return report(status);
+  }
   std::vector<std::string> command = options.command;
   for (uint32_t restart = 0;; ++restart) {
     Run run;
-    std::vector<Rank> ranks(count);
-    if (dpc_status_t status = prepare(&run))
-      return report(status);
-    run.page->restarts = restart;
-    if (dpc_status_t status = startRanks(run, command, &ranks)) {
-      signalRanks(ranks, SIGKILL);
-      for (const Rank &rank : ranks)
-        if (rank.running)
-          ::waitpid(rank.pid, nullptr, 0);
-      return report(status);
+    const dpc_status_t shared =
+        nodes ? agreeOnShare(options, *nodes, &run) : shareOfOneHost(count, &run);
+    if (shared)
+      return report(shared);
+    std::vector<Rank> ranks(run.share.ranks);
+    dpc_status_t status = prepare(&run);
+    if (status == DPC_OK) {
+      run.page->restarts = restart;
+      status = startRanks(run, command, &ranks);
     }
+    if (status != DPC_OK)
+      return report(abandon(&ranks, nodes.get(), status));
     run.listener = Fd(); // rank 0 has inherited it
-    const int code = supervise(&ranks, *run.page);
-    if (code != DPC_PEER || restart == options.maxRestarts)
+    const int code = supervise(&ranks, *run.page, nodes.get());
+    if (code != DPC_PEER || restart == options.maxRestarts || (nodes && !nodes->canRestart()))
       return code;
     if (hasOption(command, kCheckpointOption) && !hasOption(command, kResumeOption))
       command.push_back(kResumeOption);

@@ -10,7 +10,10 @@
 namespace dpc {
 
 struct LaunchOptions {
-  uint32_t ranks = 0; ///< 0: the number that the program was compiled for
+  uint32_t ranks = 0; ///< on this host; 0: the number that the program was compiled for, or with
+                      ///< several hosts, an equal part of it
+  uint32_t nodes = 1, nodeRank = 0; ///< number of hosts, and which one this is
+  std::string rendezvous, tokenFile; ///< where the launchers meet, and the file of their secret
   uint32_t maxRestarts = 0;
   bool help = false, version = false;
   bool verify = false;              ///< prove the program's plan and run no step
@@ -24,7 +27,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out);
 /// The text of --help.
 const char *launchHelp();
 
-/// Starts the ranks on this machine and waits until they have ended. If a rank dies,
+/// Starts the ranks on this machine and waits until they have ended. If the run has several
+/// hosts, first meets the launchers of the others, and ends together with them. If a rank dies,
 /// starts all ranks again, at most `maxRestarts` times. Returns the status of the
 /// failure that ended the run, e.g. DPC_PEER if a rank died. The statuses of ranks that
 /// only noticed the failure do not count. All ranks end with this call, and also if

@@ -21,6 +21,31 @@ dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest,
   return DPC_OK;
 }
 
+/// Checks the options of runs over several hosts.
+dpc_status_t checkNodes(const LaunchOptions &options, const GivenOptions &given) {
+  for (const char *option : {"--node-rank", "--rendezvous", "--token-file"}) {
+    const bool isGiven = given.has(option);
+    if (isGiven && !given.has("--nodes"))
+      return fail(DPC_USAGE, "%s needs --nodes=N, the number of hosts", option);
+    if (!isGiven && options.nodes > 1)
+      return fail(DPC_USAGE,
+                  "--nodes=%u needs %s (dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT "
+                  "--token-file=FILE ./PROGRAM ..)",
+                  options.nodes, option);
+  }
+  if (options.nodeRank >= options.nodes)
+    return fail(DPC_USAGE, "--node-rank=%u is not below --nodes=%u", options.nodeRank,
+                options.nodes);
+  if (options.nodes > 1 && options.rendezvous.rfind("tcp://", 0) != 0)
+    return fail(DPC_USAGE, "--rendezvous: \"%s\" is not tcp://HOST:PORT",
+                options.rendezvous.c_str());
+  for (const std::string &argument : options.command)
+    if (options.nodes > 1 && argument.compare(0, 12, "--comm=local") == 0)
+      return fail(DPC_USAGE, "--nodes=%u and %s: ranks on several hosts share no memory",
+                  options.nodes, argument.c_str());
+  return DPC_OK;
+}
+
 } // namespace
 
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
@@ -30,6 +55,10 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   for (; i < argc && argv[i][0] == '-'; ++i) {
     const std::string argument = argv[i];
     dpc_status_t status = DPC_OK;
+    const auto valueOf = [&](const char *name) {
+      const size_t length = std::strlen(name);
+      return argument.compare(0, length, name) == 0 ? argument.c_str() + length : nullptr;
+    };
     // "-n 2" and "-n2" are the same option.
     const bool isRanks = argument.rfind("-n", 0) == 0;
     const std::string whole = argument == "-n" && i + 1 < argc ? argument + argv[i + 1] : argument;
@@ -45,12 +74,16 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
       status = parseNumber("-n", argv[i] + 2, 1, kMaxRanks, &out->ranks);
-    else if (argument.rfind("--max-restarts=", 0) == 0)
-      status = parseNumber("--max-restarts", argv[i] + std::strlen("--max-restarts="), 0,
-                           kMaxRestarts, &out->maxRestarts);
-    else if (argument.rfind("--nodes", 0) == 0 || argument.rfind("--node-rank", 0) == 0 ||
-             argument.rfind("--rendezvous", 0) == 0)
-      return fail(DPC_USAGE, "%s: runs over several hosts are not available yet", argument.c_str());
+    else if (const char *restarts = valueOf("--max-restarts="))
+      status = parseNumber("--max-restarts", restarts, 0, kMaxRestarts, &out->maxRestarts);
+    else if (const char *nodes = valueOf("--nodes="))
+      status = parseNumber("--nodes", nodes, 1, kMaxRanks, &out->nodes);
+    else if (const char *index = valueOf("--node-rank="))
+      status = parseNumber("--node-rank", index, 0, kMaxRanks - 1, &out->nodeRank);
+    else if (const char *place = valueOf("--rendezvous="))
+      out->rendezvous = place;
+    else if (const char *file = valueOf("--token-file="))
+      out->tokenFile = file;
     else
       return fail(DPC_USAGE, "unknown option %s, or its value is missing (--help lists all)",
                   argument.c_str());
@@ -60,22 +93,29 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   out->command.assign(argv + i, argv + argc);
   if (out->command.empty() && !out->help && !out->version)
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
-  if (out->verify && (out->ranks || out->maxRestarts || out->command.size() > 1))
+  if (out->verify && (out->ranks || out->maxRestarts || out->nodes > 1 || out->command.size() > 1))
     return fail(DPC_USAGE, "%s runs nothing: it takes a program and no other options (not %s)",
                 kVerifyOption,
-                out->ranks         ? "-n"
+                out->nodes > 1     ? "--nodes"
+                : out->ranks         ? "-n"
                 : out->maxRestarts ? "--max-restarts"
                                    : out->command[1].c_str());
-  return DPC_OK;
+  return out->help || out->version ? dpc_status_t(DPC_OK) : checkNodes(*out, given);
 }
 
 const char *launchHelp() {
   return R"(usage: dpc-run [-n N] [--max-restarts=K] ./PROGRAM [its options]
+       dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT --token-file=FILE ./PROGRAM [its options]
        dpc-run --verify ./PROGRAM
 
-Starts the ranks of a program made by dpc-compile on this machine and waits for them.
+Starts the ranks of a program made by dpc-compile on this machine and waits for them. With --nodes, one dpc-run on each of
+several hosts starts a part of the ranks, and all of them end together.
 
-  -n N                 number of ranks (default: the program's)
+  -n N                 number of ranks on this host (default: the program's, or an equal part of them per host)
+  --nodes=N            number of hosts
+  --node-rank=I        number of this host, from 0
+  --rendezvous=tcp://HOST:PORT  where the hosts meet: an address and a free port of host 0
+  --token-file=FILE    the secret of the run, equal on all hosts: 64 hex digits in a file of mode 0600
   --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
   --help, --version

@@ -29,7 +29,8 @@ constexpr double kTickSeconds = 0.1;
 
 class Supervisor {
 public:
-  Supervisor(std::vector<Rank> &ranks, const RunPage &page) : ranks(ranks), page(page) {}
+  Supervisor(std::vector<Rank> &ranks, const RunPage &page, Nodes *nodes)
+      : ranks(ranks), page(page), nodes(nodes) {}
 
   int run();
 
@@ -46,11 +47,16 @@ private:
   void interrupt();
   void endWithin(double seconds);
   void kill();
+  void settle(dpc_status_t status, const char *text, bool isSymptom = false);
   void print(dpc_status_t status, const char *text);
-  void printWhatIsLeft();
+  void settleWhatIsLeft();
+  void tick();
+  void followNodes();
+  void waitForNodes();
 
   std::vector<Rank> &ranks;
   const RunPage &page;
+  Nodes *nodes; ///< null: the run has one host
   bool printed = false, killed = false;
   dpc_status_t printedStatus = DPC_OK;
   double deadline = 0;  ///< time at which ranks that still run are killed; 0: never
@@ -62,6 +68,15 @@ private:
   dpc_status_t silentStatus = DPC_OK;
   std::string silent, early;
 };
+
+/// The run ends for this reason, unless another one is known already. If the run has several
+/// hosts, the reason is printed when they have agreed on one.
+void Supervisor::settle(dpc_status_t status, const char *text, bool isSymptom) {
+  if (nodes)
+    nodes->tell(status, text, isSymptom);
+  else
+    print(status, text);
+}
 
 void Supervisor::print(dpc_status_t status, const char *text) {
   if (printed)
@@ -87,22 +102,22 @@ void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
     const int signal = WTERMSIG(rank.status);
     if (killed || (interrupts && signal == SIGINT))
       return; // killed by this process
-    std::snprintf(text, sizeof text, "rank %zu died: its process %d was killed by signal %d (%s)",
-                  r, rank.pid, signal, strsignal(signal));
-    print(DPC_PEER, text);
+    std::snprintf(text, sizeof text, "rank %u died: its process %d was killed by signal %d (%s)",
+                  rank.number, rank.pid, signal, strsignal(signal));
+    settle(DPC_PEER, text);
     endWithin(joinedBefore ? kGraceSeconds : 0);
     return;
   }
   const int code = WEXITSTATUS(rank.status);
   if (code != DPC_OK) {
     if (silent.empty()) {
-      silent = "rank " + std::to_string(r) + " ended with exit code " + std::to_string(code) +
-               " and gave no reason";
+      silent = "rank " + std::to_string(rank.number) + " ended with exit code " +
+               std::to_string(code) + " and gave no reason";
       silentStatus = code;
     }
     endWithin(joinedBefore ? kGraceSeconds : kUnjoinedGraceSeconds);
   } else if (!joinedBefore && early.empty()) {
-    early = "rank " + std::to_string(r) + " ended before it had joined the others";
+    early = "rank " + std::to_string(rank.number) + " ended before it had joined the others";
   }
 }
 
@@ -114,9 +129,11 @@ void Supervisor::limitWaiting() {
     endWithin(kGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
+  if (nodes && symptomAt != 0)
+    settle(DPC_PEER, page.peer.text, /*isSymptom=*/true); // node 0 waits for a cause
   // If a rank fails, it reports the cause at once. The symptom, that another rank noticed
   // the failure, is printed only if no cause is reported within kCauseSeconds.
-  if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
+  else if (symptomAt != 0 && monotonicSeconds() > symptomAt + kCauseSeconds)
     print(DPC_PEER, page.peer.text);
   const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
     return !rank.running || rank.stopSignal;
@@ -162,10 +179,10 @@ void Supervisor::noticeFrozen(double seconds) {
       continue;
     char text[200];
     std::snprintf(text, sizeof text,
-                  "rank %zu is frozen: its process %d was stopped by signal %d "
+                  "rank %u is frozen: its process %d was stopped by signal %d "
                   "(%s) before it joined, and has not gone on for %.0f s",
-                  r, rank.pid, rank.stopSignal, strsignal(rank.stopSignal), kFrozenSeconds);
-    print(DPC_PEER, text);
+                  rank.number, rank.pid, rank.stopSignal, strsignal(rank.stopSignal), kFrozenSeconds);
+    settle(DPC_PEER, text);
     kill();
     return;
   }
@@ -178,7 +195,7 @@ void Supervisor::noticeCauses() {
   // before the report is printed.
   reap();
   if (told)
-    print(page.own.status, page.own.text);
+    settle(page.own.status, page.own.text);
 }
 
 void Supervisor::interrupt() {
@@ -189,51 +206,75 @@ void Supervisor::interrupt() {
     endWithin(kUnjoinedGraceSeconds);
 }
 
-/// Called when all ranks have ended. If no cause was printed, prints the best reason
-/// that is known.
-void Supervisor::printWhatIsLeft() {
+/// Called when all ranks have ended. If no cause is known, settles on the best reason.
+void Supervisor::settleWhatIsLeft() {
   if (page.peer.valid())
-    print(DPC_PEER, page.peer.text);
+    settle(DPC_PEER, page.peer.text, /*isSymptom=*/true);
   else if (interrupts)
-    print(DPC_INTERRUPTED, interrupts > 1 ? "interrupted twice: the ranks were killed"
-                                          : "interrupted before the first step");
+    settle(DPC_INTERRUPTED, interrupts > 1 ? "interrupted twice: the ranks were killed"
+                                           : "interrupted before the first step");
   else if (!silent.empty())
-    print(silentStatus, silent.c_str());
+    settle(silentStatus, silent.c_str());
   else if (killed && !early.empty())
-    print(DPC_PEER, early.c_str());
+    settle(DPC_PEER, early.c_str());
+}
+
+/// Waits for a tick, or until a rank ends or the user interrupts the run.
+void Supervisor::tick() {
+  sigset_t watched = interruptSignals();
+  sigaddset(&watched, SIGCHLD);
+  const timespec length = {0, static_cast<long>(kTickSeconds * 1e9)};
+  const int signal = ::sigtimedwait(&watched, nullptr, &length);
+  if (signal > 0 && signal != SIGCHLD)
+    interrupt();
+}
+
+/// Prints the verdict of the nodes once it is known, and ends the ranks of this host.
+void Supervisor::followNodes() {
+  nodes->poll();
+  if (printed || !nodes->verdict())
+    return;
+  print(nodes->verdict()->status, nodes->verdictText().c_str());
+  endWithin(allJoined() ? kGraceSeconds : kUnjoinedGraceSeconds);
+}
+
+/// Waits until the ranks of all nodes have ended. A second interrupt ends the wait.
+void Supervisor::waitForNodes() {
+  nodes->end();
+  for (followNodes(); !nodes->isFinished() && interrupts < 2; followNodes())
+    tick();
 }
 
 int Supervisor::run() {
-  sigset_t watched = interruptSignals();
-  sigaddset(&watched, SIGCHLD);
   for (double before = monotonicSeconds();;) {
     noticeCauses();
+    if (nodes)
+      followNodes();
     if (allEnded())
       break;
     const double now = monotonicSeconds();
     noticeFrozen(std::min(now - before, 2 * kTickSeconds));
     before = now;
     limitWaiting();
-    const timespec tick = {0, static_cast<long>(kTickSeconds * 1e9)};
-    const int signal = ::sigtimedwait(&watched, nullptr, &tick);
-    if (signal > 0 && signal != SIGCHLD)
-      interrupt();
+    tick();
   }
   // A rank may have reported a cause after the last read of the page, and then ended.
   noticeCauses();
-  printWhatIsLeft();
+  settleWhatIsLeft();
+  if (nodes)
+    waitForNodes();
   return interrupts && printedStatus == DPC_PEER ? int(DPC_INTERRUPTED) : printedStatus;
 }
 
 } // namespace
 
 void signalRanks(const std::vector<Rank> &ranks, int signal) {
-  if (ranks[0].pid > 0)
+  if (!ranks.empty() && ranks[0].pid > 0)
     ::kill(-ranks[0].pid, signal);
 }
 
-int supervise(std::vector<Rank> *ranks, const RunPage &page) {
-  return Supervisor(*ranks, page).run();
+int supervise(std::vector<Rank> *ranks, const RunPage &page, Nodes *nodes) {
+  return Supervisor(*ranks, page, nodes).run();
 }
 
 } // namespace dpc

@@ -9,6 +9,7 @@
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/base/TokenFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -43,36 +44,18 @@ dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest, ui
   return DPC_OK;
 }
 
-/// Reads the token from a file descriptor. Closes the descriptor, so that no
-/// child process inherits it.
-dpc_status_t readToken(int fd, const char *name, std::string *out) {
-  char text[65] = {};
-  const ssize_t n = ::pread(fd, text, 64, 0);
-  ::close(fd);
-  if (n != 64)
-    return fail(DPC_INVALID, "%s does not hold 64 hex digits", name);
-  *out = text;
-  return DPC_OK;
-}
-
 dpc_status_t findToken(std::string *out) {
   uint32_t fd = 0;
   if (const char *value = std::getenv("DPC_TOKEN_FD")) {
     if (dpc_status_t status = parseCount("DPC_TOKEN_FD", value, 0, 1 << 20, &fd))
       return status;
     ::unsetenv("DPC_TOKEN_FD");
-    return readToken(static_cast<int>(fd), "DPC_TOKEN_FD", out);
+    return readTokenFrom(static_cast<int>(fd), "DPC_TOKEN_FD", out);
   }
   if (const char *path = std::getenv("DPC_TOKEN_FILE")) {
-    struct stat info;
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0 || ::fstat(file, &info) != 0)
-      return fail(DPC_IO, "%s: %s", path, std::strerror(errno));
-    if (info.st_uid != ::geteuid() || (info.st_mode & 077)) {
-      ::close(file);
-      return fail(DPC_INVALID, "%s: a token file must be this user's with mode 0600", path);
-    }
-    return readToken(file, "DPC_TOKEN_FILE", out);
+    if (dpc_status_t status = readTokenFile(path, out))
+      return failWithin(status, "DPC_TOKEN_FILE");
+    return DPC_OK;
   }
   if (const char *value = std::getenv("DPC_TOKEN"))
     *out = value;

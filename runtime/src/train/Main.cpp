@@ -1,5 +1,6 @@
 // The main function of compiled programs: parses the command line, reads the rank's
 // number from the environment, trains or infers, and returns the exit code.
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanCheck.h"

@@ -1,0 +1,151 @@
+"""Hosts for tests: each is a set of namespaces of Linux (network, processes, mounts, IPC, host name) with its own /tmp and /dev/shm,
+on a bridge. Processes of two hosts share no memory, see no processes of each other, and reach each other over the network only.
+
+The caller must run in namespaces of its own, too, so that no bridge is left on the machine: see `enter`.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+MARK = 'DPC_TEST_IN_NAMESPACES'
+TOOLS = ('unshare', 'nsenter', 'ip', 'mount', 'hostname')
+
+
+def outer_command():
+    command = ['unshare', '--net', '--mount']
+    return command if os.geteuid() == 0 else command + ['--user', '--map-root-user']
+
+
+def why_not():
+    """Why this machine can make no hosts; '' if it can."""
+    missing = [tool for tool in TOOLS if not shutil.which(tool, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin')]
+    if missing:
+        return f'no {missing[0]} (Debian packages util-linux, iproute2, mount, hostname)'
+    trial = subprocess.run([*outer_command(), 'sh', '-c', 'ip link add br0 type bridge && unshare --pid --ipc --uts --fork true'],
+                           capture_output=True, text=True, env=environment())
+    return '' if trial.returncode == 0 else f'this machine makes no namespaces: {trial.stderr.strip()}'
+
+
+def environment(**more):
+    return {**os.environ, 'PATH': os.environ.get('PATH', '') + ':/usr/sbin:/sbin', **more}
+
+
+def enter():
+    """Starts this program again in namespaces of its own. Returns in that program, and if hosts cannot be made, why."""
+    if os.environ.get(MARK):
+        return ''
+    reason = why_not()
+    if reason:
+        return reason
+    command = outer_command()
+    os.execvpe(command[0], [*command, sys.executable, *sys.argv], environment(**{MARK: '1'}))
+
+
+def quietly(*command):
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    if done.returncode:
+        raise RuntimeError(f'{" ".join(command)}: {done.stderr.strip()}')
+
+
+class Host:
+    """Host `index` of a network: its name is host-A, host-B, .., and its address 10.77.0.1, 10.77.0.2, .."""
+
+    def __init__(self, index, names):
+        self.index, self.name, self.address = index, f'host-{chr(ord("A") + index)}', f'10.77.0.{index + 1}'
+        # What the hosts share may lie in /tmp, e.g. a checkout there; then /tmp is not hidden.
+        hide = '' if names.startswith('/tmp/') else 'mount -t tmpfs none /tmp && '
+        setup = (f'hostname {self.name} && mount --bind {names} /etc/hosts && {hide}mount -t tmpfs none /dev/shm && '
+                 'ip link set lo up && echo ready && exec cat >/dev/null')
+        self.keeper = subprocess.Popen(['unshare', '--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child',
+                                        '--mount-proc', 'sh', '-c', setup], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, env=environment())
+        if self.keeper.stdout.readline() != 'ready\n':
+            raise RuntimeError(f'{self.name}: {self.keeper.stderr.read().strip()}')
+        with open(f'/proc/{self.keeper.pid}/task/{self.keeper.pid}/children') as file:
+            self.process = file.read().split()[0]
+        self.link = f'veth{index}'
+        quietly('ip', 'link', 'add', self.link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', self.process)
+        quietly('ip', 'link', 'set', self.link, 'master', 'br0', 'up')
+        quietly(*self.command('ip', 'address', 'add', f'{self.address}/24', 'dev', 'eth0'))
+        quietly(*self.command('ip', 'link', 'set', 'eth0', 'up'))
+
+    def command(self, *command):
+        return ['nsenter', '--target', self.process, '--net', '--pid', '--mount', '--ipc', '--uts', '--', *command]
+
+    def start(self, command, **variables):
+        return subprocess.Popen(self.command(*command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment(**variables))
+
+    def kill(self, signal, pattern):
+        """Sends a signal to the oldest process of this host whose command line has the pattern. False if there is none."""
+        return subprocess.run(self.command('pkill', '--oldest', f'-{signal}', '-f', pattern)).returncode == 0
+
+    def processes(self):
+        """The command lines of the processes of this host, without those that keep it."""
+        listed = subprocess.run(self.command('ps', '-e', '-o', 'args='), capture_output=True, text=True)
+        keep = ('cat', 'ps -e', 'sh -c hostname')
+        # The first process of a host does not collect the ends of the others.
+        return [line for line in listed.stdout.splitlines() if not line.startswith(keep) and '<defunct>' not in line]
+
+    def unplug(self):
+        quietly('ip', 'link', 'set', self.link, 'down')
+
+    def plug(self):
+        quietly('ip', 'link', 'set', self.link, 'up')
+
+    def close(self):
+        self.keeper.stdin.close()
+        self.keeper.wait(timeout=20)
+
+
+class Network:
+    """Some hosts on a bridge. Leaving it ends all their processes."""
+
+    def __init__(self, count, folder):
+        self.hosts = []
+        names = os.path.join(folder, 'hosts')
+        with open(names, 'w') as file:
+            file.write('127.0.0.1 localhost\n')
+            file.writelines(f'10.77.0.{index + 1} host-{chr(ord("A") + index)}\n' for index in range(count))
+        try:
+            quietly('ip', 'link', 'set', 'lo', 'up')
+            quietly('ip', 'link', 'add', 'br0', 'type', 'bridge')
+            quietly('ip', 'link', 'set', 'br0', 'up')
+            for index in range(count):
+                self.hosts.append(Host(index, names))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        for host in self.hosts:
+            host.close()
+        subprocess.run(['ip', 'link', 'delete', 'br0'], capture_output=True, env=environment())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Loopback:
+    """Hosts of a machine that makes no namespaces: processes of one machine with other addresses."""
+
+    class Host:
+        def __init__(self, index):
+            self.index, self.address = index, f'127.0.0.{index + 2}'
+
+        def start(self, command, **variables):
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    env=environment(**variables))
+
+    def __init__(self, count):
+        self.hosts = [self.Host(index) for index in range(count)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
