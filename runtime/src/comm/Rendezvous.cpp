@@ -132,11 +132,12 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
                   options.size, hello.worldSize, what, options.server, options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
     std::snprintf(text, sizeof text,
-                  "%s %u runs another program than %s %u (their plan hashes differ)", what, hello.rank, what,
-                  options.server);
+                  "%s %u runs another program than %s %u (their plan hashes differ)", what,
+                  hello.rank, what, options.server);
   else if (hello.transport != transportField(options))
-    std::snprintf(text, sizeof text, "%s %u has the transport %.15s, %s %u has %s", what, hello.rank,
-                  hello.transport.data(), what, options.server, options.transport.c_str());
+    std::snprintf(text, sizeof text, "%s %u has the transport %.15s, %s %u has %s", what,
+                  hello.rank, hello.transport.data(), what, options.server,
+                  options.transport.c_str());
   else if (hello.rank <= options.server || hello.rank >= options.worldSize)
     std::snprintf(text, sizeof text, "%s %u is not in %u..%u", what, hello.rank, options.server + 1,
                   options.worldSize - 1);
@@ -244,8 +245,9 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
       uint32_t missing = options.server + 1;
       while (missing + 1 < options.worldSize && members[missing].fd.valid())
         ++missing;
-      status = fail(DPC_PEER, "%s %u did not join within %.0f s (%zu of %u %ss did)", options.member,
-                    missing, options.timeoutSeconds, joined, options.worldSize, options.member);
+      status =
+          fail(DPC_PEER, "%s %u did not join within %.0f s (%zu of %u %ss did)", options.member,
+               missing, options.timeoutSeconds, joined, options.worldSize, options.member);
       break;
     }
     clients.erase(std::remove_if(clients.begin(), clients.end(),

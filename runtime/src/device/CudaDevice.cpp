@@ -49,7 +49,7 @@ CudaDevice::~CudaDevice() {
   driver.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-dpc_status_t CudaDevice::open(uint32_t rank) {
+dpc_status_t CudaDevice::open(uint32_t index) {
   if (dpc_status_t status = cuda::openDriver(driver))
     return status;
   int count = 0;
@@ -59,10 +59,10 @@ dpc_status_t CudaDevice::open(uint32_t rank) {
     return status;
   if (count < 1)
     return fail(DPC_INVALID, "CUDA: there is no device");
-  const char *local = std::getenv("LOCAL_RANK");
-  const int index = local && *local ? std::atoi(local) : static_cast<int>(rank);
   int major = 0, minor = 0;
-  if (dpc_status_t status = check(driver.cuDeviceGet(&device, index % count), "taking a device"))
+  if (dpc_status_t status =
+          check(driver.cuDeviceGet(&device, static_cast<int>(index % uint32_t(count))),
+                "taking a device"))
     return status;
   if (dpc_status_t status =
           check(driver.cuDeviceGetAttribute(&major, cuda::DeviceAttribute::computeCapabilityMajor,

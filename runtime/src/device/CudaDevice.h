@@ -21,9 +21,9 @@ public:
   CudaDevice(const CudaDevice &) = delete;
   CudaDevice &operator=(const CudaDevice &) = delete;
 
-  /// Opens this rank's device. Returns DPC_INVALID, with a message of one line, if
-  /// the machine has no driver or no device.
-  dpc_status_t open(uint32_t rank);
+  /// Opens the device with the number `index`, modulo the number of devices. Returns
+  /// DPC_INVALID, with a message of one line, if the machine has no driver or no device.
+  dpc_status_t open(uint32_t index);
   /// Makes this device current in the calling thread. This is necessary before
   /// other calls, because another thread may have opened the device, or the thread
   /// may have made another device current.

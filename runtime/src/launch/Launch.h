@@ -12,7 +12,7 @@ namespace dpc {
 struct LaunchOptions {
   uint32_t ranks = 0; ///< on this host; 0: the number that the program was compiled for, or with
                       ///< several hosts, an equal part of it
-  uint32_t nodes = 1, nodeRank = 0; ///< number of hosts, and which one this is
+  uint32_t nodes = 1, nodeRank = 0;  ///< number of hosts, and which one this is
   std::string rendezvous, tokenFile; ///< where the launchers meet, and the file of their secret
   uint32_t maxRestarts = 0;
   bool help = false, version = false;

@@ -28,10 +28,11 @@ dpc_status_t checkNodes(const LaunchOptions &options, const GivenOptions &given)
     if (isGiven && !given.has("--nodes"))
       return fail(DPC_USAGE, "%s needs --nodes=N, the number of hosts", option);
     if (!isGiven && options.nodes > 1)
-      return fail(DPC_USAGE,
-                  "--nodes=%u needs %s (dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT "
-                  "--token-file=FILE ./PROGRAM ..)",
-                  options.nodes, option);
+      return fail(
+          DPC_USAGE,
+          "--nodes=%u needs %s (dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT "
+          "--token-file=FILE ./PROGRAM ..)",
+          options.nodes, option);
   }
   if (options.nodeRank >= options.nodes)
     return fail(DPC_USAGE, "--node-rank=%u is not below --nodes=%u", options.nodeRank,
@@ -97,7 +98,7 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
     return fail(DPC_USAGE, "%s runs nothing: it takes a program and no other options (not %s)",
                 kVerifyOption,
                 out->nodes > 1     ? "--nodes"
-                : out->ranks         ? "-n"
+                : out->ranks       ? "-n"
                 : out->maxRestarts ? "--max-restarts"
                                    : out->command[1].c_str());
   return out->help || out->version ? dpc_status_t(DPC_OK) : checkNodes(*out, given);

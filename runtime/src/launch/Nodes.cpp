@@ -48,10 +48,11 @@ static dpc_status_t checkReachable(const Endpoint &endpoint) {
     return DPC_OK; // an unknown name may become known until the meeting ends
   if (!addresses[0].isLoopback())
     return DPC_OK;
-  return fail(DPC_INVALID,
-              "--rendezvous: %s is %s on this host, which other hosts cannot reach: give an address "
-              "of node 0's network",
-              endpoint.host.c_str(), addresses[0].host().c_str());
+  return fail(
+      DPC_INVALID,
+      "--rendezvous: %s is %s on this host, which other hosts cannot reach: give an address "
+      "of node 0's network",
+      endpoint.host.c_str(), addresses[0].host().c_str());
 }
 
 std::string Nodes::nameOf(uint32_t node) const {
@@ -166,9 +167,9 @@ dpc_status_t Nodes::check() {
         record.text[sizeof record.text - 1] = 0;
   for (uint32_t node = 0; node < count; ++node)
     if (records[node].status != DPC_OK)
-      return node == own ? fail(records[node].status, "%s", records[node].text)
-                         : fail(records[node].status, "%s: %s", nameOf(node).c_str(),
-                                records[node].text);
+      return node == own
+                 ? fail(records[node].status, "%s", records[node].text)
+                 : fail(records[node].status, "%s: %s", nameOf(node).c_str(), records[node].text);
   const NodeRecord &first = records[0];
   for (uint32_t node = 1; node < count; ++node) {
     const NodeRecord &record = records[node];
@@ -201,8 +202,8 @@ dpc_status_t Nodes::check() {
   }
   if (total != first.programRanks)
     return fail(DPC_INVALID, "the program was compiled for %s, and the nodes start %llu: %s",
-                countOf(first.programRanks, "rank").c_str(),
-                static_cast<unsigned long long>(total), list.c_str());
+                countOf(first.programRanks, "rank").c_str(), static_cast<unsigned long long>(total),
+                list.c_str());
   return DPC_OK;
 }
 

@@ -47,8 +47,8 @@ struct NodeShare {
 };
 
 /// The launchers of a run on several hosts. One launcher runs on each host, which is called
-/// a node. The launchers agree on the ranks of each node, report one cause if the run fails, and end
-/// together. All of them talk to the launcher of node 0, which decides.
+/// a node. The launchers agree on the ranks of each node, report one cause if the run fails,
+/// and end together. All of them talk to the launcher of node 0, which decides.
 class Nodes {
 public:
   /// Meets the launchers of the other nodes, and proves the token to them.

@@ -181,7 +181,8 @@ void Supervisor::noticeFrozen(double seconds) {
     std::snprintf(text, sizeof text,
                   "rank %u is frozen: its process %d was stopped by signal %d "
                   "(%s) before it joined, and has not gone on for %.0f s",
-                  rank.number, rank.pid, rank.stopSignal, strsignal(rank.stopSignal), kFrozenSeconds);
+                  rank.number, rank.pid, rank.stopSignal, strsignal(rank.stopSignal),
+                  kFrozenSeconds);
     settle(DPC_PEER, text);
     kill();
     return;

@@ -21,9 +21,9 @@ struct Rank {
 /// Sends a signal to all ranks of this host, which form one process group.
 void signalRanks(const std::vector<Rank> &ranks, int signal);
 
-/// Waits until all ranks of this host have ended, and returns the exit code. If the run failed or was
-/// interrupted, prints one line that says why. The first interrupt is passed on to the
-/// ranks, and a second one kills them.
+/// Waits until all ranks of this host have ended, and returns the exit code. If the run
+/// failed or was interrupted, prints one line that says why. The first interrupt is passed
+/// on to the ranks, and a second one kills them.
 ///
 /// If a rank dies, the user is told at once. If not all ranks have met yet ("joined"),
 /// the other ranks cannot go on, and are killed. If all have joined, the other ranks get

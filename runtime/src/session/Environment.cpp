@@ -3,22 +3,20 @@
 
 #include "runtime/src/session/Environment.h"
 
-#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Hex.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/TokenFile.h"
+#include "runtime/src/session/Launchers.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <initializer_list>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dpc {
@@ -74,15 +72,6 @@ std::string runKey() {
   return key;
 }
 
-/// Where ranks with a token meet: at MASTER_ADDR and MASTER_PORT. torchrun's own store listens at
-/// MASTER_PORT, so under torchrun the ranks meet at one of the next ports.
-std::string meetingPlace(const char *address, uint32_t port) {
-  constexpr uint32_t kPorts = 16, kHighestPort = 65535;
-  if (!std::getenv("TORCHELASTIC_RUN_ID"))
-    return endpointText(address, port);
-  return endpointText(address, port + 1, std::min(port + kPorts, kHighestPort));
-}
-
 } // namespace
 
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
@@ -112,10 +101,9 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
   out->world_size = worldNumber;
   if (worldNumber == 1)
     return DPC_OK;
-  uint32_t portNumber = 0;
-  if (const char *value = std::getenv("MASTER_PORT"))
-    if (dpc_status_t status = parseCount("MASTER_PORT", value, 1, 65535, &portNumber))
-      return status;
+  std::string place;
+  if (dpc_status_t status = meetingPlace(&place))
+    return status;
   if (dpc_status_t status = findToken(&token))
     return status;
   if (const char *value = std::getenv("DPC_LISTEN_FD")) {
@@ -125,12 +113,17 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     ::fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
     out->listen_fd = static_cast<int32_t>(fd);
   }
-  const char *address = std::getenv("MASTER_ADDR");
-  if (const char *value = std::getenv("DPC_RENDEZVOUS"))
+  if (const char *value = std::getenv("DPC_RENDEZVOUS")) {
     rendezvous = value;
-  else if (!token.empty() && address && portNumber)
-    rendezvous = meetingPlace(address, portNumber);
-  else {
+  } else if (!token.empty() && !place.empty()) {
+    rendezvous = place;
+  } else if (hasSeveralHosts(worldNumber)) {
+    return fail(DPC_INVALID, "%s=%s and the ranks are on several hosts: %s", worldName, world,
+                token.empty() ? "they need the secret of the run, 64 hex digits in a file of mode "
+                                "0600: set DPC_TOKEN_FILE"
+                              : "no variable says where they meet: set "
+                                "DPC_RENDEZVOUS=tcp://HOST:PORT, a free port of rank 0's host");
+  } else {
     const std::string key = runKey();
     if (key.empty())
       return fail(DPC_INVALID,

@@ -22,10 +22,10 @@ struct EnvironmentOptions {
 /// meet come from the environment, which dpc-run, torchrun, Open MPI, PMI or Slurm
 /// has set. The token of the run, which all its ranks share, comes from DPC_TOKEN,
 /// DPC_TOKEN_FILE or DPC_TOKEN_FD. The ranks meet at DPC_RENDEZVOUS, or if they have
-/// a token, at MASTER_ADDR and MASTER_PORT; under torchrun, whose store listens at MASTER_PORT, at
-/// the first free one of the 16 ports after it. Without these, they meet in a directory
-/// of this user whose name derives from the run. Returns DPC_INVALID, with a message
-/// that names the variable, if a value is malformed. A token in a file descriptor
+/// a token, at the place that their launcher names (Launchers.h). Without these, ranks of one
+/// host meet in a directory of this user whose name derives from the run. Returns DPC_INVALID, with
+/// a message that names the variable, if a value is malformed, or if ranks on several hosts lack a
+/// token or a place. A token in a file descriptor
 /// can be read only once. Therefore a later call must pass the result of an earlier
 /// call as `known`, and takes the token from `known`.
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
