@@ -111,12 +111,25 @@ class Network:
         try:
             quietly('ip', 'link', 'set', 'lo', 'up')
             quietly('ip', 'link', 'add', 'br0', 'type', 'bridge')
+            quietly('ip', 'address', 'add', '10.77.0.254/24', 'dev', 'br0')
             quietly('ip', 'link', 'set', 'br0', 'up')
             for index in range(count):
                 self.hosts.append(Host(index, names))
         except BaseException:
             self.close()
             raise
+
+    def agent(self, folder):
+        """A program that runs a command on a host, as ssh does: its arguments are the host and the words of the command."""
+        path = os.path.join(folder, 'agent')
+        with open(path, 'w') as file:
+            file.write('#!/bin/sh\nhost=$1\nshift\ncase $host in\n')
+            for host in self.hosts:
+                words = ' '.join(host.command('sh', '-c'))
+                file.write(f'{host.name}) exec {words} "$*" ;;\n')
+            file.write('esac\necho "no host $host" >&2\nexit 1\n')
+        os.chmod(path, 0o755)
+        return path
 
     def close(self):
         for host in self.hosts:
