@@ -100,7 +100,9 @@ class Host:
 
 
 class Network:
-    """Some hosts on a bridge. Leaving it ends all their processes."""
+    """Some hosts on a bridge. Leaving it ends all their processes. ADDRESS is that of this process."""
+
+    ADDRESS = '10.77.0.254'
 
     def __init__(self, count, folder):
         self.hosts = []
@@ -111,7 +113,7 @@ class Network:
         try:
             quietly('ip', 'link', 'set', 'lo', 'up')
             quietly('ip', 'link', 'add', 'br0', 'type', 'bridge')
-            quietly('ip', 'address', 'add', '10.77.0.254/24', 'dev', 'br0')
+            quietly('ip', 'address', 'add', f'{self.ADDRESS}/24', 'dev', 'br0')
             quietly('ip', 'link', 'set', 'br0', 'up')
             for index in range(count):
                 self.hosts.append(Host(index, names))
@@ -120,10 +122,10 @@ class Network:
             raise
 
     def agent(self, folder):
-        """A program that runs a command on a host, as ssh does: its arguments are the host and the words of the command."""
+        """A program that runs a command on a host, as ssh does: its arguments are options, the host, and the words of the command."""
         path = os.path.join(folder, 'agent')
         with open(path, 'w') as file:
-            file.write('#!/bin/sh\nhost=$1\nshift\ncase $host in\n')
+            file.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\nshift\ncase $host in\n')
             for host in self.hosts:
                 words = ' '.join(host.command('sh', '-c'))
                 file.write(f'{host.name}) exec {words} "$*" ;;\n')

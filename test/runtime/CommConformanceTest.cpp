@@ -131,7 +131,7 @@ void onRanks(const Way &way, uint32_t ranks,
              const std::function<int(dpc_comm_t *, RankReport &)> &body,
              const std::function<void(WorldOptions &)> &adjust = {}) {
   TemporaryDirectory directory;
-  auto results = forkRanks(ranks, [&](uint32_t rank, RankReport &report) {
+  auto results = runRanks(way.transport, ranks, [&](uint32_t rank, RankReport &report) {
     WorldOptions world(rank, ranks, "file://" + directory.path, kRegion);
     world.options.bandwidth = way.bandwidth, world.options.latency = way.latency;
     if (adjust)

@@ -4,25 +4,29 @@
 #define DPC_TEST_RUNTIME_EVERYTRANSPORT_H
 
 #include "test/runtime/DeviceTransport.h"
-#include "test/runtime/ForkRanks.h"
+#include "test/runtime/MpiRanks.h"
 
 #include <gtest/gtest.h>
 
 namespace dpc::test {
 
-/// The names of the transports between hosts. The first one of the list, `auto`, chooses among the
-/// others.
+/// The names of the transports between hosts for ranks that a test forks. The first one of the
+/// list, `auto`, chooses among the others, and `mpi` needs ranks that mpirun starts.
 inline std::vector<std::string> transportNames() {
   std::vector<std::string> names;
   for (uint32_t i = 1; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
-    names.push_back(transport->name);
+    if (std::string(transport->name) != "mpi")
+      names.push_back(transport->name);
   return names;
 }
 
-/// These, and the ways of communication between devices.
+/// These, the ways of communication between devices, and MPI under each mpirun of this machine.
 inline std::vector<std::string> allTransportNames() {
   std::vector<std::string> names = transportNames();
   names.insert(names.end(), {"nccl", "staged"});
+  for (const Mpirun &mpirun : kMpiruns)
+    if (findMpirun(mpirun.name))
+      names.push_back(mpirun.name);
   return names;
 }
 
@@ -32,6 +36,8 @@ inline dpc_status_t createComm(const std::string &name, const dpc_comm_options_t
   for (const std::string &host : transportNames())
     if (name == host)
       return dpc_comm_create(name.c_str(), &options, outComm);
+  if (findMpirun(name))
+    return dpc_comm_create("mpi", &options, outComm);
   return createDeviceTransport(name, options, outComm);
 }
 

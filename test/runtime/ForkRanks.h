@@ -32,14 +32,17 @@ struct RankReport {
 };
 
 /// A directory of mode 0700 that is removed with what lies in it (one level
-/// deep).
+/// deep). In a rank that mpirun has started (MpiRanks.h), it is the directory of the test.
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {
     char pattern[] = "/tmp/dpc-test-XXXXXX";
-    path = mkdtemp(pattern);
+    const char *shared = std::getenv("DPC_TEST_SHARED");
+    path = shared ? shared : mkdtemp(pattern);
   }
   ~TemporaryDirectory() {
+    if (std::getenv("DPC_TEST_SHARED"))
+      return;
     std::string command = "rm -rf " + path;
     if (std::system(command.c_str()) != 0)
       std::perror("rm");

@@ -106,7 +106,20 @@ TEST_F(ProducedProgram, Usage) {
     EXPECT_EQ(outcome.code, 2) << bad << outcome.text;
     EXPECT_EQ(std::count(outcome.text.begin(), outcome.text.end(), '\n'), 1) << outcome.text;
   }
-  EXPECT_NE(train(1, {"--comm=mpi"}).text.find("not available yet"), std::string::npos);
+  EXPECT_NE(train(1, {"--comm=gloo"}).text.find("not available yet"), std::string::npos);
+  Outcome alone = train(2, {"--comm=mpi"});
+  EXPECT_EQ(alone.code, 2) << alone.text;
+  EXPECT_NE(alone.text.find("--comm=mpi: no mpirun has started this process"), std::string::npos)
+      << alone.text;
+  ::setenv("PMI_SIZE", "2", 1);
+  ::setenv("DPC_MPI_LIBRARY", "/nowhere/libmpi.so", 1);
+  Outcome missing = train(2, {"--comm=mpi"});
+  ::unsetenv("PMI_SIZE");
+  ::unsetenv("DPC_MPI_LIBRARY");
+  EXPECT_EQ(missing.code, 1) << missing.text;
+  EXPECT_NE(missing.text.find("--comm=mpi: DPC_MPI_LIBRARY: /nowhere/libmpi.so: cannot open"),
+            std::string::npos)
+      << missing.text;
   EXPECT_NE(train(1, {"--comm=nccl"}).text.find("not for CUDA devices"), std::string::npos);
   EXPECT_NE(run({LINEAR_2, "--help"}).text.find("--checkpoint-every=N"), std::string::npos);
   EXPECT_EQ(run({DPC_RUN}).code, 2);

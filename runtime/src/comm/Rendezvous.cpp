@@ -224,6 +224,12 @@ dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *tr
     std::memcpy(out->planHash.data(), options.plan_hash, out->planHash.size());
   if (options.token && !parseToken(options.token, &out->token))
     return fail(DPC_INVALID, "the run's token is not 64 hex digits");
+  if (out->address.empty() && out->worldSize > 1)
+    return fail(DPC_INVALID, "the ranks are on several hosts: %s",
+                options.token ? "no variable says where they meet: set "
+                                "DPC_RENDEZVOUS=tcp://HOST:PORT, a free port of rank 0's host"
+                              : "they need the secret of the run, 64 hex digits in a file of mode "
+                                "0600: set DPC_TOKEN_FILE");
   if (!options.token && out->worldSize > 1 && out->address.rfind("file://", 0) != 0)
     return fail(DPC_INVALID, "rendezvous %s needs the run's token", out->address.c_str());
   return DPC_OK;

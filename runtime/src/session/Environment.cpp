@@ -61,7 +61,8 @@ dpc_status_t findToken(std::string *out) {
 }
 
 /// Text that differs between runs of the same user: the variables by which a launcher
-/// identifies the run. Empty if the environment has none of these variables.
+/// identifies the run, or under MPICH's mpirun, the process that started all ranks of this host.
+/// Empty if the environment has none of these variables.
 std::string runKey() {
   std::string key;
   for (const char *name :
@@ -69,6 +70,8 @@ std::string runKey() {
         "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char *value = std::getenv(name))
       key += std::string(name) + "=" + value + ";";
+  if (key.empty() && std::getenv("PMI_RANK"))
+    key = "parent=" + std::to_string(::getppid());
   return key;
 }
 
@@ -118,11 +121,7 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
   } else if (!token.empty() && !place.empty()) {
     rendezvous = place;
   } else if (hasSeveralHosts(worldNumber)) {
-    return fail(DPC_INVALID, "%s=%s and the ranks are on several hosts: %s", worldName, world,
-                token.empty() ? "they need the secret of the run, 64 hex digits in a file of mode "
-                                "0600: set DPC_TOKEN_FILE"
-                              : "no variable says where they meet: set "
-                                "DPC_RENDEZVOUS=tcp://HOST:PORT, a free port of rank 0's host");
+    rendezvous.clear(); // MPI can tell them a place; other transports report it
   } else {
     const std::string key = runKey();
     if (key.empty())

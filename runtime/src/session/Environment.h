@@ -24,8 +24,9 @@ struct EnvironmentOptions {
 /// DPC_TOKEN_FILE or DPC_TOKEN_FD. The ranks meet at DPC_RENDEZVOUS, or if they have
 /// a token, at the place that their launcher names (Launchers.h). Without these, ranks of one
 /// host meet in a directory of this user whose name derives from the run. Returns DPC_INVALID, with
-/// a message that names the variable, if a value is malformed, or if ranks on several hosts lack a
-/// token or a place. A token in a file descriptor
+/// a message that names the variable, if a value is malformed. Ranks on several hosts that lack a
+/// token or a place have an empty rendezvous, with which only a transport that tells ranks their
+/// place can start. A token in a file descriptor
 /// can be read only once. Therefore a later call must pass the result of an earlier
 /// call as `known`, and takes the token from `known`.
 dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,

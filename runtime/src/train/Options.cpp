@@ -55,9 +55,8 @@ dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   out->transport = value.substr(0, at);
   if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str())) {
-    for (const char *planned : {"gloo", "mpi"})
-      if (out->transport == planned)
-        return fail(DPC_USAGE, "--comm=%s is not available yet (--help lists what is)", planned);
+    if (out->transport == "gloo")
+      return fail(DPC_USAGE, "--comm=gloo is not available yet (--help lists what is)");
     return failWithin(DPC_USAGE, "--comm");
   }
   while (at != std::string::npos) {

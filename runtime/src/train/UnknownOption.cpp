@@ -37,6 +37,11 @@ constexpr struct {
     {"--log-interval", "the file of --log=FILE.jsonl has every step"},
     {"--learning-rate", "the option is --lr=X"},
     {"--eval", "the option is --evaluate, with --eval-data=.."},
+    {"--max-restarts", "it is an option of dpc-run, before the program"},
+    {"--node-rank", "it is an option of dpc-run, before the program"},
+    {"--nodes", "it is an option of dpc-run, before the program"},
+    {"--rendezvous", "it is an option of dpc-run, before the program"},
+    {"--token-file", "it is an option of dpc-run, before the program"},
 };
 
 /// All options of training and inference programs, which Options.cpp parses.

@@ -14,6 +14,7 @@ namespace dpc::sockets {
 enum class FrameKind : uint32_t {
   start,    ///< the sender starts an operation
   data,     ///< a piece of the data of an operation
+  offer,    ///< the sender sends a piece of data over the wire, which is the next one there
   beat,     ///< heartbeat: the sender's process is running
   report,   ///< to rank 0: a failure that the sender noticed
   verdict,  ///< the failure with which the run ends
@@ -24,16 +25,16 @@ enum class FrameKind : uint32_t {
 /// The header of a frame, in this host's byte order.
 struct Frame {
   FrameKind kind;
-  uint32_t channel;      ///< start, data: the channel's index on the receiver (see Mesh.h)
-  uint64_t sequence;     ///< start, data: sequence number of the operation in its channel
-  uint64_t offset;       ///< data: offset of the payload in the transfer, in bytes
-  uint32_t phase;        ///< data: phase of the operation
+  uint32_t channel;      ///< start, data, offer: the channel's index on the receiver (see Mesh.h)
+  uint64_t sequence;     ///< start, data, offer: sequence number of the operation in its channel
+  uint64_t offset;       ///< data, offer: offset of the piece in the transfer, in bytes
+  uint32_t phase;        ///< data, offer: phase of the operation
   uint32_t bytes;        ///< length of the payload, which follows the header
   uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
   uint32_t selfReported; ///< report, verdict: 1 if the rank at fault published the failure
   uint32_t waitsFor;     ///< beat: the rank that the sender waits for, else DPC_NONE (see Mesh.h)
-  uint32_t reserved;
-  Announcement said; ///< start: the description of the operation
+  uint32_t length;       ///< offer: bytes of the piece
+  Announcement said;     ///< start: the description of the operation
 };
 static_assert(sizeof(Frame) == 72);
 

@@ -44,12 +44,12 @@ char *Exchange::output(uint64_t bytes) const { return static_cast<char *>(op.out
 
 void Exchange::send(uint32_t phase, uint32_t member, const char *from, uint64_t bytes) {
   if (bytes && member != self)
-    sends[phase].push_back({member, const_cast<char *>(from), bytes, 0});
+    sends[phase].push_back({member, const_cast<char *>(from), bytes, 0, 0});
 }
 
 void Exchange::receive(uint32_t phase, uint32_t member, char *to, uint64_t bytes) {
   if (bytes && member != self)
-    receives[phase].push_back({member, to, bytes, 0});
+    receives[phase].push_back({member, to, bytes, 0, 0});
 }
 
 /// First element of a member's shard of an all-reduce.
@@ -187,6 +187,16 @@ void Exchange::compute(uint32_t phase) {
   default:
     return;
   }
+}
+
+bool Exchange::isPostedBy(uint32_t member) const {
+  if (!hasAnnounced[member])
+    return false;
+  for (const std::vector<Transfer> &phase : receives)
+    for (const Transfer &transfer : phase)
+      if (transfer.member == member && transfer.posted < transfer.bytes)
+        return false;
+  return true;
 }
 
 uint32_t Exchange::laggard() const {

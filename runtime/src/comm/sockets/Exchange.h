@@ -16,7 +16,8 @@ struct Transfer {
   uint32_t member;
   char *at;
   uint64_t bytes;
-  uint64_t moved; ///< bytes sent or received so far
+  uint64_t moved;  ///< bytes sent or received so far
+  uint64_t posted; ///< bytes that the wire sends or receives, or has done so
 };
 
 /// An operation has two phases. When all members have announced the same operation,
@@ -59,6 +60,10 @@ public:
   /// The first member that has not announced the operation, or else the first one
   /// with an unfinished transfer. `self` if this rank waits for no member.
   uint32_t laggard() const;
+
+  /// Whether the operation is complete on this rank if `member` sends no more frames: the
+  /// member has announced it, and the wire has all pieces from the member.
+  bool isPostedBy(uint32_t member) const;
 
   const dpc_comm_op_t &operation() const { return op; }
 

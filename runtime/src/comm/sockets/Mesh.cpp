@@ -22,10 +22,11 @@ constexpr unsigned kSequenceBits = 44;
 } // namespace
 
 Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
-           std::vector<Fd> sockets)
+           std::vector<Fd> sockets, std::unique_ptr<wires::Wire> givenWire)
     : rank(options.rank), worldSize(options.world_size),
       groupCount(static_cast<uint32_t>(groups.size())), timeoutSeconds(timeoutOf(options)),
-      frozenSeconds(frozenAfter(options)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      frozenSeconds(frozenAfter(options)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      wire(std::move(givenWire)) {
   for (const Group &group : groups)
     channels.push_back({group.members, group.self, false});
   for (uint32_t r = 0; r < worldSize; ++r)
@@ -36,6 +37,8 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     connections.emplace_back(r, std::move(sockets[r]));
   if (worldSize == 1)
     return;
+  if (wire)
+    wire->attach(*this);
   sigset_t all, before; // the thread inherits this mask, so that it handles no signals
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -114,9 +117,61 @@ void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
   frame.channel = channel.onPair ? fromRank(rank) : index; // only the sender of a pair has data
   frame.sequence = sequence;
   frame.phase = exchange.phase;
-  for (Transfer &transfer : exchange.outgoing(exchange.phase))
-    connections[channel.members[transfer.member]].sendData(frame, transfer.at, transfer.bytes,
-                                                           &transfer.moved);
+  for (Transfer &transfer : exchange.outgoing(exchange.phase)) {
+    if (wire)
+      offer(frame, index, transfer);
+    else
+      connections[channel.members[transfer.member]].sendData(frame, transfer.at, transfer.bytes,
+                                                             &transfer.moved);
+  }
+}
+
+/// Sends a transfer over the wire. A frame tells the receiver of each piece where it belongs.
+/// Frames to a rank arrive in their order, so both sides post the pieces in one order.
+void Mesh::offer(Frame frame, uint32_t index, Transfer &transfer) {
+  constexpr uint64_t kLongestPiece = 1u << 30; // engines count bytes as an int
+  const uint32_t peer = channels[index].members[transfer.member];
+  frame.kind = FrameKind::offer;
+  while (transfer.posted < transfer.bytes) {
+    const uint64_t bytes = std::min(transfer.bytes - transfer.posted, kLongestPiece);
+    frame.offset = transfer.posted;
+    frame.length = static_cast<uint32_t>(bytes);
+    connections[peer].send(frame);
+    pieces[++nextTicket] = {index, frame.sequence, &transfer, bytes};
+    wire->send(peer, nextTicket, transfer.at + transfer.posted, bytes);
+    transfer.posted += bytes;
+  }
+}
+
+bool Mesh::offerArrived(uint32_t from, const Frame &frame) {
+  Transfer *transfer = transferOf(from, frame);
+  if (!wire || !transfer || frame.offset != transfer->posted ||
+      frame.length > transfer->bytes - transfer->posted)
+    return false;
+  pieces[++nextTicket] = {frame.channel, frame.sequence, transfer, frame.length};
+  wire->receive(from, nextTicket, transfer->at + transfer->posted, frame.length);
+  transfer->posted += frame.length;
+  return true;
+}
+
+void Mesh::moved(const std::vector<uint64_t> &tickets) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (uint64_t ticket : tickets) {
+    const auto at = pieces.find(ticket);
+    const Piece piece = at->second;
+    pieces.erase(at);
+    piece.transfer->moved += piece.bytes;
+    // The operation is still there, because it is not complete before its transfers are.
+    advance(piece.channel, piece.sequence, exchangeAt(channels[piece.channel], piece.sequence));
+  }
+  flush();
+  changed.notify_all();
+}
+
+void Mesh::broke(const std::string &reason) {
+  std::lock_guard<std::mutex> lock(mutex);
+  publish({rank, false, "rank " + std::to_string(rank) + " cannot communicate: " + reason});
+  flush();
 }
 
 dpc_status_t Mesh::wait(dpc_request_t request) {
@@ -142,11 +197,15 @@ dpc_status_t Mesh::waitUntilComplete(std::unique_lock<std::mutex> &lock, const C
   while (!exchange.isComplete()) {
     if (verdict)
       return failure();
-    const Wait first = {rank, channel.members[exchange.laggard()]};
+    const uint32_t laggard = exchange.laggard();
+    const Wait first = {rank, channel.members[laggard]};
+    // The last frame of a rank may overtake the data that the wire brings from the rank.
+    const bool hasLeft = first.late != rank && connections[first.late].left &&
+                         !(wire && exchange.isPostedBy(laggard));
     const double waited = monotonicSeconds() - begin;
     if (waited > toldAfter(timeoutSeconds))
       waitsFor = first.late;
-    if (first.late != rank && connections[first.late].left)
+    if (hasLeft)
       publish({first.late, false, waitText(first, "has left the run", &exchange.operation())});
     else if (waited > timeoutSeconds) {
       const Wait last = findLastWait(first, worldSize, [this](uint32_t r) { return waitOf(r); });
@@ -219,6 +278,8 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
     transferOf(from, frame)->moved += frame.bytes;
     advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
     return true;
+  case FrameKind::offer:
+    return offerArrived(from, frame);
   case FrameKind::beat:
     connections[from].waitsFor = frame.waitsFor;
     return frame.waitsFor < worldSize || frame.waitsFor == DPC_NONE;

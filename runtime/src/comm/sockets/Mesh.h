@@ -7,9 +7,11 @@
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/sockets/Connection.h"
 #include "runtime/src/comm/sockets/Exchange.h"
+#include "runtime/src/comm/wires/Wire.h"
 
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -25,11 +27,12 @@ struct RunFailure {
   std::string text;
 };
 
-class Mesh : private FrameReceiver {
+class Mesh : private FrameReceiver, private wires::WireListener {
 public:
-  /// `sockets` has one socket per rank; the socket of this rank is invalid.
-  Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
-       std::vector<Fd> sockets);
+  /// `sockets` has one socket per rank; the socket of this rank is invalid. `wire` moves the
+  /// data of operations; if it is null, the data moves over the sockets.
+  Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups, std::vector<Fd> sockets,
+       std::unique_ptr<wires::Wire> wire);
   /// Tells the other ranks that this rank starts no further operations. Waits at
   /// most two seconds for their confirmations.
   ~Mesh() override;
@@ -61,6 +64,14 @@ private:
     std::map<uint64_t, Exchange> open{};
   };
 
+  /// A piece of a transfer that the wire moves.
+  struct Piece {
+    uint32_t channel;
+    uint64_t sequence;
+    Transfer *transfer;
+    uint64_t bytes;
+  };
+
   uint32_t toRank(uint32_t rank) const { return groupCount + rank; }
   uint32_t fromRank(uint32_t rank) const { return groupCount + worldSize + rank; }
   uint32_t memberOf(uint32_t channel, uint32_t peer) const;
@@ -68,6 +79,11 @@ private:
 
   void advance(uint32_t channel, uint64_t sequence, Exchange &exchange);
   void sendPhase(uint32_t channel, uint64_t sequence, Exchange &exchange);
+  void offer(Frame frame, uint32_t channel, Transfer &transfer);
+  bool offerArrived(uint32_t from, const Frame &frame);
+  void moved(const std::vector<uint64_t> &tickets) override;
+  void broke(const std::string &reason) override;
+  bool leaveTogether();
   Transfer *transferOf(uint32_t from, const Frame &frame);
   char *placeFor(uint32_t from, const Frame &frame) override;
   bool arrived(uint32_t from, const Frame &frame, const std::string &text) override;
@@ -105,8 +121,11 @@ private:
   double lastBeat = 0;                ///< in run seconds
   uint32_t waitsFor = DPC_NONE;       ///< the rank that this rank has waited for since half the
                                       ///< timeout
+  std::map<uint64_t, Piece> pieces;   ///< by ticket
+  uint64_t nextTicket = 0;
   bool hasEnded = false;
-  Fd wake; ///< eventfd
+  Fd wake;                           ///< eventfd
+  std::unique_ptr<wires::Wire> wire; ///< null: data moves over the sockets
   std::thread thread;
 };
 

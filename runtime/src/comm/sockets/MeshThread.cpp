@@ -156,23 +156,33 @@ bool Mesh::isToldElsewhere() {
 Mesh::~Mesh() {
   if (!thread.joinable())
     return;
+  const bool isClean = leaveTogether();
+  // Meanwhile the thread still answers ranks that leave later.
+  if (wire && !wire->close(isClean))
+    (void)wire.release(); // a thread of the engine still uses it
   {
-    std::unique_lock<std::mutex> lock(mutex);
-    for (Connection &connection : connections)
-      connection.dropData();
-    sendToAll(frameOf(FrameKind::leave));
-    flush();
-    changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
-      return std::all_of(connections.begin(), connections.end(), [&](const Connection &connection) {
-        const bool isGuilty = verdict && verdict->guilty == connection.rank();
-        return !connection.isOpen() || isGuilty ||
-               (connection.farewelled && !connection.hasOutput());
-      });
-    });
+    std::lock_guard<std::mutex> lock(mutex);
     hasEnded = true;
     wakeThread();
   }
   thread.join();
+}
+
+/// Tells the others that this rank leaves, and waits until they have confirmed it. Returns
+/// whether they have, the run has not failed, and no data is under way.
+bool Mesh::leaveTogether() {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (Connection &connection : connections)
+    connection.dropData();
+  sendToAll(frameOf(FrameKind::leave));
+  flush();
+  const bool all = changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
+    return std::all_of(connections.begin(), connections.end(), [&](const Connection &connection) {
+      const bool isGuilty = verdict && verdict->guilty == connection.rank();
+      return !connection.isOpen() || isGuilty || (connection.farewelled && !connection.hasOutput());
+    });
+  });
+  return all && !verdict && pieces.empty();
 }
 
 } // namespace dpc::sockets

@@ -23,6 +23,7 @@ struct SocketsComm {
       ::munmap(memory, memoryBytes);
   }
   dpc_comm_t interface{};
+  dpc_comm_vtable_t table{};
   Hosts hosts;
   void *memory = nullptr;
   uint64_t memoryBytes = 0;
@@ -87,11 +88,12 @@ constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
 using namespace dpc::sockets;
 
 dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lobby, Hosts hosts,
-                                    dpc_comm_t **outComm) {
+                                    std::unique_ptr<wires::Wire> wire, dpc_comm_t **outComm) {
   constexpr uint32_t kMostRanks = 256; // each rank has an open socket to every other
   *outComm = nullptr;
   auto comm = std::make_unique<SocketsComm>();
-  if (dpc_status_t status = findGroups(options, "sockets", kMostRanks, &comm->groups))
+  if (dpc_status_t status =
+          findGroups(options, wire ? wire->name() : "sockets", kMostRanks, &comm->groups))
     return status;
   if (const uint64_t bytes = options.memory_bytes ? options.memory_bytes[options.rank] : 0) {
     void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -107,12 +109,15 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lo
   std::vector<Fd> sockets;
   if (dpc_status_t status = connectRanks(lobby, &sockets))
     return status;
-  comm->interface.vtable = &kSocketsTable;
+  comm->table = kSocketsTable;
+  if (wire)
+    comm->table.name = wire->name();
+  comm->interface.vtable = &comm->table;
   comm->interface.rank = options.rank;
   comm->interface.world_size = options.world_size;
   comm->hosts = std::move(hosts);
   comm->interface.hosts = comm->hosts.data();
-  comm->mesh = std::make_unique<Mesh>(options, comm->groups, std::move(sockets));
+  comm->mesh = std::make_unique<Mesh>(options, comm->groups, std::move(sockets), std::move(wire));
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

@@ -2,10 +2,13 @@
 // and creates it, and a line to kTransports.
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/local/LocalComm.h"
+#include "runtime/src/comm/mpi/MeetingPlace.h"
+#include "runtime/src/comm/mpi/MpiWire.h"
 #include "runtime/src/comm/sockets/SocketsComm.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 
 namespace dpc {
@@ -36,7 +39,25 @@ dpc_status_t meetAndSendMessages(const dpc_comm_options_t *options, dpc_comm_t *
   Lobby lobby;
   if (dpc_status_t status = lobby.open(*options, "sockets"))
     return status;
-  return createSocketsComm(*options, lobby, separateHosts(options->world_size), outComm);
+  return createSocketsComm(*options, lobby, separateHosts(options->world_size), nullptr, outComm);
+}
+
+/// Messages move through MPI, and the ranks watch each other over sockets.
+dpc_status_t meetUnderMpi(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+  if (emulatesLink(*options))
+    return refuseLink("mpi");
+  dpc_comm_options_t meet = *options;
+  mpi::MeetingPlace place;
+  Lobby lobby;
+  auto wire = std::make_unique<mpi::MpiWire>();
+  if (dpc_status_t status = wire->open(options->rank, options->world_size))
+    return status;
+  if (dpc_status_t status = mpi::findMeetingPlace(*wire, &meet, &place))
+    return status;
+  if (dpc_status_t status = lobby.open(meet, "mpi"))
+    return status;
+  return createSocketsComm(*options, lobby, separateHosts(options->world_size), std::move(wire),
+                           outComm);
 }
 
 /// Chooses `local` if all ranks can open the memory of rank 0, else `sockets`.
@@ -51,7 +72,7 @@ dpc_status_t meetAndChoose(const dpc_comm_options_t *options, dpc_comm_t **outCo
     return status;
   return std::all_of(hosts.begin(), hosts.end(), [](uint32_t lowest) { return lowest == 0; })
              ? createLocalComm(*options, lobby, outComm)
-             : createSocketsComm(*options, lobby, std::move(hosts), outComm);
+             : createSocketsComm(*options, lobby, std::move(hosts), nullptr, outComm);
 }
 
 /// The first entry is the default.
@@ -60,6 +81,7 @@ constexpr dpc_transport_t kTransports[] = {
     {"local", "[,bandwidth=1GB/s][,latency=20us]", "shared memory, or a slower link emulated",
      meetAndShareMemory},
     {"sockets", "", "messages over TCP: no memory is shared", meetAndSendMessages},
+    {"mpi", "", "messages through MPI, for ranks that mpirun starts", meetUnderMpi},
 };
 
 } // namespace

@@ -1,0 +1,203 @@
+// Makes all calls of MPI in one thread.
+
+#include "runtime/src/comm/mpi/MpiWire.h"
+
+#include "runtime/src/base/Status.h"
+
+#include <chrono>
+#include <csignal>
+#include <sched.h>
+#include <unistd.h>
+
+namespace dpc::mpi {
+
+namespace {
+/// MPI counts bytes as an int.
+constexpr uint64_t kMostBytes = 1ull << 30;
+constexpr int kTag = 0; // MPI keeps the order of messages with equal tags
+/// How often the thread yields before it begins to sleep between two looks.
+constexpr int kYields = 2000;
+constexpr useconds_t kNapMicroseconds = 20;
+/// MPI_Finalize waits for the other ranks. If one of them dies in it, nobody else would end.
+constexpr double kFinalizeSeconds = 10;
+} // namespace
+
+dpc_status_t MpiWire::open(uint32_t rank, uint32_t worldSize) {
+  if (!hasMpiLauncher())
+    return fail(DPC_USAGE, "--comm=mpi: no mpirun has started this process");
+  if (dpc_status_t status = openLibrary(&library))
+    return status;
+  sigset_t all, before; // the thread, and those of MPI, inherit this mask
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  dpc_status_t status = DPC_OK;
+  std::string reason; // the message belongs to the thread that failed
+  perform([&] {
+    status = initialize(rank, worldSize);
+    if (status != DPC_OK)
+      reason = dpc_last_error();
+  });
+  return status ? fail(status, "%s", reason.c_str()) : DPC_OK;
+}
+
+dpc_status_t MpiWire::initialize(uint32_t rank, uint32_t worldSize) {
+  int isInitialized = 0, level = 0, index = 0, size = 0;
+  library.MPI_Initialized(&isInitialized);
+  if (!isInitialized) {
+    if (const int error = library.MPI_Init_thread(nullptr, nullptr, library.funneled, &level))
+      return fail(DPC_INVALID, "--comm=mpi: MPI_Init_thread: %s", library.describe(error).c_str());
+    isOwner = true;
+    // Errors that belong to no communicator would end the process, before the ranks have
+    // found out which of them died. Since MPI 4 they are raised on MPI_COMM_SELF, before on
+    // MPI_COMM_WORLD.
+    for (const Handle each : {library.world, library.self})
+      library.MPI_Comm_set_errhandler(each, library.errorsReturn);
+  } else {
+    library.MPI_Query_thread(&level);
+    if (level != library.multiple)
+      return fail(DPC_INVALID, "--comm=mpi: this program has initialized MPI without "
+                               "MPI_THREAD_MULTIPLE, but dpc calls MPI in a thread of its own");
+  }
+  library.MPI_Comm_rank(library.world, &index);
+  library.MPI_Comm_size(library.world, &size);
+  if (static_cast<uint32_t>(index) != rank || static_cast<uint32_t>(size) != worldSize)
+    return fail(DPC_INVALID, "--comm=mpi: rank %u of %u is rank %d of %d in MPI's world", rank,
+                worldSize, index, size);
+  if (const int error = library.MPI_Comm_dup(library.world, &communicator))
+    return fail(DPC_INVALID, "--comm=mpi: MPI_Comm_dup: %s", library.describe(error).c_str());
+  library.MPI_Comm_set_errhandler(communicator, library.errorsReturn);
+  return DPC_OK;
+}
+
+dpc_status_t MpiWire::broadcast(void *data, size_t bytes) {
+  int error = 0;
+  perform([&] {
+    error = library.MPI_Bcast(data, static_cast<int>(bytes), library.byte, 0, communicator);
+  });
+  return error ? fail(DPC_PEER, "--comm=mpi: MPI_Bcast: error %d", error) : DPC_OK;
+}
+
+/// Runs a function in the thread, and waits for it.
+void MpiWire::perform(const std::function<void()> &what) {
+  std::unique_lock<std::mutex> lock(mutex);
+  task = &what;
+  changed.notify_all();
+  changed.wait(lock, [&] { return task == nullptr; });
+}
+
+void MpiWire::attach(wires::WireListener &given) {
+  std::lock_guard<std::mutex> lock(mutex);
+  listener = &given;
+}
+
+void MpiWire::send(uint32_t rank, uint64_t ticket, const char *from, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  posted.push_back({rank, ticket, const_cast<char *>(from), bytes, /*isSend=*/true, 0});
+  changed.notify_all();
+}
+
+void MpiWire::receive(uint32_t rank, uint64_t ticket, char *to, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  posted.push_back({rank, ticket, to, bytes, /*isSend=*/false, 0});
+  changed.notify_all();
+}
+
+int MpiWire::begin(Move &move) {
+  const int count = static_cast<int>(move.bytes), peer = static_cast<int>(move.rank);
+  return move.isSend ? library.MPI_Isend(move.at, count, library.byte, peer, kTag, communicator,
+                                         &move.request)
+                     : library.MPI_Irecv(move.at, count, library.byte, peer, kTag, communicator,
+                                         &move.request);
+}
+
+/// Looks at all moves once. Returns whether one of them has ended.
+bool MpiWire::advance() {
+  std::vector<uint64_t> done;
+  int error = 0;
+  for (size_t i = 0; i < active.size() && !error;) {
+    int isDone = 0;
+    StatusRoom status;
+    error = library.MPI_Test(&active[i].request, &isDone, &status);
+    if (!error && isDone) {
+      done.push_back(active[i].ticket);
+      active.erase(active.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  if (!done.empty())
+    listener->moved(done);
+  if (error) {
+    active.clear();
+    listener->broke("MPI: " + library.describe(error));
+  }
+  return !done.empty() || error;
+}
+
+void MpiWire::run() {
+  int idle = 0;
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    if (task) {
+      (*task)();
+      task = nullptr;
+      changed.notify_all();
+    }
+    if (isEnding)
+      break;
+    while (!posted.empty()) {
+      Move move = posted.front();
+      posted.pop_front();
+      lock.unlock();
+      const int error = begin(move);
+      if (error)
+        listener->broke("MPI: " + library.describe(error));
+      else
+        active.push_back(move);
+      lock.lock();
+      idle = 0;
+    }
+    if (active.empty()) {
+      changed.wait(lock, [&] { return task || isEnding || !posted.empty(); });
+      continue;
+    }
+    lock.unlock();
+    idle = advance() ? 0 : idle + 1;
+    if (idle > kYields)
+      ::usleep(kNapMicroseconds);
+    else if (idle > 0)
+      ::sched_yield();
+    lock.lock();
+  }
+  const bool finalizes = isClean && isOwner;
+  lock.unlock();
+  // After a failure MPI is not finalized, because the call could wait for ever.
+  if (finalizes)
+    library.MPI_Finalize();
+  lock.lock();
+  hasEnded = true;
+  changed.notify_all();
+}
+
+bool MpiWire::close(bool clean) {
+  if (!thread.joinable())
+    return true;
+  std::unique_lock<std::mutex> lock(mutex);
+  isClean = clean;
+  isEnding = true;
+  changed.notify_all();
+  const bool ended = changed.wait_for(lock, std::chrono::duration<double>(kFinalizeSeconds),
+                                      [&] { return hasEnded; });
+  lock.unlock();
+  if (ended)
+    thread.join();
+  else
+    thread.detach(); // a thread in MPI_Finalize cannot be ended
+  return ended;
+}
+
+MpiWire::~MpiWire() { close(false); }
+
+} // namespace dpc::mpi

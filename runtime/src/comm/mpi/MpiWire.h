@@ -1,0 +1,68 @@
+#ifndef DPC_RUNTIME_SRC_COMM_MPI_MPIWIRE_H
+#define DPC_RUNTIME_SRC_COMM_MPI_MPIWIRE_H
+
+#include "dpc/status.h"
+#include "runtime/src/comm/mpi/Library.h"
+#include "runtime/src/comm/wires/Wire.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace dpc::mpi {
+
+/// Moves bytes by MPI, between two ranks at a time. One thread makes all calls of MPI, so that
+/// MPI needs no support for threads. The thread sleeps while nothing is under way, and yields
+/// while it waits, because it may share a core with other ranks.
+class MpiWire : public wires::Wire {
+public:
+  ~MpiWire() override;
+  /// Initializes MPI, unless the program has done it. Returns DPC_USAGE if no mpirun has started
+  /// this process, and DPC_INVALID if MPI is missing, or if it counts the ranks in another way.
+  dpc_status_t open(uint32_t rank, uint32_t worldSize);
+  /// Gives all ranks the bytes of rank 0. Every rank must call it, before attach().
+  dpc_status_t broadcast(void *data, size_t bytes);
+
+  const char *name() const override { return "mpi"; }
+  void attach(wires::WireListener &listener) override;
+  void send(uint32_t rank, uint64_t ticket, const char *from, uint64_t bytes) override;
+  void receive(uint32_t rank, uint64_t ticket, char *to, uint64_t bytes) override;
+  bool close(bool isClean) override;
+
+private:
+  struct Move {
+    uint32_t rank;
+    uint64_t ticket;
+    char *at;
+    uint64_t bytes;
+    bool isSend;
+    Handle request;
+  };
+
+  dpc_status_t initialize(uint32_t rank, uint32_t worldSize);
+  int begin(Move &move);
+  void run();
+  void perform(const std::function<void()> &task);
+  bool advance();
+
+  Library library;
+  Handle communicator = 0;
+  bool isOwner = false; ///< this wire has initialized MPI, and finalizes it
+
+  std::mutex mutex; ///< protects the members below
+  std::condition_variable changed;
+  std::deque<Move> posted;
+  const std::function<void()> *task = nullptr;
+  wires::WireListener *listener = nullptr;
+  bool isEnding = false, isClean = false, hasEnded = false;
+
+  std::vector<Move> active; ///< of the thread alone
+  std::thread thread;
+};
+
+} // namespace dpc::mpi
+
+#endif // DPC_RUNTIME_SRC_COMM_MPI_MPIWIRE_H
