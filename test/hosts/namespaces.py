@@ -49,10 +49,12 @@ def quietly(*command):
 
 
 class Host:
-    """Host `index` of a network: its name is host-A, host-B, .., and its address 10.77.0.1, 10.77.0.2, .."""
+    """Host `index` of a network: its name is host-A, host-B, .., its address 10.77.0.1, 10.77.0.2, .., and a second address
+    10.78.0.1, 10.78.0.2, .."""
 
     def __init__(self, index, names):
         self.index, self.name, self.address = index, f'host-{chr(ord("A") + index)}', f'10.77.0.{index + 1}'
+        self.second = f'10.78.0.{index + 1}'
         # What the hosts share may lie in /tmp, e.g. a checkout there; then /tmp is not hidden.
         hide = '' if names.startswith('/tmp/') else 'mount -t tmpfs none /tmp && '
         setup = (f'hostname {self.name} && mount --bind {names} /etc/hosts && {hide}mount -t tmpfs none /dev/shm && '
@@ -67,7 +69,8 @@ class Host:
         self.link = f'veth{index}'
         quietly('ip', 'link', 'add', self.link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', self.process)
         quietly('ip', 'link', 'set', self.link, 'master', 'br0', 'up')
-        quietly(*self.command('ip', 'address', 'add', f'{self.address}/24', 'dev', 'eth0'))
+        for address in (self.address, self.second):
+            quietly(*self.command('ip', 'address', 'add', f'{address}/24', 'dev', 'eth0'))
         quietly(*self.command('ip', 'link', 'set', 'eth0', 'up'))
 
     def command(self, *command):
@@ -87,6 +90,11 @@ class Host:
         keep = ('cat', 'ps -e', 'sh -c hostname')
         # The first process of a host does not collect the ends of the others.
         return [line for line in listed.stdout.splitlines() if not line.startswith(keep) and '<defunct>' not in line]
+
+    def listeners(self):
+        """The addresses and ports at which processes of this host listen for TCP."""
+        listed = subprocess.run(self.command('ss', '-Htln'), capture_output=True, text=True, env=environment())
+        return [line.split()[3] for line in listed.stdout.splitlines()]
 
     def unplug(self):
         quietly('ip', 'link', 'set', self.link, 'down')
@@ -150,7 +158,7 @@ class Loopback:
 
     class Host:
         def __init__(self, index):
-            self.index, self.address = index, f'127.0.0.{index + 2}'
+            self.index, self.address, self.second = index, f'127.0.0.{index + 2}', f'127.0.1.{index + 2}'
 
         def start(self, command, **variables):
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -124,6 +124,8 @@ typedef struct dpc_comm_options_t {
                                frozen; 0 means half the timeout, but at least 2 and at most 10 */
   double bandwidth;       /**< emulated link, bytes per second; 0: as fast as memory */
   double latency;         /**< emulated link, seconds per message; 0: none */
+  const char *listen; /**< address of this host at which this rank listens for other ranks; null:
+                               the address with which the rank has reached rank 0 */
 } dpc_comm_options_t;
 
 /** A way for ranks to communicate, or a choice among such ways. The table of transports is in

@@ -52,6 +52,7 @@ typedef struct dpc_session_options_t {
                                     devices, which algorithm is the fastest. The session measures
                                     the products that the file lacks, and adds them to the file;
                                     null: cuBLASLt chooses the algorithms */
+  const char *listen;          /**< dpc_comm_options_t explains this field */
 } dpc_session_options_t;
 
 /** Sets all options to their defaults. Takes rank, world size, rendezvous and

@@ -24,6 +24,10 @@ dpc_status_t Lobby::open(const dpc_comm_options_t &options, const char *transpor
     return serveRendezvous(meet, &connections);
   if (dpc_status_t status = joinRendezvous(meet, &connections[0]))
     return status;
+  if (options.listen) {
+    ownHost = options.listen;
+    return DPC_OK;
+  }
   SocketAddress own;
   if (dpc_status_t status = localAddress(connections[0].get(), &own))
     return status;

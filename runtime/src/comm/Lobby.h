@@ -29,8 +29,9 @@ public:
 
   uint32_t rank() const { return meet.rank; }
   uint32_t worldSize() const { return meet.worldSize; }
-  /// The address with which this rank has reached rank 0, as a number. On rank 0, and if the ranks
-  /// met in a directory, it is "".
+  /// The address at which the other ranks can reach this one: the one that the options name, or the
+  /// one with which this rank has reached rank 0, as a number. On rank 0, and if the ranks met in a
+  /// directory, it is "".
   const std::string &host() const { return ownHost; }
   /// The options of the meeting, for further meetings of the same run.
   const RendezvousOptions &options() const { return meet; }

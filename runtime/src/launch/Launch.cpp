@@ -40,6 +40,7 @@ constexpr int kExecMilliseconds = 5000;
 struct Run {
   ~Run() { releaseRunPage(page); }
   NodeShare share;
+  std::string listen; ///< address of the option --listen, or empty
   Fd token;    ///< memory with the run's secret; ranks inherit the descriptor, so that the secret
                ///< is not visible as an argument
   Fd listener; ///< the socket at which rank 0 listens; the launcher binds it, so that no other job
@@ -70,6 +71,16 @@ dpc_status_t listenForRanks(const Nodes &nodes, Fd *outListener, uint16_t *outPo
   return listenOn(addresses[0].host(), outListener, outPort);
 }
 
+/// Checks that ranks can listen at the address of --listen.
+dpc_status_t checkListen(const std::string &address) {
+  Fd trial;
+  uint16_t port = 0;
+  if (address.empty())
+    return DPC_OK;
+  const dpc_status_t status = listenOn(address, &trial, &port);
+  return status ? failWithin(status, "--listen") : dpc_status_t(DPC_OK);
+}
+
 /// Agrees with the other hosts on the ranks of this one, and where all ranks meet. The hosts learn
 /// it if this one cannot start its ranks.
 dpc_status_t agreeOnShare(const LaunchOptions &options, Nodes &nodes, Run *run) {
@@ -77,7 +88,9 @@ dpc_status_t agreeOnShare(const LaunchOptions &options, Nodes &nodes, Run *run) 
   record.ranks = options.ranks;
   record.maxRestarts = options.maxRestarts;
   uint16_t port = 0;
-  record.status = checkIsThere(options.command[0]);
+  record.status = checkListen(options.listen);
+  if (record.status == DPC_OK)
+    record.status = checkIsThere(options.command[0]);
   if (record.status == DPC_OK)
     record.status = askRanks(options.command[0], &record.programRanks);
   if (record.status == DPC_OK && nodes.index() == 0)
@@ -130,6 +143,8 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   set("MASTER_ADDR", run.share.host);
   set("MASTER_PORT", std::to_string(run.share.port));
   set("DPC_RENDEZVOUS", endpointText(run.share.host, run.share.port));
+  if (!run.listen.empty())
+    set("DPC_LISTEN", run.listen);
   set("DPC_TOKEN_FD", std::to_string(run.token.get()));
   ::fcntl(run.token.get(), F_SETFD, 0);
   set("DPC_RUN_PAGE_FD", std::to_string(run.pageMemory.get()));
@@ -247,6 +262,7 @@ int launch(const LaunchOptions &options) {
         nodes ? agreeOnShare(options, *nodes, &run) : shareOfOneHost(count, &run);
     if (shared)
       return report(shared);
+    run.listen = options.listen;
     std::vector<Rank> ranks(run.share.ranks);
     dpc_status_t status = prepare(&run);
     if (status == DPC_OK) {

@@ -14,6 +14,8 @@ struct LaunchOptions {
                       ///< several hosts, an equal part of it
   uint32_t nodes = 1, nodeRank = 0;  ///< number of hosts, and which one this is
   std::string rendezvous, tokenFile; ///< where the launchers meet, and the file of their secret
+  std::string listen; ///< address at which the ranks of this host listen; empty: that with which
+                      ///< they reach rank 0
   uint32_t maxRestarts = 0;
   bool help = false, version = false;
   bool verify = false;              ///< prove the program's plan and run no step

@@ -23,11 +23,11 @@ dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest,
 
 /// Checks the options of runs over several hosts.
 dpc_status_t checkNodes(const LaunchOptions &options, const GivenOptions &given) {
-  for (const char *option : {"--node-rank", "--rendezvous", "--token-file"}) {
+  for (const char *option : {"--node-rank", "--rendezvous", "--token-file", "--listen"}) {
     const bool isGiven = given.has(option);
     if (isGiven && !given.has("--nodes"))
       return fail(DPC_USAGE, "%s needs --nodes=N, the number of hosts", option);
-    if (!isGiven && options.nodes > 1)
+    if (!isGiven && options.nodes > 1 && std::strcmp(option, "--listen") != 0)
       return fail(
           DPC_USAGE,
           "--nodes=%u needs %s (dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT "
@@ -85,6 +85,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->rendezvous = place;
     else if (const char *file = valueOf("--token-file="))
       out->tokenFile = file;
+    else if (const char *address = valueOf("--listen="))
+      out->listen = address;
     else
       return fail(DPC_USAGE, "unknown option %s, or its value is missing (--help lists all)",
                   argument.c_str());
@@ -116,6 +118,7 @@ several hosts starts a part of the ranks, and all of them end together.
   --nodes=N            number of hosts
   --node-rank=I        number of this host, from 0
   --rendezvous=tcp://HOST:PORT  where the hosts meet: an address and a free port of host 0
+  --listen=ADDRESS     address of this host at which its ranks listen for other ranks (default: the one with which they reach host 0)
   --token-file=FILE    the secret of the run, equal on all hosts: 64 hex digits in a file of mode 0600
   --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other

@@ -87,6 +87,10 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
   out->world_size = 1;
   out->listen_fd = -1;
   attachRunPage();
+  if (const char *value = std::getenv("DPC_LISTEN")) {
+    outOptions->listen = value;
+    out->listen = outOptions->listen.c_str();
+  }
   const char *rankName = nullptr, *worldName = nullptr;
   const char *rank = firstSet(
       {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, &rankName);

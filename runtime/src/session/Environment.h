@@ -15,14 +15,15 @@ struct EnvironmentOptions {
 
   dpc_session_options_t options = {};
   bool isRank = false; ///< a launcher started this process as a rank of a run
-  std::string rendezvous, token;
+  std::string rendezvous, token, listen;
 };
 
 /// Default options of a session. This rank's number and the address where the ranks
 /// meet come from the environment, which dpc-run, torchrun, Open MPI, PMI or Slurm
 /// has set. The token of the run, which all its ranks share, comes from DPC_TOKEN,
 /// DPC_TOKEN_FILE or DPC_TOKEN_FD. The ranks meet at DPC_RENDEZVOUS, or if they have
-/// a token, at the place that their launcher names (Launchers.h). Without these, ranks of one
+/// a token, at the place that their launcher names (Launchers.h). A rank listens at DPC_LISTEN, if
+/// it is set. Without these, ranks of one
 /// host meet in a directory of this user whose name derives from the run. Returns DPC_INVALID, with
 /// a message that names the variable, if a value is malformed. Ranks on several hosts that lack a
 /// token or a place have an empty rendezvous, with which only a transport that tells ranks their

@@ -22,12 +22,12 @@ using namespace dpc;
 
 dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options_t &given)
     : program(program), rendezvous(given.rendezvous ? given.rendezvous : ""),
-      token(given.token ? given.token : ""), directory(given.directory ? given.directory : ""),
-      tracePath(given.trace ? given.trace : ""), transport(given.transport ? given.transport : ""),
-      tuneFile(given.tune ? given.tune : ""), options(given),
-      schedule(given.learning_rate > 0
-                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
-                   : program.schedule),
+      token(given.token ? given.token : ""), listen(given.listen ? given.listen : ""),
+      directory(given.directory ? given.directory : ""), tracePath(given.trace ? given.trace : ""),
+      transport(given.transport ? given.transport : ""), tuneFile(given.tune ? given.tune : ""),
+      options(given), schedule(given.learning_rate > 0
+                                   ? dpc_schedule_with_rate(&program.schedule, given.learning_rate)
+                                   : program.schedule),
       loader(program, given.rank), hasValue(program.state_count),
       metricValues(program.metric_count) {
   control.seed = given.seed;
@@ -79,6 +79,7 @@ dpc_status_t dpc_session::open() {
   meet.rendezvous = rendezvous.c_str();
   meet.token = token.empty() ? nullptr : token.c_str();
   meet.listen_fd = options.listen_fd;
+  meet.listen = listen.empty() ? nullptr : listen.c_str();
   meet.timeout_seconds = options.timeout_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;

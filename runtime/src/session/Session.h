@@ -57,7 +57,7 @@ struct dpc_session {
   dpc_status_t agree(dpc_status_t status);
 
   const dpc_program_t &program;
-  std::string rendezvous, token, directory, tracePath, transport, tuneFile;
+  std::string rendezvous, token, listen, directory, tracePath, transport, tuneFile;
   dpc_session_options_t options;
   dpc_schedule_t schedule; ///< the program's schedule, with the learning rate of the options
   dpc_comm_t *comm = nullptr;

@@ -37,6 +37,7 @@ constexpr struct {
     {"--log-interval", "the file of --log=FILE.jsonl has every step"},
     {"--learning-rate", "the option is --lr=X"},
     {"--eval", "the option is --evaluate, with --eval-data=.."},
+    {"--listen", "it is an option of dpc-run, before the program"},
     {"--max-restarts", "it is an option of dpc-run, before the program"},
     {"--node-rank", "it is an option of dpc-run, before the program"},
     {"--nodes", "it is an option of dpc-run, before the program"},
