@@ -49,8 +49,8 @@ def quietly(*command):
 
 
 class Host:
-    """Host `index` of a network: its name is host-A, host-B, .., its address 10.77.0.1, 10.77.0.2, .., and a second address
-    10.78.0.1, 10.78.0.2, .."""
+    """Host `index` of a network: its name is host-A, host-B, .., its address 10.77.0.1, 10.77.0.2, .., and at times a second
+    address 10.78.0.1, 10.78.0.2, .."""
 
     def __init__(self, index, names):
         self.index, self.name, self.address = index, f'host-{chr(ord("A") + index)}', f'10.77.0.{index + 1}'
@@ -69,8 +69,7 @@ class Host:
         self.link = f'veth{index}'
         quietly('ip', 'link', 'add', self.link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', self.process)
         quietly('ip', 'link', 'set', self.link, 'master', 'br0', 'up')
-        for address in (self.address, self.second):
-            quietly(*self.command('ip', 'address', 'add', f'{address}/24', 'dev', 'eth0'))
+        quietly(*self.command('ip', 'address', 'add', f'{self.address}/24', 'dev', 'eth0'))
         quietly(*self.command('ip', 'link', 'set', 'eth0', 'up'))
 
     def command(self, *command):
@@ -90,6 +89,12 @@ class Host:
         keep = ('cat', 'ps -e', 'sh -c hostname')
         # The first process of a host does not collect the ends of the others.
         return [line for line in listed.stdout.splitlines() if not line.startswith(keep) and '<defunct>' not in line]
+
+    def add_second(self):
+        quietly(*self.command('ip', 'address', 'add', f'{self.second}/24', 'dev', 'eth0'))
+
+    def remove_second(self):
+        quietly(*self.command('ip', 'address', 'delete', f'{self.second}/24', 'dev', 'eth0'))
 
     def listeners(self):
         """The addresses and ports at which processes of this host listen for TCP."""
@@ -159,6 +164,11 @@ class Loopback:
     class Host:
         def __init__(self, index):
             self.index, self.address, self.second = index, f'127.0.0.{index + 2}', f'127.0.1.{index + 2}'
+
+        def add_second(self):
+            pass  # each address of 127.0.0.0/8 is one of this machine
+
+        remove_second = add_second
 
         def start(self, command, **variables):
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
