@@ -4,6 +4,7 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <sched.h>
@@ -20,6 +21,8 @@ constexpr int kYields = 2000;
 constexpr useconds_t kNapMicroseconds = 20;
 /// MPI_Finalize waits for the other ranks. If one of them dies in it, nobody else would end.
 constexpr double kFinalizeSeconds = 10;
+/// Longest wait for MPI to connect the ranks, as long as ranks wait for each other to join.
+constexpr double kConnectSeconds = 60;
 } // namespace
 
 dpc_status_t MpiWire::open(uint32_t rank, uint32_t worldSize) {
@@ -32,14 +35,8 @@ dpc_status_t MpiWire::open(uint32_t rank, uint32_t worldSize) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  dpc_status_t status = DPC_OK;
-  std::string reason; // the message belongs to the thread that failed
-  perform([&] {
-    status = initialize(rank, worldSize);
-    if (status != DPC_OK)
-      reason = dpc_last_error();
-  });
-  return status ? fail(status, "%s", reason.c_str()) : DPC_OK;
+  return perform("connect the ranks",
+                 [this, rank, worldSize] { return initialize(rank, worldSize); });
 }
 
 dpc_status_t MpiWire::initialize(uint32_t rank, uint32_t worldSize) {
@@ -72,19 +69,31 @@ dpc_status_t MpiWire::initialize(uint32_t rank, uint32_t worldSize) {
 }
 
 dpc_status_t MpiWire::broadcast(void *data, size_t bytes) {
-  int error = 0;
-  perform([&] {
-    error = library.MPI_Bcast(data, static_cast<int>(bytes), library.byte, 0, communicator);
+  const auto *from = static_cast<const char *>(data);
+  shared.assign(from, from + bytes);
+  const dpc_status_t status = perform("tell the ranks where they meet", [this] {
+    const int error = library.MPI_Bcast(shared.data(), static_cast<int>(shared.size()),
+                                        library.byte, 0, communicator);
+    return error ? fail(DPC_PEER, "--comm=mpi: MPI_Bcast: %s", library.describe(error).c_str())
+                 : dpc_status_t(DPC_OK);
   });
-  return error ? fail(DPC_PEER, "--comm=mpi: MPI_Bcast: error %d", error) : DPC_OK;
+  if (status == DPC_OK)
+    std::copy(shared.begin(), shared.end(), static_cast<char *>(data));
+  return status;
 }
 
-/// Runs a function in the thread, and waits for it.
-void MpiWire::perform(const std::function<void()> &what) {
+/// Runs a function in the thread, and waits for it. MPI has no time limits.
+dpc_status_t MpiWire::perform(const char *what, std::function<dpc_status_t()> given) {
   std::unique_lock<std::mutex> lock(mutex);
-  task = &what;
+  task = std::move(given);
   changed.notify_all();
-  changed.wait(lock, [&] { return task == nullptr; });
+  if (!changed.wait_for(lock, std::chrono::duration<double>(kConnectSeconds),
+                        [&] { return !task; }))
+    return fail(DPC_PEER,
+                "--comm=mpi: MPI did not %s within %.0f s; mpirun's messages may say why "
+                "(e.g. networks that not all hosts have)",
+                what, kConnectSeconds);
+  return taskStatus ? fail(taskStatus, "%s", taskReason.c_str()) : DPC_OK;
 }
 
 void MpiWire::attach(wires::WireListener &given) {
@@ -141,7 +150,12 @@ void MpiWire::run() {
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
     if (task) {
-      (*task)();
+      lock.unlock();
+      const dpc_status_t status = task();
+      const std::string reason = status ? dpc_last_error() : ""; // belongs to this thread
+      lock.lock();
+      taskStatus = status;
+      taskReason = reason;
       task = nullptr;
       changed.notify_all();
     }

@@ -21,7 +21,8 @@ class MpiWire : public wires::Wire {
 public:
   ~MpiWire() override;
   /// Initializes MPI, unless the program has done it. Returns DPC_USAGE if no mpirun has started
-  /// this process, and DPC_INVALID if MPI is missing, or if it counts the ranks in another way.
+  /// this process, DPC_INVALID if MPI is missing, or if it counts the ranks in another way, and
+  /// DPC_PEER if MPI does not connect the ranks in time.
   dpc_status_t open(uint32_t rank, uint32_t worldSize);
   /// Gives all ranks the bytes of rank 0. Every rank must call it, before attach().
   dpc_status_t broadcast(void *data, size_t bytes);
@@ -45,7 +46,7 @@ private:
   dpc_status_t initialize(uint32_t rank, uint32_t worldSize);
   int begin(Move &move);
   void run();
-  void perform(const std::function<void()> &task);
+  dpc_status_t perform(const char *what, std::function<dpc_status_t()> task);
   bool advance();
 
   Library library;
@@ -55,7 +56,11 @@ private:
   std::mutex mutex; ///< protects the members below
   std::condition_variable changed;
   std::deque<Move> posted;
-  const std::function<void()> *task = nullptr;
+  // A call of MPI that does not end stays in the thread, so all that it uses belongs to the wire.
+  std::function<dpc_status_t()> task;
+  dpc_status_t taskStatus = DPC_OK;
+  std::string taskReason;
+  std::vector<char> shared; ///< the bytes of broadcast()
   wires::WireListener *listener = nullptr;
   bool isEnding = false, isClean = false, hasEnded = false;
 

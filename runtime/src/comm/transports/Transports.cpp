@@ -50,10 +50,15 @@ dpc_status_t meetUnderMpi(const dpc_comm_options_t *options, dpc_comm_t **outCom
   mpi::MeetingPlace place;
   Lobby lobby;
   auto wire = std::make_unique<mpi::MpiWire>();
-  if (dpc_status_t status = wire->open(options->rank, options->world_size))
-    return status;
-  if (dpc_status_t status = mpi::findMeetingPlace(*wire, &meet, &place))
-    return status;
+  dpc_status_t found = wire->open(options->rank, options->world_size);
+  if (found == DPC_OK)
+    found = mpi::findMeetingPlace(*wire, &meet, &place);
+  if (found != DPC_OK) {
+    const std::string reason = dpc_last_error();
+    if (!wire->close(false))
+      (void)wire.release(); // a call of MPI does not end
+    return fail(found, "%s", reason.c_str());
+  }
   if (dpc_status_t status = lobby.open(meet, "mpi"))
     return status;
   return createSocketsComm(*options, lobby, separateHosts(options->world_size), std::move(wire),
