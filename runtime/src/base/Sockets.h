@@ -18,7 +18,7 @@ namespace dpc {
 /// belong to this user.
 dpc_status_t listenAt(const std::string &address, Fd *outFd);
 
-/// Listens on a free port of the address `host`, a number.
+/// Listens on a free port of the address `host`, a number or a name.
 dpc_status_t listenOn(const std::string &host, Fd *outFd, uint16_t *outPort);
 
 /// Removes the socket that listenAt created for file://DIR. Also removes the

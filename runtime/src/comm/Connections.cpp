@@ -15,7 +15,7 @@ namespace dpc {
 
 namespace {
 
-/// What a rank tells the others: the address at which it listens, and on rank 0 a
+/// The record that a rank sends to the others: the address at which it listens, and on rank 0 a
 /// random secret, from which all ranks derive the token of the further meetings.
 struct Contact {
   char host[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE]; ///< a number, with the scope of IPv6

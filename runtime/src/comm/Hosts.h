@@ -7,7 +7,7 @@ namespace dpc {
 
 /// For each rank, the lowest rank whose memory it can open. Equal on all ranks. Two ranks
 /// can open each other's memory if they are processes of one user on one host, and see
-/// each other's process numbers. If a rank can open nobody's memory, it has its own number.
+/// each other's process numbers. A rank that can open no other rank's memory has its own number.
 using Hosts = std::vector<uint32_t>;
 
 /// Finds the hosts of the ranks. Each rank makes a small file in memory, and tries to open

@@ -6,6 +6,7 @@
 #include "runtime/src/comm/Rendezvous.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
@@ -204,6 +205,14 @@ bool parseToken(const char *hex, Digest *outToken) {
     (*outToken)[i] = static_cast<uint8_t>(value);
   }
   return true;
+}
+
+dpc_status_t makeToken(std::string *out) {
+  Digest secret;
+  if (dpc_status_t status = randomDigest(&secret))
+    return status;
+  *out = toHex(secret.data(), secret.size());
+  return DPC_OK;
 }
 
 dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *transport,

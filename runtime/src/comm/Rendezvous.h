@@ -49,6 +49,9 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection)
 /// Converts 64 hex digits to 32 bytes. Returns false for any other text.
 bool parseToken(const char *hex, Digest *outToken);
 
+/// Makes the secret of a run: 64 hex digits.
+dpc_status_t makeToken(std::string *out);
+
 /// Gets 32 random bytes from the kernel, which are good enough for a secret.
 dpc_status_t randomDigest(Digest *out);
 

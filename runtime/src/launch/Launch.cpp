@@ -4,7 +4,6 @@
 
 #include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Fd.h"
-#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
@@ -53,22 +52,9 @@ struct Run {
 dpc_status_t shareOfOneHost(uint32_t ranks, Run *run) {
   run->share.ranks = run->share.worldSize = ranks;
   run->share.host = "127.0.0.1";
-  Digest secret;
-  if (dpc_status_t status = randomDigest(&secret))
+  if (dpc_status_t status = makeToken(&run->share.token))
     return status;
-  run->share.token = toHex(secret.data(), secret.size());
   return listenOn(run->share.host, &run->listener, &run->share.port);
-}
-
-/// Listens for the other ranks at the address at which the launchers have met.
-dpc_status_t listenForRanks(const Nodes &nodes, Fd *outListener, uint16_t *outPort) {
-  Endpoint place;
-  std::vector<SocketAddress> addresses;
-  if (dpc_status_t status = parseEndpoint(endpointText(nodes.meetingHost(), 1), &place))
-    return status;
-  if (dpc_status_t status = resolve(place, &addresses))
-    return status;
-  return listenOn(addresses[0].host(), outListener, outPort);
 }
 
 /// Checks that ranks can listen at the address of --listen.
@@ -94,7 +80,7 @@ dpc_status_t agreeOnShare(const LaunchOptions &options, Nodes &nodes, Run *run) 
   if (record.status == DPC_OK)
     record.status = askRanks(options.command[0], &record.programRanks);
   if (record.status == DPC_OK && nodes.index() == 0)
-    record.status = listenForRanks(nodes, &run->listener, &port);
+    record.status = listenOn(nodes.meetingHost(), &run->listener, &port);
   if (record.status != DPC_OK)
     std::snprintf(record.text, sizeof record.text, "%s", dpc_last_error());
   const EarlyInterrupts early;

@@ -15,22 +15,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <initializer_list>
 #include <string>
 #include <unistd.h>
 
 namespace dpc {
 
 namespace {
-
-const char *firstSet(std::initializer_list<const char *> names, const char **outName) {
-  for (const char *name : names)
-    if (const char *value = std::getenv(name)) {
-      *outName = name;
-      return value;
-    }
-  return nullptr;
-}
 
 dpc_status_t parseCount(const char *name, const char *value, uint32_t lowest, uint32_t highest,
                         uint32_t *out) {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 
 namespace dpc {
 
@@ -16,16 +15,9 @@ namespace {
 
 constexpr uint32_t kPorts = 16;
 
-const char *firstOf(std::initializer_list<const char *> names) {
-  for (const char *name : names)
-    if (const char *value = std::getenv(name))
-      return value;
-  return nullptr;
-}
-
 /// The number in the first of the variables that is set; `otherwise` if none is a number.
 uint64_t numberOf(std::initializer_list<const char *> names, uint64_t otherwise) {
-  const char *value = firstOf(names);
+  const char *value = firstSet(names);
   uint64_t number = 0;
   return value && parseWhole(value, 0, UINT32_MAX, &number) ? number : otherwise;
 }
@@ -34,7 +26,7 @@ uint64_t numberOf(std::initializer_list<const char *> names, uint64_t otherwise)
 /// outgoing connections.
 std::string slurmPlace() {
   constexpr uint32_t kFirstPort = 16384, kSpan = 8192;
-  const char *hosts = firstOf({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"});
+  const char *hosts = firstSet({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"});
   const std::string host = hosts ? firstHost(hosts) : "";
   if (!std::getenv("SLURM_PROCID") || host.empty())
     return "";
@@ -45,6 +37,16 @@ std::string slurmPlace() {
 }
 
 } // namespace
+
+const char *firstSet(std::initializer_list<const char *> names, const char **outName) {
+  for (const char *name : names)
+    if (const char *value = std::getenv(name)) {
+      if (outName)
+        *outName = name;
+      return value;
+    }
+  return nullptr;
+}
 
 bool hasSeveralHosts(uint32_t worldSize) {
   const uint64_t here =

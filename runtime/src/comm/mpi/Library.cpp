@@ -68,33 +68,21 @@ dpc_status_t openAny(void **outLibrary, std::string *outPath) {
                     "(libmpi.so.12, libmpich.so.12) nor libmpi_abi.so is there");
 }
 
-/// Sets the constants of the ABI that the library has.
-void setConstants(void *library, bool isStandard, Library *out) {
+constexpr Constants kMpichConstants = {0x44000000, 0x44000001, 0x4c00010d, 0x54000001, 1, 3};
+constexpr Constants kStandardConstants = {0x101, 0x102, 0x247, 0x143, 1024, 4096};
+
+/// The constants of Open MPI, whose handles are addresses in the library. `world` is 0 if the
+/// library is another one.
+Constants findOpenMpiConstants(void *library) {
   const auto address = [&](const char *name) {
     return reinterpret_cast<Handle>(::dlsym(library, name));
   };
-  if (address("ompi_mpi_comm_world")) {
-    out->world = address("ompi_mpi_comm_world");
-    out->self = address("ompi_mpi_comm_self");
-    out->byte = address("ompi_mpi_byte");
-    out->errorsReturn = address("ompi_mpi_errors_return");
-    out->funneled = 1;
-    out->multiple = 3;
-  } else if (isStandard) {
-    out->world = 0x101;
-    out->self = 0x102;
-    out->byte = 0x247;
-    out->errorsReturn = 0x143;
-    out->funneled = 1024;
-    out->multiple = 4096;
-  } else {
-    out->world = 0x44000000;
-    out->self = 0x44000001;
-    out->byte = 0x4c00010d;
-    out->errorsReturn = 0x54000001;
-    out->funneled = 1;
-    out->multiple = 3;
-  }
+  return {address("ompi_mpi_comm_world"),
+          address("ompi_mpi_comm_self"),
+          address("ompi_mpi_byte"),
+          address("ompi_mpi_errors_return"),
+          1,
+          3};
 }
 
 } // namespace
@@ -133,7 +121,9 @@ dpc_status_t openLibrary(Library *out) {
   // The functions of the standard ABI have the names of all others, and it has no constants
   // that a program could look up. So the name of its file tells it apart.
   const bool isStandard = out->path.find("libmpi_abi") != std::string::npos;
-  setConstants(library, isStandard, out);
+  out->constants = findOpenMpiConstants(library);
+  if (!out->constants.world)
+    out->constants = isStandard ? kStandardConstants : kMpichConstants;
   return DPC_OK;
 }
 

@@ -1,5 +1,5 @@
 // The functions of MPI that dpc uses, with declarations of our own: one binary works with
-// Open MPI, with MPICH and what is compatible with it, and with the ABI of MPI 5.
+// Open MPI, with MPICH and compatible libraries, and with the ABI of MPI 5.
 #ifndef DPC_RUNTIME_SRC_COMM_MPI_LIBRARY_H
 #define DPC_RUNTIME_SRC_COMM_MPI_LIBRARY_H
 
@@ -11,7 +11,7 @@
 namespace dpc::mpi {
 
 /// A handle of MPI: a pointer in Open MPI and in the ABI of MPI 5, an int in MPICH. A call
-/// passes both in one register, of which MPICH reads the lower half. A function that returns
+/// passes both in one register, and MPICH reads its lower half. A function that returns
 /// a handle writes 4 or 8 bytes, so the variable must be zero before.
 using Handle = uintptr_t;
 
@@ -37,14 +37,19 @@ struct StatusRoom {
   X(MPI_Error_string, (int, char *, int *))                                                        \
   X(MPI_Get_library_version, (char *, int *))
 
+/// The constants of an ABI: handles, and the numbers of the levels of thread support.
+struct Constants {
+  Handle world, self, byte, errorsReturn;
+  int funneled, multiple;
+};
+
 struct Library {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): `parameters` has parentheses already.
 #define DPC_MPI_POINTER(name, parameters) int(*name) parameters = nullptr;
   DPC_MPI_FUNCTIONS(DPC_MPI_POINTER)
 #undef DPC_MPI_POINTER
-  Handle world = 0, self = 0, byte = 0, errorsReturn = 0;
-  int funneled = 0, multiple = 0; ///< numbers of the levels of thread support
-  std::string path;               ///< for messages
+  Constants constants = {};
+  std::string path; ///< for messages
 
   /// The text of an error code.
   std::string describe(int error) const;

@@ -3,7 +3,6 @@
 #include "runtime/src/comm/mpi/MeetingPlace.h"
 
 #include "runtime/src/base/Endpoint.h"
-#include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Rendezvous.h"
@@ -29,16 +28,16 @@ struct Told {
 dpc_status_t listenForOthers(Told *out, Fd *outListener) {
   const std::string host = outerAddress();
   uint16_t port = 0;
-  Digest secret;
+  std::string token;
   if (host.empty())
     return fail(DPC_INVALID, "--comm=mpi: the host of rank 0 has no address that other hosts can "
                              "reach: set DPC_RENDEZVOUS=tcp://HOST:PORT and DPC_TOKEN_FILE");
   if (dpc_status_t status = listenOn(host, outListener, &port))
     return status;
-  if (dpc_status_t status = randomDigest(&secret))
+  if (dpc_status_t status = makeToken(&token))
     return status;
   std::snprintf(out->rendezvous, sizeof out->rendezvous, "%s", endpointText(host, port).c_str());
-  std::snprintf(out->token, sizeof out->token, "%s", toHex(secret.data(), secret.size()).c_str());
+  std::snprintf(out->token, sizeof out->token, "%s", token.c_str());
   return DPC_OK;
 }
 

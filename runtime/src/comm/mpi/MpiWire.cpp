@@ -19,7 +19,8 @@ constexpr int kTag = 0; // MPI keeps the order of messages with equal tags
 /// How often the thread yields before it begins to sleep between two looks.
 constexpr int kYields = 2000;
 constexpr useconds_t kNapMicroseconds = 20;
-/// MPI_Finalize waits for the other ranks. If one of them dies in it, nobody else would end.
+/// MPI_Finalize waits for the other ranks. If one of them dies in it, the others would wait for
+/// ever.
 constexpr double kFinalizeSeconds = 10;
 /// Longest wait for MPI to connect the ranks, as long as ranks wait for each other to join.
 constexpr double kConnectSeconds = 60;
@@ -43,28 +44,29 @@ dpc_status_t MpiWire::initialize(uint32_t rank, uint32_t worldSize) {
   int isInitialized = 0, level = 0, index = 0, size = 0;
   library.MPI_Initialized(&isInitialized);
   if (!isInitialized) {
-    if (const int error = library.MPI_Init_thread(nullptr, nullptr, library.funneled, &level))
+    if (const int error =
+            library.MPI_Init_thread(nullptr, nullptr, library.constants.funneled, &level))
       return fail(DPC_INVALID, "--comm=mpi: MPI_Init_thread: %s", library.describe(error).c_str());
     isOwner = true;
     // Errors that belong to no communicator would end the process, before the ranks have
     // found out which of them died. Since MPI 4 they are raised on MPI_COMM_SELF, before on
     // MPI_COMM_WORLD.
-    for (const Handle each : {library.world, library.self})
-      library.MPI_Comm_set_errhandler(each, library.errorsReturn);
+    for (const Handle each : {library.constants.world, library.constants.self})
+      library.MPI_Comm_set_errhandler(each, library.constants.errorsReturn);
   } else {
     library.MPI_Query_thread(&level);
-    if (level != library.multiple)
+    if (level != library.constants.multiple)
       return fail(DPC_INVALID, "--comm=mpi: this program has initialized MPI without "
                                "MPI_THREAD_MULTIPLE, but dpc calls MPI in a thread of its own");
   }
-  library.MPI_Comm_rank(library.world, &index);
-  library.MPI_Comm_size(library.world, &size);
+  library.MPI_Comm_rank(library.constants.world, &index);
+  library.MPI_Comm_size(library.constants.world, &size);
   if (static_cast<uint32_t>(index) != rank || static_cast<uint32_t>(size) != worldSize)
     return fail(DPC_INVALID, "--comm=mpi: rank %u of %u is rank %d of %d in MPI's world", rank,
                 worldSize, index, size);
-  if (const int error = library.MPI_Comm_dup(library.world, &communicator))
+  if (const int error = library.MPI_Comm_dup(library.constants.world, &communicator))
     return fail(DPC_INVALID, "--comm=mpi: MPI_Comm_dup: %s", library.describe(error).c_str());
-  library.MPI_Comm_set_errhandler(communicator, library.errorsReturn);
+  library.MPI_Comm_set_errhandler(communicator, library.constants.errorsReturn);
   return DPC_OK;
 }
 
@@ -73,7 +75,7 @@ dpc_status_t MpiWire::broadcast(void *data, size_t bytes) {
   shared.assign(from, from + bytes);
   const dpc_status_t status = perform("tell the ranks where they meet", [this] {
     const int error = library.MPI_Bcast(shared.data(), static_cast<int>(shared.size()),
-                                        library.byte, 0, communicator);
+                                        library.constants.byte, 0, communicator);
     return error ? fail(DPC_PEER, "--comm=mpi: MPI_Bcast: %s", library.describe(error).c_str())
                  : dpc_status_t(DPC_OK);
   });
@@ -115,10 +117,10 @@ void MpiWire::receive(uint32_t rank, uint64_t ticket, char *to, uint64_t bytes) 
 
 int MpiWire::begin(Move &move) {
   const int count = static_cast<int>(move.bytes), peer = static_cast<int>(move.rank);
-  return move.isSend ? library.MPI_Isend(move.at, count, library.byte, peer, kTag, communicator,
-                                         &move.request)
-                     : library.MPI_Irecv(move.at, count, library.byte, peer, kTag, communicator,
-                                         &move.request);
+  return move.isSend ? library.MPI_Isend(move.at, count, library.constants.byte, peer, kTag,
+                                         communicator, &move.request)
+                     : library.MPI_Irecv(move.at, count, library.constants.byte, peer, kTag,
+                                         communicator, &move.request);
 }
 
 /// Looks at all moves once. Returns whether one of them has ended.

@@ -7,7 +7,7 @@
 
 namespace dpc::wires {
 
-/// Learns what a wire has done. The wire calls it from a thread of its own.
+/// A listener learns which moves a wire has completed. The wire calls it from a thread of its own.
 class WireListener {
 public:
   virtual ~WireListener() = default;
@@ -23,12 +23,12 @@ public:
 /// and no time limit.
 ///
 /// The n-th send to a rank meets the n-th receive of that rank from this one, and both
-/// have the same number of bytes. None of the functions but close() waits.
+/// have the same number of bytes. Only close() waits.
 class Wire {
 public:
   virtual ~Wire() = default;
   virtual const char *name() const = 0;
-  /// From now on, `listener` learns what is complete.
+  /// The wire reports completed moves to `listener` from now on.
   virtual void attach(WireListener &listener) = 0;
   /// The memory must stay as it is until the listener gets the ticket.
   virtual void send(uint32_t rank, uint64_t ticket, const char *from, uint64_t bytes) = 0;
