@@ -4,7 +4,9 @@
 #include "test/runtime/EveryTransport.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <random>
 #include <tuple>
 
 using namespace dpc::test;
@@ -295,6 +297,73 @@ TEST_P(Comm, GroupFamilies) {
           return code;
         const double wantRow[] = {3, 3, 12, 12}, wantColumn[] = {5, 10, 5, 10};
         return x[2] == wantRow[comm->rank] && x[3] == wantColumn[comm->rank] ? 0 : 9;
+      },
+      [](WorldOptions &w) { w.options.families = families, w.options.family_count = 3; });
+}
+
+/// An all-reduce or a message of a random size, in a random family.
+dpc_comm_op_t randomOperation(std::mt19937 &random, uint64_t number, uint32_t rank) {
+  const uint32_t family = random() % 3, kind = random() % 3;
+  const uint64_t count = std::array<uint64_t, 4>{1, 100, 2049, 20000}[random() % 4];
+  const uint32_t indices[] = {rank, rank % 2, rank / 2}, sizes[] = {6, 2, 3};
+  dpc_comm_op_t op = {DPC_OP_ALL_REDUCE, family, 0,      DPC_F32, DPC_SUM,
+                      DPC_NONE,          count,  number, nullptr, nullptr};
+  if (kind == 1) { // member 0 of each group sends to the last one
+    op.peer = indices[family] == 0 ? sizes[family] - 1 : 0;
+    op.op = indices[family] == 0                   ? DPC_OP_SEND
+            : indices[family] == sizes[family] - 1 ? DPC_OP_RECV
+                                                   : DPC_OP_BARRIER;
+  }
+  return op;
+}
+
+// Operations of all groups are under way together, and each rank waits for them in another order.
+TEST_P(Comm, OperationsOfAllGroupsTogether) {
+  static const uint32_t pairs[] = {0, 1, 2, 3, 4, 5}, columns[] = {0, 2, 4, 1, 3, 5};
+  static const dpc_group_family_t families[] = {
+      {"world", 1, 6, pairs}, {"model", 3, 2, pairs}, {"data", 2, 3, columns}};
+  onRanks(
+      6,
+      [](dpc_comm_t *comm, RankReport &report) {
+        if (isDeviceTransport(comm))
+          return 0; // a device moves one operation after the other
+        constexpr int kRounds = 20, kTogether = 16;
+        constexpr uint64_t kCount = 20000;
+        float *x = allocate<float>(comm, kTogether * kCount * sizeof(float));
+        std::mt19937 random(7), own(comm->rank);
+        const uint32_t rank = comm->rank;
+        for (int round = 0; round < kRounds; ++round) {
+          std::vector<std::pair<dpc_comm_op_t, dpc_request_t>> started;
+          for (int i = 0; i < kTogether; ++i) {
+            dpc_comm_op_t op = randomOperation(random, i, rank);
+            if (op.op == DPC_OP_BARRIER)
+              continue; // this rank has no part in a message
+            op.in = op.out = x + i * kCount;
+            std::fill(x + i * kCount, x + i * kCount + op.count, float(rank + i));
+            started.push_back({op, 0});
+            if (int code = comm->vtable->start(comm, &op, &started.back().second))
+              return code;
+          }
+          std::shuffle(started.begin(), started.end(), own);
+          for (const auto &[op, request] : started) {
+            if (int code = comm->vtable->wait(comm, request))
+              return code;
+            const float each = float(op.buffer_id);
+            const float sums[] = {15 + 6 * each, float(rank / 2 * 4 + 1) + 2 * each,
+                                  float(6 + 3 * (rank % 2)) + 3 * each};
+            const uint32_t senders[] = {0, rank / 2 * 2, rank % 2};
+            const float want = op.op == DPC_OP_SEND   ? rank + each
+                               : op.op == DPC_OP_RECV ? senders[op.family] + each
+                                                      : sums[op.family];
+            const float *out = static_cast<float *>(op.out);
+            for (uint64_t i = 0; i < op.count; ++i)
+              if (out[i] != want) {
+                std::snprintf(report.message, sizeof report.message, "%g, not %g", out[i], want);
+                return 9;
+              }
+          }
+        }
+        return int(dpc_comm_barrier(comm));
       },
       [](WorldOptions &w) { w.options.families = families, w.options.family_count = 3; });
 }

@@ -18,8 +18,9 @@ struct Member {
   float *x = nullptr;
 
   int run(uint32_t op, uint32_t peer, uint64_t count, uint64_t buffer, uint32_t dtype = DPC_F32,
-          uint32_t reduction = DPC_SUM) const {
-    const dpc_comm_op_t request = {op, 0, peer, dtype, reduction, DPC_NONE, count, buffer, x, x};
+          uint32_t reduction = DPC_SUM, uint32_t family = 0) const {
+    const dpc_comm_op_t request = {op,       family, peer,   dtype, reduction,
+                                   DPC_NONE, count,  buffer, x,     x};
     return dpc_comm_run(comm, &request);
   }
   int allReduce(uint64_t count, uint64_t buffer, uint32_t dtype = DPC_F32,
@@ -33,7 +34,8 @@ struct Member {
 std::vector<RankResult>
 onMembers(const std::string &transport, uint32_t ranks, double timeout,
           const std::function<int(const Member &)> &body,
-          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {}) {
+          const std::function<void(const std::vector<pid_t> &)> &meanwhile = {},
+          const std::function<void(WorldOptions &)> &adjust = {}) {
   TemporaryDirectory directory;
   return runRanks(
       transport, ranks,
@@ -41,6 +43,8 @@ onMembers(const std::string &transport, uint32_t ranks, double timeout,
         WorldOptions world(rank, ranks, "file://" + directory.path, 1 << 20);
         world.options.frozen_seconds = 2;
         world.options.timeout_seconds = timeout;
+        if (adjust)
+          adjust(world);
         Member member;
         int code = createComm(transport, world.options, &member.comm);
         if (code == 0) {
@@ -236,6 +240,46 @@ TEST_P(CommFault, RankZeroIsNamedLikeAnyOther) {
       },
       0);
   expectSurvivorsName(results, 0, "frozen", 5);
+}
+
+/// Four ranks on two hosts: ranks 2 and 3 reduce among themselves, and ranks 0 and 1 wait for them.
+std::vector<RankResult> onTwoHosts(const std::function<int(const Member &)> &fault) {
+  static const uint32_t ranks[] = {0, 1, 2, 3};
+  static const dpc_group_family_t families[] = {{"world", 1, 4, ranks}, {"host", 2, 2, ranks}};
+  const auto adjust = [](WorldOptions &world) {
+    world.options.families = families;
+    world.options.family_count = 2;
+  };
+  return onMembers(
+      "hosts", 4, 1,
+      [&](const Member &member) {
+        if (member.comm->rank < 2)
+          return member.allReduce(5000, 3);
+        int code = 0;
+        for (int i = 0; code == 0; ++i)
+          code = i == 5 && member.comm->rank == kVictim
+                     ? fault(member)
+                     : member.run(DPC_OP_ALL_REDUCE, 0, 5000, 4, DPC_F32, DPC_SUM, 1);
+        return code;
+      },
+      {}, adjust);
+}
+
+// The ranks of a host notice a fault in the memory that they share, and tell the other host.
+TEST(HostsFault, IsToldToTheOtherHosts) {
+  auto results = onTwoHosts([](const Member &) { return raise(SIGKILL); });
+  expectSurvivorsName(results, kVictim, "died", results[kVictim].seconds + 1);
+  results = onTwoHosts([](const Member &) { return 77; });
+  expectSurvivorsName(results, kVictim, "has left", results[kVictim].seconds + 1);
+  results = onTwoHosts(hang);
+  expectSurvivorsName(results, kVictim, "has not answered", 5);
+  expectOneMessage(results, kVictim);
+  results = onTwoHosts([](const Member &member) {
+    return member.run(DPC_OP_ALL_REDUCE, 0, 4000, 4, DPC_F32, DPC_SUM, 1);
+  });
+  // Of two ranks that differ, the first one counts as right.
+  expectSurvivorsName(results, 3, "does not follow the plan", 5);
+  expectOneMessage(results, 3);
 }
 
 // The same where rank 0 has left before.

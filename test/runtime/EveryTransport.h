@@ -3,6 +3,7 @@
 #ifndef DPC_TEST_RUNTIME_EVERYTRANSPORT_H
 #define DPC_TEST_RUNTIME_EVERYTRANSPORT_H
 
+#include "runtime/src/comm/sockets/SocketsComm.h"
 #include "test/runtime/DeviceTransport.h"
 #include "test/runtime/MpiRanks.h"
 
@@ -20,14 +21,26 @@ inline std::vector<std::string> transportNames() {
   return names;
 }
 
-/// These, the ways of communication between devices, and MPI under each mpirun of this machine.
+/// These, sockets between hosts that have two ranks each, the ways of communication between
+/// devices, and MPI under each mpirun of this machine.
 inline std::vector<std::string> allTransportNames() {
   std::vector<std::string> names = transportNames();
-  names.insert(names.end(), {"nccl", "staged"});
+  names.insert(names.end(), {"hosts", "nccl", "staged"});
   for (const Mpirun &mpirun : kMpiruns)
     if (findMpirun(mpirun.name))
       names.push_back(mpirun.name);
   return names;
+}
+
+/// Sockets between ranks that act as if only ranks 0 and 1, 2 and 3, .. shared memory.
+inline dpc_status_t createCommOfHosts(const dpc_comm_options_t &options, dpc_comm_t **outComm) {
+  Lobby lobby;
+  Hosts hosts;
+  for (uint32_t rank = 0; rank < options.world_size; ++rank)
+    hosts.push_back(rank / 2 * 2);
+  if (dpc_status_t status = lobby.open(options, "hosts"))
+    return status;
+  return createSocketsComm(options, lobby, std::move(hosts), nullptr, outComm);
 }
 
 /// The communicator of any of them.
@@ -36,6 +49,8 @@ inline dpc_status_t createComm(const std::string &name, const dpc_comm_options_t
   for (const std::string &host : transportNames())
     if (name == host)
       return dpc_comm_create(name.c_str(), &options, outComm);
+  if (name == "hosts")
+    return createCommOfHosts(options, outComm);
   if (findMpirun(name))
     return dpc_comm_create("mpi", &options, outComm);
   return createDeviceTransport(name, options, outComm);

@@ -33,7 +33,7 @@ void expectCores(const std::vector<int> &coreOfRank, uint32_t expected) {
     dpc::local::Segment segment;
     if (int code = lobby.open(world.options, "local"))
       return code;
-    if (int code = segment.open(world.options, lobby))
+    if (int code = segment.open(world.options, lobby, dpc::Hosts(2, 0)))
       return code;
     std::snprintf(report.message, sizeof report.message, "%u cores", segment.usableCores());
     return segment.usableCores() == expected ? 0 : 9;

@@ -83,8 +83,10 @@ dpc_status_t noteHosts(const dpc_session &session, const Options &options) {
     return print("note: MPI listens on ports of its own, which do not know the run's secret\n");
   if (!hasChosen || hosts == 1 || session.options.rank != 0)
     return DPC_OK;
+  const bool shares = hosts < session.comm->world_size;
   return print("note: the ranks are on " + countOf(hosts, "host") +
-               " that share no memory; --comm=" + session.comm->vtable->name + " connects them\n");
+               " that share no memory; --comm=" + session.comm->vtable->name + " connects them" +
+               (shares ? ", and the ranks of one host share memory\n" : "\n"));
 }
 
 dpc_status_t runProgram(const dpc_program_t &program, const Options &options,

@@ -109,7 +109,7 @@ uint32_t Channel::laggard() const {
   return DPC_NONE;
 }
 
-dpc_status_t Channel::checkAnnouncements(uint64_t sequence) const {
+dpc_status_t Channel::checkAnnouncements(uint64_t sequence, Peers &peers) const {
   auto said = [&](size_t i) -> const Announcement & {
     return lanes[i]->ring[sequence % kRing].said;
   };
@@ -122,8 +122,7 @@ dpc_status_t Channel::checkAnnouncements(uint64_t sequence) const {
   for (size_t i = 0; i < lanes.size(); ++i)
     all.push_back(said(i));
   const Departure departure = findDeparture(all, members, sequence);
-  segment.publishFailure(departure.guilty, departure.text.c_str());
-  return segment.checkFailure();
+  return peers.stop(departure.guilty, departure.text);
 }
 
 const char *Channel::inputOf(uint32_t member, uint64_t sequence) const {
@@ -247,13 +246,13 @@ void Channel::setDeadline(uint64_t sequence, Link &link) {
   link.freeAtNs = headDeadlineNs;
 }
 
-dpc_status_t Channel::progress(Link &link, bool *outAdvanced) {
+dpc_status_t Channel::progress(Link &link, Peers &peers, bool *outAdvanced) {
   while (completed < started) {
     const uint64_t sequence = completed;
     if (!headWorked) {
       if (!allPosted(sequence))
         return DPC_OK;
-      if (dpc_status_t status = checkAnnouncements(sequence))
+      if (dpc_status_t status = checkAnnouncements(sequence, peers))
         return status;
       const dpc_comm_op_t &op = pending[sequence % kRing];
       work(sequence);

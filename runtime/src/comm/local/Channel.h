@@ -5,6 +5,7 @@
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_CHANNEL_H
 
+#include "runtime/src/comm/local/Peers.h"
 #include "runtime/src/comm/local/Segment.h"
 
 #include <vector>
@@ -36,8 +37,9 @@ public:
   /// checked the operation.
   uint64_t post(const dpc_comm_op_t &op, int64_t nowNs);
   /// Does all work that is possible without waiting. Sets *outAdvanced if it did
-  /// any work. If announcements differ, returns DPC_PEER before any data moves.
-  dpc_status_t progress(Link &link, bool *outAdvanced);
+  /// any work. If announcements differ, stops the run and returns DPC_PEER before any
+  /// data moves.
+  dpc_status_t progress(Link &link, Peers &peers, bool *outAdvanced);
   bool complete(uint64_t sequence) const { return sequence < completed; }
   bool idle() const { return completed == started; }
   /// The time at which the emulated link delivers the head operation, which is the
@@ -52,7 +54,7 @@ public:
 private:
   bool allPosted(uint64_t sequence) const;
   bool othersDone(uint64_t sequence) const;
-  dpc_status_t checkAnnouncements(uint64_t sequence) const;
+  dpc_status_t checkAnnouncements(uint64_t sequence, Peers &peers) const;
   void work(uint64_t sequence);
   void finish(uint64_t sequence);
   void reduceShare(const dpc_comm_op_t &op, uint64_t sequence, bool rootOnly);

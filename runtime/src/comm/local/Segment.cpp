@@ -1,4 +1,4 @@
-// Lays out the memory that the ranks of a host share. Rank 0 creates this memory,
+// Lays out the memory that the ranks of a host share. The lowest rank creates this memory,
 // and the other ranks open it as /proc/PID/fd/N. Also wakes ranks by futexes.
 
 #include "runtime/src/comm/local/Segment.h"
@@ -29,7 +29,7 @@ constexpr uint64_t kHugePage = 2u << 20;
 /// segment. The limit is short, because the ranks have no other work at this time.
 constexpr double kLongestMapSeconds = 10;
 
-/// Where the other ranks find rank 0's shared memory: /proc/<pid>/fd/<fd>.
+/// Where the other ranks of a host find the memory that a rank has made: /proc/<pid>/fd/<fd>.
 struct Ticket {
   uint64_t pid = 0;
   uint64_t fd = 0;
@@ -60,7 +60,7 @@ void Segment::layOut(const dpc_comm_options_t &options) {
   pairsAt = at;
   at = roundUp(at + 2ull * worldSize * worldSize * sizeof(Lane), kHugePage);
   dataAt = at;
-  for (uint32_t r = 0; r < worldSize; ++r) {
+  for (uint32_t r : ranks) {
     const uint64_t own = options.memory_bytes ? options.memory_bytes[r] : 0;
     if (r == rank)
       memoryAt = at, memoryBytes = own;
@@ -84,11 +84,17 @@ dpc_status_t Segment::map(int fd) {
   return DPC_OK;
 }
 
-dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby) {
+dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby, const Hosts &hosts) {
+  const uint32_t lowest = hosts[options.rank];
+  for (uint32_t r = 0; r < options.world_size; ++r) {
+    onHost.push_back(hosts[r] == lowest);
+    if (onHost[r])
+      ranks.push_back(r);
+  }
   layOut(options);
   Ticket own;
   std::vector<Ticket> tickets;
-  if (rank == 0) {
+  if (rank == lowest) {
     file = Fd(::memfd_create("dpc", MFD_CLOEXEC));
     if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
       return fail(DPC_IO, "cannot make %llu bytes of shared memory: %s",
@@ -97,29 +103,29 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby) {
       return status;
     control().magic = kSegmentMagic;
     control().bytes = bytes;
-    page(0).pid = ::getpid();
+    page(rank).pid = ::getpid();
     own = {static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(file.get()), bytes};
   }
   if (dpc_status_t status = lobby.exchange(own, &tickets))
     return status;
-  if (rank != 0) {
-    const Ticket &ticket = tickets[0];
+  if (rank != lowest) {
+    const Ticket &ticket = tickets[lowest];
     if (ticket.bytes != bytes)
-      return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank 0 %llu", rank,
-                  static_cast<unsigned long long>(bytes),
+      return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank %u %llu", rank,
+                  static_cast<unsigned long long>(bytes), lowest,
                   static_cast<unsigned long long>(ticket.bytes));
     std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" + std::to_string(ticket.fd);
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat info;
     if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes)
       return fail(DPC_PEER,
-                  "cannot open rank 0's shared memory (is it on this host, "
+                  "cannot open rank %u's shared memory (is it on this host, "
                   "with this user?): %s",
-                  std::strerror(errno));
+                  lowest, std::strerror(errno));
     if (dpc_status_t status = map(fd.get()))
       return status;
     if (control().magic != kSegmentMagic)
-      return fail(DPC_PEER, "rank 0's shared memory has another format");
+      return fail(DPC_PEER, "rank %u's shared memory has another format", lowest);
     page(rank).pid = ::getpid();
   }
   cpu_set_t &cores = page(rank).cores;
@@ -140,13 +146,13 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby) {
 uint32_t Segment::usableCores() const {
   cpu_set_t together;
   CPU_ZERO(&together);
-  for (uint32_t r = 0; r < worldSize; ++r)
+  for (uint32_t r : ranks)
     CPU_OR(&together, &together, &page(r).cores);
   return static_cast<uint32_t>(CPU_COUNT(&together));
 }
 
 dpc_status_t Segment::waitUntilAllReady(double deadline) {
-  for (uint32_t r = 0; r < worldSize; ++r)
+  for (uint32_t r : ranks)
     while (!page(r).ready.load(std::memory_order_acquire)) {
       if (dpc_status_t status = checkFailure())
         return status;
@@ -172,9 +178,8 @@ Lane &Segment::pair(uint32_t from, uint32_t to, uint32_t side) const {
 
 uint64_t Segment::offsetOf(const void *pointer, uint64_t size) const {
   const char *p = static_cast<const char *>(pointer);
-  if (p < base + dataAt || p > base + bytes || size > static_cast<uint64_t>(base + bytes - p))
-    return UINT64_MAX;
-  return static_cast<uint64_t>(p - base);
+  const uint64_t offset = p < base ? UINT64_MAX : static_cast<uint64_t>(p - base);
+  return isData(offset, size) ? offset : UINT64_MAX;
 }
 
 bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReported) {
@@ -187,7 +192,7 @@ bool Segment::publishFailure(uint32_t guilty, const char *text, bool selfReporte
     std::snprintf(record.text, sizeof record.text, "%s", text);
     record.state.store(2, std::memory_order_release);
   }
-  for (uint32_t r = 0; r < worldSize; ++r) {
+  for (uint32_t r : ranks) {
     page(r).doorbell.fetch_add(1);
     ::syscall(SYS_futex, &page(r).doorbell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }

@@ -1,12 +1,13 @@
 // The memory that the ranks of one host share. It consists of a control block, a
 // page per rank, a lane per member of every group, two lanes per ordered pair of
-// ranks, and the memory for the buffers of each rank's collectives.
+// ranks, and the memory for the buffers of each rank's collectives. If a run has several
+// hosts, pages and lanes of ranks of other hosts are never touched, and take no memory.
 #ifndef DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 #define DPC_RUNTIME_SRC_COMM_LOCAL_SEGMENT_H
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Fd.h"
-#include "runtime/src/comm/Lobby.h"
+#include "runtime/src/comm/Hosts.h"
 #include "runtime/src/comm/Operation.h"
 
 #include <atomic>
@@ -71,9 +72,13 @@ struct ControlBlock {
 class Segment {
 public:
   ~Segment();
-  /// Rank 0 creates the segment, and the other ranks map it. Returns when all ranks
-  /// have mapped it. Every rank must call it.
-  dpc_status_t open(const dpc_comm_options_t &options, Lobby &lobby);
+  /// The lowest rank of each host creates a segment, and the other ranks of the host map it.
+  /// `hosts` has the lowest rank of each rank's host. Returns when all ranks of this host have
+  /// mapped it. Every rank of the run must call it.
+  dpc_status_t open(const dpc_comm_options_t &options, Lobby &lobby, const Hosts &hosts);
+
+  /// Whether this is a rank of this host.
+  bool holds(uint32_t rank) const { return onHost[rank]; }
 
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base); }
   RankPage &page(uint32_t rank) const { return reinterpret_cast<RankPage *>(base + pagesAt)[rank]; }
@@ -85,14 +90,18 @@ public:
 
   char *at(uint64_t offset) const { return base + offset; }
   /// Number of cores on which at least one rank may run. If it is smaller than the
-  /// world size, ranks must share cores. It counts the cores of all ranks together,
+  /// number of ranks, ranks must share cores. It counts the cores of all ranks together,
   /// because each rank may be bound to cores of its own.
   uint32_t usableCores() const;
   /// Offset of a pointer in the segment, or UINT64_MAX if [pointer, pointer +
   /// bytes) is not inside the memory for collectives.
   uint64_t offsetOf(const void *pointer, uint64_t bytes) const;
+  /// Whether [offset, offset + size) is in the memory for collectives.
+  bool isData(uint64_t offset, uint64_t size) const {
+    return offset >= dataAt && offset <= bytes && size <= bytes - offset;
+  }
 
-  /// Publishes a failure and wakes all ranks. If a failure has already been
+  /// Publishes a failure and wakes all ranks of this host. If a failure has already been
   /// published, keeps that one and returns false.
   bool publishFailure(uint32_t guilty, const char *text, bool selfReported = false);
   /// Wakes `rank` if it sleeps.
@@ -103,7 +112,8 @@ public:
 
   uint32_t worldSize = 1;
   uint32_t rank = 0;
-  Region memory; ///< for the buffers of this rank's collectives
+  std::vector<uint32_t> ranks; ///< the ranks of this host, in order
+  Region memory;               ///< for the buffers of this rank's collectives
 
 private:
   void layOut(const dpc_comm_options_t &options);
@@ -115,7 +125,8 @@ private:
   uint64_t pagesAt = 0, lanesAt = 0, pairsAt = 0, dataAt = 0;
   uint64_t memoryAt = 0, memoryBytes = 0; ///< offset and size of this rank's `memory`
   std::vector<uint64_t> familyAt, familySize;
-  Fd file; ///< rank 0 keeps the file open until the other ranks have mapped it
+  std::vector<bool> onHost; ///< [worldSize]
+  Fd file; ///< the lowest rank keeps the file open until the other ranks have mapped it
 };
 
 } // namespace dpc::local

@@ -15,6 +15,8 @@ enum class FrameKind : uint32_t {
   start,    ///< the sender starts an operation
   data,     ///< a piece of the data of an operation
   offer,    ///< the sender sends a piece of data over the wire, which is the next one there
+  lend,     ///< the receiver can copy the data of a transfer from memory that both ranks share
+  taken,    ///< the sender has copied the data that the receiver of this frame lent
   beat,     ///< heartbeat: the sender's process is running
   report,   ///< to rank 0: a failure that the sender noticed
   verdict,  ///< the failure with which the run ends
@@ -25,12 +27,14 @@ enum class FrameKind : uint32_t {
 /// The header of a frame, in this host's byte order.
 struct Frame {
   FrameKind kind;
-  uint32_t channel;      ///< start, data, offer: the channel's index on the receiver (see Mesh.h)
-  uint64_t sequence;     ///< start, data, offer: sequence number of the operation in its channel
-  uint64_t offset;       ///< data, offer: offset of the piece in the transfer, in bytes
-  uint32_t phase;        ///< data, offer: phase of the operation
-  uint32_t bytes;        ///< length of the payload, which follows the header
-  uint32_t guilty;       ///< report, verdict: the rank at fault; the payload is the message
+  uint32_t channel;  ///< of start, data, offer, lend and taken: the channel's index on the
+                     ///< receiver (see Mesh.h)
+  uint64_t sequence; ///< of the same: sequence number of the operation in its channel
+  uint64_t offset;   ///< data, offer: offset of the piece in the transfer, in bytes; lend: place
+                     ///< of the data (see MeshHost.h)
+  uint32_t phase;    ///< data, offer, lend, taken: phase of the operation
+  uint32_t bytes;    ///< length of the payload, which follows the header
+  uint32_t guilty;   ///< report, verdict: the rank at fault; the payload is the message
   uint32_t selfReported; ///< report, verdict: 1 if the rank at fault published the failure
   uint32_t waitsFor;     ///< beat: the rank that the sender waits for, else DPC_NONE (see Mesh.h)
   uint32_t length;       ///< offer: bytes of the piece

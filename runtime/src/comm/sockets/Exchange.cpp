@@ -133,13 +133,21 @@ void Exchange::planCopies() {
   }
 }
 
-Transfer *Exchange::incoming(uint32_t phase, uint32_t member) {
+Transfer *Exchange::find(std::vector<Transfer> *phases, uint32_t phase, uint32_t member) {
   if (!started || phase >= kPhases)
     return nullptr;
-  for (Transfer &transfer : receives[phase])
+  for (Transfer &transfer : phases[phase])
     if (transfer.member == member)
       return &transfer;
   return nullptr;
+}
+
+Transfer *Exchange::incoming(uint32_t phase, uint32_t member) {
+  return find(receives, phase, member);
+}
+
+Transfer *Exchange::outgoingTo(uint32_t phase, uint32_t member) {
+  return find(sends, phase, member);
 }
 
 bool Exchange::hasReceived(uint32_t phase) const {

@@ -50,6 +50,8 @@ public:
   /// The transfer from `member` to this rank in a phase; null if the operation has
   /// none.
   Transfer *incoming(uint32_t phase, uint32_t member);
+  /// The transfer to `member` from this rank in a phase; null if there is none.
+  Transfer *outgoingTo(uint32_t phase, uint32_t member);
   std::vector<Transfer> &outgoing(uint32_t phase) { return sends[phase]; }
   /// Whether all transfers of a phase have arrived.
   bool hasReceived(uint32_t phase) const;
@@ -75,6 +77,7 @@ public:
 private:
   void planShards();
   void planCopies();
+  Transfer *find(std::vector<Transfer> *phases, uint32_t phase, uint32_t member);
   void send(uint32_t phase, uint32_t member, const char *from, uint64_t bytes);
   void receive(uint32_t phase, uint32_t member, char *to, uint64_t bytes);
   char *input(uint64_t bytes) const;

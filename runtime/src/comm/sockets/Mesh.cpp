@@ -7,6 +7,7 @@
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/ReduceKernels.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,11 +23,11 @@ constexpr unsigned kSequenceBits = 44;
 } // namespace
 
 Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
-           std::vector<Fd> sockets, std::unique_ptr<wires::Wire> givenWire)
+           std::vector<Fd> sockets, std::unique_ptr<wires::Wire> givenWire, MeshHost *host)
     : rank(options.rank), worldSize(options.world_size),
       groupCount(static_cast<uint32_t>(groups.size())), timeoutSeconds(timeoutOf(options)),
       frozenSeconds(frozenAfter(options)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      wire(std::move(givenWire)) {
+      wire(std::move(givenWire)), host(host) {
   for (const Group &group : groups)
     channels.push_back({group.members, group.self, false});
   for (uint32_t r = 0; r < worldSize; ++r)
@@ -118,11 +119,16 @@ void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
   frame.sequence = sequence;
   frame.phase = exchange.phase;
   for (Transfer &transfer : exchange.outgoing(exchange.phase)) {
-    if (wire)
+    const uint32_t peer = channel.members[transfer.member];
+    if (host && host->shares(peer)) {
+      Frame lent = frame;
+      lent.kind = FrameKind::lend;
+      lent.offset = host->lend(transfer.at, transfer.bytes);
+      connections[peer].send(lent);
+    } else if (wire)
       offer(frame, index, transfer);
     else
-      connections[channel.members[transfer.member]].sendData(frame, transfer.at, transfer.bytes,
-                                                             &transfer.moved);
+      connections[peer].sendData(frame, transfer.at, transfer.bytes, &transfer.moved);
   }
 }
 
@@ -154,6 +160,32 @@ bool Mesh::offerArrived(uint32_t from, const Frame &frame) {
   return true;
 }
 
+bool Mesh::lendArrived(uint32_t from, const Frame &frame) {
+  Transfer *transfer = transferOf(from, frame);
+  if (!host || !host->shares(from) || !transfer || transfer->moved)
+    return false;
+  const char *lent = host->borrow(frame.offset, transfer->bytes);
+  if (!lent)
+    return false;
+  copyBytes(transfer->at, lent, transfer->bytes);
+  transfer->moved = transfer->bytes;
+  Frame taken = frame;
+  taken.kind = FrameKind::taken;
+  if (channels[frame.channel].onPair)
+    taken.channel = toRank(rank);
+  connections[from].send(taken);
+  advance(frame.channel, frame.sequence, exchangeAt(channels[frame.channel], frame.sequence));
+  return true;
+}
+
+bool Mesh::takenArrived(uint32_t from, const Frame &frame) {
+  Transfer *transfer = transferOf(from, frame);
+  if (!host || !host->shares(from) || !transfer || transfer->moved)
+    return false;
+  transfer->moved = transfer->bytes;
+  return true;
+}
+
 void Mesh::moved(const std::vector<uint64_t> &tickets) {
   std::lock_guard<std::mutex> lock(mutex);
   for (uint64_t ticket : tickets) {
@@ -165,7 +197,7 @@ void Mesh::moved(const std::vector<uint64_t> &tickets) {
     advance(piece.channel, piece.sequence, exchangeAt(channels[piece.channel], piece.sequence));
   }
   flush();
-  changed.notify_all();
+  tellChange();
 }
 
 void Mesh::broke(const std::string &reason) {
@@ -191,6 +223,16 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
   return status;
 }
 
+bool Mesh::isComplete(dpc_request_t request) {
+  const uint64_t index = (request >> kSequenceBits) - 1,
+                 sequence = request & ((1ull << kSequenceBits) - 1);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (verdict || index >= channels.size())
+    return true;
+  const auto at = channels[index].open.find(sequence);
+  return at == channels[index].open.end() || at->second.isComplete();
+}
+
 dpc_status_t Mesh::waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
                                      const Exchange &exchange) {
   const double begin = monotonicSeconds();
@@ -208,7 +250,8 @@ dpc_status_t Mesh::waitUntilComplete(std::unique_lock<std::mutex> &lock, const C
     if (hasLeft)
       publish({first.late, false, waitText(first, "has left the run", &exchange.operation())});
     else if (waited > timeoutSeconds) {
-      const Wait last = findLastWait(first, worldSize, [this](uint32_t r) { return waitOf(r); });
+      const Wait last =
+          findLastWait(first, worldSize, [this](uint32_t r) { return knownWaitOf(r); });
       publish({last.late, false,
                waitText(last, silence(timeoutSeconds),
                         last.rank == rank ? &exchange.operation() : nullptr)});
@@ -227,10 +270,25 @@ bool Mesh::isStill(uint32_t peer) const {
 }
 
 /// The rank that rank `r` waits for, or DPC_NONE if this rank knows of no wait.
-uint32_t Mesh::waitOf(uint32_t r) const {
+uint32_t Mesh::knownWaitOf(uint32_t r) const {
   if (r == rank)
     return waitsFor;
   return isStill(r) ? DPC_NONE : connections[r].waitsFor;
+}
+
+uint32_t Mesh::waitOf(uint32_t r) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return knownWaitOf(r);
+}
+
+void Mesh::tellWait(uint32_t late) {
+  std::lock_guard<std::mutex> lock(mutex);
+  waitsFor = late;
+}
+
+bool Mesh::hasLeft(uint32_t r) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return connections[r].left;
 }
 
 dpc_status_t Mesh::check() {
@@ -238,14 +296,17 @@ dpc_status_t Mesh::check() {
   return verdict ? failure() : dpc_status_t(DPC_OK);
 }
 
-/// The transfer to which a data frame belongs; null if the frame is invalid.
+/// The transfer to or from the rank `from` to which a frame belongs; null if the frame is invalid.
 Transfer *Mesh::transferOf(uint32_t from, const Frame &frame) {
   const uint32_t member = memberOf(frame.channel, from);
   if (member == DPC_NONE)
     return nullptr;
   auto &open = channels[frame.channel].open;
   const auto at = open.find(frame.sequence);
-  return at == open.end() ? nullptr : at->second.incoming(frame.phase, member);
+  if (at == open.end())
+    return nullptr;
+  return frame.kind == FrameKind::taken ? at->second.outgoingTo(frame.phase, member)
+                                        : at->second.incoming(frame.phase, member);
 }
 
 char *Mesh::placeFor(uint32_t from, const Frame &frame) {
@@ -280,6 +341,10 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
     return true;
   case FrameKind::offer:
     return offerArrived(from, frame);
+  case FrameKind::lend:
+    return lendArrived(from, frame);
+  case FrameKind::taken:
+    return takenArrived(from, frame);
   case FrameKind::beat:
     connections[from].waitsFor = frame.waitsFor;
     return frame.waitsFor < worldSize || frame.waitsFor == DPC_NONE;

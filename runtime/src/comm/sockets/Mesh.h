@@ -7,6 +7,7 @@
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/comm/sockets/Connection.h"
 #include "runtime/src/comm/sockets/Exchange.h"
+#include "runtime/src/comm/sockets/MeshHost.h"
 #include "runtime/src/comm/wires/Wire.h"
 
 #include <condition_variable>
@@ -30,9 +31,10 @@ struct RunFailure {
 class Mesh : private FrameReceiver, private wires::WireListener {
 public:
   /// `sockets` has one socket per rank; the socket of this rank is invalid. `wire` moves the
-  /// data of operations; if it is null, the data moves over the sockets.
+  /// data of operations; if it is null, the data moves over the sockets. `host` is null if this
+  /// rank shares no memory; it must live longer than the mesh.
   Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups, std::vector<Fd> sockets,
-       std::unique_ptr<wires::Wire> wire);
+       std::unique_ptr<wires::Wire> wire, MeshHost *host);
   /// Tells the other ranks that this rank starts no further operations. Waits at
   /// most two seconds for their confirmations.
   ~Mesh() override;
@@ -41,6 +43,8 @@ public:
   /// operation.
   dpc_status_t start(const dpc_comm_op_t &op, dpc_request_t *outRequest);
   dpc_status_t wait(dpc_request_t request);
+  /// Whether wait() would return at once. Does not wait.
+  bool isComplete(dpc_request_t request);
   /// Returns DPC_PEER if the run has failed, else DPC_OK. Does not wait.
   dpc_status_t check();
   /// Publishes that this rank failed. Returns true if the run ends with this
@@ -51,6 +55,12 @@ public:
   /// reports it, not counting the guilty rank and ranks whose connection ended
   /// without a `leave`.
   bool isToldElsewhere();
+
+  // For operations between ranks that share memory; see local/Peers.h.
+  dpc_status_t stop(uint32_t guilty, const std::string &text);
+  void tellWait(uint32_t late);
+  uint32_t waitOf(uint32_t rank);
+  bool hasLeft(uint32_t rank);
 
 private:
   /// The operations of a group, or the messages from one rank to another.
@@ -81,6 +91,8 @@ private:
   void sendPhase(uint32_t channel, uint64_t sequence, Exchange &exchange);
   void offer(Frame frame, uint32_t channel, Transfer &transfer);
   bool offerArrived(uint32_t from, const Frame &frame);
+  bool lendArrived(uint32_t from, const Frame &frame);
+  bool takenArrived(uint32_t from, const Frame &frame);
   void moved(const std::vector<uint64_t> &tickets) override;
   void broke(const std::string &reason) override;
   bool leaveTogether();
@@ -92,9 +104,11 @@ private:
   dpc_status_t waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
                                  const Exchange &exchange);
   bool isStill(uint32_t peer) const;
-  uint32_t waitOf(uint32_t r) const;
+  uint32_t knownWaitOf(uint32_t r) const;
+  void tellChange();
 
   void publish(RunFailure failure);
+  bool publishAndWait(std::unique_lock<std::mutex> &lock, RunFailure failure);
   void settle(RunFailure failure);
   dpc_status_t failure() const;
 
@@ -126,6 +140,7 @@ private:
   bool hasEnded = false;
   Fd wake;                           ///< eventfd
   std::unique_ptr<wires::Wire> wire; ///< null: data moves over the sockets
+  MeshHost *const host;              ///< null: this rank shares no memory
   std::thread thread;
 };
 

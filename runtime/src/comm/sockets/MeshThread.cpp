@@ -55,7 +55,7 @@ void Mesh::run() {
     before = now;
     for (Connection &connection : connections)
       connection.flush();
-    changed.notify_all();
+    tellChange();
   }
 }
 
@@ -125,22 +125,42 @@ void Mesh::settle(RunFailure failure) {
     connection.dropData();
   sendToAll(frameOf(FrameKind::verdict, *verdict), verdict->text);
   changed.notify_all();
+  if (host)
+    host->failed();
+}
+
+void Mesh::tellChange() {
+  changed.notify_all();
+  if (host)
+    host->changed();
 }
 
 dpc_status_t Mesh::failure() const { return fail(DPC_PEER, "%s", verdict->text.c_str()); }
+
+/// Publishes a failure of this rank's thread, and waits until the run has one. Returns false if
+/// no rank decides in time.
+bool Mesh::publishAndWait(std::unique_lock<std::mutex> &lock, RunFailure failure) {
+  if (failure.text.size() > Connection::kLongestText)
+    failure.text.resize(Connection::kLongestText);
+  publish(std::move(failure));
+  flush();
+  return changed.wait_for(lock, std::chrono::duration<double>(2 * kAnswerSeconds),
+                          [&] { return verdict.has_value(); });
+}
 
 bool Mesh::abort(const char *reason) {
   std::unique_lock<std::mutex> lock(mutex);
   if (verdict)
     return false;
-  std::string text = "rank " + std::to_string(rank) + " failed: " + reason;
-  if (text.size() > Connection::kLongestText)
-    text.resize(Connection::kLongestText);
-  publish({rank, true, std::move(text)});
-  flush();
-  changed.wait_for(lock, std::chrono::duration<double>(2 * kAnswerSeconds),
-                   [&] { return verdict.has_value(); });
+  publishAndWait(lock, {rank, true, "rank " + std::to_string(rank) + " failed: " + reason});
   return !verdict || (verdict->guilty == rank && verdict->selfReported);
+}
+
+dpc_status_t Mesh::stop(uint32_t guilty, const std::string &text) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (!publishAndWait(lock, {guilty, false, text}))
+    settle({guilty, false, text});
+  return failure();
 }
 
 bool Mesh::isToldElsewhere() {

@@ -6,6 +6,7 @@
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Connections.h"
+#include "runtime/src/comm/sockets/HostShare.h"
 #include "runtime/src/comm/sockets/Mesh.h"
 
 #include <memory>
@@ -18,7 +19,7 @@ namespace {
 
 struct SocketsComm {
   ~SocketsComm() {
-    mesh.reset(); // first, because its thread writes arriving frames to `memory`
+    mesh.reset(); // first, because its thread uses `share` and the memory
     if (memory)
       ::munmap(memory, memoryBytes);
   }
@@ -27,23 +28,28 @@ struct SocketsComm {
   Hosts hosts;
   void *memory = nullptr;
   uint64_t memoryBytes = 0;
-  Region region;
+  Region ownRegion;
   std::vector<Group> groups;
+  std::unique_ptr<HostShare> share; ///< null: this rank shares no memory
   std::unique_ptr<Mesh> mesh;
+
+  Region &region() { return share ? share->memory() : ownRegion; }
 };
 
 SocketsComm &self(dpc_comm_t *comm) { return *reinterpret_cast<SocketsComm *>(comm); }
 
 dpc_status_t socketsAllocate(dpc_comm_t *comm, uint64_t bytes, void **outMemory) {
-  return self(comm).region.allocate(bytes, outMemory);
+  return self(comm).region().allocate(bytes, outMemory);
 }
 
 dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request_t *outRequest) {
   SocketsComm &comm = self(base);
-  if (dpc_status_t status = checkOperation(*op, comm.groups, comm.region))
+  if (dpc_status_t status = checkOperation(*op, comm.groups, comm.region()))
     return status;
   try {
-    if (dpc_status_t status = comm.mesh->start(*op, outRequest))
+    const bool isHere = comm.share && comm.share->runs(*op);
+    if (dpc_status_t status =
+            isHere ? comm.share->start(*op, outRequest) : comm.mesh->start(*op, outRequest))
       return status;
   } catch (const std::bad_alloc &) {
     return fail(DPC_IO, "out of memory for %s of %llu x %s", opName(op->op),
@@ -55,13 +61,25 @@ dpc_status_t socketsStart(dpc_comm_t *base, const dpc_comm_op_t *op, dpc_request
 }
 
 dpc_status_t socketsWait(dpc_comm_t *base, dpc_request_t request) {
+  SocketsComm &comm = self(base);
   const double begin = monotonicSeconds();
-  const dpc_status_t status = self(base).mesh->wait(request);
+  const bool isHere = comm.share && HostShare::owns(request);
+  dpc_status_t status = DPC_OK;
+  if (comm.share && !isHere)
+    status = comm.share->progressUntil(request);
+  if (status == DPC_OK)
+    status = isHere ? comm.share->wait(request) : comm.mesh->wait(request);
   base->stats.exposed_ns += static_cast<uint64_t>((monotonicSeconds() - begin) * 1e9);
   return status;
 }
 
-dpc_status_t socketsCheck(dpc_comm_t *base) { return self(base).mesh->check(); }
+dpc_status_t socketsCheck(dpc_comm_t *base) {
+  SocketsComm &comm = self(base);
+  if (comm.share)
+    if (dpc_status_t status = comm.share->progress())
+      return status;
+  return comm.mesh->check();
+}
 
 uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
   return self(base).mesh->abort(reason);
@@ -70,6 +88,35 @@ uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
 uint32_t socketsToldElsewhere(dpc_comm_t *base) { return self(base).mesh->isToldElsewhere(); }
 
 void socketsRelease(dpc_comm_t *base) { delete &self(base); }
+
+/// Whether some ranks of the run share memory.
+bool anyShares(const Hosts &hosts) {
+  for (uint32_t r = 0; r < hosts.size(); ++r)
+    if (hosts[r] != r)
+      return true;
+  return false;
+}
+
+/// Reserves the memory for collectives. It is memory of the host if ranks of the run share any.
+dpc_status_t reserveMemory(SocketsComm &comm, const dpc_comm_options_t &options, Lobby &lobby) {
+  if (anyShares(comm.hosts)) {
+    comm.share = std::make_unique<HostShare>();
+    return comm.share->open(options, lobby, comm.hosts);
+  }
+  const uint64_t bytes = options.memory_bytes ? options.memory_bytes[options.rank] : 0;
+  if (bytes == 0)
+    return DPC_OK;
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return fail(DPC_IO, "out of memory: %llu bytes for communication",
+                static_cast<unsigned long long>(bytes));
+  comm.memory = mapped;
+  comm.memoryBytes = bytes;
+  ::madvise(mapped, bytes, MADV_HUGEPAGE);
+  comm.ownRegion = Region(static_cast<char *>(mapped), bytes);
+  return DPC_OK;
+}
 
 constexpr dpc_comm_vtable_t kSocketsTable = {sizeof(dpc_comm_vtable_t),
                                              "sockets",
@@ -95,17 +142,9 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lo
   if (dpc_status_t status =
           findGroups(options, wire ? wire->name() : "sockets", kMostRanks, &comm->groups))
     return status;
-  if (const uint64_t bytes = options.memory_bytes ? options.memory_bytes[options.rank] : 0) {
-    void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED)
-      return fail(DPC_IO, "out of memory: %llu bytes for communication",
-                  static_cast<unsigned long long>(bytes));
-    comm->memory = mapped;
-    comm->memoryBytes = bytes;
-    ::madvise(mapped, bytes, MADV_HUGEPAGE);
-    comm->region = Region(static_cast<char *>(mapped), bytes);
-  }
+  comm->hosts = std::move(hosts);
+  if (dpc_status_t status = reserveMemory(*comm, options, lobby))
+    return status;
   std::vector<Fd> sockets;
   if (dpc_status_t status = connectRanks(lobby, &sockets))
     return status;
@@ -115,9 +154,11 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lo
   comm->interface.vtable = &comm->table;
   comm->interface.rank = options.rank;
   comm->interface.world_size = options.world_size;
-  comm->hosts = std::move(hosts);
   comm->interface.hosts = comm->hosts.data();
-  comm->mesh = std::make_unique<Mesh>(options, comm->groups, std::move(sockets), std::move(wire));
+  comm->mesh = std::make_unique<Mesh>(options, comm->groups, std::move(sockets), std::move(wire),
+                                      comm->share.get());
+  if (comm->share)
+    comm->share->attach(options, comm->groups, *comm->mesh);
   *outComm = &comm.release()->interface;
   return DPC_OK;
 }

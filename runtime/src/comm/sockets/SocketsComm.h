@@ -9,8 +9,9 @@
 namespace dpc {
 
 /// Creates a communicator of the transport `sockets`. Its ranks have met in `lobby`. They
-/// send each other messages over TCP and share no memory. If `wire` is not null, it moves the
-/// data, and gives the transport its name.
+/// send each other messages over TCP. Ranks that have one host in `hosts` share memory: their
+/// groups run as in the transport `local`, and data between them is copied once. If `wire` is not
+/// null, it moves the other data, and gives the transport its name.
 dpc_status_t createSocketsComm(const dpc_comm_options_t &options, Lobby &lobby, Hosts hosts,
                                std::unique_ptr<wires::Wire> wire, dpc_comm_t **outComm);
 

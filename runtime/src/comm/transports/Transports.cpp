@@ -65,7 +65,8 @@ dpc_status_t meetUnderMpi(const dpc_comm_options_t *options, dpc_comm_t **outCom
                            outComm);
 }
 
-/// Chooses `local` if all ranks can open the memory of rank 0, else `sockets`.
+/// Chooses `local` if all ranks can open the memory of rank 0. Otherwise chooses `sockets`, and the
+/// ranks of one host still share memory.
 dpc_status_t meetAndChoose(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
   if (emulatesLink(*options))
     return meetAndShareMemory(options, outComm);
