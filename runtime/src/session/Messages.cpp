@@ -11,9 +11,9 @@
 
 using namespace dpc;
 
-/// Performs one operation on the first `bytes` bytes of the window. `peer` is the
-/// root of a broadcast, or the other rank of a send or receive.
-dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
+/// One operation on the first `bytes` bytes of the window. `peer` is the root of a broadcast, or
+/// the other rank of a send or receive.
+dpc_comm_op_t dpc_session::windowOperation(uint32_t op, uint32_t peer, uint64_t bytes) const {
   dpc_comm_op_t operation = {};
   operation.op = op;
   operation.peer = peer;
@@ -22,7 +22,44 @@ dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
   operation.count = bytes;
   operation.buffer_id = DPC_CONTROL_BUFFER;
   operation.in = operation.out = memory.window();
+  return operation;
+}
+
+dpc_status_t dpc_session::exchange(uint32_t op, uint32_t peer, uint64_t bytes) {
+  const dpc_comm_op_t operation = windowOperation(op, peer, bytes);
   return dpc_comm_run(comm, &operation);
+}
+
+/// Sends the window to the lowest rank of each other host, to all at once.
+dpc_status_t dpc_session::sendToHosts(uint64_t bytes) {
+  std::vector<dpc_request_t> requests;
+  for (uint32_t r = 1; r < comm->world_size; ++r) {
+    if (comm->hosts[r] != r)
+      continue;
+    const dpc_comm_op_t operation = windowOperation(DPC_OP_SEND, r, bytes);
+    if (dpc_status_t status = comm->vtable->start(comm, &operation, &requests.emplace_back()))
+      return status;
+  }
+  for (dpc_request_t request : requests)
+    if (dpc_status_t status = comm->vtable->wait(comm, request))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::deliverToHosts(void *data, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes;) {
+    const uint64_t part = std::min(bytes - at, RankMemory::kWindowBytes);
+    char *piece = static_cast<char *>(data) + at;
+    if (options.rank == 0)
+      std::memcpy(memory.window(), piece, part);
+    if (dpc_status_t status =
+            options.rank == 0 ? sendToHosts(part) : exchange(DPC_OP_RECV, 0, part))
+      return status;
+    if (options.rank != 0)
+      std::memcpy(piece, memory.window(), part);
+    at += part;
+  }
+  return DPC_OK;
 }
 
 dpc_status_t dpc_session::broadcast(void *data, uint64_t bytes) {

@@ -1,11 +1,11 @@
-// Gives all ranks the data that rank 0 produces. If ranks can open each other's
-// files, they map rank 0's memory. Otherwise rank 0 broadcasts the data, and each
-// rank keeps a private copy.
+// Gives all ranks the data that rank 0 produces. The lowest rank of each host has a copy, which
+// the other ranks of the host map.
 
 #include "runtime/src/session/RankZeroMemory.h"
 
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/ControlMessages.h"
 
 #include <cerrno>
 #include <cstring>
@@ -17,53 +17,24 @@ namespace dpc {
 
 namespace {
 
-/// Where the other ranks find rank 0's memory: /proc/<pid>/fd/<fd>.
+/// Where the other ranks of a host find its memory: /proc/<pid>/fd/<fd>.
 struct Place {
   int64_t pid;
   int64_t fd;
 };
 
-bool areOnOneHost(const dpc_session &session) { return dpc_comm_host_count(session.comm) == 1; }
-
-/// Rank 0 creates and fills the memory; the other ranks map it.
-dpc_status_t shareMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
-                         Mapping *out) {
-  Place place = {};
-  Fd memory;
-  if (session.options.rank == 0) {
-    memory = Fd(::memfd_create("dpc-data", MFD_CLOEXEC));
-    if (!memory.valid() || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0)
-      return fail(DPC_IO, "cannot make %zu bytes of shared memory: %s", bytes,
-                  std::strerror(errno));
-    if (dpc_status_t status = out->openShared(memory.get(), bytes, true))
-      return status;
-    if (dpc_status_t status = fill(out->data()))
-      return status;
-    place = {::getpid(), memory.get()};
-  }
-  if (dpc_status_t status = session.broadcast(&place, sizeof place))
-    return status;
-  if (session.options.rank != 0) {
-    const std::string path =
-        "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
-    memory = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!memory.valid())
-      return fail(DPC_IO, "cannot open rank 0's data: %s", std::strerror(errno));
-    if (dpc_status_t status = out->openShared(memory.get(), bytes, false))
-      return status;
-  }
-  return dpc_comm_barrier(session.comm); // rank 0 closes the file after all ranks opened it
-}
-
-/// Rank 0 fills private memory; the other ranks receive copies.
-dpc_status_t sendMemory(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
-                        Mapping *out) {
-  if (dpc_status_t status = out->allocate(bytes))
+/// The lowest rank of each host makes memory. Rank 0 fills it, and sends the contents to the others.
+dpc_status_t makeShared(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
+                        Fd *memory, Mapping *out) {
+  *memory = Fd(::memfd_create("dpc-data", MFD_CLOEXEC));
+  if (!memory->valid() || ::ftruncate(memory->get(), static_cast<off_t>(bytes)) != 0)
+    return fail(DPC_IO, "cannot make %zu bytes of shared memory: %s", bytes, std::strerror(errno));
+  if (dpc_status_t status = out->openShared(memory->get(), bytes, true))
     return status;
   if (session.options.rank == 0)
     if (dpc_status_t status = fill(out->data()))
       return status;
-  return session.broadcast(out->data(), bytes);
+  return session.deliverToHosts(out->data(), bytes);
 }
 
 } // namespace
@@ -71,10 +42,32 @@ dpc_status_t sendMemory(dpc_session &session, size_t bytes, const MemoryMaker::F
 dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) {
   if (session.program.world_size == 1)
     return MemoryMaker::make(bytes, fill, out);
-  return areOnOneHost(session) ? shareMemory(session, bytes, fill, out)
-                               : sendMemory(session, bytes, fill, out);
+  const uint32_t rank = session.options.rank, lowest = session.comm->hosts[rank];
+  Place place = {};
+  std::vector<Place> places(session.program.world_size);
+  Fd memory;
+  if (rank == lowest) {
+    if (dpc_status_t status = makeShared(session, bytes, fill, &memory, out))
+      return status;
+    place = {::getpid(), memory.get()};
+  }
+  if (dpc_status_t status = gatherControl(*session.comm, session.memory.window(), &place,
+                                          sizeof place, places.data()))
+    return status;
+  if (rank != lowest) {
+    const std::string path =
+        "/proc/" + std::to_string(places[lowest].pid) + "/fd/" + std::to_string(places[lowest].fd);
+    memory = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!memory.valid())
+      return fail(DPC_IO, "cannot open rank %u's data: %s", lowest, std::strerror(errno));
+    if (dpc_status_t status = out->openShared(memory.get(), bytes, false))
+      return status;
+  }
+  return dpc_comm_barrier(session.comm); // until all ranks have opened the files
 }
 
-bool RankZeroMemory::checks() const { return session.options.rank == 0 || !areOnOneHost(session); }
+bool RankZeroMemory::checks() const {
+  return session.comm->hosts[session.options.rank] == session.options.rank;
+}
 
 } // namespace dpc

@@ -6,16 +6,14 @@
 
 namespace dpc {
 
-/// Memory that rank 0 fills for all ranks, for example with inflated data. If
-/// ranks can open each other's files (`dpc_comm_t::hosts`), all ranks map one copy.
-/// Otherwise rank 0 sends a copy to each rank in messages.
+/// Memory that rank 0 fills for all ranks, for example with inflated data. Each host has one copy,
+/// which all its ranks map (`dpc_comm_t::hosts`). Rank 0 sends the copies in messages.
 class RankZeroMemory : public MemoryMaker {
 public:
   explicit RankZeroMemory(dpc_session &session) : session(session) {}
   dpc_status_t make(size_t bytes, const Fill &fill, Mapping *out) override;
-  /// Whether this rank checks the contents of its data files. Rank 0 always does.
-  /// If ranks may be on different hosts, every rank does, because files of the
-  /// same name may then differ.
+  /// Whether this rank checks the contents of its data files. One rank of each host does,
+  /// because files of the same name may differ on two hosts.
   bool checks() const override;
 
 private:

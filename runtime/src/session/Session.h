@@ -41,6 +41,9 @@ struct dpc_session {
   dpc_status_t collect(const void *record, uint64_t bytes, std::vector<char> *outAll);
   /// Collective. Copies the `bytes` bytes at `data` of rank 0 to all ranks.
   dpc_status_t broadcast(void *data, uint64_t bytes);
+  /// Rank 0 and the lowest rank of each other host call it. Copies the `bytes` bytes at
+  /// `data` of rank 0 to the others.
+  dpc_status_t deliverToHosts(void *data, uint64_t bytes);
   /// Sets the elements of a state tensor that this rank holds, from the complete
   /// tensor at `data`.
   dpc_status_t scatter(uint32_t state, uint32_t dtype, const void *data);
@@ -98,7 +101,9 @@ private:
   dpc_status_t checkState() const;
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
+  dpc_comm_op_t windowOperation(uint32_t op, uint32_t peer, uint64_t bytes) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
+  dpc_status_t sendToHosts(uint64_t bytes);
   /// Elements [begin, end) of a logical tensor.
   struct Range {
     uint64_t begin, end;
