@@ -1,4 +1,5 @@
 // The made-up device: how many there are, what they can do, and the context.
+#include "test/cuda_emulator/base/Host.h"
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/driver/Calls.h"
 #include "test/cuda_emulator/driver/Capture.h"
@@ -178,6 +179,8 @@ Result cuDeviceGetUuid_v2(Uuid *uuid, Device device) {
     return Result::invalidDevice;
   std::memset(uuid, 0, sizeof *uuid);
   uuid->bytes[0] = static_cast<char>(device + 1);
+  const uint64_t host = hostNumber();
+  std::memcpy(uuid->bytes + 8, &host, sizeof host);
   return Result::success;
 }
 

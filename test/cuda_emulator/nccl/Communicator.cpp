@@ -1,16 +1,14 @@
-// Ranks of a communicator: processes of one machine, which meet in a segment of
-// shared memory.
+// Ranks of a communicator: processes that meet in a segment of shared memory. They may be in
+// namespaces of their own, which then count as hosts.
 #include "test/cuda_emulator/nccl/Communicator.h"
 
+#include "test/cuda_emulator/base/Host.h"
 #include "test/cuda_emulator/base/Options.h"
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace dpc::cuda;
@@ -33,10 +31,12 @@ Communicator::Communicator(std::string name, int rank, int ranks)
 Communicator::~Communicator() {
   if (starter.joinable())
     starter.join();
-  if (!shared)
-    return;
-  shared->left[rank] = 1;
-  munmap(shared, sizeof(SharedState));
+  if (shared) {
+    shared->left[rank] = 1;
+    munmap(shared, sizeof(SharedState));
+  }
+  if (file >= 0)
+    close(file);
 }
 
 void Communicator::failWith(NcclResult result, const std::string &message) {
@@ -46,19 +46,21 @@ void Communicator::failWith(NcclResult result, const std::string &message) {
     std::fprintf(stderr, "cuda emulator: nccl: rank %d of %d: %s\n", rank, ranks, message.c_str());
 }
 
-/// Whether a process has ended, even if nobody has waited for it yet.
-static bool isGone(int process) {
-  pollfd descriptor = {static_cast<int>(syscall(SYS_pidfd_open, process, 0)), POLLIN, 0};
-  if (descriptor.fd < 0)
-    return errno == ESRCH;
-  const bool ended = poll(&descriptor, 1, 0) == 1;
-  close(descriptor.fd);
-  return ended;
+/// The lock that rank `rank` holds until its process ends, in whatever namespaces that is.
+static struct flock lockOf(int rank) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = rank;
+  lock.l_len = 1;
+  return lock;
 }
 
 void Communicator::watch(int peer) {
-  const int process = shared->process[peer];
-  if (shared->left[peer] || (process && isGone(process)))
+  struct flock lock = lockOf(peer);
+  const bool isGone =
+      shared->hasJoined[peer] && fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+  if (shared->left[peer] || isGone)
     failWith(NcclResult::remoteError, "rank " + std::to_string(peer) + " is gone");
 }
 
@@ -91,23 +93,24 @@ bool Communicator::meet() {
 }
 
 void Communicator::join(int device) {
-  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
+  file = shm_open(name.c_str(), O_RDWR | O_CREAT, 0600);
+  struct flock lock = lockOf(rank);
   void *memory = MAP_FAILED;
-  if (file >= 0 && !ftruncate(file, sizeof(SharedState)))
+  if (file >= 0 && !ftruncate(file, sizeof(SharedState)) && fcntl(file, F_OFD_SETLK, &lock) == 0)
     memory = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (file >= 0)
-    close(file);
   if (memory == MAP_FAILED)
     return failWith(NcclResult::systemError, "no shared memory " + name);
   shared = static_cast<SharedState *>(memory);
   shared->device[rank] = device;
-  shared->process[rank] = getpid();
+  shared->host[rank] = hostNumber();
+  shared->hasJoined[rank] = 1;
   if (!meet())
     return;
   if (rank == 0)
     shm_unlink(name.c_str());
   for (int other = 0; other < ranks; ++other)
-    if (other != rank && shared->device[other] == device)
+    if (other != rank && shared->device[other] == device &&
+        shared->host[other] == shared->host[rank])
       return failWith(NcclResult::invalidUsage, "ranks " + std::to_string(rank) + " and " +
                                                     std::to_string(other) + " use device " +
                                                     std::to_string(device));

@@ -46,7 +46,8 @@ struct Mail {
 /// nothing.
 struct SharedState {
   std::atomic<uint64_t> arrived[kMaxRanks]; // meetings so far, by rank
-  std::atomic<int> process[kMaxRanks];
+  std::atomic<uint64_t> host[kMaxRanks];
+  std::atomic<int> hasJoined[kMaxRanks];
   std::atomic<int> left[kMaxRanks]; // the rank has destroyed its communicator
   int device[kMaxRanks], color[kMaxRanks], key[kMaxRanks];
   Collective collective[kMaxRanks]; // what each rank runs
@@ -82,6 +83,7 @@ public:
   std::atomic<bool> aborted{false};
   uint64_t transfers = 0; // run so far
   SharedState *shared = nullptr;
+  int file = -1; // of `shared`; the rank holds a lock on its byte
   std::thread starter; // of one that is not blocking
 };
 
