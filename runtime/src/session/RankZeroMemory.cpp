@@ -23,7 +23,7 @@ struct Place {
   int64_t fd;
 };
 
-/// The lowest rank of each host makes memory. Rank 0 fills it, and sends the contents to the others.
+/// The lowest rank of each host makes memory. Rank 0 fills it, and sends it to the others.
 dpc_status_t makeShared(dpc_session &session, size_t bytes, const MemoryMaker::Fill &fill,
                         Fd *memory, Mapping *out) {
   *memory = Fd(::memfd_create("dpc-data", MFD_CLOEXEC));

@@ -83,7 +83,7 @@ public:
   std::atomic<bool> aborted{false};
   uint64_t transfers = 0; // run so far
   SharedState *shared = nullptr;
-  int file = -1; // of `shared`; the rank holds a lock on its byte
+  int file = -1;       // of `shared`; the rank holds a lock on its byte
   std::thread starter; // of one that is not blocking
 };
 
