@@ -126,7 +126,7 @@ void Supervisor::limitWaiting() {
   // All ranks may end before they join, e.g. with --help. But if one rank ends and
   // another one waits for it to join, the waiting rank must be ended.
   if (!early.empty() && deadline == 0 && page.attached.load() > 0 && !allJoined())
-    endWithin(kGraceSeconds);
+    endWithin(kUnjoinedGraceSeconds);
   if (page.peer.valid() && symptomAt == 0)
     symptomAt = monotonicSeconds();
   if (nodes && symptomAt != 0)
