@@ -4,6 +4,7 @@
 
 #include "dpc/status.h"
 
+#include <initializer_list>
 #include <unistd.h>
 
 namespace dpc {
