@@ -4,6 +4,7 @@
 #include "runtime/src/base/Process.h"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -63,6 +64,17 @@ bool hasEndedSince(pid_t pid, const timespec &time) {
     return false;
   const double age = secondsOf(CLOCK_BOOTTIME) - double(start) / double(::sysconf(_SC_CLK_TCK));
   return secondsOf(CLOCK_REALTIME) - age > seconds(time) + kSlackSeconds;
+}
+
+std::string programFile() {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  return {path, length > 0 ? static_cast<size_t>(length) : 0};
+}
+
+std::string programFolder() {
+  const std::string file = programFile();
+  return file.substr(0, file.find_last_of('/') == std::string::npos ? 0 : file.find_last_of('/'));
 }
 
 } // namespace dpc

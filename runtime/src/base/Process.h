@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_BASE_PROCESS_H
 
 #include <ctime>
+#include <string>
 #include <sys/types.h>
 
 namespace dpc {
@@ -14,6 +15,15 @@ bool hasEnded(pid_t pid);
 /// clock) has ended. If a process that began after `time` has the number now,
 /// the earlier process has ended.
 bool hasEndedSince(pid_t pid, const timespec &time);
+
+/// The path of this program's file. "" if the system does not tell it.
+std::string programFile();
+
+/// The folder of that file, without a slash at its end.
+std::string programFolder();
+
+/// The variable in which dpc-run tells ranks its own folder.
+constexpr const char *kLauncherFolder = "DPC_RUN_FOLDER";
 
 } // namespace dpc
 

@@ -7,6 +7,7 @@
 #include "dpc/schedule.h"
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Placement.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/TensorTransfer.h"
@@ -111,12 +112,8 @@ dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
   if (program.parameter_file && program.parameter_file[0] == '/')
     return dpc_safetensors_open(program.parameter_file, outFile);
   std::string base = directory;
-  if (base.empty()) {
-    char path[4096];
-    ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-    base.assign(path, length > 0 ? static_cast<size_t>(length) : 0);
-    base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
-  }
+  if (base.empty())
+    base = programFolder();
   return dpc_safetensors_open(
       (base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
 }

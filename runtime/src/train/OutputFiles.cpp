@@ -3,6 +3,7 @@
 #include "runtime/src/train/OutputFiles.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/DataSpec.h"
 #include "runtime/src/session/SaveParameters.h"
@@ -85,15 +86,13 @@ std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &op
   for (const auto &[name, pattern] : options.inputs)
     for (const std::string &path : filesOfData(name + "=" + pattern))
       out.push_back({"--input=" + name, path});
-  char self[PATH_MAX] = {};
-  if (::readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
-    const std::string executable = self,
-                      file = program.parameter_file ? program.parameter_file : "";
+  const std::string executable = programFile(),
+                    file = program.parameter_file ? program.parameter_file : "";
+  if (!executable.empty()) {
     out.push_back({"the program", executable});
     if (!file.empty())
       out.push_back(
-          {"the program's parameters",
-           file[0] == '/' ? file : executable.substr(0, executable.rfind('/') + 1) + file});
+          {"the program's parameters", file[0] == '/' ? file : programFolder() + "/" + file});
   }
   return out;
 }

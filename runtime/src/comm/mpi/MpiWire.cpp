@@ -3,10 +3,10 @@
 #include "runtime/src/comm/mpi/MpiWire.h"
 
 #include "runtime/src/base/Status.h"
+#include "runtime/src/base/Threads.h"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <sched.h>
 #include <unistd.h>
 
@@ -31,11 +31,7 @@ dpc_status_t MpiWire::open(uint32_t rank, uint32_t worldSize) {
     return fail(DPC_USAGE, "--comm=mpi: no mpirun has started this process");
   if (dpc_status_t status = openLibrary(&library))
     return status;
-  sigset_t all, before; // the thread, and those of MPI, inherit this mask
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = withoutSignals([this] { return std::thread([this] { run(); }); });
   return perform("connect the ranks",
                  [this, rank, worldSize] { return initialize(rank, worldSize); });
 }
