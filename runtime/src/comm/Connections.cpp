@@ -68,4 +68,18 @@ dpc_status_t connectRanks(Lobby &lobby, std::vector<Fd> *outSockets) {
   return DPC_OK;
 }
 
+dpc_status_t swapRecords(const std::vector<Fd> &sockets, const void *own, void *others,
+                         size_t bytes) {
+  const double deadline = recordDeadline();
+  for (uint32_t r = 0; r < sockets.size(); ++r)
+    if (sockets[r].valid() &&
+        !sendAll(sockets[r].get(), static_cast<const char *>(own) + r * bytes, bytes, deadline))
+      return failForLost(r, deadline);
+  for (uint32_t r = 0; r < sockets.size(); ++r)
+    if (sockets[r].valid() &&
+        !receiveAll(sockets[r].get(), static_cast<char *>(others) + r * bytes, bytes, deadline))
+      return failForLost(r, deadline);
+  return DPC_OK;
+}
+
 } // namespace dpc

@@ -35,29 +35,32 @@ dpc_status_t Lobby::open(const dpc_comm_options_t &options, const char *transpor
   return DPC_OK;
 }
 
+double recordDeadline() { return monotonicSeconds() + kRecordSeconds; }
+
+dpc_status_t failForLost(uint32_t rank, double deadline) {
+  return fail(DPC_PEER, "rank %u %s before the run began", rank,
+              monotonicSeconds() < deadline ? "died"
+                                            : "is frozen: it joined, but was not heard of");
+}
+
 /// Rank 0 receives the record of every rank, and then sends all of them to every rank.
 dpc_status_t Lobby::exchange(void *all, size_t bytes) {
-  const double deadline = monotonicSeconds() + kRecordSeconds;
+  const double deadline = recordDeadline();
   auto *records = static_cast<char *>(all);
-  auto isLost = [&](uint32_t rank) {
-    return fail(DPC_PEER, "rank %u %s before the run began", rank,
-                monotonicSeconds() < deadline ? "died"
-                                              : "is frozen: it joined, but was not heard of");
-  };
   const bool isServer = meet.rank == 0;
   for (uint32_t r = 0; r < meet.worldSize; ++r)
     if (connections[r].valid()) {
       const int fd = connections[r].get();
       if (isServer ? !receiveAll(fd, records + r * bytes, bytes, deadline)
                    : !sendAll(fd, records + meet.rank * bytes, bytes, deadline))
-        return isLost(r);
+        return failForLost(r, deadline);
     }
   for (uint32_t r = 0; r < meet.worldSize; ++r)
     if (connections[r].valid()) {
       const int fd = connections[r].get();
       if (isServer ? !sendAll(fd, records, meet.worldSize * bytes, deadline)
                    : !receiveAll(fd, records, meet.worldSize * bytes, deadline))
-        return isLost(r);
+        return failForLost(r, deadline);
     }
   return DPC_OK;
 }

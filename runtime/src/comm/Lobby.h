@@ -46,6 +46,12 @@ private:
   std::string ownHost;
 };
 
+/// The time at which a rank that has joined, and sends no record, counts as frozen.
+double recordDeadline();
+
+/// The failure of a run whose rank `rank` sends or takes no record until `deadline`.
+dpc_status_t failForLost(uint32_t rank, double deadline);
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_COMM_LOBBY_H

@@ -4,6 +4,7 @@
 
 #include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Fd.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Sockets.h"
@@ -131,6 +132,7 @@ std::vector<char *> argumentVector(const std::vector<std::string> &command) {
   set("DPC_RENDEZVOUS", endpointText(run.share.host, run.share.port));
   if (!run.listen.empty())
     set("DPC_LISTEN", run.listen);
+  set(kLauncherFolder, programFolder());
   set("DPC_TOKEN_FD", std::to_string(run.token.get()));
   ::fcntl(run.token.get(), F_SETFD, 0);
   set("DPC_RUN_PAGE_FD", std::to_string(run.pageMemory.get()));

@@ -79,8 +79,12 @@ dpc_status_t provePlan(const dpc_program_t &program) {
 dpc_status_t noteHosts(const dpc_session &session, const Options &options) {
   const uint32_t hosts = dpc_comm_host_count(session.comm);
   const bool hasChosen = options.transport.empty() || options.transport == dpc_session::kAuto;
-  if (session.options.rank == 0 && options.transport == "mpi")
-    return print("note: MPI listens on ports of its own, which do not know the run's secret\n");
+  const char *engine = options.transport == "mpi"    ? "MPI"
+                       : options.transport == "gloo" ? "Gloo"
+                                                     : nullptr;
+  if (session.options.rank == 0 && engine)
+    return print("note: " + std::string(engine) +
+                 " listens on ports of its own, which do not know the run's secret\n");
   if (!hasChosen || hosts == 1 || session.options.rank != 0)
     return DPC_OK;
   const bool shares = hosts < session.comm->world_size;

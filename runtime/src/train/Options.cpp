@@ -54,11 +54,8 @@ dpc_status_t parseWithUnit(const char *option, const std::string &value,
 dpc_status_t parseComm(const std::string &value, Options *out) {
   size_t at = value.find(',');
   out->transport = value.substr(0, at);
-  if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str())) {
-    if (out->transport == "gloo")
-      return fail(DPC_USAGE, "--comm=gloo is not available yet (--help lists what is)");
+  if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str()))
     return failWithin(DPC_USAGE, "--comm");
-  }
   while (at != std::string::npos) {
     const size_t next = value.find(',', at + 1);
     const std::string part = value.substr(at + 1, next == std::string::npos ? next : next - at - 1);

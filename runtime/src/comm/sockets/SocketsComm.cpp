@@ -148,6 +148,9 @@ dpc_status_t dpc::createSocketsComm(const dpc_comm_options_t &options, Lobby &lo
   std::vector<Fd> sockets;
   if (dpc_status_t status = connectRanks(lobby, &sockets))
     return status;
+  if (wire && options.world_size > 1)
+    if (dpc_status_t status = wire->meet(sockets))
+      return status;
   comm->table = kSocketsTable;
   if (wire)
     comm->table.name = wire->name();

@@ -1,6 +1,7 @@
 // The table of transports. To add a transport, add a function that meets the other ranks
 // and creates it, and a line to kTransports.
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/gloo/GlooWire.h"
 #include "runtime/src/comm/local/LocalComm.h"
 #include "runtime/src/comm/mpi/MeetingPlace.h"
 #include "runtime/src/comm/mpi/MpiWire.h"
@@ -65,6 +66,20 @@ dpc_status_t meetUnderMpi(const dpc_comm_options_t *options, dpc_comm_t **outCom
                            outComm);
 }
 
+/// Messages move through Gloo, and the ranks watch each other over sockets.
+dpc_status_t meetForGloo(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
+  if (emulatesLink(*options))
+    return refuseLink("gloo");
+  Lobby lobby;
+  auto wire = std::make_unique<gloo::GlooWire>();
+  if (dpc_status_t status = wire->open(*options)) // first, because this rank may lack Gloo
+    return status;
+  if (dpc_status_t status = lobby.open(*options, "gloo"))
+    return status;
+  return createSocketsComm(*options, lobby, separateHosts(options->world_size), std::move(wire),
+                           outComm);
+}
+
 /// Chooses `local` if all ranks can open the memory of rank 0. Otherwise chooses `sockets`, and the
 /// ranks of one host still share memory.
 dpc_status_t meetAndChoose(const dpc_comm_options_t *options, dpc_comm_t **outComm) {
@@ -88,6 +103,7 @@ constexpr dpc_transport_t kTransports[] = {
      meetAndShareMemory},
     {"sockets", "", "messages over TCP: no memory is shared", meetAndSendMessages},
     {"mpi", "", "messages through MPI, for ranks that mpirun starts", meetUnderMpi},
+    {"gloo", "", "messages through Gloo, if libdpc_gloo.so is there", meetForGloo},
 };
 
 } // namespace

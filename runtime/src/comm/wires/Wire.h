@@ -1,6 +1,9 @@
 #ifndef DPC_RUNTIME_SRC_COMM_WIRES_WIRE_H
 #define DPC_RUNTIME_SRC_COMM_WIRES_WIRE_H
 
+#include "dpc/status.h"
+#include "runtime/src/base/Fd.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -28,6 +31,10 @@ class Wire {
 public:
   virtual ~Wire() = default;
   virtual const char *name() const = 0;
+  /// Tells the wires of the other ranks what they need to connect to this one. `sockets` has a
+  /// connection to each other rank, on which nothing else is under way. Every rank calls it once,
+  /// before attach(), if there are other ranks.
+  virtual dpc_status_t meet(const std::vector<Fd> &sockets) = 0;
   /// The wire reports completed moves to `listener` from now on.
   virtual void attach(WireListener &listener) = 0;
   /// The memory must stay as it is until the listener gets the ticket.
