@@ -11,13 +11,26 @@
 
 namespace dpc::test {
 
+/// Names libdpc_gloo.so, which does not lie beside tests, to this process. Returns false if the
+/// library was not built.
+inline bool provideGloo() {
+#ifdef GLOO_LIBRARY
+  ::setenv("DPC_GLOO_LIBRARY", GLOO_LIBRARY, 1);
+  return true;
+#else
+  return false;
+#endif
+}
+
 /// The names of the transports between hosts for ranks that a test forks. The first one of the
 /// list, `auto`, chooses among the others, and `mpi` needs ranks that mpirun starts.
 inline std::vector<std::string> transportNames() {
   std::vector<std::string> names;
-  for (uint32_t i = 1; const dpc_transport_t *transport = dpc_transport_at(i); ++i)
-    if (std::string(transport->name) != "mpi")
-      names.push_back(transport->name);
+  for (uint32_t i = 1; const dpc_transport_t *transport = dpc_transport_at(i); ++i) {
+    const std::string name = transport->name;
+    if (name != "mpi" && (name != "gloo" || provideGloo()))
+      names.push_back(name);
+  }
   return names;
 }
 
