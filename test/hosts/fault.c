@@ -1,8 +1,8 @@
 /* The main function of a compiled program in which one rank breaks.
  *
- * DPC_TEST_FAULT=KIND:RANK:MOMENT, with the kinds and moments of the tables below. When the fault happens, the rank
- * creates the file DPC_TEST_FAULT_MARK. The object file of the program is linked with this file and with the runtime,
- * with -Wl,--wrap=dpc_comm_create. */
+ * DPC_TEST_FAULT=KIND:RANK:MOMENT, with the kinds and moments of the tables below. When the fault
+ * happens, the rank creates the file DPC_TEST_FAULT_MARK. The object file of the program is linked
+ * with this file and with the runtime, with -Wl,--wrap=dpc_comm_create. */
 #define _GNU_SOURCE
 #include "dpc/dpc.h"
 
@@ -25,7 +25,8 @@
 extern const dpc_program_t dpc_program;
 
 enum moment { BEFORE, RENDEZVOUS, FIRST, COLLECTIVE, CHECKPOINT, END, NEVER };
-static const char *const kMoments[] = {"before", "rendezvous", "first", "collective", "checkpoint", "end"};
+static const char *const kMoments[] = {"before",     "rendezvous", "first",
+                                       "collective", "checkpoint", "end"};
 enum { kCollective = 20 }; /* the operation of the moment `collective` */
 
 static enum moment moment = NEVER;
@@ -82,7 +83,8 @@ static void act(void) {
   static const struct {
     const char *name;
     int number;
-  } signals[] = {{"kill", SIGKILL}, {"term", SIGTERM}, {"segv", SIGSEGV}, {"int", SIGINT}, {"stop", SIGSTOP}};
+  } signals[] = {
+      {"kill", SIGKILL}, {"term", SIGTERM}, {"segv", SIGSEGV}, {"int", SIGINT}, {"stop", SIGSTOP}};
   moment = NEVER;
   mark();
   for (unsigned i = 0; i < sizeof signals / sizeof *signals; ++i)
@@ -111,7 +113,8 @@ static void act(void) {
     change_state(is("flip"));
   corrupts = is("corrupt");
   diskIsFull = is("disk");
-  armed = is("operation") || is("count") || is("dtype") || is("reduction") || is("swap") || is("skip") || is("nan");
+  armed = is("operation") || is("count") || is("dtype") || is("reduction") || is("swap") ||
+          is("skip") || is("nan");
 }
 
 static void at(enum moment now) {
@@ -139,16 +142,18 @@ static dpc_comm_op_t change(dpc_comm_op_t op) {
 }
 
 static int is_of_step(const dpc_comm_op_t *op) {
-  return op->buffer_id != DPC_CONTROL_BUFFER && op->op == DPC_OP_ALL_REDUCE && op->dtype == DPC_F32 &&
-         op->reduction == DPC_SUM && op->count > 1;
+  return op->buffer_id != DPC_CONTROL_BUFFER && op->op == DPC_OP_ALL_REDUCE &&
+         op->dtype == DPC_F32 && op->reduction == DPC_SUM && op->count > 1;
 }
 
-/* Whether a rank has begun to write a checkpoint. Some ranks have no part in it, and break meanwhile. */
+/* Whether a rank has begun to write a checkpoint. Some ranks have no part in it, and break
+ * meanwhile. */
 static int has_checkpoint(void) {
   DIR *folder = opendir(getenv("DPC_TEST_FAULT_FOLDER"));
   int found = 0;
   for (struct dirent *entry; folder && (entry = readdir(folder));)
-    found = found || strncmp(entry->d_name, ".making-", 8) == 0 || strncmp(entry->d_name, "step-", 5) == 0;
+    found = found || strncmp(entry->d_name, ".making-", 8) == 0 ||
+            strncmp(entry->d_name, "step-", 5) == 0;
   if (folder)
     closedir(folder);
   return found;
@@ -186,8 +191,10 @@ static void release(dpc_comm_t *comm) {
   real.release(comm);
 }
 
-dpc_status_t __real_dpc_comm_create(const char *name, const dpc_comm_options_t *options, dpc_comm_t **out);
-dpc_status_t __wrap_dpc_comm_create(const char *name, const dpc_comm_options_t *options, dpc_comm_t **out) {
+dpc_status_t __real_dpc_comm_create(const char *name, const dpc_comm_options_t *options,
+                                    dpc_comm_t **out);
+dpc_status_t __wrap_dpc_comm_create(const char *name, const dpc_comm_options_t *options,
+                                    dpc_comm_t **out) {
   if (moment == RENDEZVOUS && !is("reset") && !is("corrupt")) {
     usleep(300000); /* the others wait */
     act();
@@ -231,12 +238,15 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset) {
   return refuses(fd) ? -1 : syscall(SYS_pwrite64, fd, from, bytes, offset);
 }
 
-ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset) { return pwrite(fd, from, bytes, offset); }
+ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset) {
+  return pwrite(fd, from, bytes, offset);
+}
 
 int fsync(int fd) {
   char link[40], path[4096] = {0};
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  if (moment == CHECKPOINT && readlink(link, path, sizeof path - 1) > 0 && strstr(path, ".checkpoint/"))
+  if (moment == CHECKPOINT && readlink(link, path, sizeof path - 1) > 0 &&
+      strstr(path, ".checkpoint/"))
     act();
   return refuses(fd) ? -1 : (int)syscall(SYS_fsync, fd);
 }
@@ -249,19 +259,26 @@ static int32_t call_function(uint32_t index, dpc_call_t *call) {
 }
 
 /* One function per index, because a function of a program does not learn its own number. */
-#define ONE(n) static int32_t call_##n(dpc_call_t *call) { return call_function(n, call); }
-ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11) ONE(12) ONE(13) ONE(14) ONE(15)
-static const dpc_fn_t kCalls[] = {call_0, call_1, call_2, call_3, call_4, call_5, call_6, call_7, call_8, call_9, call_10, call_11, call_12, call_13, call_14, call_15};
+#define ONE(n)                                                                                     \
+  static int32_t call_##n(dpc_call_t *call) { return call_function(n, call); }
+ONE(0)
+ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7) ONE(8) ONE(9) ONE(10) ONE(11) ONE(12) ONE(13)
+    ONE(14) ONE(15) static const dpc_fn_t kCalls[] = {
+        call_0, call_1, call_2,  call_3,  call_4,  call_5,  call_6,  call_7,
+        call_8, call_9, call_10, call_11, call_12, call_13, call_14, call_15};
 enum { kWrapped = sizeof kCalls / sizeof *kCalls };
 
 int main(int argc, char **argv) {
   const char *fault = getenv("DPC_TEST_FAULT");
-  const char *rank = getenv("RANK") ? getenv("RANK") : getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  const char *rank = getenv("RANK")                   ? getenv("RANK")
+                     : getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
+                                                      : getenv("PMI_RANK");
   static dpc_program_t program;
   program = dpc_program;
   char when[20];
   unsigned victim;
-  if (fault && rank && sscanf(fault, "%19[a-z0-9]:%u:%19[a-z]", kind, &victim, when) == 3 && victim == (unsigned)atoi(rank)) {
+  if (fault && rank && sscanf(fault, "%19[a-z0-9]:%u:%19[a-z]", kind, &victim, when) == 3 &&
+      victim == (unsigned)atoi(rank)) {
     setenv("RANK", rank, 1);
     for (int m = 0; m < NEVER; ++m)
       if (strcmp(when, kMoments[m]) == 0)

@@ -85,7 +85,10 @@ class Outcome:
         for index, process in enumerate(processes):
             if index in self.hangs:
                 process.kill()
-            out, error = process.communicate()
+            try:
+                out, error = process.communicate(timeout=1)
+            except subprocess.TimeoutExpired:  # another process still has its pipes
+                out, error = '', 'hangs'
             self.codes[index], self.texts[index] = process.returncode, out + error
         self.took = max(ends.values(), default=0) - (self.happened or 0)
 

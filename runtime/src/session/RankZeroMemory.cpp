@@ -5,7 +5,6 @@
 
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Status.h"
-#include "runtime/src/comm/ControlMessages.h"
 
 #include <cerrno>
 #include <cstring>
@@ -44,19 +43,22 @@ dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) 
     return MemoryMaker::make(bytes, fill, out);
   const uint32_t rank = session.options.rank, lowest = session.comm->hosts[rank];
   Place place = {};
-  std::vector<Place> places(session.program.world_size);
+  std::vector<char> places;
   Fd memory;
   if (rank == lowest) {
     if (dpc_status_t status = makeShared(session, bytes, fill, &memory, out))
       return status;
     place = {::getpid(), memory.get()};
   }
-  if (dpc_status_t status = gatherControl(*session.comm, session.memory.window(), &place,
-                                          sizeof place, places.data()))
+  if (dpc_status_t status = session.collect(&place, sizeof place, &places))
     return status;
+  places.resize(session.program.world_size * sizeof place);
+  if (dpc_status_t status = session.broadcast(places.data(), places.size()))
+    return status;
+  std::memcpy(&place, places.data() + lowest * sizeof place, sizeof place);
   if (rank != lowest) {
     const std::string path =
-        "/proc/" + std::to_string(places[lowest].pid) + "/fd/" + std::to_string(places[lowest].fd);
+        "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
     memory = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!memory.valid())
       return fail(DPC_IO, "cannot open rank %u's data: %s", lowest, std::strerror(errno));
