@@ -8,18 +8,15 @@ using namespace llvm;
 /// (runtime/src/train/Options.cpp) or dpc-run (runtime/src/launch/LaunchOptions.cpp) have. A
 /// test in test/jobs compares this list with the --help of both.
 static constexpr StringLiteral kOfPrograms[] = {
-    "--best",         "--checkpoint",  "--checkpoint-every",
-    "--comm",         "--cuda-graph",  "--data",
-    "--epochs",       "--eval-data",   "--eval-every",
-    "--evaluate",     "--init-params", "--input",
-    "--listen",       "--log",         "--lr",
-    "--max-restarts", "--nan",         "--no-shuffle",
-    "--node-rank",    "--nodes",       "--output",
-    "--patience",     "--print-ranks", "--rendezvous",
-    "--resume",       "--save-onnx",   "--save-params",
-    "--seed",         "--steps",       "--timeout",
-    "--token-file",   "--trace",       "--tune",
-    "--verify"};
+    "--best",         "--check",      "--checkpoint", "--checkpoint-every",
+    "--comm",         "--cuda-graph", "--data",       "--epochs",
+    "--eval-data",    "--eval-every", "--evaluate",   "--init-params",
+    "--input",        "--listen",     "--log",        "--lr",
+    "--max-restarts", "--nan",        "--no-shuffle", "--node-rank",
+    "--nodes",        "--output",     "--patience",   "--print-ranks",
+    "--rendezvous",   "--resume",     "--save-onnx",  "--save-params",
+    "--seed",         "--steps",      "--timeout",    "--token-file",
+    "--trace",        "--tune",       "--verify"};
 
 /// Options of programs that users may confuse with an option of dpc-compile, and the text
 /// that names this other option.

@@ -1,3 +1,5 @@
+// Words of messages: counts, sizes, lists, and the name that a user meant.
+
 #include "runtime/src/base/Phrases.h"
 
 #include <algorithm>
@@ -25,6 +27,19 @@ static size_t editDistance(const std::string &a, const std::string &b) {
 
 std::string countOf(uint64_t count, const char *noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string bytesText(uint64_t bytes) {
+  char text[32];
+  if (bytes < 1024)
+    std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
+  else if (bytes < 1ull << 20)
+    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
+  else if (bytes < 1ull << 30)
+    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
+  else
+    std::snprintf(text, sizeof text, "%.2f GiB", double(bytes) / (1 << 30));
+  return text;
 }
 
 std::string listNames(const std::vector<std::string> &names) {

@@ -1,7 +1,9 @@
 #ifndef DPC_RUNTIME_SRC_BASE_PHRASES_H
 #define DPC_RUNTIME_SRC_BASE_PHRASES_H
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,14 @@ namespace dpc {
 
 /// A count with its noun, for messages: "1 sample", "5 samples".
 std::string countOf(uint64_t count, const char *noun);
+
+/// Copies a text into a record, and cuts it off at the record's end.
+template <size_t N> void copyText(char (&to)[N], const std::string &from) {
+  std::snprintf(to, N, "%s", from.c_str());
+}
+
+/// A size for messages, e.g. "12.3 MiB".
+std::string bytesText(uint64_t bytes);
 
 /// A list of names for messages: "a, b, c". Of more than eight names only the
 /// first eight are listed: "a, b, .., h and 5 more".

@@ -77,4 +77,9 @@ std::string programFolder() {
   return file.substr(0, file.find_last_of('/') == std::string::npos ? 0 : file.find_last_of('/'));
 }
 
+std::string hostName() {
+  char name[65] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "unnamed";
+}
+
 } // namespace dpc

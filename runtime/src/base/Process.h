@@ -25,6 +25,9 @@ std::string programFolder();
 /// The variable in which dpc-run tells ranks its own folder.
 constexpr const char *kLauncherFolder = "DPC_RUN_FOLDER";
 
+/// The name of this host, for messages; "unnamed" if it has none.
+std::string hostName();
+
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_BASE_PROCESS_H

@@ -16,6 +16,17 @@ bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *o
   return !*end && !errno && *out >= lowest && *out <= highest;
 }
 
+dpc_status_t parseCheck(const std::string &argument, uint64_t *outSeconds) {
+  constexpr uint64_t kDefault = 4, kMost = 3600;
+  *outSeconds = kDefault;
+  const size_t equals = argument.find('=');
+  return equals == std::string::npos ||
+                 parseWhole(argument.c_str() + equals + 1, 1, kMost, outSeconds)
+             ? DPC_OK
+             : fail(DPC_USAGE, "%s: \"%s\" is not a number of seconds from 1 to 3600", kCheckOption,
+                    argument.c_str() + equals + 1);
+}
+
 dpc_status_t GivenOptions::add(const std::string &name, const std::string &argument) {
   const auto [first, isNew] = given.emplace(name, argument);
   return isNew || first->second == argument

@@ -16,12 +16,17 @@ constexpr char kHelpOption[] = "--help";
 constexpr char kVersionOption[] = "--version";
 constexpr char kPrintRanksOption[] = "--print-ranks";
 constexpr char kVerifyOption[] = "--verify";
+constexpr char kCheckOption[] = "--check";
 constexpr char kCheckpointOption[] = "--checkpoint";
 constexpr char kResumeOption[] = "--resume";
 
 /// Parses an integer from `lowest` to `highest` in decimal digits. Returns
 /// false for any other text.
 bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *out);
+
+/// Parses --check or --check=SECONDS, how long hosts and ranks wait for each other: 4 s if the user
+/// names no time. Returns DPC_USAGE if SECONDS is not a number from 1 to 3600.
+dpc_status_t parseCheck(const std::string &argument, uint64_t *outSeconds);
 
 /// The options that a command line has given so far. An option may not appear
 /// twice with different values, because one of the two values would be ignored.

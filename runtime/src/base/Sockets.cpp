@@ -170,7 +170,7 @@ dpc_status_t tryToConnect(const Endpoint &endpoint, double deadline, const Greet
       return status;
     *unwanted = dpc_last_error();
   }
-  return fail(DPC_PEER, "rendezvous %s: rank 0 does not listen: %s", endpoint.text.c_str(),
+  return fail(DPC_PEER, "rendezvous %s: nobody listens there: %s", endpoint.text.c_str(),
               std::strerror(error));
 }
 

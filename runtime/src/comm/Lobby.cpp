@@ -14,14 +14,15 @@ namespace {
 constexpr double kRecordSeconds = 10;
 } // namespace
 
-dpc_status_t Lobby::open(const dpc_comm_options_t &options, const char *transport) {
+dpc_status_t Lobby::open(const dpc_comm_options_t &options, const char *transport,
+                         std::set<std::string> *outStrangers) {
   if (dpc_status_t status = rendezvousOptions(options, transport, &meet))
     return status;
   connections.resize(meet.worldSize);
   if (meet.worldSize == 1)
     return DPC_OK;
   if (meet.rank == 0)
-    return serveRendezvous(meet, &connections);
+    return serveRendezvous(meet, &connections, outStrangers);
   if (dpc_status_t status = joinRendezvous(meet, &connections[0]))
     return status;
   if (options.listen) {

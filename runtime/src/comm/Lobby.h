@@ -16,7 +16,10 @@ class Lobby {
 public:
   /// Meets the other ranks. `transport` must be equal on all ranks. A run of one rank needs no
   /// other one, and meets at once.
-  dpc_status_t open(const dpc_comm_options_t &options, const char *transport);
+  /// With `outStrangers`, ranks that do not come are no failure (serveRendezvous): they have
+  /// records of zeros.
+  dpc_status_t open(const dpc_comm_options_t &options, const char *transport,
+                    std::set<std::string> *outStrangers = nullptr);
 
   /// Gives every rank the records of all ranks, by rank. Every rank must call it. A record is sent
   /// as it is in memory.

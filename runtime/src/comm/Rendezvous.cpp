@@ -6,7 +6,9 @@
 #include "runtime/src/comm/Rendezvous.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Hex.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Sockets.h"
 #include "runtime/src/base/Status.h"
 
@@ -92,6 +94,7 @@ namespace {
 /// A connection whose knock or hello has not arrived completely.
 struct Client {
   Fd fd;
+  SocketAddress address;
   Knock knock;
   bool hasKnocked = false;
   Challenge challenge;
@@ -133,8 +136,9 @@ dpc_status_t admit(const RendezvousOptions &options, Client &client, std::vector
                   options.size, hello.worldSize, what, options.server, options.worldSize);
   else if (!equalDigests(hello.planHash, options.planHash))
     std::snprintf(text, sizeof text,
-                  "%s %u runs another program than %s %u (their plan hashes differ)", what,
-                  hello.rank, what, options.server);
+                  "%s %u runs another program than %s %u (their plan hashes are %s.. and %s..)",
+                  what, hello.rank, what, options.server, toHex(hello.planHash.data(), 6).c_str(),
+                  toHex(options.planHash.data(), 6).c_str());
   else if (hello.transport != transportField(options))
     std::snprintf(text, sizeof text, "%s %u has the transport %.15s, %s %u has %s", what,
                   hello.rank, hello.transport.data(), what, options.server,
@@ -171,7 +175,7 @@ bool challenge(const RendezvousOptions &options, Client &client, dpc_status_t *o
 /// caller must remove the client, because its hello is complete, its connection ended,
 /// or it is no rank. Sets `outStatus` to a failure if the run cannot start.
 bool advance(const RendezvousOptions &options, Client &client, std::vector<Member> &members,
-             size_t &joined, dpc_status_t *outStatus) {
+             size_t &joined, std::set<std::string> &strangers, dpc_status_t *outStatus) {
   char *to = client.hasKnocked ? reinterpret_cast<char *>(&client.hello)
                                : reinterpret_cast<char *>(&client.knock);
   const size_t wanted = client.hasKnocked ? sizeof client.hello : sizeof client.knock;
@@ -179,8 +183,12 @@ bool advance(const RendezvousOptions &options, Client &client, std::vector<Membe
       ::recv(client.fd.get(), to + client.received, wanted - client.received, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
-  if (n <= 0)
+  if (n <= 0) {
+    // A client that has another token leaves as soon as it sees the challenge.
+    if (client.hasKnocked)
+      strangers.insert(client.address.host());
     return true;
+  }
   client.received += static_cast<size_t>(n);
   if (client.received < wanted)
     return false;
@@ -244,7 +252,28 @@ dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *tr
   return DPC_OK;
 }
 
-dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections) {
+std::string strangerText(const std::string &address) {
+  return "a process at " + (address.empty() ? "this host" : address) +
+         " came and left: its token may be another one";
+}
+
+/// Says which ranks did not come, and who came in place of them.
+static dpc_status_t failAbsent(const RendezvousOptions &options, const std::vector<Member> &members,
+                               const std::set<std::string> &strangers) {
+  std::vector<std::string> absent;
+  for (uint32_t r = options.server + 1; r < options.worldSize; ++r)
+    if (!members[r].fd.valid())
+      absent.push_back(std::string(options.member) + " " + std::to_string(r));
+  std::string others;
+  for (const std::string &address : strangers)
+    others += "; " + strangerText(address);
+  return fail(DPC_PEER, "%s did not join within %.0f s (%zu of %u %ss did)%s",
+              listNames(absent).c_str(), options.timeoutSeconds, options.worldSize - absent.size(),
+              options.worldSize, options.member, others.c_str());
+}
+
+dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections,
+                             std::set<std::string> *outStrangers) {
   Fd listener(options.listenFd);
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
@@ -252,17 +281,14 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   std::vector<Member> members(options.worldSize);
   std::vector<Client> clients;
+  std::set<std::string> strangers;
   size_t joined = options.server + 1;
   dpc_status_t status = DPC_OK;
   while (joined < options.worldSize && status == DPC_OK) {
     const double now = monotonicSeconds();
     if (now >= deadline) {
-      uint32_t missing = options.server + 1;
-      while (missing + 1 < options.worldSize && members[missing].fd.valid())
-        ++missing;
-      status =
-          fail(DPC_PEER, "%s %u did not join within %.0f s (%zu of %u %ss did)", options.member,
-               missing, options.timeoutSeconds, joined, options.worldSize, options.member);
+      if (!outStrangers)
+        status = failAbsent(options, members, strangers);
       break;
     }
     clients.erase(std::remove_if(clients.begin(), clients.end(),
@@ -276,17 +302,22 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
       break;
     }
     for (size_t i = clients.size(); i-- > 0 && status == DPC_OK;)
-      if (polled[i + 1].revents && advance(options, clients[i], members, joined, &status))
+      if (polled[i + 1].revents &&
+          advance(options, clients[i], members, joined, strangers, &status))
         clients.erase(clients.begin() + static_cast<ptrdiff_t>(i));
     if (status == DPC_OK && (polled[0].revents & POLLIN) && clients.size() < kMaxConnections) {
       Client client;
-      client.fd = Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      client.address.length = sizeof client.address.storage;
+      client.fd =
+          Fd(::accept4(listener.get(), client.address.get(), &client.address.length, SOCK_CLOEXEC));
       client.deadline = monotonicSeconds() + kHandshakeSeconds;
       if (client.fd.valid())
         clients.push_back(std::move(client));
     }
   }
   stopListening(options.address);
+  if (outStrangers)
+    *outStrangers = std::move(strangers);
   char text[160];
   std::snprintf(text, sizeof text, "%s", status ? dpc_last_error() : "");
   for (const Member &member : members)

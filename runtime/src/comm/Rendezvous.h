@@ -8,6 +8,7 @@
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sha256.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,15 @@ dpc_status_t rendezvousOptions(const dpc_comm_options_t &options, const char *tr
 /// that it knows the token. `outConnections`, indexed by rank, gets a socket to each
 /// higher rank. Ignores clients that do not know the token. Returns DPC_INVALID if a
 /// client knows the token but has another world size, plan hash or transport, or a
-/// wrong rank. Returns DPC_PEER if a rank does not come in time.
-dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections);
+/// wrong rank. Returns DPC_PEER if a rank does not come in time. With `outStrangers`, a
+/// rank that does not come is no failure: its socket is invalid. `outStrangers` then gets the
+/// addresses of processes that knocked as ranks do, but went away when they saw that this server
+/// has another token than they have.
+dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *outConnections,
+                             std::set<std::string> *outStrangers = nullptr);
+
+/// Describes an address of `outStrangers` in messages.
+std::string strangerText(const std::string &address);
 
 /// Meets the other ranks as a client of the server, and returns a socket to the server.
 /// Returns DPC_PEER if the server does not answer in time, and DPC_INVALID if it

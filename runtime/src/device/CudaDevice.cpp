@@ -4,10 +4,12 @@
 #include "runtime/src/device/CudaDevice.h"
 
 #include "dpc/device.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -101,11 +103,18 @@ dpc_status_t CudaDevice::readName(std::string *out) const {
   return status;
 }
 
-dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
+dpc_status_t CudaDevice::readFreeBytes(uint64_t *out) const {
   size_t free = 0, total = 0;
-  if (dpc_status_t status = check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory"))
+  const dpc_status_t status =
+      check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory");
+  *out = free;
+  return status;
+}
+
+dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
+  uint64_t free = 0, sum = 0;
+  if (dpc_status_t status = readFreeBytes(&free))
     return status;
-  uint64_t sum = 0;
   for (uint64_t bytes : wanted)
     sum += bytes;
   if (sum > free)
@@ -186,6 +195,18 @@ dpc_status_t CudaDevice::load(const dpc_program_t &program, uint32_t rank) {
       return status;
   }
   return DPC_OK;
+}
+
+uint32_t rankOnHost(uint32_t rank, uint32_t worldSize, const uint32_t *hosts) {
+  uint64_t number = 0;
+  for (const char *name :
+       {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const char *value = std::getenv(name))
+      if (parseWhole(value, 0, UINT32_MAX, &number))
+        return static_cast<uint32_t>(number);
+  if (std::set<uint32_t>(hosts, hosts + worldSize).size() == worldSize)
+    return rank;
+  return static_cast<uint32_t>(std::count(hosts, hosts + rank, hosts[rank]));
 }
 
 } // namespace dpc

@@ -46,6 +46,8 @@ public:
   /// Reads the device's UUID, which no other device has.
   dpc_status_t readId(cuda::Uuid *out) const;
   dpc_status_t readName(std::string *out) const;
+  /// Reads how many bytes of the device's memory are free.
+  dpc_status_t readFreeBytes(uint64_t *out) const;
   /// The loaded function of a kernel; `kernel` is an index in the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 
@@ -67,6 +69,11 @@ private:
   std::map<const dpc_image_t *, cuda::Module> modules;
   std::vector<cuda::Function> functions;
 };
+
+/// This rank's number among the ranks of its host: by a variable of the launcher, or else by the
+/// hosts that the ranks have found (`dpc_comm_t::hosts`). If the ranks know nothing about their
+/// hosts, it is the rank.
+uint32_t rankOnHost(uint32_t rank, uint32_t worldSize, const uint32_t *hosts);
 
 } // namespace dpc
 

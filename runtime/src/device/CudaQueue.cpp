@@ -5,7 +5,6 @@
 
 #include "dpc/action.h"
 #include "runtime/src/base/Groups.h"
-#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/CallTuner.h"
 #include "runtime/src/device/Launches.h"
@@ -13,7 +12,6 @@
 #include "runtime/src/device/StagedComm.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -52,23 +50,9 @@ void CudaQueue::dropGraphs() {
   }
 }
 
-/// This rank's number among the ranks of its host: by a variable of the launcher, or else by the
-/// hosts that the ranks have found. If the ranks know nothing about their hosts, it is the rank.
-static uint32_t rankOnHost(const dpc_comm_t &control) {
-  uint64_t number = 0;
-  for (const char *name :
-       {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
-    if (const char *value = std::getenv(name))
-      if (parseWhole(value, 0, UINT32_MAX, &number))
-        return static_cast<uint32_t>(number);
-  if (dpc_comm_host_count(&control) == control.world_size)
-    return control.rank;
-  return static_cast<uint32_t>(
-      std::count(control.hosts, control.hosts + control.rank, control.hosts[control.rank]));
-}
-
 dpc_status_t CudaQueue::open(RankMemory &memory) {
-  if (dpc_status_t status = device.open(rankOnHost(control)))
+  if (dpc_status_t status =
+          device.open(rankOnHost(control.rank, control.world_size, control.hosts)))
     return status;
   if (dpc_status_t status = device.load(program, control.rank))
     return status;

@@ -261,7 +261,8 @@ int launch(const LaunchOptions &options) {
       return report(abandon(&ranks, nodes.get(), status));
     run.listener = Fd(); // rank 0 has inherited it
     const int code = supervise(&ranks, *run.page, nodes.get());
-    if (code != DPC_PEER || restart == options.maxRestarts || (nodes && !nodes->canRestart()))
+    if (code != DPC_PEER || options.check || restart == options.maxRestarts ||
+        (nodes && !nodes->canRestart()))
       return code;
     if (hasOption(command, kCheckpointOption) && !hasOption(command, kResumeOption))
       command.push_back(kResumeOption);

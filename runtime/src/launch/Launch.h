@@ -18,6 +18,9 @@ struct LaunchOptions {
                       ///< they reach rank 0
   uint32_t maxRestarts = 0;
   bool help = false, version = false;
+  uint64_t check =
+      0; ///< only check whether a run could start, and wait this many seconds for hosts
+         ///< and ranks to come; 0: no check
   bool verify = false;              ///< prove the program's plan and run no step
   std::vector<std::string> command; ///< the program and its arguments
 };

@@ -47,6 +47,16 @@ dpc_status_t checkNodes(const LaunchOptions &options, const GivenOptions &given)
   return DPC_OK;
 }
 
+/// Gives --check to the program if dpc-run has it, and takes it over if only the program has it.
+dpc_status_t passCheck(LaunchOptions *out) {
+  for (size_t i = 1; i < out->command.size(); ++i)
+    if (out->command[i].substr(0, out->command[i].find('=')) == kCheckOption)
+      return out->check ? dpc_status_t(DPC_OK) : parseCheck(out->command[i], &out->check);
+  if (out->check && !out->command.empty())
+    out->command.push_back(kCheckOption + ("=" + std::to_string(out->check)));
+  return DPC_OK;
+}
+
 } // namespace
 
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
@@ -71,6 +81,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->version = true;
     else if (argument == kVerifyOption)
       out->verify = true;
+    else if (argument.substr(0, argument.find('=')) == kCheckOption)
+      status = parseCheck(argument, &out->check);
     else if (argument == "-n" && i + 1 < argc)
       status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
@@ -94,6 +106,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       return status;
   }
   out->command.assign(argv + i, argv + argc);
+  if (dpc_status_t status = passCheck(out))
+    return status;
   if (out->command.empty() && !out->help && !out->version)
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
   if (out->verify && (out->ranks || out->maxRestarts || out->nodes > 1 || out->command.size() > 1))
@@ -109,6 +123,7 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
 const char *launchHelp() {
   return R"(usage: dpc-run [-n N] [--max-restarts=K] ./PROGRAM [its options]
        dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT --token-file=FILE ./PROGRAM [its options]
+       dpc-run --check[=SECONDS] [the options of a run] ./PROGRAM [its options]
        dpc-run --verify ./PROGRAM
 
 Starts the ranks of a program made by dpc-compile on this machine and waits for them. With --nodes, one dpc-run on each of
@@ -121,6 +136,8 @@ several hosts starts a part of the ranks, and all of them end together.
   --listen=ADDRESS     address of this host at which its ranks listen for other ranks (default: the one with which they reach host 0)
   --token-file=FILE    the secret of the run, equal on all hosts: 64 hex digits in a file of mode 0600
   --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
+  --check[=SECONDS]    check whether a run could start, measure each pair of ranks, print a table, and do nothing else; hosts and
+                       ranks wait SECONDS for each other (default 4)
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
   --help, --version
 

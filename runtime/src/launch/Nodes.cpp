@@ -7,6 +7,7 @@
 #include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Hex.h"
 #include "runtime/src/base/Phrases.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/TokenFile.h"
 #include "runtime/src/comm/Rendezvous.h"
@@ -33,10 +34,6 @@ constexpr double kSilentSeconds = 8;
 constexpr double kSuspiciousSeconds = 2;
 /// How long a symptom waits for its cause, which may still cross the network.
 constexpr double kSymptomSeconds = 1;
-
-template <size_t N> void copyText(char (&to)[N], const char *from) {
-  std::snprintf(to, N, "%s", from);
-}
 
 } // namespace
 
@@ -84,7 +81,7 @@ dpc_status_t Nodes::open(const LaunchOptions &options) {
   meet.transport = "dpc-run";
   meet.address = options.rendezvous;
   meet.token = token;
-  meet.timeoutSeconds = kMeetSeconds;
+  meet.timeoutSeconds = options.check ? double(options.check) : kMeetSeconds;
   if (own != 0) {
     Fd connection;
     if (dpc_status_t status = joinRendezvous(meet, &connection))
@@ -160,16 +157,26 @@ dpc_status_t Nodes::receiveStart(const NodeRecord &mine, RunRecord *outRun) {
   }
 }
 
+/// Fails if nodes cannot start their ranks. Says why each of them cannot, this one first.
+dpc_status_t Nodes::checkReady() const {
+  dpc_status_t status = records[own].status;
+  std::string causes = status ? records[own].text : "";
+  for (uint32_t node = 0; node < count; ++node) {
+    if (node == own || records[node].status == DPC_OK)
+      continue;
+    causes += (causes.empty() ? "" : "; ") + nameOf(node) + ": " + records[node].text;
+    status = status ? status : records[node].status;
+  }
+  return status ? fail(status, "%s", causes.c_str()) : DPC_OK;
+}
+
 /// Checks that the nodes fit together. All nodes compute the same from the same records.
 dpc_status_t Nodes::check() {
   for (NodeRecord &record : records)
     record.host[sizeof record.host - 1] = record.version[sizeof record.version - 1] =
         record.text[sizeof record.text - 1] = 0;
-  for (uint32_t node = 0; node < count; ++node)
-    if (records[node].status != DPC_OK)
-      return node == own
-                 ? fail(records[node].status, "%s", records[node].text)
-                 : fail(records[node].status, "%s: %s", nameOf(node).c_str(), records[node].text);
+  if (dpc_status_t status = checkReady())
+    return status;
   const NodeRecord &first = records[0];
   for (uint32_t node = 1; node < count; ++node) {
     const NodeRecord &record = records[node];
@@ -208,10 +215,7 @@ dpc_status_t Nodes::check() {
 }
 
 dpc_status_t Nodes::agree(NodeRecord mine, uint16_t port, NodeShare *out) {
-  char name[sizeof mine.host] = {};
-  if (::gethostname(name, sizeof name - 1) != 0 || !name[0])
-    copyText(name, "unnamed");
-  copyText(mine.host, name);
+  copyText(mine.host, hostName());
   copyText(mine.version, DPC_VERSION);
   RunRecord run = {};
   run.port = port;

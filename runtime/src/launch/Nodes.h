@@ -85,6 +85,7 @@ private:
   dpc_status_t gather(const NodeRecord &mine, const RunRecord &run);
   dpc_status_t receiveStart(const NodeRecord &mine, RunRecord *outRun);
   dpc_status_t check();
+  dpc_status_t checkReady() const;
   std::string nameOf(uint32_t node) const;
   uint32_t guiltyNode(const char *text) const;
   void handle(uint32_t from, const NodeMessage &message);

@@ -43,7 +43,7 @@ dpc_session::~dpc_session() {
   dpc_comm_release(comm);
 }
 
-dpc_status_t dpc_session::open() {
+dpc_status_t dpc_session::checkRequest() const {
   if (options.world_size != program.world_size)
     return fail(DPC_INVALID,
                 "the program was compiled for %s, this run has %u "
@@ -52,11 +52,8 @@ dpc_status_t dpc_session::open() {
                 program.world_size);
   if (dpc_status_t status = checkProgram(program, options.rank))
     return failWithin(status, "program record");
-  // NCCL moves the tensors of devices, unless the user names a transport between
-  // hosts. `auto` is no such name.
-  const bool namesNccl = transport == kNccl, isOnCuda = runsOnCuda(program),
-             isStaged = isOnCuda && !transport.empty() && transport != kAuto && !namesNccl;
-  if (namesNccl && !isOnCuda)
+  const bool namesNccl = transport == kNccl;
+  if (namesNccl && !runsOnCuda(program))
     return fail(DPC_USAGE,
                 "--comm=%s: the program is not for CUDA devices "
                 "(dpc-compile --target=cuda)",
@@ -66,36 +63,56 @@ dpc_status_t dpc_session::open() {
                 "--comm=%s: no link is emulated between devices: bandwidth and latency "
                 "are settings of the local transport",
                 kNccl);
-  std::vector<uint64_t> communication;
-  for (uint32_t r = 0; r < program.world_size; ++r)
-    communication.push_back(RankMemory::sharedBytes(program, r, isStaged));
+  return DPC_OK;
+}
+
+bool dpc_session::isStaged() const {
+  return runsOnCuda(program) && !transport.empty() && transport != kAuto && transport != kNccl;
+}
+
+dpc_status_t dpc_session::connect(const std::vector<uint64_t> &communication, double timeoutSeconds,
+                                  dpc_comm_t **outComm) const {
+  dpc_comm_options_t meet = meetingOptions();
+  meet.memory_bytes = communication.data();
+  meet.timeout_seconds = timeoutSeconds;
+  return dpc_comm_create(transport.empty() || transport == kNccl ? nullptr : transport.c_str(),
+                         &meet, outComm);
+}
+
+dpc_comm_options_t dpc_session::meetingOptions() const {
   dpc_comm_options_t meet = {};
   meet.struct_size = sizeof meet;
   meet.rank = options.rank;
   meet.world_size = options.world_size;
   meet.family_count = program.family_count;
   meet.families = program.families;
-  meet.memory_bytes = communication.data();
   meet.plan_hash = program.plan_hash;
   meet.rendezvous = rendezvous.c_str();
   meet.token = token.empty() ? nullptr : token.c_str();
   meet.listen_fd = options.listen_fd;
   meet.listen = listen.empty() ? nullptr : listen.c_str();
-  meet.timeout_seconds = options.timeout_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;
-  if (dpc_status_t status = dpc_comm_create(
-          transport.empty() || namesNccl ? nullptr : transport.c_str(), &meet, &comm))
+  return meet;
+}
+
+dpc_status_t dpc_session::open() {
+  if (dpc_status_t status = checkRequest())
+    return status;
+  std::vector<uint64_t> communication;
+  for (uint32_t r = 0; r < program.world_size; ++r)
+    communication.push_back(RankMemory::sharedBytes(program, r, isStaged()));
+  if (dpc_status_t status = connect(communication, options.timeout_seconds, &comm))
     return status;
   if (RunPage *page = runPage())
     page->joined.fetch_add(1);
   if (!tracePath.empty())
     trace.enable(1u << 20);
-  if (dpc_status_t status = memory.open(program, *comm, isStaged))
+  if (dpc_status_t status = memory.open(program, *comm, isStaged()))
     return failed(status);
   QueueOptions how;
   how.keepsEntries = !options.no_graphs && tracePath.empty();
-  how.isStaged = isStaged;
+  how.isStaged = isStaged();
   how.tuneFile = tuneFile;
   if (options.timeout_seconds > 0)
     how.timeoutSeconds = options.timeout_seconds;

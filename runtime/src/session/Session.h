@@ -18,6 +18,17 @@ struct dpc_session {
   ~dpc_session();
 
   dpc_status_t open();
+  /// Whether the program can run at all with these options. Communicates with no other rank.
+  dpc_status_t checkRequest() const;
+  /// Whether tensors of CUDA devices move through the hosts. NCCL moves them, unless the user names
+  /// a transport between hosts; `auto` is no such name.
+  bool isStaged() const;
+  /// How this rank meets the others. The caller adds the memory and the timeout.
+  dpc_comm_options_t meetingOptions() const;
+  /// Meets the other ranks over the transport of the options. `communication` has the bytes that
+  /// each rank allocates from its communicator.
+  dpc_status_t connect(const std::vector<uint64_t> &communication, double timeoutSeconds,
+                       dpc_comm_t **outComm) const;
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
   dpc_status_t metric(const char *name, double *out) const;
   /// Whether eval can compute metrics of a batch in which only some rows are

@@ -82,6 +82,8 @@ Ranks
 const char *const kRanks =
     R"(  --timeout=SECONDS          longest wait for another rank (default 300)
   --print-ranks              print how many ranks the program needs, and nothing else
+  --check[=SECONDS]          check whether a run could start, measure each pair of ranks, and do nothing else; the ranks wait
+                             SECONDS for each other (default 4)
   --verify                   prove the plan of all ranks, and do nothing else
   --version                  print the version, and how the program was compiled
 

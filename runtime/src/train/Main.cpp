@@ -5,6 +5,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanCheck.h"
 #include "runtime/src/session/Environment.h"
+#include "runtime/src/train/CheckFiles.h"
 #include "runtime/src/train/Trainer.h"
 
 #include <cerrno>
@@ -123,6 +124,26 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
 }
 
+/// Implements --check. Rank 0 prints what all ranks have found, and one rank reports a failure.
+int checkStart(const dpc_program_t &program, const Options &options,
+               const dpc_session_options_t &place) {
+  CheckResult result;
+  const dpc_session session(program, place);
+  const dpc_status_t status =
+      checkRun(session, checkRequest(program, options, place.rank), &result);
+  const std::string cause = dpc_last_error();
+  const dpc_status_t printed = print(result.table);
+  if (status == DPC_OK)
+    return finish(printed, true);
+  fail(status, "%s", cause.c_str());
+  RunPage *page = runPage();
+  if (page && !result.reports)
+    page->tell(DPC_PEER, cause.c_str()); // the other rank's report counts
+  else
+    finish(status, result.reports);
+  return status;
+}
+
 } // namespace
 
 extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
@@ -168,6 +189,8 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.tune = options.tune.empty() ? nullptr : options.tune.c_str();
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
     catchSignals();
+    if (options.check)
+      return checkStart(*program, options, place);
     status = runProgram(*program, options, place, &report);
     return finish(status, report);
   } catch (const std::bad_alloc &) {

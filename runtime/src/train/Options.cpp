@@ -241,6 +241,11 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
     if (!isRepeatable(name))
       if (dpc_status_t status = given.add(name, argument))
         return status;
+    if (name == kCheckOption) {
+      if (dpc_status_t status = parseCheck(argument, &out->check))
+        return status;
+      continue;
+    }
     if (equals == std::string::npos && parser.flag(name))
       continue;
     if (equals == std::string::npos && takesValue(parser, name))

@@ -18,7 +18,9 @@ struct Options {
   uint64_t evalEvery = 0, checkpointEvery = 0, patience = 0, seed = 0;
   bool shuffle = true, resume = false, help = false, version = false, printRanks = false,
        verify = false, warnOnNan = false;
-  bool evaluate = false;                 ///< the run only evaluates: it neither trains nor saves
+  uint64_t check = 0;    ///< only check whether a run could start, and wait this many seconds for
+                         ///< ranks to come; 0: no check
+  bool evaluate = false; ///< the run only evaluates: it neither trains nor saves
   std::vector<ParameterSpec> initParams; ///< files of parameters, loaded in this order
   ParameterSpec saveParams;              ///< if the path is empty, parameters are not saved
   /// The folder from which the run resumes if `checkpoint` has no checkpoint yet; empty:

@@ -67,14 +67,8 @@ std::string identityOf(const std::string &path) {
          path.substr(slash == std::string::npos ? 0 : slash + 1);
 }
 
-/// A file that the run writes or reads, and the option that names it.
-struct NamedFile {
-  std::string option, path;
-  bool inPlace = false; ///< the run appends to the file and does not replace it
-};
+} // namespace
 
-/// The files that the run reads and therefore must not change. Files of --init-params are
-/// not in this list, because the run reads them before it may replace them.
 std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &options) {
   std::vector<NamedFile> out;
   for (const std::string &spec : options.data)
@@ -96,8 +90,6 @@ std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &op
   }
   return out;
 }
-
-} // namespace
 
 dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &options) {
   std::vector<NamedFile> outputs = {{"--log", options.log, true},

@@ -3,7 +3,20 @@
 
 #include "runtime/src/train/Options.h"
 
+#include <string>
+#include <vector>
+
 namespace dpc {
+
+/// A file that the run writes or reads, and the option that names it.
+struct NamedFile {
+  std::string option, path;
+  bool inPlace = false; ///< the run appends to the file and does not replace it
+};
+
+/// The files that the run reads and therefore must not change, the program's own among them. Files
+/// of --init-params are not in this list, because the run reads them before it may replace them.
+std::vector<NamedFile> filesRead(const dpc_program_t &program, const Options &options);
 
 /// Checks, before the first step, that the run can write all its output files. Returns
 /// DPC_IO if a folder or a permission is missing, or if a folder has the name of an

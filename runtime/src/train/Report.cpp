@@ -89,19 +89,6 @@ size_t terminalColumns() {
 
 } // namespace
 
-std::string bytesText(uint64_t bytes) {
-  char text[32];
-  if (bytes < 1024)
-    std::snprintf(text, sizeof text, "%llu bytes", static_cast<unsigned long long>(bytes));
-  else if (bytes < 1ull << 20)
-    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
-  else if (bytes < 1ull << 30)
-    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
-  else
-    std::snprintf(text, sizeof text, "%.2f GiB", double(bytes) / (1 << 30));
-  return text;
-}
-
 Report::~Report() {
   if (log)
     std::fclose(log);

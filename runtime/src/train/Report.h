@@ -68,9 +68,6 @@ private:
   Pace pace;
 };
 
-/// Formats a size for messages, e.g. "12.3 MiB".
-std::string bytesText(uint64_t bytes);
-
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_TRAIN_REPORT_H

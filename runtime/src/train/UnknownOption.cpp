@@ -46,16 +46,15 @@ constexpr struct {
 };
 
 /// All options of training and inference programs, which Options.cpp parses.
-constexpr const char *kOwn[] = {"--best",      "--checkpoint",  "--checkpoint-every",
-                                "--comm",      "--cuda-graph",  "--data",
-                                "--epochs",    "--eval-data",   "--eval-every",
-                                "--evaluate",  "--help",        "--init-params",
-                                "--input",     "--log",         "--lr",
-                                "--nan",       "--no-shuffle",  "--output",
-                                "--patience",  "--print-ranks", "--resume",
-                                "--save-onnx", "--save-params", "--seed",
-                                "--steps",     "--timeout",     "--trace",
-                                "--tune",      "--verify",      "--version"};
+constexpr const char *kOwn[] = {
+    "--best",        "--check",      "--checkpoint", "--checkpoint-every",
+    "--comm",        "--cuda-graph", "--data",       "--epochs",
+    "--eval-data",   "--eval-every", "--evaluate",   "--help",
+    "--init-params", "--input",      "--log",        "--lr",
+    "--nan",         "--no-shuffle", "--output",     "--patience",
+    "--print-ranks", "--resume",     "--save-onnx",  "--save-params",
+    "--seed",        "--steps",      "--timeout",    "--trace",
+    "--tune",        "--verify",     "--version"};
 
 } // namespace
 

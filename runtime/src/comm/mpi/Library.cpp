@@ -6,6 +6,7 @@
 
 #include "runtime/src/base/Status.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -21,6 +22,14 @@ constexpr const char *kMpich[] = {"libmpi.so.12", "libmpich.so.12"};
 constexpr const char *kStandard[] = {"libmpi_abi.so.0", "libmpi_abi.so.1", "libmpi_abi.so"};
 
 bool isSet(const char *name) { return std::getenv(name) != nullptr; }
+
+/// Whether a variable of mpirun, or of another launcher of MPI, is set.
+bool hasMpiLauncher() {
+  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"})
+    if (isSet(name))
+      return true;
+  return false;
+}
 
 /// The names to try, the library of this process's launcher first.
 std::vector<std::string> candidates() {
@@ -98,15 +107,20 @@ std::string Library::describe(int error) const {
   return text;
 }
 
-bool hasMpiLauncher() {
-  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"})
-    if (isSet(name))
-      return true;
-  return false;
+std::string Library::version() const {
+  char text[8192] = {}; // MPI_MAX_LIBRARY_VERSION_STRING is at most this
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != 0)
+    return path;
+  std::string line(text, std::strcspn(text, ",\n"));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
 }
 
 dpc_status_t openLibrary(Library *out) {
   void *library = nullptr;
+  if (!hasMpiLauncher())
+    return fail(DPC_USAGE, "--comm=mpi: no mpirun has started this process");
   if (dpc_status_t status = openAny(&library, &out->path))
     return status;
   const auto find = [&](const char *name, auto *pointer) {

@@ -53,15 +53,14 @@ struct Library {
 
   /// The text of an error code.
   std::string describe(int error) const;
+  /// The name and version of the implementation, e.g. "Open MPI v4.1.4". Needs no MPI_Init.
+  std::string version() const;
 };
-
-/// Whether a variable of mpirun, or of another launcher of MPI, is set.
-bool hasMpiLauncher();
 
 /// Opens the library of the MPI whose launcher has started this process: the one that the
 /// process has loaded already, or the file DPC_MPI_LIBRARY, or the library of the launcher.
 /// It stays open until the process ends. Returns DPC_INVALID, with a message of one line, if
-/// there is none.
+/// there is none, and DPC_USAGE if no launcher of MPI has started this process.
 dpc_status_t openLibrary(Library *out);
 
 } // namespace dpc::mpi
