@@ -18,8 +18,6 @@ namespace dpc {
 namespace {
 
 constexpr double kReachSeconds = 1.5;
-/// Nobody accepts the calls, so a rank gets only as many as a listener queues.
-constexpr uint32_t kMostCalls = 100;
 
 struct Place {
   char host[64];
@@ -94,10 +92,7 @@ dpc_status_t checkAddresses(Lobby &lobby, Findings *findings) {
       calls.push_back(begin(other, places[other]));
   finish(calls);
   for (const Call &call : calls)
-    if (call.error && findings->unreached == DPC_NONE) {
-      findings->unreached = call.rank;
-      findings->unreachedError = call.error;
-    }
+    findings->unreached[rank - call.rank - 1] = call.error;
   // The listeners stay until all ranks have called.
   uint32_t done = 1;
   std::vector<uint32_t> all;

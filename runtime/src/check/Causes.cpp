@@ -72,12 +72,11 @@ void Comparison::addOwn() {
 
 /// A rank that others cannot reach is the cause, and not those others.
 void Comparison::addUnreached() {
-  for (uint32_t r = 0; r < ranks; ++r) {
-    const uint32_t to = all.findings[r].unreached;
-    if (to < ranks && causes[to].empty())
-      causes[to] = rankText(all, r) + " cannot reach its address " + all.findings[to].address +
-                   ": " + std::strerror(all.findings[r].unreachedError);
-  }
+  for (uint32_t to = 0; to < ranks; ++to)
+    for (uint32_t r = to + 1; r < ranks && r - to <= kMostCalls && causes[to].empty(); ++r)
+      if (const int error = all.findings[r].unreached[r - to - 1])
+        causes[to] = rankText(all, r) + " cannot reach its address " + all.findings[to].address +
+                     ": " + std::strerror(error);
 }
 
 void Comparison::compareDevices() {

@@ -6,6 +6,7 @@
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/base/Version.h"
 #include "runtime/src/check/Memory.h"
 #include "runtime/src/comm/mpi/Library.h"
 #include "runtime/src/cuda/Libraries.h"
@@ -98,13 +99,12 @@ Arrival ownArrival() {
   Arrival out = {};
   out.isHere = 1;
   copyText(out.host, hostName());
-  copyText(out.runtime, "dpc runtime " DPC_VERSION);
+  copyText(out.runtime, runtimeVersion());
   return out;
 }
 
 Findings findOut(const dpc_session &session, const CheckRequest &request, const uint32_t *hosts) {
   Findings out = {};
-  out.unreached = DPC_NONE;
   copyText(out.comm, session.transport.empty() ? dpc_session::kAuto : session.transport);
   std::memcpy(out.plan.data(), session.program.plan_hash, out.plan.size());
   out.status = fill(session, request, hosts, &out);

@@ -18,17 +18,21 @@ struct Arrival {
   char host[64], runtime[28];
 };
 
+/// To how many other ranks a rank makes a trial connection. Nobody accepts these, and a listener
+/// queues only so many.
+constexpr uint32_t kMostCalls = 100;
+
 struct Findings {
   dpc_status_t status; ///< why this rank cannot take part, with `text`; DPC_OK: no reason is known
   char text[512];
-  char comm[16];              ///< the value of --comm
-  char engine[64];            ///< name and version of MPI or NCCL; "" if none is used
-  char device[64];            ///< name of the CUDA device; "" if none is used
-  uint8_t deviceId[16];       ///< which no other device has
-  char address[64];           ///< at which this rank listens for others; "": it does not
-  uint32_t files;             ///< number of files that the rank can read
-  uint32_t unreached;         ///< a rank whose address this rank cannot reach, or DPC_NONE
-  int32_t unreachedError;     ///< errno of that attempt
+  char comm[16];        ///< the value of --comm
+  char engine[64];      ///< name and version of MPI or NCCL; "" if none is used
+  char device[64];      ///< name of the CUDA device; "" if none is used
+  uint8_t deviceId[16]; ///< which no other device has
+  char address[64];     ///< at which this rank listens for others; "": it does not
+  uint32_t files;       ///< number of files that the rank can read
+  /// At i: errno if this rank cannot reach the address of the rank that is i + 1 below it, else 0.
+  int32_t unreached[kMostCalls];
   uint64_t needed, available; ///< memory of the plan, and free memory of the host, in bytes
   Digest plan;
 };

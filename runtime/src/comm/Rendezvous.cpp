@@ -382,16 +382,25 @@ dpc_status_t greetServer(const RendezvousOptions &options, int fd, double deadli
 
 dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection) {
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
+  std::string mismatch; // a listener of dpc has another token
   for (;;) {
     Fd fd;
     Knock knock;
     Challenge challenge;
-    if (dpc_status_t status = connectTo(options.address, deadline, &fd, [&](int candidate) {
-          return greetServer(options, candidate,
-                             std::min(deadline, monotonicSeconds() + kHandshakeSeconds), &knock,
-                             &challenge);
-        }))
+    const dpc_status_t connected = connectTo(options.address, deadline, &fd, [&](int candidate) {
+      challenge = {};
+      const dpc_status_t status = greetServer(
+          options, candidate, std::min(deadline, monotonicSeconds() + kHandshakeSeconds), &knock,
+          &challenge);
+      if (status == DPC_PEER && challenge.magic == kMagic)
+        mismatch = dpc_last_error();
       return status;
+    });
+    // The listener may have ended since, and then says less.
+    if (connected == DPC_PEER && !mismatch.empty())
+      return fail(DPC_PEER, "%s", mismatch.c_str());
+    if (connected != DPC_OK)
+      return connected;
     Hello hello{};
     hello.magic = kMagic;
     hello.rank = options.rank;

@@ -221,9 +221,7 @@ int report(dpc_status_t status) {
   return status;
 }
 
-} // namespace
-
-int launch(const LaunchOptions &options) {
+int startAndWatch(const LaunchOptions &options) {
   sigset_t blocked = interruptSignals();
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
@@ -269,6 +267,14 @@ int launch(const LaunchOptions &options) {
     std::fprintf(stderr, "dpc-run: note: a rank died; start %u of %u\n", restart + 2,
                  options.maxRestarts + 1);
   }
+}
+
+} // namespace
+
+int launch(const LaunchOptions &options) {
+  const int code = startAndWatch(options);
+  const bool isKept = code == DPC_OK || code == DPC_USAGE || code == DPC_INTERRUPTED;
+  return !options.check || isKept ? code : int(DPC_INVALID);
 }
 
 } // namespace dpc

@@ -38,7 +38,7 @@ const char *launchHelp();
 /// failure that ended the run, e.g. DPC_PEER if a rank died. The statuses of ranks that
 /// only noticed the failure do not count. All ranks end with this call, and also if
 /// this process is killed. With `verify`, this process becomes the program, which
-/// proves its plan.
+/// proves its plan. With `check`, every failure but DPC_USAGE is DPC_INVALID.
 int launch(const LaunchOptions &options);
 
 } // namespace dpc

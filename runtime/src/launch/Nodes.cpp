@@ -10,6 +10,7 @@
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/TokenFile.h"
+#include "runtime/src/base/Version.h"
 #include "runtime/src/comm/Rendezvous.h"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ dpc_status_t Nodes::check() {
                   theirs.c_str(), nameOf(0).c_str(), ours.c_str());
     };
     if (std::strcmp(record.version, first.version) != 0)
-      return differ("dpc-run", record.version, first.version);
+      return differ("the dpc-run of", record.version, first.version);
     if (record.programRanks != first.programRanks)
       return differ("a program for", countOf(record.programRanks, "rank"),
                     countOf(first.programRanks, "rank"));
@@ -216,7 +217,7 @@ dpc_status_t Nodes::check() {
 
 dpc_status_t Nodes::agree(NodeRecord mine, uint16_t port, NodeShare *out) {
   copyText(mine.host, hostName());
-  copyText(mine.version, DPC_VERSION);
+  copyText(mine.version, runtimeVersion());
   RunRecord run = {};
   run.port = port;
   if (own == 0) {

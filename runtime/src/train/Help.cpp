@@ -3,6 +3,7 @@
 
 #include "dpc/comm.h"
 #include "runtime/src/base/Phrases.h"
+#include "runtime/src/base/Version.h"
 #include "runtime/src/session/Session.h"
 #include "runtime/src/train/Options.h"
 
@@ -161,7 +162,7 @@ std::string helpText(const char *executable, const dpc_program_t &program) {
 }
 
 std::string versionText(const dpc_program_t &program) {
-  return std::string(program.name) + ", a program of dpc " DPC_VERSION "\n" + program.command +
+  return std::string(program.name) + ", a program of " + runtimeVersion() + "\n" + program.command +
          "\n";
 }
 
