@@ -180,6 +180,17 @@ class Checks:
         finally:
             subprocess.run(self.hosts[1].command('umount', '/proc/meminfo'), check=True)
 
+    def missing_driver(self):
+        """The second of two ranks has no CUDA driver."""
+        program, wrapper = self.world.program('mlp', ['--mesh=data=2', '--target=cuda']), self.world.path('check', 'wrapper')
+        emulator = os.environ.get('DPC_CUDA_LIBRARIES', os.path.join(self.world.tools, '..', 'cuda-emulator'))
+        with open(wrapper, 'w') as file:
+            file.write(f'#!/bin/sh\nexport DPC_CUDA_LIBRARIES={emulator}\n[ "$RANK" != 1 ] || DPC_CUDA_LIBRARIES={self.world.folder}\n'
+                       f'exec {program} "$@"\n')
+        os.chmod(wrapper, 0o755)
+        results = self.finish(self.launch(commands={0: [wrapper], 1: [wrapper]}, hosts=self.hosts[:2]))
+        self.table(results[0][1], '^rank 1 .*: (NCCL|the CUDA driver) is not there: ', '^   0 .* emulated .* ok$', '^   1 .*FAILS$')
+
     def by_hand(self, absent):
         """Ranks without a launcher: rank 5 does not come, or it has another token."""
         other = self.world.path('token', 'other')
@@ -224,15 +235,13 @@ class Checks:
         yield 'another runtime', self.other_runtime
         yield 'missing program', self.missing_program
         yield 'missing data', self.missing_data
+        yield 'missing driver', self.missing_driver
         yield 'absent rank by hand', lambda: self.by_hand(True)
         yield 'another token by hand', lambda: self.by_hand(False)
-        if not self.world.isolated:
-            return
-        yield 'cut link', self.cut_link
-        yield 'unreached address', self.unreached_address
-        yield 'little memory', self.little_memory
-        yield 'no folder in common', lambda: self.unshared_folder(False)
-        yield 'other folders of one name', lambda: self.unshared_folder(True)
+        for name, check in (('cut link', self.cut_link), ('unreached address', self.unreached_address), ('little memory', self.little_memory),
+                            ('no folder in common', lambda: self.unshared_folder(False)),
+                            ('other folders of one name', lambda: self.unshared_folder(True))):
+            yield name, check if self.world.isolated else None
         for name in self.suite.mpiruns(self.world):
             yield f'passes under {name}', lambda name=name: self.mpirun(
                 name, 0, ':', '^a run can start: 6 ranks on 3 hosts', '^over mpi, ')
@@ -246,5 +255,6 @@ class Checks:
 
 
 def tests(world, suite):
+    """Names and functions. A check that needs hosts of its own, which this machine does not make, has no function."""
     for name, check in Checks(world, suite).cases():
         yield f'check {name}', check

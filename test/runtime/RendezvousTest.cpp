@@ -4,6 +4,7 @@
 #include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Sockets.h"
+#include "runtime/src/comm/Lobby.h"
 #include "test/runtime/EveryTransport.h"
 
 #include <poll.h>
@@ -236,10 +237,41 @@ TEST(Rendezvous, AnotherTokenIsRefused) {
       world.options.token = other.c_str();
   });
   EXPECT_EQ(results[0].exitCode, DPC_PEER);
-  EXPECT_NE(results[0].message.find("rank 1 did not join"), std::string::npos)
+  EXPECT_NE(
+      results[0].message.find("rank 1 did not join within 2 s (1 of 2 ranks did); a process at "
+                              "127.0.0.1 came and left: its token may be another one"),
+      std::string::npos)
       << results[0].message;
   EXPECT_EQ(results[1].exitCode, DPC_PEER);
   EXPECT_NE(results[1].message.find("token"), std::string::npos) << results[1].message;
+}
+
+TEST(Rendezvous, AllAbsentRanksAreNamed) {
+  auto results = meet(4, [](WorldOptions &world) {
+    if (world.options.rank % 2)
+      _exit(0);
+  });
+  for (uint32_t rank : {0, 2})
+    EXPECT_NE(
+        results[rank].message.find("rank 1, rank 3 did not join within 2 s (2 of 4 ranks did)"),
+        std::string::npos)
+        << results[rank].message;
+}
+
+TEST(Rendezvous, TheServerMayGoOnWithoutAbsentRanks) {
+  auto results = meet(3, [](WorldOptions &world) {
+    if (world.options.rank == 1)
+      _exit(0);
+    std::set<std::string> strangers;
+    std::vector<uint32_t> records;
+    Lobby lobby;
+    if (lobby.open(world.options, "local", &strangers) ||
+        lobby.exchange(world.options.rank + 5, &records))
+      _exit(1);
+    _exit(strangers.empty() && records == std::vector<uint32_t>{5, 0, 7} ? 0 : 2);
+  });
+  for (const RankResult &result : results)
+    EXPECT_EQ(result.exitCode, 0);
 }
 
 TEST(Rendezvous, AnotherPlanIsNamedByAll) {
