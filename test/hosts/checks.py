@@ -107,9 +107,9 @@ class Checks:
             self.absent(self.launch(rendezvous=place), ['cannot listen: Address already in use'] + ['no answer from node 0'] * 2)
         finally:
             stranger.kill()
-            stranger.communicate()
             while self.world.isolated and first.kill('KILL', 'create_server'):
                 time.sleep(0.01)
+            stranger.communicate()
 
     def absent_node(self):
         self.absent(self.launch(hosts=self.hosts[:2], nodes=3), r'node 2 did not join within 4 s \(2 of 3 nodes did\)')
