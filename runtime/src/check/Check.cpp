@@ -237,14 +237,19 @@ dpc_status_t Checker::run(CheckResult *out) {
   if (status == DPC_OK)
     return conclude(out);
   out->reports = !isToldElsewhere();
-  return failWithin(status == DPC_USAGE ? DPC_USAGE : DPC_INVALID, "rank %u (%s)", rank,
-                    ownArrival().host);
+  // What ranks say about each other begins with the guilty rank.
+  const bool isAboutRank = std::string(dpc_last_error()).rfind("rank ", 0) == 0;
+  return isAboutRank ? status : failWithin(status, "rank %u (%s)", rank, ownArrival().host);
 }
 
 } // namespace
 
 dpc_status_t checkRun(const dpc_session &session, const CheckRequest &request, CheckResult *out) {
-  return Checker(session, request).run(out);
+  auto checker = std::make_unique<Checker>(session, request);
+  const dpc_status_t status = checker->run(out);
+  const std::string cause = dpc_last_error();
+  checker.reset(); // leaves the other ranks, which may fail too
+  return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
 }
 
 } // namespace dpc

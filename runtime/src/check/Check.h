@@ -30,7 +30,9 @@ struct CheckResult {
 /// Collective. Checks whether a run could start with the options of `session`, which must not be
 /// open: meets the other ranks as a run does, compares what they have, and measures each pair of
 /// ranks. Allocates no memory of the program. Returns the same status on all ranks that have met:
-/// DPC_INVALID if any rank could not take part in a run, with a message that names the first one.
+/// DPC_INVALID if any rank could not take part in a run, with a message that names the first one,
+/// or DPC_USAGE if its options are wrong. Another failure means that this rank did not meet the
+/// others, or lost one of them.
 dpc_status_t checkRun(const dpc_session &session, const CheckRequest &request, CheckResult *out);
 
 } // namespace dpc

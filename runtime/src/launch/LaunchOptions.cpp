@@ -110,10 +110,12 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
     return status;
   if (out->command.empty() && !out->help && !out->version)
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
-  if (out->verify && (out->ranks || out->maxRestarts || out->nodes > 1 || out->command.size() > 1))
+  if (out->verify &&
+      (out->check || out->ranks || out->maxRestarts || out->nodes > 1 || out->command.size() > 1))
     return fail(DPC_USAGE, "%s runs nothing: it takes a program and no other options (not %s)",
                 kVerifyOption,
-                out->nodes > 1     ? "--nodes"
+                out->check         ? kCheckOption
+                : out->nodes > 1   ? "--nodes"
                 : out->ranks       ? "-n"
                 : out->maxRestarts ? "--max-restarts"
                                    : out->command[1].c_str());

@@ -28,8 +28,9 @@ CheckRequest checkRequest(const dpc_program_t &program, const Options &options, 
   out.status = checkSpecs("--data", options.data);
   if (out.status == DPC_OK)
     out.status = checkSpecs("--eval-data", options.evalData);
-  if (out.status == DPC_OK && rank == 0)
-    out.status = checkOutputFiles(program, options);
+  // Only rank 0 writes, so that it does not matter whether other ranks have a folder.
+  if (out.status == DPC_OK && rank == 0 && checkOutputFiles(program, options))
+    out.status = DPC_INVALID;
   if (out.status != DPC_OK)
     out.text = dpc_last_error();
   return out;

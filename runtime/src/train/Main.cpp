@@ -141,7 +141,7 @@ int checkStart(const dpc_program_t &program, const Options &options,
     page->tell(DPC_PEER, cause.c_str()); // the other rank's report counts
   else
     finish(status, result.reports);
-  return status;
+  return status == DPC_USAGE ? DPC_USAGE : DPC_INVALID;
 }
 
 } // namespace
