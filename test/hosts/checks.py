@@ -27,6 +27,14 @@ class Checks:
     def fail(self, text):
         raise self.suite.Failed(text)
 
+    def wrapper(self, program, script):
+        """A file that runs a script and then becomes the program."""
+        path = self.world.path('check', 'wrapper')
+        with open(path, 'w') as file:
+            file.write(f'#!/bin/sh\n{script}\nexec {program} "$@"\n')
+        os.chmod(path, 0o755)
+        return path
+
     def launch(self, *options, commands=None, flags=None, **how):
         """Starts dpc-run --check on each host. `commands` has the program and options of hosts that differ, and `flags` the options
         of dpc-run, both by index."""
@@ -182,14 +190,16 @@ class Checks:
 
     def missing_driver(self):
         """The second of two ranks has no CUDA driver."""
-        program, wrapper = self.world.program('mlp', ['--mesh=data=2', '--target=cuda']), self.world.path('check', 'wrapper')
+        program = self.world.program('mlp', ['--mesh=data=2', '--target=cuda'])
         emulator = os.environ.get('DPC_CUDA_LIBRARIES', os.path.join(self.world.tools, '..', 'cuda-emulator'))
-        with open(wrapper, 'w') as file:
-            file.write(f'#!/bin/sh\nexport DPC_CUDA_LIBRARIES={emulator}\n[ "$RANK" != 1 ] || DPC_CUDA_LIBRARIES={self.world.folder}\n'
-                       f'exec {program} "$@"\n')
-        os.chmod(wrapper, 0o755)
+        wrapper = self.wrapper(program, f'export DPC_CUDA_LIBRARIES={emulator}\n[ "$RANK" != 1 ] || DPC_CUDA_LIBRARIES={self.world.folder}')
         results = self.finish(self.launch(commands={0: [wrapper], 1: [wrapper]}, hosts=self.hosts[:2]))
         self.table(results[0][1], '^rank 1 .*: (NCCL|the CUDA driver) is not there: ', '^   0 .* emulated .* ok$', '^   1 .*FAILS$')
+
+    def dead_rank(self):
+        """A rank dies before it meets the others. The launcher of its host says so."""
+        wrapper = self.wrapper(self.program(), '[ "$RANK" != 3 ] || kill -KILL $$')
+        self.named(self.launch(commands={1: [wrapper, f'--data={self.data}']}), 1, r'rank 3 died: its process \d+ was killed by signal 9')
 
     def by_hand(self, absent):
         """Ranks without a launcher: rank 5 does not come, or it has another token."""
@@ -236,6 +246,7 @@ class Checks:
         yield 'missing program', self.missing_program
         yield 'missing data', self.missing_data
         yield 'missing driver', self.missing_driver
+        yield 'dead rank', self.dead_rank
         yield 'absent rank by hand', lambda: self.by_hand(True)
         yield 'another token by hand', lambda: self.by_hand(False)
         for name, check in (('cut link', self.cut_link), ('unreached address', self.unreached_address), ('little memory', self.little_memory),
