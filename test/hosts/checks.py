@@ -83,7 +83,7 @@ class Checks:
                        *(COUNT_ROW.format(rank, 'FAILS' if rank in ranks else 'ok') for rank in range(6)))
 
     def absent(self, processes, texts):
-        """The launchers do not meet. Each host says one line."""
+        """The launchers do not meet, or cannot start ranks. Each host says one line."""
         self.suite.expect(self.finish(processes), 1, texts)
 
     def token(self, mode, text, note):
@@ -145,6 +145,13 @@ class Checks:
 
     def missing_program(self):
         self.named(self.launch(commands={1: [self.world.path('check', 'missing')]}), 1, 'check.missing: no such file')
+
+    def missing_programs(self):
+        """Two hosts lack the program. Every host names both."""
+        missing = [self.world.path('check', 'missing')]
+        first, second = (rf'node {index} \(.*\): .*check.missing: no such file' for index in (1, 2))
+        own = 'error: .*check.missing: no such file; '
+        self.absent(self.launch(commands={1: missing, 2: missing}), [f'error: {first}; {second}', own + second, own + first])
 
     def missing_data(self):
         missing = self.world.path('check', 'missing.npz')
@@ -244,6 +251,7 @@ class Checks:
         yield 'another program', self.other_program
         yield 'another runtime', self.other_runtime
         yield 'missing program', self.missing_program
+        yield 'missing programs', self.missing_programs
         yield 'missing data', self.missing_data
         yield 'missing driver', self.missing_driver
         yield 'dead rank', self.dead_rank

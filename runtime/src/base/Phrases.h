@@ -13,8 +13,8 @@ namespace dpc {
 std::string countOf(uint64_t count, const char *noun);
 
 /// Copies a text into a record, and cuts it off at the record's end.
-template <size_t N> void copyText(char (&to)[N], const std::string &from) {
-  std::snprintf(to, N, "%s", from.c_str());
+template <size_t bytes> void copyText(char (&to)[bytes], const std::string &from) {
+  std::snprintf(to, bytes, "%s", from.c_str());
 }
 
 /// A size for messages, e.g. "12.3 MiB".
