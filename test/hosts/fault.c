@@ -264,8 +264,8 @@ static int32_t call_function(uint32_t index, dpc_call_t *call) {
 /* clang-format off */
 ONE(0) ONE(1) ONE(2) ONE(3) ONE(4) ONE(5) ONE(6) ONE(7)
 ONE(8) ONE(9) ONE(10) ONE(11) ONE(12) ONE(13) ONE(14) ONE(15)
-/* clang-format on */
-static const dpc_fn_t kCalls[] = {call_0,  call_1,  call_2,  call_3, call_4,  call_5,
+    /* clang-format on */
+    static const dpc_fn_t kCalls[] = {call_0,  call_1,  call_2,  call_3, call_4,  call_5,
                                       call_6,  call_7,  call_8,  call_9, call_10, call_11,
                                       call_12, call_13, call_14, call_15};
 enum { kWrapped = sizeof kCalls / sizeof *kCalls };
