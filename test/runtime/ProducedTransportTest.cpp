@@ -111,12 +111,19 @@ TEST_P(ProducedTransport, InterruptWritesACheckpoint) {
 }
 
 // Ranks that do not see each other's memory may read different files under one
-// name: each checks its own, also what is not inflated.
+// name: each checks its own, also what is not inflated. The files are so large that the
+// comparison of samples does not notice the difference.
 TEST_F(ProducedProgram, EachRankChecksItsOwnFile) {
+  const std::vector<float> rest(6u << 20);
+  const std::string many = npyOf("<f4", std::to_string(rest.size()) + ",", rest);
+  const std::string large = zipOf({{"before.npy", many, false},
+                                   {"x.npy", npyOf("<f4", "20, 3", x), true},
+                                   {"label.npy", npyOf("<f4", "20,", label), false},
+                                   {"after.npy", many, false}});
   auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
     const std::string folder = path(rank ? "b" : "a");
     std::filesystem::create_directory(folder);
-    std::string content = readFile(data);
+    std::string content = large;
     const size_t at = content.find(std::string(reinterpret_cast<const char *>(label.data()), 16));
     content[at] ^= rank;
     writeFile(folder + "/data.npz", content);

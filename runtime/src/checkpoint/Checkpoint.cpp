@@ -6,6 +6,7 @@
 #include "runtime/src/checkpoint/CheckpointSaver.h"
 #include "runtime/src/checkpoint/Rotation.h"
 #include "runtime/src/pieces/StepFolder.h"
+#include "runtime/src/session/SharedFiles.h"
 #include "runtime/src/session/StateFiles.h"
 
 #include <cstdio>
@@ -146,6 +147,9 @@ dpc_status_t resumeCheckpoint(dpc_session &session, const std::string &directory
   for (uint64_t step : steps) {
     Opened checkpoint;
     bool fits = false, isDamaged = false;
+    if (dpc_status_t status =
+            checkSameFiles(session, filesOfCheckpoint(directory + "/" + stepFolderName(step))))
+      return status;
     if (dpc_status_t status =
             openTogether(session, directory, step, &checkpoint, &fits, &isDamaged))
       return status;

@@ -9,6 +9,7 @@
 #include "runtime/src/data/ArrayFile.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -134,6 +135,35 @@ dpc_status_t Dataset::openNpy(const std::string &name, const std::string &path) 
   return bindings->append(input, *dpc_array_file_at(opened, 0), path);
 }
 
+/// The inputs that read the images and the labels of idx files; DPC_NONE if the program has no such
+/// input.
+static std::array<uint32_t, 2> inputsOfIdx(const dpc_program_t &program) {
+  uint32_t images = DPC_NONE, labels = DPC_NONE;
+  for (uint32_t i = program.input_count; i-- > 0;) {
+    const dpc_input_t &input = program.inputs[i];
+    if (input.role == DPC_INPUT_LABEL || (labels == DPC_NONE && isInteger(input.dtype)))
+      labels = i;
+    else if (input.batch_dim >= 0)
+      images = i;
+  }
+  return {images, labels};
+}
+
+std::vector<std::string> Dataset::filesOf(const dpc_program_t &program,
+                                          const std::vector<std::string> &texts) {
+  std::vector<std::string> out;
+  for (const std::string &text : texts) {
+    DataSpec spec;
+    if (parseDataSpec(text, &spec) != DPC_OK)
+      continue;
+    for (const std::vector<std::string> &together : spec.files)
+      for (size_t k = 0; k < together.size(); ++k)
+        if (spec.form != DataForm::idx || inputsOfIdx(program)[k] != DPC_NONE)
+          out.push_back(together[k]);
+  }
+  return out;
+}
+
 dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile,
                               const std::string &labelFile) {
   double scale = 1, mean = 0, deviation = 1;
@@ -149,15 +179,7 @@ dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile
       return fail(DPC_USAGE, "data \"%s\": \"%s\" is not scale=, mean= or std= with a number",
                   spec.text.c_str(), setting.c_str());
   }
-  uint32_t images = DPC_NONE, labels = DPC_NONE;
-  for (uint32_t i = program->input_count; i-- > 0;) {
-    const dpc_input_t &input = program->inputs[i];
-    if (input.role == DPC_INPUT_LABEL || (labels == DPC_NONE && isInteger(input.dtype)))
-      labels = i;
-    else if (input.batch_dim >= 0)
-      images = i;
-  }
-  const uint32_t targets[] = {images, labels};
+  const std::array<uint32_t, 2> targets = inputsOfIdx(*program);
   const std::string *const paths[] = {&imageFile, &labelFile};
   for (size_t k = 0; k < 2; ++k) {
     if (targets[k] == DPC_NONE)
@@ -173,7 +195,7 @@ dpc_status_t Dataset::openIdx(const DataSpec &spec, const std::string &imageFile
             bindings->append(targets[k], *dpc_array_file_at(opened, 0), *paths[k], true))
       return status;
     if (k == 0 && (scale != 1 || mean != 0 || deviation != 1)) {
-      Binding &binding = bindings->allBindings(images).back();
+      Binding &binding = bindings->allBindings(targets[0]).back();
       binding.scaled = true;
       binding.scale = scale / deviation;
       binding.shift = -mean / deviation;

@@ -31,6 +31,11 @@ public:
   dpc_status_t open(const dpc_program_t &program, uint32_t rank,
                     const std::vector<std::string> &specs, MemoryMaker &maker);
 
+  /// The files that open() reads for these specifications, in the same order. A file need
+  /// not exist.
+  static std::vector<std::string> filesOf(const dpc_program_t &program,
+                                          const std::vector<std::string> &specs);
+
   /// Number of samples in all files together.
   uint64_t rows() const { return sampleCount; }
   /// The names of the files, for messages.

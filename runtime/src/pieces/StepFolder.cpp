@@ -81,6 +81,16 @@ std::vector<uint64_t> listCheckpoints(const std::string &directory) {
   return steps;
 }
 
+std::vector<std::string> filesOfCheckpoint(const std::string &path) {
+  std::vector<std::string> out = {path + "/" + kManifest};
+  const Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const std::string &entry : entriesOf(folder.get()))
+    if (entry == kWholeStateFile || isPieceFileName(entry))
+      out.push_back(path + "/" + entry);
+  std::sort(out.begin() + 1, out.end());
+  return out;
+}
+
 dpc_status_t checkHoldsCheckpoints(const std::string &directory) {
   if (::access((directory + "/" + kManifest).c_str(), F_OK) != 0)
     return DPC_OK;

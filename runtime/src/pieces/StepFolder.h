@@ -27,6 +27,10 @@ void forEachNumbered(const std::string &directory, const std::string &prefix,
 /// folders count. Empty if the directory does not exist.
 std::vector<uint64_t> listCheckpoints(const std::string &directory);
 
+/// The files of the checkpoint in the folder `path`, sorted by name. They need not fit together.
+/// The manifest is always one of them, even if the folder lacks it.
+std::vector<std::string> filesOfCheckpoint(const std::string &path);
+
 /// Returns DPC_INVALID if the directory is itself a checkpoint. The user should then
 /// name its parent directory.
 dpc_status_t checkHoldsCheckpoints(const std::string &directory);

@@ -32,6 +32,12 @@ bool isFolder(const std::string &path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/// The folder of a file, as the beginning of the paths of other files in it.
+std::string folderOf(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
 /// Compares a piece in the manifest with `array`, the array that the piece's file has
 /// under the tensor's name. `array` is null if the file has none.
 dpc_status_t checkPiece(const ManifestTensor &tensor, const ManifestPiece &piece,
@@ -121,6 +127,24 @@ dpc_status_t TensorFiles::openPath(const std::string &path) {
   return openFolder(folder, manifest);
 }
 
+std::vector<std::string> TensorFiles::filesOfPath(const std::string &path) {
+  const bool isInFolder = isFolder(path);
+  if (isInFolder && exists(path + "/" + kManifest))
+    return filesOfCheckpoint(path);
+  if (isInFolder && !exists(path + "/" + kShardIndex))
+    return {path + "/" + kWholeModel};
+  const std::string first = isInFolder ? path + "/" + kShardIndex : path;
+  std::vector<std::string> out = {first};
+  std::map<std::string, std::string> shardOf;
+  std::set<std::string> shards;
+  if (isShardIndexName(first) && readShardIndex(first, &shardOf) == DPC_OK)
+    for (const auto &[tensor, shard] : shardOf)
+      shards.insert(shard);
+  for (const std::string &shard : shards)
+    out.push_back(folderOf(first) + shard);
+  return out;
+}
+
 dpc_status_t TensorFiles::openFile(const std::string &path) {
   files.emplace_back();
   if (dpc_status_t status = dpc_safetensors_open(path.c_str(), &files.back()))
@@ -133,8 +157,7 @@ dpc_status_t TensorFiles::openShards(const std::string &index) {
   std::map<std::string, std::string> shardOf;
   if (dpc_status_t status = readShardIndex(index, &shardOf))
     return status;
-  const size_t slash = index.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : index.substr(0, slash + 1);
+  const std::string folder = folderOf(index);
   std::map<std::string, std::set<std::string>> shards;
   for (const auto &[tensor, shard] : shardOf)
     shards[shard].insert(tensor);

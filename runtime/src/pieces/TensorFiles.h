@@ -51,6 +51,8 @@ public:
   /// model of Hugging Face. For a model of Hugging Face, `path` is its folder or the
   /// index of its files.
   dpc_status_t openPath(const std::string &path);
+  /// The files that openPath would read, as far as this can be told. A file need not exist.
+  static std::vector<std::string> filesOfPath(const std::string &path);
   /// Opens the files of a checkpoint. Returns DPC_INVALID if the files differ from the
   /// manifest, or if the pieces of a tensor lack an element or have an element twice.
   /// The message names the file or the tensor. Does not check checksums;

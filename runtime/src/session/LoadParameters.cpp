@@ -6,6 +6,7 @@
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/program/StateNames.h"
+#include "runtime/src/session/SharedFiles.h"
 #include "runtime/src/session/StateFiles.h"
 
 #include <algorithm>
@@ -230,6 +231,8 @@ private:
 
 dpc_status_t loadParameters(dpc_session &session, const ParameterSpec &source,
                             std::vector<std::string> *notes) {
+  if (dpc_status_t status = checkSameFiles(session, TensorFiles::filesOfPath(source.path)))
+    return status;
   TensorFiles files;
   if (dpc_status_t status = files.openPath(source.path))
     return session.failed(status);

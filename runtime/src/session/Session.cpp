@@ -11,6 +11,7 @@
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/TensorTransfer.h"
+#include "runtime/src/session/SharedFiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -119,20 +120,21 @@ dpc_status_t dpc_session::open() {
   if (dpc_status_t status = makeQueue(program, *comm, memory, how, &queue))
     return failed(status);
   executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
-  if (!options.skip_initial_state)
-    if (dpc_status_t status = setInitialState())
-      return failed(status);
-  return DPC_OK;
+  if (options.skip_initial_state)
+    return DPC_OK;
+  if (program.parameter_file)
+    if (dpc_status_t status = checkSameFiles(*this, {parameterFile()}))
+      return status;
+  return failed(setInitialState());
 }
 
-dpc_status_t dpc_session::openParameterFile(dpc_array_file_t **outFile) const {
+std::string dpc_session::parameterFile() const {
   if (program.parameter_file && program.parameter_file[0] == '/')
-    return dpc_safetensors_open(program.parameter_file, outFile);
+    return program.parameter_file;
   std::string base = directory;
   if (base.empty())
     base = programFolder();
-  return dpc_safetensors_open(
-      (base + "/" + (program.parameter_file ? program.parameter_file : "")).c_str(), outFile);
+  return base + "/" + (program.parameter_file ? program.parameter_file : "");
 }
 
 /// Frees the memory pages of an embedded initial value after its use. A later
@@ -184,7 +186,7 @@ dpc_status_t dpc_session::setInitialState() {
     } else if (state.init_kind == DPC_INIT_FILE) {
       dpc_array_file_t *opened = nullptr;
       if (!file) {
-        if (dpc_status_t status = openParameterFile(&opened))
+        if (dpc_status_t status = dpc_safetensors_open(parameterFile().c_str(), &opened))
           return failWithin(status, "the program's parameter file");
         file.reset(opened);
       }
@@ -371,7 +373,7 @@ bool dpc_session::reports(dpc_status_t status) {
 }
 
 dpc_status_t dpc_session::failed(dpc_status_t status) {
-  if (status != DPC_OK && status != DPC_PEER && comm) {
+  if (status != DPC_OK && status != DPC_PEER && comm && !published) {
     firstFailure = comm->vtable->abort(comm, dpc_last_error());
     published = true;
   }

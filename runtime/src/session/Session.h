@@ -64,7 +64,7 @@ struct dpc_session {
   /// Whether this rank, and no other rank, should report a failure to the user.
   bool reports(dpc_status_t status);
   /// Tells the other ranks that this rank failed, unless `status` is DPC_OK or
-  /// DPC_PEER. Returns `status`.
+  /// DPC_PEER, or this rank has told them already. Returns `status`.
   dpc_status_t failed(dpc_status_t status);
   /// Collective. If a rank passes a failure, the call fails on all ranks: the
   /// other ranks return DPC_PEER. Otherwise it is a barrier.
@@ -123,7 +123,8 @@ private:
                             Range range, char *destination);
   dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                          uint64_t extraOffset);
-  dpc_status_t openParameterFile(dpc_array_file_t **outFile) const;
+  /// The path of the program's parameter file.
+  std::string parameterFile() const;
 };
 
 #endif // DPC_RUNTIME_SRC_SESSION_SESSION_H

@@ -6,6 +6,7 @@
 #include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
+#include "runtime/src/session/SharedFiles.h"
 #include "runtime/src/train/OutputFiles.h"
 #include "runtime/src/train/Trainer.h"
 
@@ -137,7 +138,9 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
       std::printf("%s\n", note.c_str());
   // Without --output, the run only saves the parameters and computes nothing.
   const bool runs = !options.outputs.empty();
-  if (status == DPC_OK && runs)
+  if (runs && (status = checkSameFiles(session, Dataset::filesOf(program, specs))))
+    return status;
+  if (runs)
     status = data.open(program, session.options.rank, specs, memory);
   if (status == DPC_OK && runs)
     settleLayouts(program, {data.loader()});

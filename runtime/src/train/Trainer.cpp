@@ -7,12 +7,14 @@
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/pieces/StepFolder.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
+#include "runtime/src/session/SharedFiles.h"
 #include "runtime/src/train/OutputFiles.h"
 #include "runtime/src/train/SampleDivision.h"
 
@@ -40,6 +42,9 @@ dpc_status_t Trainer::openOutputs() {
   if (first())
     if (dpc_status_t status = checkOutputFiles(session.program, options))
       return status;
+  if (!options.checkpoint.empty() && !options.evaluate)
+    if (dpc_status_t status = checkSharedFolder(session, kCheckpointOption, options.checkpoint))
+      return status;
   return best.open();
 }
 
@@ -62,6 +67,10 @@ void Trainer::noteData() {
 
 dpc_status_t Trainer::openData() {
   const dpc_program_t &program = session.program;
+  std::vector<std::string> specs = options.evaluate ? std::vector<std::string>() : options.data;
+  specs.insert(specs.end(), options.evalData.begin(), options.evalData.end());
+  if (dpc_status_t status = checkSameFiles(session, Dataset::filesOf(program, specs)))
+    return status;
   RankZeroMemory memory(session);
   if (!options.evaluate) {
     if (dpc_status_t status = data.open(program, session.options.rank, options.data, memory))
