@@ -79,6 +79,13 @@ class Host:
         return subprocess.Popen(self.command(*command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, env=environment(**variables))
 
+    def do(self, script):
+        """Runs a script of the shell to its end, and returns its output."""
+        done = subprocess.run(self.command('sh', '-c', script), capture_output=True, text=True, env=environment())
+        if done.returncode:
+            raise RuntimeError(f'{self.name}: {script}: {done.stderr.strip()}')
+        return done.stdout
+
     def kill(self, signal, pattern):
         """Sends a signal to the oldest process of this host whose command line has the pattern. False if there is none."""
         return subprocess.run(self.command('pkill', '--oldest', f'-{signal}', '-f', pattern)).returncode == 0

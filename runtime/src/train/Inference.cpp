@@ -127,6 +127,8 @@ dpc_status_t runInference(dpc_session &session, const Options &options) {
   const bool first = session.options.rank == 0;
   if (status == DPC_OK && first)
     status = checkOutputFiles(program, options);
+  if (status == DPC_OK)
+    status = checkTraceFile(session, options);
   if (status)
     return session.failed(status);
   std::vector<std::string> notes;

@@ -6,6 +6,7 @@
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/data/DataSpec.h"
+#include "runtime/src/session/HostPhrase.h"
 #include "runtime/src/session/SaveParameters.h"
 #include "runtime/src/session/StateFiles.h"
 #include "runtime/src/trace/Trace.h"
@@ -127,6 +128,16 @@ dpc_status_t checkOutputFiles(const dpc_program_t &program, const Options &optio
     if (dpc_status_t status = listSavedTensors(program, options.saveParams, &saved))
       return status;
   return options.saveOnnx.empty() ? dpc_status_t(DPC_OK) : checkOnnx(program);
+}
+
+dpc_status_t checkTraceFile(const dpc_session &session, const Options &options) {
+  const uint32_t rank = session.options.rank;
+  if (options.trace.empty() || rank == 0 || dpc_comm_host_count(session.comm) == 1)
+    return DPC_OK;
+  const dpc_status_t status = checkFile(Trace::fileOfRank(options.trace, rank), false);
+  return status ? failWithin(status, "--trace: %s",
+                             hostPhrase(*session.comm, rank, hostName()).c_str())
+                : DPC_OK;
 }
 
 dpc_status_t writeModelFiles(dpc_session &session, const Options &options) {
