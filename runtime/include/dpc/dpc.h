@@ -52,7 +52,8 @@ typedef struct dpc_session_options_t {
                                     devices, which algorithm is the fastest. The session measures
                                     the products that the file lacks, and adds them to the file;
                                     null: cuBLASLt chooses the algorithms */
-  const char *listen;          /**< dpc_comm_options_t explains this field */
+  const char *listen;          /**< dpc_comm_options_t explains this field and the next one */
+  double frozen_seconds;       /**< must be equal on all ranks */
 } dpc_session_options_t;
 
 /** Sets all options to their defaults. Takes rank, world size, rendezvous and

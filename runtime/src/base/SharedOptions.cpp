@@ -27,6 +27,17 @@ dpc_status_t parseCheck(const std::string &argument, uint64_t *outSeconds) {
                     argument.c_str() + equals + 1);
 }
 
+dpc_status_t parseFrozen(const char *value, double *out) {
+  uint64_t seconds = 0;
+  if (!parseWhole(value, 5, 3600, &seconds))
+    return fail(DPC_USAGE,
+                "%s: \"%s\" is not a whole number of seconds from 5 to 3600 (dpc-compile "
+                "--frozen=GLOB freezes parameters)",
+                kFrozenOption, value);
+  *out = static_cast<double>(seconds);
+  return DPC_OK;
+}
+
 dpc_status_t GivenOptions::add(const std::string &name, const std::string &argument) {
   const auto [first, isNew] = given.emplace(name, argument);
   return isNew || first->second == argument

@@ -19,6 +19,11 @@ constexpr char kVerifyOption[] = "--verify";
 constexpr char kCheckOption[] = "--check";
 constexpr char kCheckpointOption[] = "--checkpoint";
 constexpr char kResumeOption[] = "--resume";
+constexpr char kEvaluateOption[] = "--evaluate";
+constexpr char kFrozenOption[] = "--frozen";
+
+/// The default of --timeout, in seconds.
+constexpr double kTimeoutSeconds = 300;
 
 /// Parses an integer from `lowest` to `highest` in decimal digits. Returns
 /// false for any other text.
@@ -27,6 +32,11 @@ bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *o
 /// Parses --check or --check=SECONDS, how long hosts and ranks wait for each other: 4 s if the user
 /// names no time. Returns DPC_USAGE if SECONDS is not a number from 1 to 3600.
 dpc_status_t parseCheck(const std::string &argument, uint64_t *outSeconds);
+
+/// Parses the value of --frozen: after how many seconds a rank that does not answer counts as
+/// frozen. Less than 5 seconds would be a normal pause on a busy host or network. Returns
+/// DPC_USAGE for other values than whole numbers from 5 to 3600.
+dpc_status_t parseFrozen(const char *value, double *out);
 
 /// The options that a command line has given so far. An option may not appear
 /// twice with different values, because one of the two values would be ignored.

@@ -3,6 +3,7 @@
 #define DPC_RUNTIME_SRC_COMM_TIMEOUTS_H
 
 #include "dpc/comm.h"
+#include "runtime/src/base/SharedOptions.h"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace dpc {
 
 /// Seconds that a rank waits for a peer before it gives up.
 inline double timeoutOf(const dpc_comm_options_t &options) {
-  return options.timeout_seconds > 0 ? options.timeout_seconds : 300;
+  return options.timeout_seconds > 0 ? options.timeout_seconds : kTimeoutSeconds;
 }
 
 /// Seconds after which a waiting rank tells the other ranks which rank it waits

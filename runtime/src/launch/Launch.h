@@ -17,6 +17,7 @@ struct LaunchOptions {
   std::string listen; ///< address at which the ranks of this host listen; empty: that with which
                       ///< they reach rank 0
   uint32_t maxRestarts = 0;
+  double frozen = 0; ///< --frozen of the program's options, in seconds; 0: not given
   bool help = false, version = false;
   uint64_t check =
       0; ///< only check whether a run could start, and wait this many seconds for hosts

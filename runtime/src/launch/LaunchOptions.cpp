@@ -57,6 +57,17 @@ dpc_status_t passCheck(LaunchOptions *out) {
   return DPC_OK;
 }
 
+/// Reads --frozen of the program's options, because the launcher must not wait longer than the
+/// ranks.
+dpc_status_t readFrozen(LaunchOptions *out) {
+  const std::string option = std::string(kFrozenOption) + "=";
+  for (size_t i = 1; i < out->command.size(); ++i)
+    if (out->command[i].rfind(option, 0) == 0)
+      if (dpc_status_t status = parseFrozen(out->command[i].c_str() + option.size(), &out->frozen))
+        return status;
+  return DPC_OK;
+}
+
 } // namespace
 
 dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
@@ -119,7 +130,11 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
                 : out->ranks       ? "-n"
                 : out->maxRestarts ? "--max-restarts"
                                    : out->command[1].c_str());
-  return out->help || out->version ? dpc_status_t(DPC_OK) : checkNodes(*out, given);
+  if (out->help || out->version)
+    return DPC_OK;
+  if (dpc_status_t status = readFrozen(out))
+    return status;
+  return checkNodes(*out, given);
 }
 
 const char *launchHelp() {

@@ -28,15 +28,20 @@ constexpr double kMeetSeconds = 300;
 /// Longest wait until all nodes are ready for a start. They have met already.
 constexpr double kAgreeSeconds = 60;
 constexpr double kAliveSeconds = 0.5;
-/// A node counts as cut off after this silence. It is less than the time after which ranks
-/// report each other as frozen, because the node is the better cause.
-constexpr double kSilentSeconds = 8;
-/// While a node is silent for longer than this, a symptom waits: the node may be the cause.
-constexpr double kSuspiciousSeconds = 2;
+/// A node counts as cut off after this part of the time after which ranks report each other as
+/// frozen, because the node is the better cause.
+constexpr double kSilentPart = 0.8, kFrozenSeconds = 10;
+/// While a node is silent for this part of that time, a symptom waits: the node may be the cause.
+constexpr double kSuspiciousPart = 0.25;
 /// How long a symptom waits for its cause, which may still cross the network.
 constexpr double kSymptomSeconds = 1;
 
 } // namespace
+
+/// The value of --frozen, for messages.
+static std::string frozenText(uint32_t seconds) {
+  return seconds ? std::to_string(seconds) : "(none)";
+}
 
 /// A host may know its own name as a loopback address, e.g. by its /etc/hosts. Nobody else could
 /// reach a listener there.
@@ -58,6 +63,7 @@ std::string Nodes::nameOf(uint32_t node) const {
 }
 
 dpc_status_t Nodes::open(const LaunchOptions &options) {
+  silentSeconds = kSilentPart * (options.frozen > 0 ? options.frozen : kFrozenSeconds);
   own = options.nodeRank;
   count = options.nodes;
   Endpoint endpoint;
@@ -193,6 +199,8 @@ dpc_status_t Nodes::check() {
     if (record.maxRestarts != first.maxRestarts)
       return differ("--max-restarts", std::to_string(record.maxRestarts),
                     std::to_string(first.maxRestarts));
+    if (record.frozenSeconds != first.frozenSeconds)
+      return differ("--frozen", frozenText(record.frozenSeconds), frozenText(first.frozenSeconds));
   }
   firstRanks.clear();
   uint64_t total = 0;
@@ -332,10 +340,10 @@ void Nodes::noticeSilence(double now) {
     NodeLink &link = links[node];
     char text[80];
     std::snprintf(text, sizeof text, "cannot be reached: nothing was heard from it for %.0f s",
-                  kSilentSeconds);
+                  silentSeconds);
     if (link.isLost() && !(own == 0 && ended[node]))
       lose(node, "is lost: its dpc-run has ended");
-    else if (!link.isLost() && now - link.heardAt() > kSilentSeconds)
+    else if (!link.isLost() && now - link.heardAt() > silentSeconds)
       lose(node, text);
   }
 }
@@ -343,7 +351,7 @@ void Nodes::noticeSilence(double now) {
 /// Node 0: chooses the verdict, and sends it to all nodes.
 void Nodes::decide(double now) {
   const bool isSuspicious = std::any_of(links.begin() + 1, links.end(), [&](const NodeLink &link) {
-    return !link.isLost() && now - link.heardAt() > kSuspiciousSeconds;
+    return !link.isLost() && now - link.heardAt() > kSuspiciousPart * silentSeconds;
   });
   const bool isSymptomDue = symptom && now - symptomAt > kSymptomSeconds && !isSuspicious;
   if (!decided && (cause || isSymptomDue)) {

@@ -17,7 +17,8 @@ struct NodeRecord {
   uint32_t ranks;        ///< on this node; 0: an equal part of the program's ranks
   uint32_t programRanks; ///< the number of ranks for which the program was compiled
   uint32_t maxRestarts;
-  dpc_status_t status; ///< why this node cannot start its ranks, with `text`; DPC_OK: it can
+  uint32_t frozenSeconds; ///< the value of --frozen; 0: not given
+  dpc_status_t status;    ///< why this node cannot start its ranks, with `text`; DPC_OK: it can
   char host[65];
   char version[23];
   char text[512];
@@ -107,6 +108,7 @@ private:
   std::optional<NodeCause> decided;
   std::vector<bool> ended; ///< on node 0
   bool finished = false, anyLost = false;
+  double silentSeconds = 0; ///< a node counts as cut off after this silence
   double aliveAt = 0;
 };
 

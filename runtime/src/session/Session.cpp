@@ -9,6 +9,7 @@
 #include "runtime/src/base/Placement.h"
 #include "runtime/src/base/Process.h"
 #include "runtime/src/base/RunPage.h"
+#include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/TensorTransfer.h"
 #include "runtime/src/session/SharedFiles.h"
@@ -92,6 +93,7 @@ dpc_comm_options_t dpc_session::meetingOptions() const {
   meet.token = token.empty() ? nullptr : token.c_str();
   meet.listen_fd = options.listen_fd;
   meet.listen = listen.empty() ? nullptr : listen.c_str();
+  meet.frozen_seconds = options.frozen_seconds;
   meet.bandwidth = options.bandwidth;
   meet.latency = options.latency;
   return meet;
@@ -111,6 +113,8 @@ dpc_status_t dpc_session::open() {
     trace.enable(1u << 20);
   if (dpc_status_t status = memory.open(program, *comm, isStaged()))
     return failed(status);
+  if (dpc_status_t status = checkLimits())
+    return status;
   QueueOptions how;
   how.keepsEntries = !options.no_graphs && tracePath.empty();
   how.isStaged = isStaged();
@@ -126,6 +130,23 @@ dpc_status_t dpc_session::open() {
     if (dpc_status_t status = checkSameFiles(*this, {parameterFile()}))
       return status;
   return failed(setInitialState());
+}
+
+/// Collective. Checks that all ranks have the same limit after which a rank counts as frozen.
+/// Otherwise the rank with the least limit would decide for all.
+dpc_status_t dpc_session::checkLimits() {
+  const double own = options.frozen_seconds;
+  double first = own;
+  if (dpc_status_t status = broadcast(&first, sizeof first))
+    return status;
+  if (first == own)
+    return DPC_OK;
+  const auto text = [](double seconds) {
+    return seconds > 0 ? kFrozenOption + ("=" + std::to_string(std::lround(seconds)))
+                       : std::string("no ") + kFrozenOption;
+  };
+  return failed(fail(DPC_INVALID, "rank %u has %s, but rank 0 has %s", options.rank,
+                     text(own).c_str(), text(first).c_str()));
 }
 
 std::string dpc_session::parameterFile() const {

@@ -123,6 +123,7 @@ private:
                             Range range, char *destination);
   dpc_status_t sendShard(const dpc_placement_t &place, uint64_t elementSize, Range range,
                          uint64_t extraOffset);
+  dpc_status_t checkLimits();
   /// The path of the program's parameter file.
   std::string parameterFile() const;
 };

@@ -82,6 +82,8 @@ Ranks
 
 const char *const kRanks =
     R"(  --timeout=SECONDS          longest wait for another rank (default 300)
+  --frozen=SECONDS           a rank that does not answer for so long is frozen, and ends the run (default 10, or half of a shorter
+                             --timeout)
   --print-ranks              print how many ranks the program needs, and nothing else
   --check[=SECONDS]          check whether a run could start, measure each pair of ranks, and do nothing else; the ranks wait
                              SECONDS for each other (default 4)

@@ -107,7 +107,7 @@ struct Parser {
                    : name == kVersionOption    ? &out->version
                    : name == kPrintRanksOption ? &out->printRanks
                    : name == kVerifyOption     ? &out->verify
-                   : name == "--evaluate"      ? &out->evaluate
+                   : name == kEvaluateOption   ? &out->evaluate
                                                : nullptr;
     if (target)
       *target = name != "--no-shuffle";
@@ -166,6 +166,8 @@ struct Parser {
       return parsePositive("--lr", value, &out->learningRate);
     if (name == "--timeout")
       return parsePositive("--timeout", value, &out->timeout);
+    if (name == kFrozenOption)
+      return parseFrozen(value.c_str(), &out->frozen);
     if (name == "--comm")
       return parseComm(value, out);
     if (name == "--input" || name == "--output")
@@ -195,9 +197,9 @@ bool isRepeatable(const std::string &name) {
 }
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data",  "--eval-data",  "--timeout",    "--comm",
-                                       "--input", "--output",     "--nan",        "--init-params",
-                                       "--lr",    "--cuda-graph", "--save-params"};
+  static const char *const others[] = {"--data",  "--eval-data",  "--timeout",     "--comm",
+                                       "--input", "--output",     "--nan",         "--init-params",
+                                       "--lr",    "--cuda-graph", "--save-params", kFrozenOption};
   for (const char *other : others)
     if (name == other)
       return true;
@@ -257,6 +259,11 @@ dpc_status_t parseOptions(int argc, char **argv, Options *out) {
   if (out->evaluate)
     if (dpc_status_t status = checkEvaluate(*out, names))
       return status;
+  // A wait must not end before the rank that it waits for counts as frozen (Timeouts.h).
+  if (const double timeout = out->timeout > 0 ? out->timeout : kTimeoutSeconds;
+      out->frozen > timeout / 2)
+    return fail(DPC_USAGE, "--frozen=%.0f is more than half of --timeout=%g%s", out->frozen,
+                timeout, out->timeout > 0 ? "" : ", the default");
   if (out->steps && out->epochs)
     return fail(DPC_USAGE, "--steps and --epochs exclude each other");
   if (out->checkpoint.empty() && (out->resume || out->checkpointEvery))

@@ -15,12 +15,13 @@ namespace dpc {
 
 namespace {
 
-/// The options of dpc-compile (tools/dpc-compile/Options.td) that programs do not have.
+/// The options of dpc-compile (tools/dpc-compile/Options.td) that programs do not have. Programs
+/// have another option --frozen.
 /// Each one has a blank before and after it, so that a search finds only complete names.
 constexpr char kOfCompiler[] =
     " --accumulate --as-exported --batch-axes --batch-dim --batch-norm --bucket-mib --cache "
     "--chunks --clip-grad-norm --cpu --cuda-arch --cut-memory --device-memory --emit --explain "
-    "--fail-on-reshard --first-bucket-mib --frozen --grad-reduce --label-shape --label-type "
+    "--fail-on-reshard --first-bucket-mib --grad-reduce --label-shape --label-type "
     "--log-grad-norm --loss --lr-schedule --mesh --metric --microbatches --optimizer --overlap "
     "--param-group --params --precision --products --ptxas --recompute --remat --schedule "
     "--schedule-memory --schedule-svg --shape --shard --stages --stop-after --sums --target "
@@ -47,14 +48,14 @@ constexpr struct {
 
 /// All options of training and inference programs, which Options.cpp parses.
 constexpr const char *kOwn[] = {
-    "--best",        "--check",      "--checkpoint", "--checkpoint-every",
-    "--comm",        "--cuda-graph", "--data",       "--epochs",
-    "--eval-data",   "--eval-every", "--evaluate",   "--help",
-    "--init-params", "--input",      "--log",        "--lr",
-    "--nan",         "--no-shuffle", "--output",     "--patience",
-    "--print-ranks", "--resume",     "--save-onnx",  "--save-params",
-    "--seed",        "--steps",      "--timeout",    "--trace",
-    "--tune",        "--verify",     "--version"};
+    "--best",        "--check",       "--checkpoint", "--checkpoint-every",
+    "--comm",        "--cuda-graph",  "--data",       "--epochs",
+    "--eval-data",   "--eval-every",  "--evaluate",   "--frozen",
+    "--help",        "--init-params", "--input",      "--log",
+    "--lr",          "--nan",         "--no-shuffle", "--output",
+    "--patience",    "--print-ranks", "--resume",     "--save-onnx",
+    "--save-params", "--seed",        "--steps",      "--timeout",
+    "--trace",       "--tune",        "--verify",     "--version"};
 
 } // namespace
 
