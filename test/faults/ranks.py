@@ -93,6 +93,24 @@ def endings(tests):
             expect(len(checkpoints_in(room)) == 1, checkpoints_in(room))
         yield f'launcher gets {number.name}', interrupted
 
+    def terminated(whom):
+        """SIGTERM, as schedulers send it, to some or all processes of a run."""
+        room = tests.room()
+        job = tests.start(4, FOREVER, f'--checkpoint={room}/ck', room=room)
+        job.trains()
+        for pid in {'all': job.members(), 'ranks': [job.rank(r) for r in range(4)]}.get(whom) or [job.rank(int(whom))]:
+            with contextlib.suppress(ProcessLookupError):  # the first signals may have ended the run
+                os.kill(pid, signal.SIGTERM)
+        job.expect_cause(130, ('interrupted after step', 'checkpoint written'), 20)
+        expect(len(checkpoints_in(room)) == 1, checkpoints_in(room))
+    for whom in ('0', '2', 'ranks', 'all'):
+        yield f'SIGTERM for {whom}', lambda whom=whom: terminated(whom)
+
+    def frozen_early():
+        job = tests.start(2, FOREVER, '--frozen=5', fault='1:kill -STOP $$')
+        job.expect_cause(3, ('rank 1 is frozen', 'for 5 s'), 9.5)
+    yield 'rank is frozen before it joins, with --frozen', frozen_early
+
     def interrupted_and_frozen():
         job = tests.start(2, FOREVER)
         job.trains()

@@ -19,7 +19,8 @@ public:
          {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE",
           "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_PROCID", "SLURM_STEP_NODELIST",
           "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID",
-          "SLURM_STEPID", "SLURM_STEP_NUM_NODES", "SLURM_NNODES"})
+          "SLURM_STEPID", "SLURM_STEP_NUM_NODES", "SLURM_NNODES", "SLURM_RESTART_COUNT",
+          "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_ERROR_FILE"})
       ::unsetenv(name);
     for (const auto &[name, value] : this->given)
       ::setenv(name.c_str(), value.c_str(), 1);
@@ -88,6 +89,32 @@ TEST(Launchers, PlaceOfSlurm) {
   auto named = step;
   named.insert({{"MASTER_ADDR", "a"}, {"MASTER_PORT", "5"}});
   EXPECT_EQ(placeOf(named), "tcp://a:5");
+}
+
+TEST(Launchers, Restarts) {
+  const auto isAgain = [](std::map<std::string, std::string> variables) {
+    const Variables set(std::move(variables));
+    return isStartedAgain();
+  };
+  EXPECT_FALSE(isAgain({}));
+  for (const char *name : {"TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT"}) {
+    EXPECT_FALSE(isAgain({{name, "0"}})) << name;
+    EXPECT_TRUE(isAgain({{name, "1"}})) << name;
+    EXPECT_FALSE(isAgain({{name, "x"}})) << name;
+  }
+  // torchrun's folder of logs is another one for each run, and has a folder for each attempt.
+  const auto idOf = [](const char *file) {
+    const std::map<std::string, std::string> variables = {{"TORCHELASTIC_ERROR_FILE", file}};
+    const Variables set(variables);
+    return launcherRunId();
+  };
+  const std::string first = idOf("/tmp/torchelastic_a1/none_b2/attempt_0/0/error.json");
+  EXPECT_EQ(first.size(), 32u);
+  EXPECT_EQ(idOf("/tmp/torchelastic_a1/none_b2/attempt_1/3/error.json"), first);
+  EXPECT_NE(idOf("/tmp/torchelastic_a1/none_b3/attempt_0/0/error.json"), first);
+  EXPECT_EQ(idOf("/tmp/error.json"), "");
+  const Variables none(std::map<std::string, std::string>{});
+  EXPECT_EQ(launcherRunId(), "");
 }
 
 TEST(Launchers, SeveralHosts) {

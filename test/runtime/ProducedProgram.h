@@ -46,6 +46,27 @@ protected:
     arguments.insert(arguments.begin(), {"--data=" + data, "--no-shuffle"});
     return run(command(ranks, arguments), environment);
   }
+  /// How a rank is started without a launcher.
+  struct HandStarted {
+    std::vector<std::string> arguments, environment = {};
+    std::string folder = "."; ///< in which the rank runs
+  };
+  /// Runs the two ranks without a launcher.
+  std::vector<RankResult> byHand(const std::function<HandStarted(uint32_t)> &of) {
+    return forkRanks(2, [&](uint32_t rank, RankReport &report) {
+      HandStarted how = of(rank);
+      if (chdir(how.folder.c_str()) != 0)
+        return 99;
+      how.arguments.insert(how.arguments.begin(), LINEAR_2);
+      for (const std::string &each : {"RANK=" + std::to_string(rank), std::string("WORLD_SIZE=2"),
+                                      std::string("MASTER_ADDR=localhost"),
+                                      "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)})
+        how.environment.push_back(each);
+      const Outcome outcome = run(how.arguments, how.environment);
+      std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
+      return outcome.code;
+    });
+  }
   /// Losses in a log; checks that the steps are `first`, first + 1, ...
   std::vector<double> losses(const std::string &file, int first = 1) {
     std::vector<double> out;

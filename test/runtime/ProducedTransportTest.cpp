@@ -120,20 +120,15 @@ TEST_F(ProducedProgram, EachRankChecksItsOwnFile) {
                                    {"x.npy", npyOf("<f4", "20, 3", x), true},
                                    {"label.npy", npyOf("<f4", "20,", label), false},
                                    {"after.npy", many, false}});
-  auto results = forkRanks(2, [&](uint32_t rank, RankReport &report) {
+  const size_t at = large.find(std::string(reinterpret_cast<const char *>(label.data()), 16));
+  ASSERT_NE(at, std::string::npos);
+  const auto results = byHand([&](uint32_t rank) {
     const std::string folder = path(rank ? "b" : "a");
     std::filesystem::create_directory(folder);
     std::string content = large;
-    const size_t at = content.find(std::string(reinterpret_cast<const char *>(label.data()), 16));
     content[at] ^= rank;
     writeFile(folder + "/data.npz", content);
-    if (at == std::string::npos || chdir(folder.c_str()) != 0)
-      return 8;
-    Outcome outcome = run({LINEAR_2, "--data=data.npz", "--steps=1", "--comm=sockets"},
-                          {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "MASTER_ADDR=localhost",
-                           "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)});
-    std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
-    return outcome.code;
+    return HandStarted{{"--data=data.npz", "--steps=1", "--comm=sockets"}, {}, folder};
   });
   EXPECT_EQ(results[1].exitCode, 1) << results[1].message;
   EXPECT_NE(results[1].message.find("checksum"), std::string::npos) << results[1].message;

@@ -19,16 +19,9 @@ protected:
     }
   }
   std::vector<RankResult> onTwoHosts(std::vector<std::string> arguments) {
-    return forkRanks(2, [&](uint32_t rank, RankReport &report) {
-      if (chdir(path(rank ? "b" : "a").c_str()) != 0)
-        return 99;
-      arguments.insert(arguments.begin(), {LINEAR_2, "--comm=sockets", "--steps=4"});
-      const Outcome outcome =
-          run(arguments, {"RANK=" + std::to_string(rank), "WORLD_SIZE=2", "MASTER_ADDR=localhost",
-                          "MASTER_PORT=" + std::to_string(20000 + getppid() % 20000)});
-      std::snprintf(report.message, sizeof report.message, "%s", outcome.text.c_str());
-      return outcome.code;
-    });
+    arguments.insert(arguments.begin(), {"--comm=sockets", "--steps=4"});
+    return byHand(
+        [&](uint32_t rank) { return HandStarted{arguments, {}, path(rank ? "b" : "a")}; });
   }
   /// Expects that the run ends before its first step, and that rank `teller` tells why.
   void expectRefused(const std::vector<std::string> &arguments, uint32_t teller, int code,

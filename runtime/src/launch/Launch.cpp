@@ -74,6 +74,7 @@ dpc_status_t agreeOnShare(const LaunchOptions &options, Nodes &nodes, Run *run) 
   NodeRecord record = {};
   record.ranks = options.ranks;
   record.maxRestarts = options.maxRestarts;
+  record.frozenSeconds = static_cast<uint32_t>(options.frozen);
   uint16_t port = 0;
   record.status = checkListen(options.listen);
   if (record.status == DPC_OK)
@@ -242,6 +243,10 @@ int startAndWatch(const LaunchOptions &options) {
         return report(status);
   }
   std::vector<std::string> command = options.command;
+  SuperviseOptions limits;
+  if (options.frozen > 0)
+    limits.frozen = options.frozen;
+  limits.saves = hasOption(command, kCheckpointOption) && !hasOption(command, kEvaluateOption);
   for (uint32_t restart = 0;; ++restart) {
     Run run;
     const dpc_status_t shared =
@@ -258,7 +263,7 @@ int startAndWatch(const LaunchOptions &options) {
     if (status != DPC_OK)
       return report(abandon(&ranks, nodes.get(), status));
     run.listener = Fd(); // rank 0 has inherited it
-    const int code = supervise(&ranks, *run.page, nodes.get());
+    const int code = supervise(&ranks, *run.page, nodes.get(), limits);
     if (code != DPC_PEER || options.check || restart == options.maxRestarts ||
         (nodes && !nodes->canRestart()))
       return code;

@@ -23,14 +23,14 @@ namespace {
 /// with an error, they get the shorter time, in which they can still report failures of
 /// their own. If a signal killed a rank, they get no time.
 constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
-constexpr double kFrozenSeconds = 10;
 constexpr double kCauseSeconds = 1;
 constexpr double kTickSeconds = 0.1;
 
 class Supervisor {
 public:
-  Supervisor(std::vector<Rank> &ranks, const RunPage &page, Nodes *nodes)
-      : ranks(ranks), page(page), nodes(nodes) {}
+  Supervisor(std::vector<Rank> &ranks, const RunPage &page, Nodes *nodes,
+             const SuperviseOptions &options)
+      : ranks(ranks), page(page), nodes(nodes), options(options) {}
 
   int run();
 
@@ -44,7 +44,7 @@ private:
   void noticeFrozen(double seconds);
   void noticeCauses();
   void limitWaiting();
-  void interrupt();
+  void interrupt(int signal);
   void endWithin(double seconds);
   void kill();
   void settle(dpc_status_t status, const char *text, bool isSymptom = false);
@@ -57,11 +57,13 @@ private:
   std::vector<Rank> &ranks;
   const RunPage &page;
   Nodes *nodes; ///< null: the run has one host
+  const SuperviseOptions options;
   bool printed = false, killed = false;
   dpc_status_t printedStatus = DPC_OK;
   double deadline = 0;  ///< time at which ranks that still run are killed; 0: never
   double symptomAt = 0; ///< when a rank first reported the failure of another rank; 0: not yet
   int interrupts = 0;
+  bool mustSave = false; ///< the deadline is that of a checkpoint
   /// Exit code of the first rank that exited with an error. `silent` is a message about
   /// this rank, which is printed if no better reason is known. `early` is a message about
   /// a rank that exited without an error before all ranks had joined.
@@ -138,8 +140,13 @@ void Supervisor::limitWaiting() {
   const bool allStand = std::all_of(ranks.begin(), ranks.end(), [](const Rank &rank) {
     return !rank.running || rank.stopSignal;
   });
-  if (deadline != 0 && !killed && (allStand || monotonicSeconds() >= deadline))
-    kill();
+  // While a checkpoint is due, ranks that stand may have been told to go on at this moment.
+  const bool isDue = monotonicSeconds() >= deadline || (allStand && !mustSave);
+  if (deadline == 0 || killed || !isDue)
+    return;
+  if (mustSave && !page.own.valid())
+    settle(DPC_INTERRUPTED, kOverdueText);
+  kill();
 }
 
 /// Records which ranks have ended, stopped or continued.
@@ -164,7 +171,7 @@ void Supervisor::reap() {
   }
 }
 
-/// Ends the run if a rank has been stopped for kFrozenSeconds before all ranks joined.
+/// Ends the run if a rank has been stopped for too long before all ranks joined.
 /// `seconds` is the time since the last call, without the time in which the launcher
 /// was stopped: a signal may have stopped the ranks together with the launcher.
 void Supervisor::noticeFrozen(double seconds) {
@@ -175,14 +182,14 @@ void Supervisor::noticeFrozen(double seconds) {
     if (!rank.running || !rank.stopSignal)
       continue;
     rank.stoppedSeconds += seconds;
-    if (rank.stoppedSeconds < kFrozenSeconds)
+    if (rank.stoppedSeconds < options.frozen)
       continue;
     char text[200];
     std::snprintf(text, sizeof text,
                   "rank %u is frozen: its process %d was stopped by signal %d "
                   "(%s) before it joined, and has not gone on for %.0f s",
                   rank.number, rank.pid, rank.stopSignal, strsignal(rank.stopSignal),
-                  kFrozenSeconds);
+                  options.frozen);
     settle(DPC_PEER, text);
     kill();
     return;
@@ -199,12 +206,16 @@ void Supervisor::noticeCauses() {
     settle(page.own.status, page.own.text);
 }
 
-void Supervisor::interrupt() {
+void Supervisor::interrupt(int signal) {
   if (++interrupts > 1)
     return kill();
   signalRanks(ranks, SIGINT);
   if (!allJoined()) // ranks stop after a step, but no rank has begun a step yet
     endWithin(kUnjoinedGraceSeconds);
+  else if (signal == SIGTERM && options.saves) {
+    mustSave = deadline == 0;
+    endWithin(kSaveSeconds);
+  }
 }
 
 /// Called when all ranks have ended. If no cause is known, settles on the best reason.
@@ -227,7 +238,7 @@ void Supervisor::tick() {
   const timespec length = {0, static_cast<long>(kTickSeconds * 1e9)};
   const int signal = ::sigtimedwait(&watched, nullptr, &length);
   if (signal > 0 && signal != SIGCHLD)
-    interrupt();
+    interrupt(signal);
 }
 
 /// Prints the verdict of the nodes once it is known, and ends the ranks of this host.
@@ -274,8 +285,9 @@ void signalRanks(const std::vector<Rank> &ranks, int signal) {
     ::kill(-ranks[0].pid, signal);
 }
 
-int supervise(std::vector<Rank> *ranks, const RunPage &page, Nodes *nodes) {
-  return Supervisor(*ranks, page, nodes).run();
+int supervise(std::vector<Rank> *ranks, const RunPage &page, Nodes *nodes,
+              const SuperviseOptions &options) {
+  return Supervisor(*ranks, page, nodes, options).run();
 }
 
 } // namespace dpc

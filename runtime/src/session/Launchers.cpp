@@ -3,6 +3,8 @@
 #include "runtime/src/session/Launchers.h"
 
 #include "runtime/src/base/Endpoint.h"
+#include "runtime/src/base/Hex.h"
+#include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
@@ -52,6 +54,23 @@ bool hasSeveralHosts(uint32_t worldSize) {
   const uint64_t here =
       numberOf({"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, worldSize);
   return here < worldSize || numberOf({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}, 1) > 1;
+}
+
+bool isStartedAgain() {
+  return numberOf({"TORCHELASTIC_RESTART_COUNT"}, 0) > 0 ||
+         numberOf({"SLURM_RESTART_COUNT"}, 0) > 0;
+}
+
+std::string launcherRunId() {
+  const char *file = std::getenv("TORCHELASTIC_ERROR_FILE");
+  const std::string path = file ? file : "";
+  const size_t end = path.rfind("/attempt_");
+  if (end == std::string::npos)
+    return "";
+  Sha256 hash;
+  hash.update(path.data(), end);
+  const Digest digest = hash.finish();
+  return toHex(digest.data(), 16);
 }
 
 std::string firstHost(const std::string &list) {

@@ -25,6 +25,15 @@ bool hasSeveralHosts(uint32_t worldSize);
 /// names a place. Returns DPC_INVALID if a value is malformed.
 dpc_status_t meetingPlace(std::string *out);
 
+/// Whether torchrun or Slurm has started this rank before, after a failure. torchrun says so only
+/// on the host of the rank that has failed.
+bool isStartedAgain();
+
+/// 32 hex digits that are equal for all starts that one torchrun makes of the ranks of a host, and
+/// different for other runs. They derive from the name of torchrun's folder of logs. "" if the
+/// launcher does not tell one run from another.
+std::string launcherRunId();
+
 /// The first host of Slurm's list of hosts: "node03" of "node[03-05,09],login1". "" for a
 /// malformed list.
 std::string firstHost(const std::string &list);

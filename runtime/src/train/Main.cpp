@@ -21,11 +21,25 @@ using namespace dpc;
 namespace {
 
 volatile int stopRequested = 0;
-volatile pid_t launcher = 0; ///< the process of dpc-run; 0: dpc-run did not start this rank
+volatile pid_t launcher = 0;      ///< the process of dpc-run; 0: dpc-run did not start this rank
+volatile bool savesAtEnd = false; ///< the run has --checkpoint
+
+/// Handles SIGALRM: the checkpoint takes too long. The other ranks notice the end of this one.
+extern "C" void onOverdue(int) {
+  if (RunPage *page = runPage()) {
+    page->tell(DPC_INTERRUPTED, kOverdueText);
+  } else {
+    for (const char *text : {"note: ", kOverdueText, "\n"})
+      if (::write(STDERR_FILENO, text, std::strlen(text)) < 0)
+        break;
+  }
+  ::_exit(DPC_INTERRUPTED);
+}
 
 /// Handles SIGINT and SIGTERM. The first signal requests a stop after the current step; a
 /// second one of the same kind ends the process. When the launcher dies, rank 0 also gets
-/// SIGTERM (see Launch.cpp). Then rank 0 reports the death, because the launcher cannot.
+/// SIGTERM (see Launch.cpp). Then rank 0 reports the death, because the launcher cannot. After
+/// SIGTERM, a run that saves has kSaveSeconds to end.
 extern "C" void onInterrupt(int signal) {
   if (launcher && ::getppid() != launcher) {
     static const char text[] = "error: the launcher died: the run ends without a checkpoint\n";
@@ -34,9 +48,14 @@ extern "C" void onInterrupt(int signal) {
   }
   stopRequested = 1;
   std::signal(signal, SIG_DFL);
+  if (signal == SIGTERM && savesAtEnd) {
+    std::signal(SIGALRM, onOverdue);
+    ::alarm(kSaveSeconds);
+  }
 }
 
-void catchSignals() {
+void catchSignals(bool saves) {
+  savesAtEnd = saves;
   if (const RunPage *page = runPage())
     launcher = page->launcher;
   struct sigaction action = {};
@@ -181,6 +200,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
                         report);
     place.no_graphs = options.cudaGraph == "off";
     place.timeout_seconds = options.timeout;
+    place.frozen_seconds = options.frozen;
     place.transport = options.transport.empty() ? nullptr : options.transport.c_str();
     place.bandwidth = options.bandwidth;
     place.latency = options.latency;
@@ -188,7 +208,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.learning_rate = options.learningRate;
     place.tune = options.tune.empty() ? nullptr : options.tune.c_str();
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
-    catchSignals();
+    catchSignals(!options.checkpoint.empty() && !options.evaluate);
     if (options.check)
       return checkStart(*program, options, place);
     status = runProgram(*program, options, place, &report);

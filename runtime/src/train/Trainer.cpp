@@ -6,12 +6,12 @@
 #include "dpc/schedule.h"
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Phrases.h"
-#include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/checkpoint/Checkpoint.h"
 #include "runtime/src/data/SettleLayouts.h"
 #include "runtime/src/pieces/StepFolder.h"
+#include "runtime/src/session/Launchers.h"
 #include "runtime/src/session/LoadParameters.h"
 #include "runtime/src/session/RankZeroMemory.h"
 #include "runtime/src/session/SharedFiles.h"
@@ -28,6 +28,18 @@ namespace {
 /// The key of the permutation that shuffles the samples of an epoch.
 uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82ef95ull + epoch; }
 } // namespace
+
+/// If a launcher starts the run again after a failure, the run goes on from its newest checkpoint,
+/// as with --resume.
+dpc_status_t Trainer::goOn() {
+  if (options.checkpoint.empty() || options.evaluate)
+    return DPC_OK;
+  if (dpc_status_t status = findRestart(session, &restart))
+    return status;
+  isResumeImplied = restart.isRestart && !options.resume;
+  options.resume = options.resume || isResumeImplied;
+  return DPC_OK;
+}
 
 /// Checks the options and the output files, so that a wrong request fails before the run
 /// does any work.
@@ -125,11 +137,13 @@ dpc_status_t Trainer::initParameters() {
 dpc_status_t Trainer::openState() {
   if (options.checkpoint.empty())
     return initParameters();
-  // The number of checkpoints, and the step of the newest one. Rank 0 lists the folder for
-  // all ranks, because the ranks might see different folders.
-  uint64_t newest[2] = {};
+  // The number of checkpoints, the step of the newest one, and whether the run may resume.
+  // Rank 0 lists the folder for all ranks, because the ranks might see different folders.
+  uint64_t newest[3] = {};
   if (first()) {
     const std::vector<uint64_t> present = listCheckpoints(options.checkpoint);
+    // The first start refuses a folder with checkpoints of another run, and so must the others.
+    newest[2] = options.resume && (!isResumeImplied || restart.hasWritten(options.checkpoint));
     newest[0] = present.size();
     newest[1] = present.empty() ? 0 : present[0];
     if (present.empty())
@@ -139,7 +153,7 @@ dpc_status_t Trainer::openState() {
   if (dpc_status_t status = session.broadcast(newest, sizeof newest))
     return status;
   const bool isEmpty = newest[0] == 0, resumes = !isEmpty || !options.resumeFrom.empty();
-  if (!isEmpty && !options.resume) // a later --resume could read a checkpoint of the other run
+  if (!isEmpty && !newest[2]) // a later --resume could read a checkpoint of the other run
     return session.failed(fail(DPC_INVALID,
                                "%s already holds checkpoints (step %" PRIu64
                                "): add --resume, or name another directory",
@@ -151,13 +165,13 @@ dpc_status_t Trainer::openState() {
     if (options.resume && first())
       report.line("note: " + options.checkpoint +
                   " holds no checkpoint yet: starting from the beginning");
+    session.checkpointRun.id = launcherRunId();
     return initParameters();
   }
   const std::string &from = isEmpty ? options.resumeFrom : options.checkpoint;
-  const RunPage *page = runPage();
-  // If the launcher restarts a run, it adds --resume, and the run continues from its own
-  // checkpoint. So --init-params of the first start may remain on the command line.
-  if (!options.initParams.empty() && !(page && page->restarts))
+  // If the launcher restarts a run, the run continues from its own checkpoint. So
+  // --init-params of the first start may remain on the command line.
+  if (!options.initParams.empty() && !restart.isRestart)
     return session.failed(fail(DPC_INVALID,
                                "--resume and --init-params: the checkpoint in %s has the "
                                "parameters that the run goes on with: leave out one of the two",
@@ -369,6 +383,8 @@ void Trainer::introduce() {
 
 dpc_status_t Trainer::run() {
   const dpc_program_t &program = session.program;
+  if (dpc_status_t status = goOn())
+    return status;
   if (dpc_status_t status = openOutputs())
     return session.failed(status);
   if (dpc_status_t status = openData())

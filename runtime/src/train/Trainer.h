@@ -9,6 +9,7 @@
 #include "runtime/src/train/Evaluation.h"
 #include "runtime/src/train/Options.h"
 #include "runtime/src/train/Report.h"
+#include "runtime/src/train/Restart.h"
 
 #include <memory>
 
@@ -20,10 +21,11 @@ class Trainer {
 public:
   Trainer(dpc_session &session, const Options &options)
       : session(session), options(options), evaluation(session), saver(session),
-        best(session, options, saver) {}
+        best(session, this->options, saver) {}
   dpc_status_t run();
 
 private:
+  dpc_status_t goOn();
   dpc_status_t openOutputs();
   dpc_status_t openData();
   dpc_status_t initParameters();
@@ -43,11 +45,13 @@ private:
   bool first() const { return session.options.rank == 0; }
 
   dpc_session &session;
-  const Options &options;
+  Options options; ///< as given, but a restart adds --resume
   Dataset data;
   Evaluation evaluation;
   std::unique_ptr<Prefetcher> prefetcher;
   Report report;
+  Restart restart;
+  bool isResumeImplied = false; ///< the user has not given --resume, but this is a restart
   CheckpointSaver saver;
   BestKeeper best;
   uint64_t lastStep = 0, batchesPerEpoch = 0;

@@ -4,7 +4,7 @@
  * reduce-scatter into shards, all-gather, masks for short eval batches) in the
  * smallest form.
  *
- * DPC_TEST_FAULT=kill|stop|throw:RANK:STEP makes a rank fail; with
+ * DPC_TEST_FAULT=kill|stop|throw|hang:RANK:STEP makes a rank fail; with
  * DPC_TEST_FAULT_ONCE=FILE only if FILE does not exist. */
 #include "dpc/dpc.h"
 
@@ -65,6 +65,8 @@ static int32_t fail_if_asked(const dpc_call_t *call) {
     return DPC_OK;
   if (!strcmp(kind, "throw"))
     return DPC_NUMERIC;
+  while (!strcmp(kind, "hang"))
+    pause();
   raise(!strcmp(kind, "kill") ? SIGKILL : SIGSTOP);
   return DPC_OK;
 }

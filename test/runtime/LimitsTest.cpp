@@ -1,0 +1,98 @@
+// How long a run lasts after SIGTERM, and how long its ranks wait for one that is frozen.
+#include "test/runtime/ProducedProgram.h"
+
+#include <filesystem>
+
+using namespace dpc::test;
+
+namespace {
+
+class Limits : public ProducedProgram {
+protected:
+  std::vector<std::string> forever() {
+    return {"--data=" + data, "--steps=100000000", "--checkpoint=" + path("ck")};
+  }
+};
+
+// Rank 1 hangs in step 3, so no checkpoint can be written: dpc-run, or without it the rank that got
+// the signal, ends the run. Without --checkpoint, nothing limits the time.
+TEST_F(Limits, SigtermEndsARunThatCannotSave) {
+  const std::vector<std::string> hang = {"DPC_TEST_FAULT=hang:1:3"};
+  const auto results = forkRanks(3, [&](uint32_t kind, RankReport &report) {
+    const auto terminate = [&](pid_t pid) {
+      usleep(1000000);
+      kill(pid, SIGTERM);
+      if (kind != 2)
+        return;
+      usleep(25000000);
+      kill(pid, SIGTERM); // the second one ends a run without a checkpoint
+    };
+    std::vector<std::string> arguments = forever();
+    arguments[2] = "--checkpoint=" + path(kind ? "hand" : "ck");
+    if (kind == 2)
+      arguments.pop_back();
+    std::vector<std::string> command = this->command(2, arguments);
+    if (kind == 1)
+      command = {"/bin/sh", "-c",
+                 "export WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=" +
+                     std::to_string(20000 + getpid() % 20000) +
+                     "; RANK=1 \"$@\" & RANK=0 exec \"$@\"",
+                 "sh", LINEAR_2};
+    if (kind == 1)
+      command.insert(command.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run(command, hang, terminate);
+    std::snprintf(report.message, sizeof report.message, "%.1f s: %s", outcome.seconds,
+                  outcome.text.c_str());
+    return outcome.code;
+  });
+  for (uint32_t kind : {0, 1}) {
+    EXPECT_EQ(results[kind].exitCode, 130) << results[kind].message;
+    EXPECT_NE(results[kind].message.find("no checkpoint was complete within 19 s"),
+              std::string::npos)
+        << results[kind].message;
+    EXPECT_GE(results[kind].seconds, 19) << results[kind].message;
+  }
+  EXPECT_EQ(results[2].exitCode, 130) << results[2].message;
+  EXPECT_NE(results[2].message.find("interrupted twice"), std::string::npos) << results[2].message;
+}
+
+TEST_F(Limits, FrozenRank) {
+  for (const char *comm : {"--comm=local", "--comm=sockets"}) {
+    const Outcome outcome =
+        train(2, {"--steps=100", "--frozen=5", comm}, {"DPC_TEST_FAULT=stop:1:3"});
+    EXPECT_EQ(outcome.code, 3) << outcome.text;
+    EXPECT_NE(outcome.text.find("rank 1 is frozen"), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find("5.0 s"), std::string::npos) << outcome.text;
+  }
+}
+
+TEST_F(Limits, FrozenIsEqualOnAllRanks) {
+  for (const char *first : {"--frozen=20", "--seed=0"}) {
+    const auto results = byHand([&](uint32_t rank) {
+      return HandStarted{{"--data=" + data, "--steps=1", rank ? "--frozen=6" : first}};
+    });
+    const std::string its = first[2] == 'f' ? "--frozen=20" : "no --frozen";
+    EXPECT_EQ(results[1].exitCode, 1) << results[1].message;
+    EXPECT_NE(results[1].message.find("rank 1 has --frozen=6, but rank 0 has " + its),
+              std::string::npos)
+        << results[1].message;
+    EXPECT_EQ(results[0].exitCode, 3) << results[0].message;
+  }
+}
+
+TEST_F(Limits, FrozenNeedsALongerTimeout) {
+  for (const auto &[arguments, text] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--frozen=151"}, "--frozen=151 is more than half of --timeout=300, the default"},
+           {{"--frozen=6", "--timeout=11"}, "--frozen=6 is more than half of --timeout=11"},
+           {{"--frozen=4"}, "\"4\" is not a whole number of seconds from 5 to 3600"},
+           {{"--frozen=fc1.*"}, "dpc-compile --frozen=GLOB freezes parameters"}}) {
+    const Outcome outcome = train(1, arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.text;
+    EXPECT_NE(outcome.text.find(text), std::string::npos) << outcome.text;
+  }
+  EXPECT_EQ(train(2, {"--steps=1", "--frozen=150"}).code, 0);
+  EXPECT_EQ(train(2, {"--steps=1", "--frozen=200", "--timeout=400"}).code, 0);
+}
+
+} // namespace
