@@ -317,6 +317,22 @@ TEST_F(DatasetTest, FilesFollowEachOther) {
   }
 }
 
+// Hosts compare the files that open() reads, and no others.
+TEST_F(DatasetTest, FilesOfData) {
+  const TwoInputs inputs("image", DPC_F32, {4, 1}, {4});
+  const std::string first = file("part-1", ""), second = file("part-2", "");
+  const std::string parts = directory.path + "/part-*";
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(Dataset::filesOf(inputs.program, {parts, "absent.npz"}),
+            (Names{first, second, "absent.npz"}));
+  EXPECT_EQ(Dataset::filesOf(inputs.program, {"image=a.npy", "tokens:b,length=4", "none-*"}),
+            (Names{"a.npy", "b"}));
+  EXPECT_EQ(Dataset::filesOf(inputs.program, {"idx:i,l,scale=2"}), (Names{"i", "l"}));
+  dpc_program_t withoutLabels = inputs.program;
+  withoutLabels.input_count = 1;
+  EXPECT_EQ(Dataset::filesOf(withoutLabels, {"idx:i,l"}), Names{"i"});
+}
+
 // An array without samples is one for all files.
 TEST_F(DatasetTest, WholeArrayInSeveralFiles) {
   TwoInputs inputs("table", DPC_F32, {2}, {4});

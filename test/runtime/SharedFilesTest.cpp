@@ -124,6 +124,11 @@ TEST_F(SharedFiles, CheckpointToResumeFrom) {
       << results[0].message;
 }
 
+TEST_F(SharedFiles, TraceThatAHostCannotWrite) {
+  fs::create_directory(file("a", "traces"));
+  expectRefused({"--data=data.npz", "--trace=traces/t"}, 1, 5, "--trace: host ");
+}
+
 TEST_F(SharedFiles, FolderOfCheckpoints) {
   const std::set<std::string> before = entries("a");
   // Neither host has the folder yet.

@@ -17,7 +17,7 @@ namespace dpc {
 /// A run with --checkpoint that gets SIGTERM saves and ends within this time, because schedulers
 /// kill it soon after. dpc-run and each rank that gets the signal end the run at this time.
 constexpr unsigned kSaveSeconds = 19;
-constexpr char kOverdueText[] = "interrupted: no checkpoint was complete within 19 s";
+constexpr char kOverdueText[] = "interrupted: the run did not end within 19 s, and was ended";
 
 /// The reason why a run ends, in the words of the first rank that reported a
 /// reason.

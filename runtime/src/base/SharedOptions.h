@@ -19,7 +19,6 @@ constexpr char kVerifyOption[] = "--verify";
 constexpr char kCheckOption[] = "--check";
 constexpr char kCheckpointOption[] = "--checkpoint";
 constexpr char kResumeOption[] = "--resume";
-constexpr char kEvaluateOption[] = "--evaluate";
 constexpr char kFrozenOption[] = "--frozen";
 
 /// The default of --timeout, in seconds.

@@ -246,7 +246,7 @@ int startAndWatch(const LaunchOptions &options) {
   SuperviseOptions limits;
   if (options.frozen > 0)
     limits.frozen = options.frozen;
-  limits.saves = hasOption(command, kCheckpointOption) && !hasOption(command, kEvaluateOption);
+  limits.saves = hasOption(command, kCheckpointOption);
   for (uint32_t restart = 0;; ++restart) {
     Run run;
     const dpc_status_t shared =

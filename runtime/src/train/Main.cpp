@@ -24,7 +24,7 @@ volatile int stopRequested = 0;
 volatile pid_t launcher = 0;      ///< the process of dpc-run; 0: dpc-run did not start this rank
 volatile bool savesAtEnd = false; ///< the run has --checkpoint
 
-/// Handles SIGALRM: the checkpoint takes too long. The other ranks notice the end of this one.
+/// Handles SIGALRM: the run takes too long to end. The other ranks notice the end of this one.
 extern "C" void onOverdue(int) {
   if (RunPage *page = runPage()) {
     page->tell(DPC_INTERRUPTED, kOverdueText);
@@ -208,7 +208,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
     place.learning_rate = options.learningRate;
     place.tune = options.tune.empty() ? nullptr : options.tune.c_str();
     place.trace = options.trace.empty() ? nullptr : options.trace.c_str();
-    catchSignals(!options.checkpoint.empty() && !options.evaluate);
+    catchSignals(!options.checkpoint.empty());
     if (options.check)
       return checkStart(*program, options, place);
     status = runProgram(*program, options, place, &report);

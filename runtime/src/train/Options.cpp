@@ -107,7 +107,7 @@ struct Parser {
                    : name == kVersionOption    ? &out->version
                    : name == kPrintRanksOption ? &out->printRanks
                    : name == kVerifyOption     ? &out->verify
-                   : name == kEvaluateOption   ? &out->evaluate
+                   : name == "--evaluate"      ? &out->evaluate
                                                : nullptr;
     if (target)
       *target = name != "--no-shuffle";
