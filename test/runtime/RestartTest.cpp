@@ -43,6 +43,12 @@ TEST_F(Restarts, OfTorchrun) {
   expectWhole(start(torchrun("1")));
 }
 
+// torchrun does not count the restarts that follow when a host is replaced.
+TEST_F(Restarts, OfTorchrunWithAnotherHost) {
+  die(torchrun("0"));
+  expectWhole(start(torchrun("0")));
+}
+
 TEST_F(Restarts, OfSlurm) {
   die({});
   expectWhole(start({"SLURM_RESTART_COUNT=1"}));
@@ -85,7 +91,8 @@ TEST_F(Restarts, OneRankKnows) {
   std::filesystem::create_directory(path("meet"));
   std::filesystem::permissions(path("meet"), std::filesystem::perms::owner_all);
   const auto results = byHand([&](uint32_t rank) {
-    std::vector<std::string> environment = torchrun(rank ? "1" : "0");
+    std::vector<std::string> environment = {std::string("TORCHELASTIC_RESTART_COUNT=") +
+                                            (rank ? "1" : "0")};
     environment.push_back("DPC_RENDEZVOUS=file://" + path("meet"));
     return HandStarted{{"--data=" + data, "--no-shuffle", "--steps=10",
                         "--checkpoint=" + path("ck"), "--comm=sockets"},

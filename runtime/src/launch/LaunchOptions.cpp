@@ -159,6 +159,7 @@ several hosts starts a part of the ranks, and all of them end together.
   --help, --version
 
 Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and, by an open file, the run's secret token.
+After SIGTERM, a run with --checkpoint writes one and ends within 20 s.
 One line tells why a run ended, whatever died first. The exit code is the cause of a failure, not its symptom: 1 input or request wrong, 2 usage, 3 a rank died or did not
 answer, 4 loss not finite, 5 input/output, 130 interrupted.
 )";

@@ -36,9 +36,10 @@ Training
 
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate, epoch, time, eval_loss
-  --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C, and
+  --checkpoint=DIR           write checkpoints: at the end, at Ctrl-C or SIGTERM, and
   --checkpoint-every=N       every N steps; the three newest of this run stay
-  --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER
+  --resume[=OTHER]           go on from the newest checkpoint in DIR; while it has none, from that in OTHER; not needed when
+                             dpc-run, torchrun or Slurm starts the run again
   --save-params=FILE[,..]    the module's state_dict as safetensors, at the end; see below
   --save-onnx=FILE           the model with its trained parameters
   --best=METRIC              write these two, and DIR/best, at each evaluation that is the best so far, not at the end: loss,

@@ -12,18 +12,24 @@
 
 namespace dpc {
 
-bool Restart::hasWritten(const std::string &directory) const {
+/// The id of the run that wrote the newest readable checkpoint. Empty if there is none.
+static std::string newestRun(const std::string &directory) {
   for (const uint64_t step : listCheckpoints(directory)) {
     StepFolder folder;
     Manifest manifest;
     if (folder.open(directory, stepFolderName(step)) == DPC_OK &&
         folder.readManifest(&manifest) == DPC_OK)
-      return ids.empty() || std::count(ids.begin(), ids.end(), manifest.run) != 0;
+      return manifest.run;
   }
-  return true;
+  return "";
 }
 
-dpc_status_t findRestart(dpc_session &session, Restart *out) {
+bool Restart::hasWritten(const std::string &directory) const {
+  const std::string run = newestRun(directory);
+  return run.empty() || ids.empty() || std::count(ids.begin(), ids.end(), run) != 0;
+}
+
+dpc_status_t findRestart(dpc_session &session, const std::string &directory, Restart *out) {
   struct Told {
     uint32_t isRestart;
     char id[36];
@@ -42,6 +48,8 @@ dpc_status_t findRestart(dpc_session &session, Restart *out) {
     if (told.id[0])
       out->ids.emplace_back(told.id);
   }
+  if (!out->ids.empty() && std::count(out->ids.begin(), out->ids.end(), newestRun(directory)))
+    isRestart = 1;
   if (dpc_status_t status = session.broadcast(&isRestart, sizeof isRestart))
     return status;
   out->isRestart = isRestart;

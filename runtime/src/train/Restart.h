@@ -19,9 +19,11 @@ struct Restart {
   bool hasWritten(const std::string &directory) const;
 };
 
-/// Collective. Asks all ranks, because torchrun tells only the ranks of the host on which a rank
-/// has failed that it has started them again.
-dpc_status_t findRestart(dpc_session &session, Restart *out);
+/// Collective. `directory` is the run's folder of checkpoints. Asks all ranks, because torchrun
+/// tells only the ranks of the host on which a rank has failed that it has started them again. If
+/// a host is replaced, torchrun tells nobody; then the run's own checkpoint shows that it is a
+/// restart.
+dpc_status_t findRestart(dpc_session &session, const std::string &directory, Restart *out);
 
 } // namespace dpc
 

@@ -34,7 +34,7 @@ uint64_t epochKey(uint64_t seed, uint64_t epoch) { return seed * 0xd1342543de82e
 dpc_status_t Trainer::goOn() {
   if (options.checkpoint.empty() || options.evaluate)
     return DPC_OK;
-  if (dpc_status_t status = findRestart(session, &restart))
+  if (dpc_status_t status = findRestart(session, options.checkpoint, &restart))
     return status;
   isResumeImplied = restart.isRestart && !options.resume;
   options.resume = options.resume || isResumeImplied;
