@@ -1,59 +1,54 @@
 // How long a run lasts after SIGTERM, and how long its ranks wait for one that is frozen.
 #include "test/runtime/ProducedProgram.h"
 
-#include <filesystem>
-
 using namespace dpc::test;
 
 namespace {
 
-class Limits : public ProducedProgram {
-protected:
-  std::vector<std::string> forever() {
-    return {"--data=" + data, "--steps=100000000", "--checkpoint=" + path("ck")};
-  }
-};
+class Limits : public ProducedProgram {};
 
 // Rank 1 hangs in step 3, so no checkpoint can be written: dpc-run, or without it the rank that got
 // the signal, ends the run. Without --checkpoint, nothing limits the time.
 TEST_F(Limits, SigtermEndsARunThatCannotSave) {
+  enum { kLaunched, kByHand, kKeepsNothing };
   const std::vector<std::string> hang = {"DPC_TEST_FAULT=hang:1:3"};
   const auto results = forkRanks(3, [&](uint32_t kind, RankReport &report) {
     const auto terminate = [&](pid_t pid) {
       usleep(1000000);
       kill(pid, SIGTERM);
-      if (kind != 2)
+      if (kind != kKeepsNothing)
         return;
       usleep(25000000);
       kill(pid, SIGTERM); // the second one ends a run without a checkpoint
     };
-    std::vector<std::string> arguments = forever();
-    arguments[2] = "--checkpoint=" + path(kind ? "hand" : "ck");
-    if (kind == 2)
-      arguments.pop_back();
+    std::vector<std::string> arguments = {"--data=" + data, "--steps=100000000"};
+    if (kind != kKeepsNothing)
+      arguments.push_back("--checkpoint=" + path(kind == kLaunched ? "ck" : "hand"));
     std::vector<std::string> command = this->command(2, arguments);
-    if (kind == 1)
+    if (kind == kByHand) {
+      // Rank 1 hangs for ever, so it needs somebody who ends it.
       command = {"/bin/sh", "-c",
                  "export WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=" +
                      std::to_string(20000 + getpid() % 20000) +
-                     "; RANK=1 \"$@\" & RANK=0 exec \"$@\"",
+                     "; RANK=1 timeout -s KILL 22 \"$@\" & RANK=0 exec \"$@\"",
                  "sh", LINEAR_2};
-    if (kind == 1)
       command.insert(command.end(), arguments.begin(), arguments.end());
+    }
     const Outcome outcome = run(command, hang, terminate);
     std::snprintf(report.message, sizeof report.message, "%.1f s: %s", outcome.seconds,
                   outcome.text.c_str());
     return outcome.code;
   });
-  for (uint32_t kind : {0, 1}) {
+  for (const int kind : {kLaunched, kByHand}) {
     EXPECT_EQ(results[kind].exitCode, 130) << results[kind].message;
     EXPECT_NE(results[kind].message.find("did not end within 19 s, and was ended"),
               std::string::npos)
         << results[kind].message;
     EXPECT_GE(results[kind].seconds, 19) << results[kind].message;
   }
-  EXPECT_EQ(results[2].exitCode, 130) << results[2].message;
-  EXPECT_NE(results[2].message.find("interrupted twice"), std::string::npos) << results[2].message;
+  EXPECT_EQ(results[kKeepsNothing].exitCode, 130) << results[kKeepsNothing].message;
+  EXPECT_NE(results[kKeepsNothing].message.find("interrupted twice"), std::string::npos)
+      << results[kKeepsNothing].message;
 }
 
 TEST_F(Limits, FrozenRank) {
