@@ -24,6 +24,8 @@ namespace {
 /// their own. If a signal killed a rank, they get no time.
 constexpr double kGraceSeconds = 5, kUnjoinedGraceSeconds = 1;
 constexpr double kCauseSeconds = 1;
+/// Seconds in which ranks report a frozen rank before the launcher does.
+constexpr double kNoticedSeconds = 2;
 constexpr double kTickSeconds = 0.1;
 
 class Supervisor {
@@ -171,25 +173,29 @@ void Supervisor::reap() {
   }
 }
 
-/// Ends the run if a rank has been stopped for too long before all ranks joined.
-/// `seconds` is the time since the last call, without the time in which the launcher
-/// was stopped: a signal may have stopped the ranks together with the launcher.
+/// Ends the run if a rank has been stopped for too long. Ranks that have joined notice it
+/// themselves, unless all others have ended. So they get some seconds more. A run of one rank that
+/// the user stops goes on when the user wants it to. `seconds` is the time since the last call,
+/// without the time in which the launcher was stopped: a signal may have stopped the ranks together
+/// with the launcher.
 void Supervisor::noticeFrozen(double seconds) {
-  if (allJoined() || killed)
+  const bool joined = allJoined();
+  if (killed || (joined && ranks.size() == 1 && !nodes))
     return;
+  const double limit = options.frozen + (joined ? kNoticedSeconds : 0);
   for (size_t r = 0; r < ranks.size(); ++r) {
     Rank &rank = ranks[r];
     if (!rank.running || !rank.stopSignal)
       continue;
     rank.stoppedSeconds += seconds;
-    if (rank.stoppedSeconds < options.frozen)
+    if (rank.stoppedSeconds < limit)
       continue;
     char text[200];
     std::snprintf(text, sizeof text,
                   "rank %u is frozen: its process %d was stopped by signal %d "
-                  "(%s) before it joined, and has not gone on for %.0f s",
+                  "(%s)%s, and has not gone on for %.0f s",
                   rank.number, rank.pid, rank.stopSignal, strsignal(rank.stopSignal),
-                  options.frozen);
+                  joined ? "" : " before it joined", limit);
     settle(DPC_PEER, text);
     kill();
     return;

@@ -34,7 +34,8 @@ void signalRanks(const std::vector<Rank> &ranks, int signal);
 /// If a rank dies, the user is told at once. If not all ranks have met yet ("joined"),
 /// the other ranks cannot go on, and are killed. If all have joined, the other ranks get
 /// a few seconds to notice the death. Before all ranks have joined, a rank that is
-/// stopped for `frozen` seconds counts as frozen. Once all have joined, they watch each other.
+/// stopped for `frozen` seconds counts as frozen. Once all have joined, they watch each other, and
+/// the launcher waits a little longer.
 /// If the run has several hosts, `nodes` says so, else it is null. Then the hosts agree on one
 /// cause, and the call returns when the ranks of all hosts have ended. SIGCHLD and the interrupts
 /// must be blocked.

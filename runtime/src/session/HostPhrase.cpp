@@ -1,13 +1,6 @@
 #include "runtime/src/session/HostPhrase.h"
 
-#include <unistd.h>
-
 namespace dpc {
-
-std::string hostName() {
-  char name[65] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 && name[0] ? name : "unnamed";
-}
 
 std::string ranksBeside(const dpc_comm_t &comm, uint32_t rank) {
   std::string list;

@@ -7,9 +7,6 @@
 
 namespace dpc {
 
-/// The name of this process's host, at most 64 bytes.
-std::string hostName();
-
 /// The ranks that are on one host with `rank`, for messages: "rank 4", "ranks 0-2, 5".
 std::string ranksBeside(const dpc_comm_t &comm, uint32_t rank);
 

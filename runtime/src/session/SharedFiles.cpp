@@ -4,6 +4,7 @@
 
 #include "runtime/src/base/FileFacts.h"
 #include "runtime/src/base/Phrases.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/HostPhrase.h"
 

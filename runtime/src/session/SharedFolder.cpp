@@ -4,6 +4,7 @@
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Fd.h"
 #include "runtime/src/base/Hex.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/HostPhrase.h"
 #include "runtime/src/session/SharedFiles.h"
