@@ -45,6 +45,7 @@ typedef struct dpc_comm_stats_t {
 } dpc_comm_stats_t;
 
 struct dpc_comm;
+struct dpc_recorder;
 
 /** The buffer_id of operations that move data of the runtime itself, for example
  * votes. A transport that emulates a slow link does not delay these operations. */
@@ -98,6 +99,8 @@ typedef struct dpc_comm {
                               known that a rank can open files of another rank, the rank has a host
                               of its own */
   dpc_comm_stats_t stats;
+  struct dpc_recorder *recorder; /**< records the operations of dpc_comm_run and dpc_comm_barrier; a
+                                      session sets it, and transports leave it null */
 } dpc_comm_t;
 
 /** Options with which a rank meets the other ranks and creates a communicator. */

@@ -1,7 +1,12 @@
 #ifndef DPC_RUNTIME_SRC_BASE_CLOCK_H
 #define DPC_RUNTIME_SRC_BASE_CLOCK_H
 
+#include <cstdint>
+
 namespace dpc {
+
+/// Nanoseconds of the monotonic clock.
+int64_t monotonicNs();
 
 /// Seconds of the monotonic clock.
 double monotonicSeconds();

@@ -1,7 +1,7 @@
 // Memory that dpc-run shares with the ranks that it starts. In this page each rank
 // records that it has met the other ranks, and the ranks record why the run ends.
 // The launcher prints this cause, so that the user sees one line for the run and
-// not one line per rank.
+// not one line per rank. After the page, each rank has memory that outlives it.
 #ifndef DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 #define DPC_RUNTIME_SRC_BASE_RUNPAGE_H
 
@@ -38,15 +38,21 @@ struct RunPage {
   Cause own;                      ///< the reporting rank itself failed or was interrupted
   Cause peer;                     ///< the reporting rank noticed that another rank failed: this is
                                   ///< only a symptom, and counts only if `own` is not recorded
+  uint32_t firstRank, ranks;      ///< the ranks of this host that have memory after the page
+  uint64_t bytesPerRank;          ///< size of the memory of each
 
   /// Records `status` and `text` in `peer` if `status` is DPC_PEER, else in `own`. Does
   /// nothing if an earlier call has already recorded that cause.
   void tell(dpc_status_t status, const char *text);
+  /// The memory of a rank, which begins as zeros. Null if the rank has none, or less than
+  /// `bytes` bytes.
+  char *memoryOf(uint32_t rank, uint64_t bytes) const;
 };
 
 /// Called by the launcher: creates the page, and the descriptor that ranks
-/// inherit. Returns null on failure, with a message in dpc_last_error.
-RunPage *createRunPage(Fd *outMemory);
+/// inherit. Each of `ranks` ranks, from `firstRank` on, gets `bytesPerRank` bytes of memory, unless
+/// a limit of this process forbids it. Returns null on failure, with a message in dpc_last_error.
+RunPage *createRunPage(uint32_t firstRank, uint32_t ranks, uint64_t bytesPerRank, Fd *outMemory);
 /// Called by the launcher: unmaps the page. Does nothing for null.
 void releaseRunPage(RunPage *page);
 

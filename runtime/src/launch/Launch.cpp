@@ -13,6 +13,8 @@
 #include "runtime/src/launch/AskRanks.h"
 #include "runtime/src/launch/Interrupts.h"
 #include "runtime/src/launch/Supervise.h"
+#include "runtime/src/postmortem/Postmortem.h"
+#include "runtime/src/recorder/Image.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -95,7 +97,8 @@ dpc_status_t prepare(Run *run) {
   if (!run->token.valid() ||
       ::pwrite(run->token.get(), token.data(), token.size(), 0) != ssize_t(token.size()))
     return fail(DPC_IO, "cannot make the run's token: %s", std::strerror(errno));
-  run->page = createRunPage(&run->pageMemory);
+  run->page =
+      createRunPage(run->share.firstRank, run->share.ranks, kRecorderBytes, &run->pageMemory);
   return run->page ? DPC_OK : DPC_IO;
 }
 
@@ -216,6 +219,16 @@ dpc_status_t abandon(std::vector<Rank> *ranks, Nodes *nodes, dpc_status_t status
   return fail(status, "%s", cause.c_str());
 }
 
+/// Prints what the records in the folders say about a run.
+dpc_status_t explainFolders(const std::vector<std::string> &folders) {
+  std::vector<RankRecord> records;
+  if (dpc_status_t status = readRecords(folders, &records))
+    return status == DPC_IO ? dpc_status_t(DPC_INVALID) : status;
+  if (std::fputs(explainRun(records).c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return fail(DPC_IO, "standard output: %s", std::strerror(errno));
+  return DPC_OK;
+}
+
 int report(dpc_status_t status) {
   std::fprintf(stderr, "dpc-run: %s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
                dpc_last_error());
@@ -277,6 +290,10 @@ int startAndWatch(const LaunchOptions &options) {
 } // namespace
 
 int launch(const LaunchOptions &options) {
+  if (options.readPostmortem) {
+    const dpc_status_t status = explainFolders(options.command);
+    return status ? report(status) : int(DPC_OK);
+  }
   const int code = startAndWatch(options);
   const bool isKept = code == DPC_OK || code == DPC_USAGE || code == DPC_INTERRUPTED;
   return !options.check || isKept ? code : int(DPC_INVALID);

@@ -23,7 +23,9 @@ struct LaunchOptions {
       0; ///< only check whether a run could start, and wait this many seconds for hosts
          ///< and ranks to come; 0: no check
   bool verify = false;              ///< prove the program's plan and run no step
-  std::vector<std::string> command; ///< the program and its arguments
+  bool readPostmortem = false;      ///< explain how an earlier run ended, and run nothing
+  std::vector<std::string> command; ///< the program and its arguments, or the folders of
+                                    ///< `readPostmortem`
 };
 
 /// Parses the command line of dpc-run. Returns DPC_USAGE, with a message that names the
@@ -40,6 +42,7 @@ const char *launchHelp();
 /// only noticed the failure do not count. All ranks end with this call, and also if
 /// this process is killed. With `verify`, this process becomes the program, which
 /// proves its plan. With `check`, every failure but DPC_USAGE is DPC_INVALID.
+/// With `readPostmortem`, prints what the records of a run say.
 int launch(const LaunchOptions &options);
 
 } // namespace dpc

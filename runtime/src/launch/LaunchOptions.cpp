@@ -11,6 +11,8 @@ namespace dpc {
 
 namespace {
 
+constexpr char kReadPostmortemOption[] = "--read-postmortem";
+
 dpc_status_t parseNumber(const char *option, const char *value, uint32_t lowest, uint32_t highest,
                          uint32_t *out) {
   uint64_t number = 0;
@@ -94,6 +96,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->verify = true;
     else if (argument.substr(0, argument.find('=')) == kCheckOption)
       status = parseCheck(argument, &out->check);
+    else if (argument == kReadPostmortemOption)
+      out->readPostmortem = true;
     else if (argument == "-n" && i + 1 < argc)
       status = parseNumber("-n", argv[++i], 1, kMaxRanks, &out->ranks);
     else if (argument.rfind("-n", 0) == 0 && argument.size() > 2)
@@ -119,6 +123,13 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   out->command.assign(argv + i, argv + argc);
   if (dpc_status_t status = passCheck(out))
     return status;
+  if (out->readPostmortem && out->command.empty())
+    return fail(DPC_USAGE, "%s needs the folders that the run had as --postmortem=DIR",
+                kReadPostmortemOption);
+  if (out->readPostmortem &&
+      (out->verify || out->check || out->ranks || out->maxRestarts || out->nodes > 1))
+    return fail(DPC_USAGE, "%s runs nothing: it takes folders and no other options",
+                kReadPostmortemOption);
   if (out->command.empty() && !out->help && !out->version)
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
   if (out->verify &&
@@ -142,6 +153,7 @@ const char *launchHelp() {
        dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT --token-file=FILE ./PROGRAM [its options]
        dpc-run --check[=SECONDS] [the options of a run] ./PROGRAM [its options]
        dpc-run --verify ./PROGRAM
+       dpc-run --read-postmortem DIR..
 
 Starts the ranks of a program made by dpc-compile on this machine and waits for them. With --nodes, one dpc-run on each of
 several hosts starts a part of the ranks, and all of them end together.
@@ -156,6 +168,7 @@ several hosts starts a part of the ranks, and all of them end together.
   --check[=SECONDS]    check whether a run could start, measure each pair of ranks, print a table, and do nothing else; hosts and
                        ranks wait SECONDS for each other (default 4)
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
+  --read-postmortem    run nothing: say how a run of --postmortem=DIR ended, by the folders of all its hosts
   --help, --version
 
 Each rank gets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and, by an open file, the run's secret token.

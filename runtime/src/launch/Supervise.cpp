@@ -6,6 +6,7 @@
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/launch/Interrupts.h"
+#include "runtime/src/postmortem/Postmortem.h"
 
 #include <algorithm>
 #include <csignal>
@@ -101,14 +102,16 @@ void Supervisor::endWithin(double seconds) {
 
 void Supervisor::noticeEnd(size_t r, bool joinedBefore) {
   const Rank &rank = ranks[r];
-  char text[200];
   if (WIFSIGNALED(rank.status)) {
     const int signal = WTERMSIG(rank.status);
     if (killed || (interrupts && signal == SIGINT))
       return; // killed by this process
+    char text[200];
     std::snprintf(text, sizeof text, "rank %u died: its process %d was killed by signal %d (%s)",
                   rank.number, rank.pid, signal, strsignal(signal));
-    settle(DPC_PEER, text);
+    const char *image = page.memoryOf(rank.number, kRecorderBytes);
+    const std::string last = image ? lastOperationText(image) : "";
+    settle(DPC_PEER, (text + (last.empty() ? "" : "; " + last)).c_str());
     endWithin(joinedBefore ? kGraceSeconds : 0);
     return;
   }

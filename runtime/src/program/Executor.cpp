@@ -1,25 +1,16 @@
 // Interprets the action table of an entry: uploads controls and inputs, iterates
-// loops, passes each action to the queue, and records its time in the trace.
+// loops, passes each action to the queue, and records its time in the trace. Records
+// communication in the flight recorder.
 
 #include "runtime/src/program/Executor.h"
 
+#include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Groups.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/program/TableWalk.h"
-
-#include <ctime>
+#include "runtime/src/recorder/Recorder.h"
 
 namespace dpc {
-
-namespace {
-
-int64_t nowNs() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return int64_t(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
-
-} // namespace
 
 Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
                    const Controls &controls, Trace &trace)
@@ -71,7 +62,7 @@ dpc_status_t Executor::compute(const dpc_action_t &action) {
                 : DPC_OK;
 }
 
-dpc_status_t Executor::start(const dpc_action_t &action) {
+dpc_comm_op_t Executor::operationOf(const dpc_action_t &action) const {
   dpc_comm_op_t op = {};
   op.op = action.op;
   op.family = action.group;
@@ -81,36 +72,72 @@ dpc_status_t Executor::start(const dpc_action_t &action) {
   op.location = action.location;
   op.count = action.count;
   op.buffer_id = action.buffer_id;
-  events[action.event] = {&action, trace.enabled() ? nowNs() : 0, micro};
-  return queue.start(op, addressOf(action.in, action.group), addressOf(action.out, action.group),
-                     action.event);
+  return op;
+}
+
+dpc_status_t Executor::start(const dpc_action_t &action, uint64_t index) {
+  const dpc_comm_op_t op = operationOf(action);
+  Event &event = events[action.event];
+  event = {&action, trace.enabled() ? monotonicNs() : 0, micro, 0};
+  if (recorder)
+    event.number = recorder->schedule(op, static_cast<uint32_t>(index), micro);
+  const dpc_status_t status = queue.start(op, addressOf(action.in, action.group),
+                                          addressOf(action.out, action.group), action.event);
+  if (recorder && status == DPC_OK)
+    recorder->start(event.number);
+  return status;
 }
 
 dpc_status_t Executor::wait(const dpc_action_t &action) {
-  const int64_t begin = trace.enabled() ? nowNs() : 0;
+  const int64_t begin = trace.enabled() ? monotonicNs() : 0;
+  if (recorder)
+    recorder->await(events[action.event].number);
   if (dpc_status_t status = queue.wait(action.event))
     return status;
+  // On a CUDA device, the host has not waited for the data. It does so in `finish`.
+  if (recorder && !runsOnCuda(program))
+    recorder->finish(events[action.event].number);
   if (trace.enabled()) {
     const Event &started = events[action.event];
-    const int64_t end = nowNs();
+    const int64_t end = monotonicNs();
     trace.add({started.start, controls.step, started.startNs, end, end - begin, started.micro});
   }
   return DPC_OK;
 }
 
-dpc_status_t Executor::perform(const dpc_action_t &action) {
+dpc_status_t Executor::perform(const dpc_action_t &action, uint64_t index) {
   if (action.kind == DPC_ACTION_START)
-    return start(action);
+    return start(action, index);
   if (action.kind == DPC_ACTION_WAIT)
     return wait(action);
-  const int64_t begin = trace.enabled() ? nowNs() : 0;
+  const int64_t begin = trace.enabled() ? monotonicNs() : 0;
   const dpc_status_t status = action.kind == DPC_ACTION_COMPUTE
                                   ? compute(action)
                                   : queue.zero(addressOf(action.out, action.group),
                                                action.count * dpc_dtype_size(action.dtype));
   if (trace.enabled())
-    trace.add({&action, controls.step, begin, nowNs(), 0, micro});
+    trace.add({&action, controls.step, begin, monotonicNs(), 0, micro});
   return status;
+}
+
+dpc_status_t Executor::runActions(const dpc_actions_t &table) {
+  return walkTable(table, [&](uint64_t index, uint32_t number) {
+    const dpc_action_t &action = table.actions[index];
+    micro = number;
+    const dpc_status_t performed = perform(action, index);
+    return performed ? explain(performed, action) : DPC_OK;
+  });
+}
+
+/// Records the communication of an entry that the queue repeats by itself.
+void Executor::recordRepeated(const dpc_actions_t &table) {
+  walkTable(table, [&](uint64_t index, uint32_t number) {
+    const dpc_action_t &action = table.actions[index];
+    if (action.kind == DPC_ACTION_START)
+      recorder->start(
+          recorder->schedule(operationOf(action), static_cast<uint32_t>(index), number));
+    return DPC_OK;
+  });
 }
 
 dpc_status_t Executor::run(uint32_t entry) {
@@ -119,20 +146,22 @@ dpc_status_t Executor::run(uint32_t entry) {
   if (dpc_status_t status = uploadInputs())
     return status;
   bool isDone = false;
+  if (recorder)
+    recorder->enter(entry, controls.step);
+  const uint64_t first = recorder ? recorder->next() : 0;
   if (dpc_status_t status = queue.begin(entry, &isDone))
     return status;
-  if (isDone)
-    return queue.finish();
   const dpc_actions_t &table = program.ranks[rank].entries[entry];
-  const dpc_status_t status = walkTable(table, [&](uint64_t index, uint32_t number) {
-    const dpc_action_t &action = table.actions[index];
-    micro = number;
-    const dpc_status_t performed = perform(action);
-    return performed ? explain(performed, action) : DPC_OK;
-  });
-  if (status)
+  if (isDone && recorder)
+    recordRepeated(table);
+  if (!isDone)
+    if (dpc_status_t status = runActions(table))
+      return status;
+  if (dpc_status_t status = queue.finish())
     return status;
-  return queue.finish();
+  if (recorder && runsOnCuda(program))
+    recorder->finishFrom(first);
+  return DPC_OK;
 }
 
 } // namespace dpc

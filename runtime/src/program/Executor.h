@@ -28,19 +28,25 @@ public:
   /// If not null, inputs come from the prefetcher and not from the loader: the
   /// executor takes the prefetcher's current batch and lets it read the next one.
   Prefetcher *prefetcher = nullptr;
+  /// If not null, records the communication.
+  dpc_recorder *recorder = nullptr;
 
 private:
-  /// A communication between start and wait, recorded for the trace.
+  /// A communication between start and wait, for the trace and the recorder.
   struct Event {
     const dpc_action_t *start = nullptr;
     int64_t startNs = 0;
     uint32_t micro = 0;
+    uint64_t number = 0; ///< in the recorder
   };
 
   dpc_status_t uploadInputs();
-  dpc_status_t perform(const dpc_action_t &action);
+  dpc_status_t runActions(const dpc_actions_t &table);
+  void recordRepeated(const dpc_actions_t &table);
+  dpc_status_t perform(const dpc_action_t &action, uint64_t index);
   dpc_status_t compute(const dpc_action_t &action);
-  dpc_status_t start(const dpc_action_t &action);
+  dpc_comm_op_t operationOf(const dpc_action_t &action) const;
+  dpc_status_t start(const dpc_action_t &action, uint64_t index);
   dpc_status_t wait(const dpc_action_t &action);
   DeviceAddress addressOf(const dpc_buffer_t &buffer, uint32_t family) const;
   dpc_status_t explain(dpc_status_t status, const dpc_action_t &action) const;

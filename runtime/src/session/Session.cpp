@@ -12,13 +12,16 @@
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/TensorTransfer.h"
+#include "runtime/src/recorder/Recorder.h"
 #include "runtime/src/session/SharedFiles.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 using namespace dpc;
@@ -102,11 +105,13 @@ dpc_comm_options_t dpc_session::meetingOptions() const {
 dpc_status_t dpc_session::open() {
   if (dpc_status_t status = checkRequest())
     return status;
+  recorder = std::make_unique<dpc_recorder>(program, options.rank);
   std::vector<uint64_t> communication;
   for (uint32_t r = 0; r < program.world_size; ++r)
     communication.push_back(RankMemory::sharedBytes(program, r, isStaged()));
   if (dpc_status_t status = connect(communication, options.timeout_seconds, &comm))
     return status;
+  comm->recorder = recorder.get();
   if (RunPage *page = runPage())
     page->joined.fetch_add(1);
   if (!tracePath.empty())
@@ -124,6 +129,7 @@ dpc_status_t dpc_session::open() {
   if (dpc_status_t status = makeQueue(program, *comm, memory, how, &queue))
     return failed(status);
   executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
+  executor->recorder = recorder.get();
   if (options.skip_initial_state)
     return DPC_OK;
   if (program.parameter_file)
@@ -383,6 +389,11 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
               static_cast<unsigned long long>(done));
 }
 
+void dpc_session::recordEnd(dpc_status_t status) {
+  if (recorder)
+    recorder->end(status);
+}
+
 bool dpc_session::reports(dpc_status_t status) {
   if (!comm) // all ranks find a bad request, so only rank 0 reports it
     return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
@@ -399,6 +410,16 @@ dpc_status_t dpc_session::failed(dpc_status_t status) {
     published = true;
   }
   return status;
+}
+
+dpc_status_t dpc_session::keepRecords(const std::string &folder) {
+  uint64_t runId = 0;
+  if (options.rank == 0)
+    if (::getrandom(&runId, sizeof runId, 0) != sizeof runId)
+      return failed(fail(DPC_IO, "cannot get a random number: %s", std::strerror(errno)));
+  if (dpc_status_t status = broadcast(&runId, sizeof runId))
+    return status;
+  return recorder->keepIn(folder, runId | 1); // 0 would say that there is no file
 }
 
 dpc_status_t dpc_session::agree(dpc_status_t status) {

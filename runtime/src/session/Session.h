@@ -69,11 +69,16 @@ struct dpc_session {
   /// Collective. If a rank passes a failure, the call fails on all ranks: the
   /// other ranks return DPC_PEER. Otherwise it is a barrier.
   dpc_status_t agree(dpc_status_t status);
+  /// Collective. Keeps the records of all ranks in files of `folder` from now on.
+  dpc_status_t keepRecords(const std::string &folder);
+  /// Records that this rank leaves the run with `status`.
+  void recordEnd(dpc_status_t status);
 
   const dpc_program_t &program;
   std::string rendezvous, token, listen, directory, tracePath, transport, tuneFile;
   dpc_session_options_t options;
   dpc_schedule_t schedule; ///< the program's schedule, with the learning rate of the options
+  std::unique_ptr<dpc_recorder> recorder; ///< null until the program is checked
   dpc_comm_t *comm = nullptr;
   dpc::RankMemory memory;
   /// All access to the spaces of buffers goes through the queue. Without the

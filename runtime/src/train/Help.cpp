@@ -33,6 +33,7 @@ Training
   --seed=S                   shuffle and random numbers (default 0)
   --init-params=FILE[,..]    start from a safetensors file, an index or folder of shards, or a checkpoint; see below
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4); f16 skips the step
+  --check-state=N            compare replicated state between ranks every N steps, and name gradients that are not finite
 
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate, epoch, time, eval_loss
@@ -88,6 +89,7 @@ const char *const kRanks =
   --print-ranks              print how many ranks the program needs, and nothing else
   --check[=SECONDS]          check whether a run could start, measure each pair of ranks, and do nothing else; the ranks wait
                              SECONDS for each other (default 4)
+  --postmortem=DIR           keep the last operations of each rank in DIR, for dpc-run --read-postmortem
   --verify                   prove the plan of all ranks, and do nothing else
   --version                  print the version, and how the program was compiled
 

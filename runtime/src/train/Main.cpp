@@ -122,6 +122,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     status = session->open();
     if (status == DPC_OK)
       status = session->failed(noteHosts(*session, options));
+    if (status == DPC_OK && !options.postmortem.empty())
+      status = session->failed(session->keepRecords(options.postmortem));
     if (status == DPC_OK) {
       const bool trains = program.ranks[place.rank].entries[DPC_ENTRY_STEP].count != 0;
       status = trains ? Trainer(*session, options).run() : runInference(*session, options);
@@ -139,6 +141,7 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   }
   *outReport = session->reports(status);
   std::string cause = dpc_last_error();
+  session->recordEnd(status);
   session.reset();
   return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
 }

@@ -120,6 +120,7 @@ struct Parser {
            : name == kCheckpointOption ? &out->checkpoint
            : name == "--save-onnx"     ? &out->saveOnnx
            : name == "--trace"         ? &out->trace
+           : name == "--postmortem"    ? &out->postmortem
            : name == "--tune"          ? &out->tune
                                        : nullptr;
   }
@@ -131,6 +132,7 @@ struct Parser {
            : name == "--eval-every"       ? &out->evalEvery
            : name == "--checkpoint-every" ? &out->checkpointEvery
            : name == "--patience"         ? &out->patience
+           : name == "--check-state"      ? &out->checkState
                                           : nullptr;
   }
 
@@ -209,9 +211,9 @@ bool takesValue(Parser &parser, const std::string &name) {
 /// Refuses options that cannot be used with --evaluate, because they are for runs that
 /// train or save.
 dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
-  for (const char *unfit :
-       {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",
-        "--checkpoint-every", "--save-params", "--save-onnx", "--best", "--patience"})
+  for (const char *unfit : {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan",
+                            "--eval-every", "--checkpoint-every", "--check-state", "--save-params",
+                            "--save-onnx", "--best", "--patience"})
     for (const std::string &name : given)
       if (name == unfit)
         return fail(DPC_USAGE, "--evaluate excludes %s: it %s", unfit,

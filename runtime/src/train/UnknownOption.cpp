@@ -40,6 +40,7 @@ constexpr struct {
     {"--eval", "the option is --evaluate, with --eval-data=.."},
     {"--listen", "it is an option of dpc-run, before the program"},
     {"--max-restarts", "it is an option of dpc-run, before the program"},
+    {"--read-postmortem", "it is an option of dpc-run, in place of a program"},
     {"--node-rank", "it is an option of dpc-run, before the program"},
     {"--nodes", "it is an option of dpc-run, before the program"},
     {"--rendezvous", "it is an option of dpc-run, before the program"},
@@ -48,14 +49,13 @@ constexpr struct {
 
 /// All options of training and inference programs, which Options.cpp parses.
 constexpr const char *kOwn[] = {
-    "--best",        "--check",       "--checkpoint", "--checkpoint-every",
-    "--comm",        "--cuda-graph",  "--data",       "--epochs",
-    "--eval-data",   "--eval-every",  "--evaluate",   "--frozen",
-    "--help",        "--init-params", "--input",      "--log",
-    "--lr",          "--nan",         "--no-shuffle", "--output",
-    "--patience",    "--print-ranks", "--resume",     "--save-onnx",
-    "--save-params", "--seed",        "--steps",      "--timeout",
-    "--trace",       "--tune",        "--verify",     "--version"};
+    "--best",       "--check",       "--check-state", "--checkpoint",  "--checkpoint-every",
+    "--comm",       "--cuda-graph",  "--data",        "--epochs",      "--eval-data",
+    "--eval-every", "--evaluate",    "--frozen",      "--help",        "--init-params",
+    "--input",      "--log",         "--lr",          "--nan",         "--no-shuffle",
+    "--output",     "--patience",    "--postmortem",  "--print-ranks", "--resume",
+    "--save-onnx",  "--save-params", "--seed",        "--steps",       "--timeout",
+    "--trace",      "--tune",        "--verify",      "--version"};
 
 } // namespace
 
