@@ -156,6 +156,16 @@ class Tests:
         expect(done.returncode == 0, f'{command[0]} exits {done.returncode}:', done.stderr[-500:])
         return done.stdout + done.stderr
 
+    def link(self, main, stem):
+        """Links the object file STEM.o with the main function in a file of this folder, to the program STEM."""
+        libraries = os.path.join(self.tools, '..', 'lib')
+        done = subprocess.run(
+            [os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
+             os.path.join(ROOT, 'test', 'faults', main), '-x', 'none', stem + '.o',
+             os.path.join(libraries, 'libdpc_runtime.a'), os.path.join(libraries, 'libdpc_runtime_data.a'),
+             '-lz', '-lm', '-lpthread', '-lrt', '-o', stem], capture_output=True, text=True, timeout=100)
+        expect(done.returncode == 0, 'cannot link:', done.stderr[-500:])
+
     def room(self):
         return tempfile.mkdtemp(dir=self.folder)
 

@@ -67,15 +67,7 @@ class Pipeline:
                       for row in rows]
             expect(pieces == [set(names.split()) for names in PIECES[self.schedule]],
                    'other pieces:', rows)
-            libraries = os.path.join(self.tests.tools, '..', 'lib')
-            done = subprocess.run(
-                [os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'),
-                 '-x', 'c', os.path.join(ROOT, 'test', 'faults', 'piece_fault.c'), '-x', 'none',
-                 stem + '.o', os.path.join(libraries, 'libdpc_runtime.a'),
-                 os.path.join(libraries, 'libdpc_runtime_data.a'),
-                 '-lz', '-lm', '-lpthread', '-lrt', '-o', stem],
-                capture_output=True, text=True, timeout=100)
-            expect(done.returncode == 0, 'cannot link:', done.stderr[-500:])
+            self.tests.link('piece_fault.c', stem)
             room = self.tests.room()
             job = Job(room, self.launched(stem, room, 'local'))
             expect(job.end() == 0 and not job.errors(), job.errors())

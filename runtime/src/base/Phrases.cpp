@@ -51,6 +51,13 @@ std::string listNames(const std::vector<std::string> &names) {
                               : text + " and " + std::to_string(names.size() - most) + " more";
 }
 
+std::string ranksText(const std::vector<uint32_t> &ranks) {
+  std::vector<std::string> names;
+  for (const uint32_t rank : ranks)
+    names.push_back(std::to_string(rank));
+  return (ranks.size() == 1 ? "rank " : "ranks ") + listNames(names);
+}
+
 std::string nearestName(const std::string &name, const std::vector<std::string> &names) {
   std::string nearest;
   size_t least = 0;

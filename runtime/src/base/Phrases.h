@@ -24,6 +24,9 @@ std::string bytesText(uint64_t bytes);
 /// first eight are listed: "a, b, .., h and 5 more".
 std::string listNames(const std::vector<std::string> &names);
 
+/// Ranks, for messages: "rank 1", "ranks 0, 2".
+std::string ranksText(const std::vector<uint32_t> &ranks);
+
 /// The name in `names` that the user probably meant by a misspelled `name`: the
 /// name with the smallest edit distance to `name`, ignoring case. Empty if in each
 /// of `names` more than a third of the letters differ.

@@ -36,7 +36,7 @@ uint64_t RankMemory::sharedBytes(const dpc_program_t &program, uint32_t index, b
   // In a program for a device, SHARED begins at a page. One page more is needed,
   // because the communicator's memory may begin inside a page.
   return (program.device ? roundUp(bytes, pageBytes()) + pageBytes() : aligned(bytes)) +
-         aligned((3 + program.metric_count) * sizeof(double)) + kWindowBytes;
+         aligned((kVotes + program.metric_count) * sizeof(double)) + kWindowBytes;
 }
 
 dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bool isStaged) {
@@ -63,7 +63,7 @@ dpc_status_t RankMemory::open(const dpc_program_t &program, dpc_comm_t &comm, bo
     sharedPages = roundUp(spaceBytes, pageBytes());
     voteAt = shared + sharedPages;
   }
-  windowAt = voteAt + aligned((3 + program.metric_count) * sizeof(double));
+  windowAt = voteAt + aligned((kVotes + program.metric_count) * sizeof(double));
   return DPC_OK;
 }
 

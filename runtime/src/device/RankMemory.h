@@ -15,6 +15,8 @@ namespace dpc {
 class RankMemory {
 public:
   static constexpr uint64_t kWindowBytes = 4u << 20;
+  /// How many numbers the ranks sum at the end of an entry, besides the metrics.
+  static constexpr uint32_t kVotes = 4;
 
   RankMemory() = default;
   ~RankMemory();
@@ -30,7 +32,7 @@ public:
 
   /// Address of the start of a space.
   char *base(uint32_t space) const { return space == DPC_SPACE_ARENA ? arena : shared; }
-  /// The 3 + metric_count numbers that the ranks sum at the end of an entry.
+  /// The kVotes + metric_count numbers that the ranks sum at the end of an entry.
   double *vote() const { return reinterpret_cast<double *>(voteAt); }
   /// The kWindowBytes bytes for messages between ranks outside of a step.
   char *window() const { return windowAt; }

@@ -102,11 +102,4 @@ std::string describe(const RecordedOperation &operation, const Series &series) {
          series.name;
 }
 
-std::string ranksText(const std::vector<uint32_t> &ranks) {
-  std::vector<std::string> names;
-  for (const uint32_t rank : ranks)
-    names.push_back(std::to_string(rank));
-  return (ranks.size() == 1 ? "rank " : "ranks ") + listNames(names);
-}
-
 } // namespace dpc

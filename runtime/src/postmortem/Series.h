@@ -42,9 +42,6 @@ std::string describe(const RecordedOperation &operation, const Series &series);
 /// The same without its series.
 std::string describe(const RecordedOperation &operation);
 
-/// "rank 1" or "ranks 0, 2".
-std::string ranksText(const std::vector<uint32_t> &ranks);
-
 } // namespace dpc
 
 #endif // DPC_RUNTIME_SRC_POSTMORTEM_SERIES_H

@@ -76,13 +76,17 @@ dpc_comm_op_t Executor::operationOf(const dpc_action_t &action) const {
 }
 
 dpc_status_t Executor::start(const dpc_action_t &action, uint64_t index) {
+  const DeviceAddress in = addressOf(action.in, action.group);
+  if (gradients && entry == DPC_ENTRY_STEP)
+    if (dpc_status_t status = gradients->look(action, in))
+      return status;
   const dpc_comm_op_t op = operationOf(action);
   Event &event = events[action.event];
   event = {&action, trace.enabled() ? monotonicNs() : 0, micro, 0};
   if (recorder)
     event.number = recorder->schedule(op, static_cast<uint32_t>(index), micro);
-  const dpc_status_t status = queue.start(op, addressOf(action.in, action.group),
-                                          addressOf(action.out, action.group), action.event);
+  const dpc_status_t status =
+      queue.start(op, in, addressOf(action.out, action.group), action.event);
   if (recorder && status == DPC_OK)
     recorder->start(event.number);
   return status;
@@ -140,7 +144,10 @@ void Executor::recordRepeated(const dpc_actions_t &table) {
   });
 }
 
-dpc_status_t Executor::run(uint32_t entry) {
+dpc_status_t Executor::run(uint32_t number) {
+  entry = number;
+  if (gradients)
+    gradients->begin();
   if (dpc_status_t status = uploadControls(program, rank, controls, queue))
     return status;
   if (dpc_status_t status = uploadInputs())

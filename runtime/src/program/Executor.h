@@ -6,6 +6,7 @@
 #include "runtime/src/data/Prefetcher.h"
 #include "runtime/src/device/Queue.h"
 #include "runtime/src/program/Controls.h"
+#include "runtime/src/program/GradientCheck.h"
 #include "runtime/src/program/ProgramCheck.h"
 #include "runtime/src/trace/Trace.h"
 
@@ -30,6 +31,8 @@ public:
   Prefetcher *prefetcher = nullptr;
   /// If not null, records the communication.
   dpc_recorder *recorder = nullptr;
+  /// If not null, looks at the gradients of each step.
+  GradientCheck *gradients = nullptr;
 
 private:
   /// A communication between start and wait, for the trace and the recorder.
@@ -62,6 +65,7 @@ private:
   /// For each input, the values of one microbatch from the loader. The padding
   /// stays zero.
   std::vector<std::vector<char>> staging;
+  uint32_t entry = 0; ///< the entry that runs
   uint32_t micro = 0; ///< microbatch of the current action
 };
 

@@ -279,6 +279,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   values[0] = stopRequest && *stopRequest;
   values[1] = 0;
   values[2] = isWriting && *isWriting;
+  values[3] = gradients && entry == DPC_ENTRY_STEP && gradients->hasFound();
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     const uint32_t holder = metric.holders[entry];
@@ -288,7 +289,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     if (produced && mine)
       if (dpc_status_t status = readMetric(metric, &value))
         return status;
-    values[3 + i] = holder == DPC_NONE ? 0 : value;
+    values[RankMemory::kVotes + i] = holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
     // If the program scales the loss, a step whose loss is not finite has changed
     // only the scale, so it is no reason to stop.
@@ -302,7 +303,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
     op.dtype = DPC_F64;
     op.reduction = DPC_SUM;
     op.location = DPC_NONE;
-    op.count = 3ull + program.metric_count;
+    op.count = uint64_t(RankMemory::kVotes) + program.metric_count;
     op.buffer_id = DPC_CONTROL_BUFFER;
     op.in = op.out = values;
     if (dpc_status_t status = dpc_comm_run(comm, &op))
@@ -310,13 +311,14 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   }
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].holders[entry] != DPC_NONE)
-      metricValues[i] = values[3 + i];
+      metricValues[i] = values[RankMemory::kVotes + i];
   scaleIsTooSmall = false;
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].kind == DPC_METRIC_SCALE && (program.metrics[i].entry >> entry & 1))
       scaleIsTooSmall = !(metricValues[i] >= DPC_LEAST_LOSS_SCALE);
   stopAgreed = values[0] != 0;
   writingAgreed = values[2] != 0;
+  gradientsFound = values[3] != 0;
   *outAllFinite = values[1] == 0 && !scaleIsTooSmall;
   return DPC_OK;
 }
@@ -372,6 +374,8 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
     return failed(status);
   const uint64_t done = control.step + (entry == DPC_ENTRY_STEP);
   control.step = done;
+  if (gradientsFound)
+    return explainGradients();
   if (allFinite)
     return DPC_OK;
   if (scaleIsTooSmall)
@@ -394,9 +398,46 @@ void dpc_session::recordEnd(dpc_status_t status) {
     recorder->end(status);
 }
 
+void dpc_session::watchGradients() {
+  if (runsOnCuda(program) || scalesLoss())
+    return;
+  gradients = std::make_unique<GradientCheck>(program, options.rank, *queue);
+  executor->gradients = gradients.get();
+}
+
+/// Collective. Fails with a message about the first gradient of the latest step that is not
+/// finite.
+dpc_status_t dpc_session::explainGradients() {
+  struct Record {
+    uint64_t foundAt;
+    char text[400];
+  };
+  Record own = {gradients->getFoundAt(), ""};
+  std::snprintf(own.text, sizeof own.text, "%s", gradients->getText().c_str());
+  std::vector<char> all;
+  if (dpc_status_t status = collect(&own, sizeof own, &all))
+    return failed(status);
+  char text[512] = "";
+  if (options.rank == 0) {
+    Record first = own;
+    uint32_t guilty = 0;
+    for (uint32_t r = 1; r < options.world_size; ++r) {
+      Record its;
+      std::memcpy(&its, all.data() + r * sizeof its, sizeof its);
+      if (its.foundAt < first.foundAt)
+        first = its, guilty = r;
+    }
+    std::snprintf(text, sizeof text, "step %llu: rank %u: %s",
+                  static_cast<unsigned long long>(control.step), guilty, first.text);
+  }
+  return failTogether(DPC_NUMERIC, text, sizeof text);
+}
+
 bool dpc_session::reports(dpc_status_t status) {
   if (!comm) // all ranks find a bad request, so only rank 0 reports it
     return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
+  if (failsTogether)
+    return options.rank == 0;
   if (status == DPC_PEER)
     return !comm->vtable->told_elsewhere(comm);
   // If a loss is not finite, all ranks see this and none publishes a failure. So
@@ -410,6 +451,13 @@ dpc_status_t dpc_session::failed(dpc_status_t status) {
     published = true;
   }
   return status;
+}
+
+dpc_status_t dpc_session::failTogether(dpc_status_t status, char *text, uint64_t bytes) {
+  if (dpc_status_t failure = broadcast(text, bytes))
+    return failed(failure);
+  failsTogether = status == DPC_PEER; // for other statuses, reports() is right without it
+  return fail(status, "%s", text);
 }
 
 dpc_status_t dpc_session::keepRecords(const std::string &folder) {

@@ -69,6 +69,14 @@ struct dpc_session {
   /// Collective. If a rank passes a failure, the call fails on all ranks: the
   /// other ranks return DPC_PEER. Otherwise it is a barrier.
   dpc_status_t agree(dpc_status_t status);
+  /// Collective. Fails on all ranks with the message of rank 0, which is at `text`, an array of
+  /// `bytes` bytes on every rank. Rank 0 reports the failure to the user.
+  dpc_status_t failTogether(dpc_status_t status, char *text, uint64_t bytes);
+  /// Looks for gradients that are not finite from now on, on every rank. A step that has one returns
+  /// DPC_NUMERIC, with a message that names the rank, the parameter and the sum over ranks. Does
+  /// nothing for programs that scale the loss, because they expect such gradients, and for CUDA
+  /// devices.
+  void watchGradients();
   /// Collective. Keeps the records of all ranks in files of `folder` from now on.
   dpc_status_t keepRecords(const std::string &folder);
   /// Records that this rank leaves the run with `status`.
@@ -87,12 +95,14 @@ struct dpc_session {
   dpc::InputLoader loader;
   dpc::Trace trace;
   dpc::Controls control;
+  std::unique_ptr<dpc::GradientCheck> gradients; ///< null without watchGradients
   std::unique_ptr<dpc::Executor> executor;
   std::vector<bool> hasValue;       ///< for each state: whether its value was set
   std::vector<double> metricValues; ///< value of each metric after the latest entry; equal on all
                                     ///< ranks
   bool published = false;           ///< whether this rank has published a failure
   bool firstFailure = true;         ///< if `published`: no other rank did so earlier
+  bool failsTogether = false;       ///< all ranks have the same failure
   dpc::CheckpointRun checkpointRun;
   /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop. After
   /// each entry, `stopAgreed` says whether any rank asked to stop.
@@ -106,6 +116,8 @@ struct dpc_session {
   /// entry.
   const std::atomic<bool> *isWriting = nullptr;
   bool writingAgreed = false;
+  /// Whether any rank had a gradient that is not finite in the latest step.
+  bool gradientsFound = false;
 
   /// With this value of --comm, NCCL moves the tensors of CUDA devices.
   static constexpr const char *kNccl = "nccl";
@@ -115,6 +127,7 @@ struct dpc_session {
 private:
   dpc_status_t setInitialState();
   dpc_status_t checkState() const;
+  dpc_status_t explainGradients();
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
   dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
   dpc_comm_op_t windowOperation(uint32_t op, uint32_t peer, uint64_t bytes) const;

@@ -233,12 +233,22 @@ dpc_status_t Trainer::evaluate() {
 }
 
 /// Flushes the log, and then starts a checkpoint. So a run that resumes from the checkpoint
-/// finds all earlier steps in the log.
+/// finds all earlier steps in the log. With --check-state, no checkpoint has state that differs
+/// between ranks.
 dpc_status_t Trainer::save() {
+  if (dpc_status_t status = checkState())
+    return status;
   if (first())
     if (dpc_status_t status = report.syncLog())
       return session.failed(status);
   return saver.begin(options.checkpoint);
+}
+
+/// With --check-state, compares the state of the ranks, unless this was done after the latest
+/// step.
+dpc_status_t Trainer::checkState() {
+  return stateCheck && stateCheck->comparedAt() != session.control.step ? stateCheck->compare()
+                                                                        : dpc_status_t(DPC_OK);
 }
 
 dpc_status_t Trainer::steps() {
@@ -251,6 +261,10 @@ dpc_status_t Trainer::steps() {
       if (dpc_status_t status = report.openLog(options.log, options.resume, session.control.step))
         return session.failed(status);
     report.begin(session.control.step, lastStep, program.batch);
+  }
+  if (options.checkState) {
+    stateCheck = std::make_unique<StateCheck>(session);
+    session.watchGradients();
   }
   best.begin();
   if (session.control.step < lastStep && !best.isOutOfPatience()) {
@@ -308,6 +322,9 @@ dpc_status_t Trainer::steps() {
       return evaluated;
     if (stops)
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
+    if (stateCheck && (isLast || done % options.checkState == 0))
+      if ((status = checkState()))
+        return status;
     if (session.stopAgreed && !isLast)
       return DPC_INTERRUPTED;
     if (goesOn && options.checkpointEvery && !best.isOutOfPatience() &&

@@ -5,6 +5,7 @@
 #include "runtime/src/data/Dataset.h"
 #include "runtime/src/data/Prefetcher.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/session/StateCheck.h"
 #include "runtime/src/train/BestKeeper.h"
 #include "runtime/src/train/Evaluation.h"
 #include "runtime/src/train/Options.h"
@@ -39,6 +40,7 @@ private:
   std::string wanted() const;
   void introduce();
   dpc_status_t save();
+  dpc_status_t checkState();
   dpc_status_t results();
   dpc_status_t finish();
   double epochOf(uint64_t step) const { return double(step) / double(batchesPerEpoch); }
@@ -54,6 +56,7 @@ private:
   bool isResumeImplied = false; ///< the user has not given --resume, but this is a restart
   CheckpointSaver saver;
   BestKeeper best;
+  std::unique_ptr<StateCheck> stateCheck; ///< null without --check-state
   uint64_t lastStep = 0, batchesPerEpoch = 0;
   MetricValues metrics;
   bool isEvaluated = false;      ///< whether the current parameters have been evaluated
