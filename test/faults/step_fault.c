@@ -77,7 +77,7 @@ static void seed(void) {
 int main(int argc, char **argv) {
   const char *fault = getenv("DPC_TEST_FAULT"), *rank = getenv("RANK");
   program = dpc_program;
-  if (fault && rank) {
+  if (fault && *fault && rank) {
     if (sscanf(fault, "%7[a-z]:%u:%u:%u", kind, &victim, &first, &number) != 4)
       abort();
     if (victim == (unsigned)atoi(rank))

@@ -92,10 +92,13 @@ private:
   }
 
   static std::string stragglerText(const Straggler &each) {
-    const std::string rank = "rank " + std::to_string(each.rank),
-                      seconds = secondsText(each.seconds), where = describe(*each.operation);
-    return each.stoodStill ? rank + " stood still for " + seconds + " after it began " + where
-                           : rank + " came " + seconds + " after the others to " + where;
+    const std::string rank = "rank " + std::to_string(each.rank), time = secondsText(each.seconds);
+    if (!each.operation)
+      return rank + " stood still for " + time + ", before the operations that are kept";
+    return rank +
+           (each.stoodStill ? " stood still for " + time + " after it began "
+                            : " came " + time + " after the others to ") +
+           describe(*each.operation);
   }
 
   /// The operation in which `rank` waits for ranks that have not begun it.

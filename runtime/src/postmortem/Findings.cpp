@@ -135,9 +135,8 @@ std::vector<Straggler> findStragglers(const std::vector<Series> &all, const Reco
     }
   for (const RankRecord *rank : ranks)
     for (const Pause &pause : rank ? rank->pauses : std::vector<Pause>())
-      if (const RecordedOperation *operation = operationAt(*rank, pause.beginNs))
-        consider(
-            {rank->rank, (double(pause.endNs) - double(pause.beginNs)) * 1e-9, operation, true});
+      consider({rank->rank, (double(pause.endNs) - double(pause.beginNs)) * 1e-9,
+                operationAt(*rank, pause.beginNs), true});
   double usual = 0;
   if (!delays.empty()) {
     const auto middle = delays.begin() + std::ptrdiff_t(delays.size() / 2);

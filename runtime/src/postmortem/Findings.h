@@ -31,8 +31,10 @@ std::vector<OpenOperation> findOpen(const std::vector<Series> &all, const Record
 /// stood still. The time in which the rank itself waited for others does not count.
 struct Straggler {
   uint32_t rank;
-  double seconds;                     ///< after the last of the others, or of standing still
-  const RecordedOperation *operation; ///< to which it came late, or before which it stood still
+  double seconds; ///< after the last of the others, or of standing still
+  const RecordedOperation
+      *operation; ///< to which it came late, or before which it stood still; null: it
+                  ///< is not recorded any more
   bool stoodStill;
 };
 /// The longest delay of each straggler, the longest one first.
