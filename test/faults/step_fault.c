@@ -4,6 +4,7 @@
  *   flip   flips bit NUMBER of its copy of the state $DPC_TEST_STATE, at the beginning
  *   sleep  sleeps for NUMBER milliseconds, at the beginning
  *   nan    writes NaN to element NUMBER of its largest sum over ranks, right before the sum starts
+ *   init   begins with another bit NUMBER of $DPC_TEST_STATE (CALL is not used)
  *   max    computes a maximum in place of this sum, in every step (CALL and NUMBER are not used) */
 #include "dpc/dpc.h"
 
@@ -21,14 +22,33 @@ static dpc_action_t *sum;
 static char kind[8];
 static unsigned victim, first, number, calls;
 
-static void flip(dpc_call_t *call) {
+static void *copy(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
+
+static uint32_t faulty_state(void) {
   const char *name = getenv("DPC_TEST_STATE");
-  for (uint32_t s = 0; s < program.state_count; ++s) {
-    const dpc_state_t *state = &program.states[s];
-    const dpc_placement_t *place = &state->placements[victim];
-    if (strcmp(state->name, name) == 0)
-      call->base[place->space][place->offset + number / 8] ^= 1 << number % 8;
-  }
+  for (uint32_t s = 0; s < program.state_count; ++s)
+    if (strcmp(program.states[s].name, name) == 0)
+      return s;
+  abort();
+}
+
+static void flip(dpc_call_t *call) {
+  const dpc_placement_t *place = &program.states[faulty_state()].placements[victim];
+  call->base[place->space][place->offset + number / 8] ^= 1 << number % 8;
+}
+
+static void change_initial_state(void) {
+  dpc_state_t *states = copy(program.states, program.state_count * sizeof *states);
+  dpc_state_t *state = &states[faulty_state()];
+  size_t bytes = dpc_dtype_size(state->init_dtype);
+  for (uint32_t d = 0; d < state->dim_count; ++d)
+    bytes *= state->shape[d];
+  if (state->init_kind != DPC_INIT_EMBEDDED || number / 8 >= bytes)
+    abort();
+  char *value = copy(state->init_data, bytes);
+  value[number / 8] ^= 1 << number % 8;
+  state->init_data = value;
+  program.states = states;
 }
 
 static int32_t call_with_fault(dpc_call_t *call) {
@@ -43,9 +63,11 @@ static int32_t call_with_fault(dpc_call_t *call) {
   return status;
 }
 
-static void *copy(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
-
 static void seed(void) {
+  if (strcmp(kind, "init") == 0) {
+    change_initial_state();
+    return;
+  }
   dpc_rank_t *ranks = copy(program.ranks, program.world_size * sizeof *ranks);
   dpc_actions_t *table = &ranks[victim].entries[DPC_ENTRY_STEP];
   dpc_action_t *actions = copy(table->actions, table->count * sizeof *actions);

@@ -1,3 +1,5 @@
+// Finds which operations of different ranks belong together, by their numbers in a group.
+
 #include "runtime/src/postmortem/Series.h"
 
 #include "dpc/action.h"

@@ -35,8 +35,7 @@ enum class RankEnd : uint32_t {
 /// One operation. The rank's only writer stores `number` last, and clears it before it
 /// writes another operation into the record.
 struct OperationRecord {
-  std::atomic<uint64_t>
-      number;        ///< 1 + the number of operations of the rank before it; 0: not valid
+  std::atomic<uint64_t> number; ///< 1 + the number of operations before it; 0: not valid
   uint64_t sequence; ///< number of operations before it of the same group, or between the same two
                      ///< ranks in the same direction
   uint64_t count;    ///< elements

@@ -220,7 +220,7 @@ uint64_t dpc_recorder::schedule(const dpc_comm_op_t &op, uint32_t action, uint32
   to.count = op.count;
   to.bufferId = op.buffer_id;
   to.step = currentStep;
-  to.scheduledNs.store(monotonicNs(), kRelaxed);
+  to.scheduledNs.store(recentNs(), kRelaxed);
   to.waitNs.store(0, kRelaxed);
   to.doneNs.store(0, kRelaxed);
   to.action = action;
@@ -244,18 +244,18 @@ void dpc_recorder::start(uint64_t number) {
 
 void dpc_recorder::await(uint64_t number) {
   if (OperationRecord *found = kept(number))
-    found->waitNs.store(monotonicNs(), kRelaxed);
+    found->waitNs.store(recentNs(), kRelaxed);
 }
 
 void dpc_recorder::finish(uint64_t number) {
   if (OperationRecord *found = kept(number)) {
-    found->doneNs.store(monotonicNs(), kRelaxed);
+    found->doneNs.store(recentNs(), kRelaxed);
     found->state.store(OperationState::done, kRelaxed);
   }
 }
 
 void dpc_recorder::finishFrom(uint64_t first) {
-  const int64_t now = monotonicNs();
+  const int64_t now = recentNs();
   for (uint64_t number = std::max(first, count - std::min(count, kRecordCount)); number < count;
        ++number) {
     kept(number)->doneNs.store(now, kRelaxed);

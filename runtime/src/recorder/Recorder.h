@@ -14,8 +14,8 @@
 
 /// The flight recorder of a rank: keeps the last kRecordCount operations, with all that dpc-run
 /// needs to explain them. Recording an operation takes a few stores to memory and three reads of
-/// the clock, and no system call. All calls must come from one thread at a time. A thread of the
-/// recorder notices when the process has stood still.
+/// a coarse clock, and no system call. All calls must come from one thread at a time. A thread of
+/// the recorder notices when the process has stood still.
 struct dpc_recorder {
 public:
   /// Records into memory of the launcher, or if there is none, into memory of this process.
