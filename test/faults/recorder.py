@@ -159,6 +159,7 @@ def states(tests):
     two, four = Faulty(tests, '--mesh=data=2'), Faulty(tests, '--mesh=data=4')
     divided = Faulty(tests, '--mesh=data=4', '--zero=2')
     devices = Faulty(tests, '--mesh=data=3', '--target=cuda', '--ptxas=off')
+    replicas = Faulty(tests, '--mesh=replica=2,data=2', '--zero=3:data')
     mesh = Faulty(tests, '--mesh=data=2,model=2', '--shard=fc1.weight=model,-')
 
     def flipped(comm, victim, state, bit):
@@ -169,6 +170,11 @@ def states(tests):
     def flipped_of_two():
         two.start('flip:1:3:0', FOREVER, '--check-state=5', state='fc2.weight').expect_cause(
             3, ('ranks 0, 1 hold different values of fc2.weight after step 5',))
+
+    def flipped_on_mesh(faulty, victim, state, holders):
+        """Only the ranks that hold the same shard are compared."""
+        faulty.start(f'flip:{victim}:3:7', FOREVER, '--check-state=3', state=state).expect_cause(
+            3, (f'ranks {holders} hold different values of {state.split("|")[-1]} after step 3',))
 
     def by_hand():
         room = tests.room()
@@ -231,6 +237,8 @@ def states(tests):
     for comm in ('nccl', 'local'):
         yield f'state: other bits on a device, {comm}', functools.partial(on_devices, comm)
     yield 'state: bit flip, two ranks', flipped_of_two
+    yield 'state: bit flip in a shard', functools.partial(flipped_on_mesh, mesh, 3, 'fc1.weight', '1, 3')
+    yield 'state: bit flip in a replica of a shard', functools.partial(flipped_on_mesh, replicas, 2, 'exp_avg|fc3.bias', '0, 2')
     yield 'state: bit flip, ranks started by hand', by_hand
     yield 'state: bit flip before a checkpoint', before_checkpoints
     yield 'state: bit flip in a copy that is overwritten', healed

@@ -89,6 +89,8 @@ class Refusals:
         np.save(self.suite.path('rows.npy'), self.arrays['x'])
         self.suite.run(self.suite.compiled('mlp'), '--input=x=rows.npy', '--output=logits=absent/y.npy').refused(
             '--output=logits: absent/y.npy: cannot be written', code=5)
+        self.suite.run(self.suite.compiled('mlp'), '--input=x=rows.npy', '--output=logits=y.npy', '--check-state=3').refused(
+            'use --input and --output, not --check-state', code=2)
 
     def labels(self):
         """A label out of range is found before the first step, wherever it stands."""

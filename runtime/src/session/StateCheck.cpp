@@ -140,11 +140,13 @@ dpc_status_t StateCheck::explain(size_t index, size_t others, int64_t own) {
       values.emplace_back();
       std::memcpy(&values.back(), records.data() + rank * sizeof own, sizeof own);
     }
-    std::snprintf(
-        text, sizeof text, "%s after step %llu%s",
-        differenceText(session.program.states[part.state].name, part.ranks, values).c_str(),
-        static_cast<unsigned long long>(step),
-        others ? (", and so do " + countOf(others, "other tensor")).c_str() : "");
+    std::string message =
+        differenceText(session.program.states[part.state].name, part.ranks, values) +
+        " after step " + std::to_string(step);
+    if (others)
+      message +=
+          " (" + countOf(others, "other tensor") + (others == 1 ? " differs" : " differ") + " too)";
+    std::snprintf(text, sizeof text, "%s", message.c_str());
   }
   return session.failTogether(DPC_PEER, text, sizeof text);
 }

@@ -49,6 +49,7 @@ dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) 
                                                  {"--no-shuffle", !options.shuffle},
                                                  {"--lr", options.learningRate != 0},
                                                  {"--nan=warn", options.warnOnNan},
+                                                 {"--check-state", options.checkState != 0},
                                                  {"--seed", options.seed != 0}};
   for (const auto &[name, given] : unfit)
     if (given)
