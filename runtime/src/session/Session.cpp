@@ -456,7 +456,7 @@ dpc_status_t dpc_session::failed(dpc_status_t status) {
 dpc_status_t dpc_session::failTogether(dpc_status_t status, char *text, uint64_t bytes) {
   if (dpc_status_t failure = broadcast(text, bytes))
     return failed(failure);
-  failsTogether = status == DPC_PEER; // for other statuses, reports() is right without it
+  failsTogether = true;
   return fail(status, "%s", text);
 }
 

@@ -102,7 +102,8 @@ struct dpc_session {
                                     ///< ranks
   bool published = false;           ///< whether this rank has published a failure
   bool firstFailure = true;         ///< if `published`: no other rank did so earlier
-  bool failsTogether = false;       ///< all ranks have the same failure
+  bool failsTogether = false;       ///< all ranks have the failure of failTogether, and rank 0
+                                    ///< reports it; a caller that goes on clears this
   dpc::CheckpointRun checkpointRun;
   /// Vote on interrupts: *stopRequest is 1 while this rank asks to stop. After
   /// each entry, `stopAgreed` says whether any rank asked to stop.

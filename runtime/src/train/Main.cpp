@@ -68,7 +68,7 @@ void catchSignals(bool saves) {
 }
 
 /// Reports a failure to the launcher, which prints one cause for all ranks. Without a
-/// launcher, prints the failure for the user if `report` is true.
+/// launcher, prints the failure for the user if `report` is true. Returns `status`.
 int finish(dpc_status_t status, bool report) {
   RunPage *page = runPage();
   if (status != DPC_OK && page)
@@ -142,6 +142,13 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   *outReport = session->reports(status);
   std::string cause = dpc_last_error();
   session->recordEnd(status);
+  // Launchers may kill rank 0 when another rank ends with an error. So the others wait until it
+  // has reported a failure that all ranks have.
+  if (session->failsTogether) {
+    finish(status, *outReport);
+    *outReport = false;
+    dpc_comm_barrier(session->comm);
+  }
   session.reset();
   return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
 }

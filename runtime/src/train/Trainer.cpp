@@ -281,6 +281,7 @@ dpc_status_t Trainer::steps() {
     // If the run stops here, the log still gets a line for this step. But the run then
     // skips the evaluation and the periodic checkpoint.
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
+    session.failsTogether = session.failsTogether && stops;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
     const bool isLast = !stops && !session.stopAgreed && done == lastStep;
     const bool goesOn = !stops && !session.stopAgreed && !isLast;
