@@ -1,3 +1,5 @@
+// Explains options that belong to compiled programs and to dpc-run, if a user gives them to
+// dpc-compile.
 #include "tools/dpc-compile/ProgramOptions.h"
 
 #include "llvm/ADT/STLExtras.h"
