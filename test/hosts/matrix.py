@@ -1,17 +1,23 @@
 """Faults of a run over three hosts: each kind, in the first rank, one in the middle and the last one, at six moments, over TCP and MPI.
 
 The program is gpt2 with the main function of fault.c, in which one rank breaks. Every launcher must end by itself in time, with exit code
-1 or more and one line that names the guilty rank or host, or all of them succeed with the results of a run without a fault.
+1 or more and one line that names the guilty rank or host, or all of them succeed with the results of a run without a fault. There are 864
+faults. Every eighth of them is tested, or all with DPC_LONG=1. A fault that cannot happen counts as skipped.
 """
+import itertools
 import os
 import re
 import subprocess
+import threading
 import time
+
+import namespaces
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MOMENTS = ('before', 'rendezvous', 'first', 'collective', 'checkpoint', 'end')
 RANKS = (0, 3, 5)
+WIRES = ('tcp', 'mpi')
 DEATHS = ('kill', 'segv', 'abort', 'exit0', 'exit1')
 SIGNALS = ('term', 'int')
 MISMATCHES = ('operation', 'count', 'dtype', 'reduction', 'swap', 'skip')
@@ -42,35 +48,11 @@ def may_succeed(kind, moment):
     return kind in ('straggler', 'memory', 'disk') or moment == 'end' or kind in LINKS and moment in ('before', 'rendezvous')
 
 
-def build(world, interp):
-    """The program with fault.c. Each of the 6 ranks has a part of the state, so each writes a part of a checkpoint."""
-    stem = world.path('matrix')
-    if os.path.exists(stem):
-        return stem
-    flags = interp.CASES['gpt2'][0]
-    world.runner.tool('dpc-compile', os.path.join(interp.MODELS, 'gpt2', 'model.onnx'), *flags, '--mesh=data=3,model=2', '--emit=object',
-                      '-o', stem + '.o')
-    libraries = os.path.join(world.tools, '..', 'lib')
-    done = subprocess.run([os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
-                           os.path.join(HERE, 'fault.c'), '-x', 'none', stem + '.o', '-Wl,--wrap=dpc_comm_create',
-                           os.path.join(libraries, 'libdpc_runtime.a'), os.path.join(libraries, 'libdpc_runtime_data.a'),
-                           '-lz', '-lm', '-lpthread', '-lrt', '-ldl', '-o', stem], capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f'cannot link: {done.stderr[-800:]}')
-    return stem
-
-
-def command(interp, program, out):
-    data = os.path.join(interp.MODELS, 'gpt2', 'data.npz')
-    return [program, '--data=' + data, f'--steps={STEPS}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
-            f'--checkpoint={out}.checkpoint', '--checkpoint-every=10', '--timeout=8']
-
-
 class Outcome:
     """What a run with a fault left: when the fault happened, and the code, the text and the end of each launcher."""
 
-    def __init__(self, processes, mark, unplugged, seconds=60):
-        self.happened, self.codes, self.texts, ends = None, [None] * len(processes), [''] * len(processes), {}
+    def __init__(self, processes, mark, unplugged, seconds=45):
+        self.happened, self.codes, self.texts, ends = None, [], [], {}
         deadline = time.monotonic() + seconds
         while len(ends) < len(processes) and time.monotonic() < deadline:
             if self.happened is None and os.path.exists(mark):
@@ -89,40 +71,123 @@ class Outcome:
                 out, error = process.communicate(timeout=1)
             except subprocess.TimeoutExpired:  # another process still has its pipes
                 out, error = '', 'hangs'
-            self.codes[index], self.texts[index] = process.returncode, out + error
+            self.codes.append(process.returncode)
+            self.texts.append(out + error)
         self.took = max(ends.values(), default=0) - (self.happened or 0)
 
 
-def judge(failed, world, kind, rank, moment, outcome, results):
-    """Raises `failed` unless the run ended as it must. `results` is whether the files of the run are those of one without a fault."""
-    happened, host = outcome.happened is not None, rank // 2
-    if not happened:
-        raise failed(f'the fault did not happen: {outcome.codes} {outcome.texts}')
-    launchers = range(len(outcome.codes))
-    # A dead launcher says nothing, and a host that is cut off may say that it sees no other one.
-    silent = [host] if kind in ('launcher', 'link') else []
-    if outcome.hangs and not (outcome.hangs == silent):
-        raise failed(f'hosts {outcome.hangs} hang')
-    if all(outcome.codes[index] == 0 for index in launchers if index not in silent):
-        if not may_succeed(kind, moment):
-            raise failed('the run succeeded')
-        if not results():
-            raise failed('other results')
-        return
-    if kind == 'straggler':
-        raise failed(f'{outcome.codes} {outcome.texts}')
-    limit = SECONDS.get(kind, OTHER_SECONDS)
-    if outcome.took > limit:
-        raise failed(f'took {outcome.took:.1f} s, not {limit}')
-    for index in launchers:
-        if index in silent:
-            continue
-        errors = [line for line in outcome.texts[index].splitlines() if line.startswith('error')]
-        text = outcome.texts[index]
+class Matrix:
+    """`suite` is the module test/hosts/run."""
+
+    def __init__(self, world, suite):
+        self.world, self.suite, self.stem = world, suite, world.path('matrix')
+        self.data = os.path.join(suite.interp.MODELS, 'gpt2', 'data.npz')
+        self.mpiruns, self.lock = itertools.cycle(suite.mpiruns(world)), threading.Lock()
+
+    def fail(self, text):
+        raise self.suite.Failed(text)
+
+    def command(self, out):
+        return [self.stem, '--data=' + self.data, f'--steps={STEPS}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
+                f'--checkpoint={out}.checkpoint', '--checkpoint-every=10', '--timeout=8', '--check-state=1']
+
+    def build(self):
+        """The program with fault.c, and the parameters that it leaves without a fault."""
+        if os.path.exists(self.stem + '.safetensors'):
+            return
+        flags = self.suite.interp.CASES['gpt2'][0]
+        model = os.path.join(self.suite.interp.MODELS, 'gpt2', 'model.onnx')
+        self.world.runner.tool('dpc-compile', model, *flags, '--mesh=data=3,model=2', '--emit=object', '-o', self.stem + '.o')
+        libraries = os.path.join(self.world.tools, '..', 'lib')
+        subprocess.run([os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
+                        os.path.join(HERE, 'fault.c'), '-x', 'none', self.stem + '.o', '-Wl,--wrap=dpc_comm_create',
+                        os.path.join(libraries, 'libdpc_runtime.a'), os.path.join(libraries, 'libdpc_runtime_data.a'),
+                        '-lz', '-lm', '-lpthread', '-lrt', '-ldl', '-o', self.stem], check=True)
+        self.world.runner.tool('dpc-run', *self.command(self.stem), '--comm=local')
+
+    def start(self, wire, out, place, **variables):
+        """The launchers of a run: dpc-run on each host, or one mpirun."""
+        if wire == 'tcp':
+            return self.world.launch(*self.command(out), rendezvous=place, **variables)
+        name = next(self.mpiruns)
+        command = [name, '-n', '6', *self.suite.MPIRUNS[name](self.world, variables), *self.command(out), '--comm=mpi']
+        root = dict(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
+        return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=namespaces.environment(**root, **variables))]
+
+    def check(self, wire, kind, rank, moment):
+        with self.lock:
+            self.build()
+        place = self.world.rendezvous()
+        out = f'{self.stem}.{place.rsplit(":", 1)[1]}'
+        cut = self.world.hosts[rank // 2] if kind == 'link' else None
+        processes = self.start(wire, out, place, DPC_TEST_FAULT=f'{kind}:{rank}:{moment}', DPC_TEST_FAULT_MARK=out + '.mark',
+                               DPC_TEST_FAULT_FOLDER=out + '.checkpoint')
+        try:
+            outcome = Outcome(processes, out + '.mark', cut)
+            self.expect_no_rest(out)
+        finally:
+            if cut:
+                cut.plug()
+        if outcome.happened is None:
+            self.fail(f'the fault did not happen: {outcome.codes} {outcome.texts}')
+        self.judge(wire, kind, rank, moment, outcome, out)
+
+    def expect_no_rest(self, out):
+        deadline = time.monotonic() + 20
+        for host in self.world.hosts:
+            while rest := [line for line in host.processes() if out in line]:
+                if time.monotonic() > deadline:
+                    host.kill('KILL', out)
+                    self.fail(f'{host.name} still runs {rest}')
+                time.sleep(0.05)
+
+    def judge(self, wire, kind, rank, moment, outcome, out):
+        """Fails unless the run ended as it must."""
+        host = rank // 2
+        launchers = range(len(outcome.codes))
+        # A dead launcher says nothing, and a host that is cut off may say that it sees no other one.
+        silent = [host] if kind in ('launcher', 'link') and wire == 'tcp' else []
+        # Over MPI, the launcher is mpirun. It may wait for a host that it does not reach.
+        if outcome.hangs != silent and outcome.hangs and not (wire == 'mpi' and kind == 'link'):
+            self.fail(f'launchers {outcome.hangs} hang')
+        if all(outcome.codes[index] == 0 for index in launchers if index not in silent):
+            if not may_succeed(kind, moment):
+                self.fail('the run succeeded')
+            if self.suite.read(out + '.safetensors') != self.suite.read(self.stem + '.safetensors'):
+                self.fail('other results')
+            return
+        if kind == 'straggler':
+            self.fail(f'{outcome.codes} {outcome.texts}')
+        limit = SECONDS.get(kind, OTHER_SECONDS)
+        if outcome.took > limit:
+            self.fail(f'took {outcome.took:.1f} s, not {limit}')
+        for index in launchers:
+            if index not in silent:
+                self.expect_name(wire, kind, rank, index, outcome)
+
+    def expect_name(self, wire, kind, rank, index, outcome):
+        text, name = outcome.texts[index], self.world.hosts[rank // 2].name
+        errors = [line for line in text.splitlines() if line.startswith('error')]
         if outcome.codes[index] == 0:
-            raise failed(f'host {index} succeeded: {outcome.codes}, {outcome.texts}')
-        named = re.search(rf'rank {rank}\b', text) or re.search(rf'node {host} \({world.hosts[host].name}\)', text)
+            self.fail(f'launcher {index} succeeded: {outcome.codes}, {outcome.texts}')
+        named = re.search(rf'rank {rank}\b', text) or re.search(rf'node {rank // 2} \({name}\)', text)
+        if wire == 'mpi':
+            named = named or name in text
         if kind in SIGNALS and outcome.codes[index] == 130:
-            named = named or re.search('interrupted', text)
-        if not named or len(errors) > 1:
-            raise failed(f'host {index} does not name rank {rank} in one line: {text.strip()[-600:]}')
+            named = named or 'interrupted' in text
+        if not named or (len(errors) > 1 and wire == 'tcp'):
+            self.fail(f'launcher {index} does not name rank {rank} in one line: {text.strip()[-600:]}')
+
+
+def tests(world, suite, links):
+    """(name, check) of the faults of links between hosts, which disturb other runs, or of all other faults. The check of a fault that
+    cannot happen is None."""
+    matrix, isLong = Matrix(world, suite), bool(os.environ.get('DPC_LONG'))
+    wires = WIRES if suite.mpiruns(world) else WIRES[:1]
+    for number, (kind, (rank, moment, wire)) in enumerate(itertools.product(KINDS, itertools.product(RANKS, MOMENTS, WIRES))):
+        if wire not in wires or not (isLong or (number + number // 36) % 8 == 0) or (kind == 'link') != links:
+            continue
+        reason = impossible(kind, moment)
+        yield (f'faults {kind} in rank {rank} at {moment} over {wire}' + (f': cannot happen: {reason}' if reason else ''),
+               None if reason else lambda kind=kind, rank=rank, moment=moment, wire=wire: matrix.check(wire, kind, rank, moment))
