@@ -63,7 +63,7 @@ static void reset_connections(void) {
 }
 
 /* Changes the first parameter of this rank. */
-static void change_state(int flips) {
+static void change_state(void) {
   const unsigned rank = (unsigned)atoi(getenv("RANK"));
   for (uint32_t s = 0; bases && s < dpc_program.state_count; ++s) {
     const dpc_state_t *state = &dpc_program.states[s];
@@ -71,10 +71,10 @@ static void change_state(int flips) {
     if (state->kind != DPC_STATE_PARAMETER || state->dtype != DPC_F32 || !place->run_count)
       continue;
     char *at = bases[place->space] + place->offset;
-    if (flips)
+    if (is("flip"))
       at[2] ^= 1;
     else
-      *(float *)at += 1e-3f;
+      *(float *)at += is("nan") ? NAN : 1e-3f;
     return;
   }
 }
@@ -109,12 +109,12 @@ static void act(void) {
     kill(getppid(), SIGKILL);
   if (is("reset"))
     reset_connections();
-  if (is("flip") || is("drift"))
-    change_state(is("flip"));
+  if (is("flip") || is("drift") || is("nan"))
+    change_state();
   corrupts = is("corrupt");
   diskIsFull = is("disk");
-  armed = is("operation") || is("count") || is("dtype") || is("reduction") || is("swap") ||
-          is("skip") || is("nan");
+  armed =
+      is("operation") || is("count") || is("dtype") || is("reduction") || is("swap") || is("skip");
 }
 
 static void at(enum moment now) {
@@ -132,8 +132,6 @@ static dpc_comm_op_t change(dpc_comm_op_t op) {
     op.dtype = DPC_I32;
   if (is("reduction"))
     op.reduction = DPC_MAX;
-  if (is("nan"))
-    ((float *)op.in)[0] = NAN;
   for (unsigned i = 0; is("swap") && i < operations && i < 64; ++i)
     if (earlier[i].op == op.op && earlier[i].family == op.family && earlier[i].dtype == op.dtype &&
         earlier[i].buffer_id != op.buffer_id)

@@ -3,6 +3,8 @@
 
 #include "runtime/src/base/RunPage.h"
 
+#include <algorithm>
+
 using namespace dpc;
 using namespace dpc::test;
 
@@ -123,8 +125,10 @@ TEST_F(Recorder, NoticesThatTheProcessStoodStill) {
   const RankRecord record = recordIn(file(0));
   EXPECT_EQ(record.end, RankEnd::failed);
   EXPECT_EQ(record.status, DPC_PEER);
-  ASSERT_EQ(record.pauses.size(), 1u);
-  EXPECT_GE(record.pauses[0].endNs - record.pauses[0].beginNs, 600000000);
+  // On a busy machine, the process may also have had no processor at other times.
+  EXPECT_TRUE(std::any_of(record.pauses.begin(), record.pauses.end(), [](const auto &pause) {
+    return pause.endNs - pause.beginNs >= 600000000;
+  }));
 }
 
 TEST_F(Recorder, NamesAFolderThatCannotBeMade) {

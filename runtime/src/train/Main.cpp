@@ -67,6 +67,10 @@ void catchSignals(bool saves) {
   std::signal(SIGXFSZ, SIG_IGN); // at the limit of a file size, write() then only fails
 }
 
+/// Launchers other than dpc-run may kill all ranks when one ends with an error. So a rank that
+/// does not report the failure ends this much later than the one that does.
+constexpr useconds_t kReportMicroseconds = 500000;
+
 /// Reports a failure to the launcher, which prints one cause for all ranks. Without a
 /// launcher, prints the failure for the user if `report` is true. Returns `status`.
 int finish(dpc_status_t status, bool report) {
@@ -77,6 +81,17 @@ int finish(dpc_status_t status, bool report) {
     std::fprintf(stderr, "%s: %s\n", status == DPC_INTERRUPTED ? "note" : "error",
                  dpc_last_error());
   return status;
+}
+
+/// The cause of a failure that only this rank has, with the rank's number if the user could not
+/// tell it: if the launcher is not dpc-run, or the run has several hosts.
+std::string causeOfRank(const dpc_session &session, const std::string &cause) {
+  const RunPage *page = runPage();
+  const uint32_t ranks = session.program.world_size;
+  const std::string name = "rank " + std::to_string(session.options.rank);
+  const bool isOwn = session.published || !session.comm;
+  const bool isKnown = ranks == 1 || (page && page->ranks >= ranks);
+  return !isOwn || isKnown || cause.find(name) != std::string::npos ? cause : name + ": " + cause;
 }
 
 /// Prints text that the user asked for.
@@ -141,15 +156,21 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
   }
   *outReport = session->reports(status);
   std::string cause = dpc_last_error();
+  if (status != DPC_OK && status != DPC_PEER && status != DPC_INTERRUPTED)
+    cause = causeOfRank(*session, cause);
   session->recordEnd(status);
   // Launchers may kill rank 0 when another rank ends with an error. So the others wait until it
   // has reported a failure that all ranks have.
+  if (status)
+    fail(status, "%s", cause.c_str());
   if (session->failsTogether) {
     finish(status, *outReport);
     *outReport = false;
     dpc_comm_barrier(session->comm);
   }
   session.reset();
+  if (status && !*outReport && !runPage())
+    ::usleep(kReportMicroseconds);
   return status ? fail(status, "%s", cause.c_str()) : DPC_OK;
 }
 
