@@ -4,8 +4,7 @@
 #include "runtime/src/data/Prefetcher.h"
 
 #include "runtime/src/base/Status.h"
-
-#include <csignal>
+#include "runtime/src/base/Threads.h"
 
 namespace dpc {
 
@@ -19,11 +18,7 @@ Prefetcher::Prefetcher(const dpc_program_t &program, uint32_t rank)
     stages[i].bytes = placement.elements * dpc_dtype_size(input.dtype);
     stages[i].memory.resize(stages[i].bytes * input.micro_count);
   }
-  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = withoutSignals([this] { return std::thread([this] { run(); }); });
 }
 
 Prefetcher::~Prefetcher() {

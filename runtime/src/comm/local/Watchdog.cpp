@@ -4,10 +4,10 @@
 #include "runtime/src/comm/local/Watchdog.h"
 
 #include "runtime/src/base/Process.h"
+#include "runtime/src/base/Threads.h"
 #include "runtime/src/comm/Timeouts.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -35,11 +35,7 @@ Watchdog::Watchdog(Segment &segment, double frozenSeconds)
     peers.push_back({r, pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)))});
   }
   polled.resize(peers.size() + 1);
-  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = withoutSignals([this] { return std::thread([this] { run(); }); });
 }
 
 Watchdog::~Watchdog() {

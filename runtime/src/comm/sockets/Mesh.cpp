@@ -7,11 +7,11 @@
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/base/Threads.h"
 #include "runtime/src/comm/ReduceKernels.h"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -40,11 +40,7 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     return;
   if (wire)
     wire->attach(*this);
-  sigset_t all, before; // the thread inherits this mask, so that it handles no signals
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = withoutSignals([this] { return std::thread([this] { run(); }); });
 }
 
 /// The index of the rank `peer` among the members of a channel. DPC_NONE if the
