@@ -59,7 +59,8 @@ static dpc_status_t checkReachable(const Endpoint &endpoint) {
 }
 
 std::string Nodes::nameOf(uint32_t node) const {
-  return "node " + std::to_string(node) + " (" + records[node].host + ")";
+  const std::string name = "node " + std::to_string(node), host = records[node].host;
+  return host.empty() ? name : name + " (" + host + ")"; // a node that ends early does not tell it
 }
 
 dpc_status_t Nodes::open(const LaunchOptions &options) {
@@ -106,7 +107,7 @@ dpc_status_t Nodes::open(const LaunchOptions &options) {
 
 /// Node 0: waits for the records of all nodes, and sends all of them to all nodes.
 dpc_status_t Nodes::gather(const NodeRecord &mine, const RunRecord &run) {
-  records.assign(count, {});
+  records.resize(count); // the host of a node that has been here before is known
   records[0] = mine;
   std::vector<bool> isHere(count);
   isHere[0] = true;
@@ -119,12 +120,18 @@ dpc_status_t Nodes::gather(const NodeRecord &mine, const RunRecord &run) {
         isHere[node] = message.kind == NodeMessageKind::prepared && message.read(&records[node]);
       if (isHere[node])
         continue;
+      const bool isLate = monotonicSeconds() > deadline;
+      if (!links[node].isLost() && !isLate) {
+        polled.push_back({links[node].descriptor(), POLLIN, 0});
+        continue;
+      }
+      isHere[node] = true; // all nodes learn why it does not come
+      records[node].status = DPC_PEER;
       if (links[node].isLost())
-        return fail(DPC_PEER, "node %u ended before the ranks were started", node);
-      if (monotonicSeconds() > deadline)
-        return fail(DPC_PEER, "node %u was not ready to start its ranks within %.0f s", node,
-                    kAgreeSeconds);
-      polled.push_back({links[node].descriptor(), POLLIN, 0});
+        copyText(records[node].text, "ended before the ranks were started");
+      else
+        std::snprintf(records[node].text, sizeof records[node].text,
+                      "was not ready to start its ranks within %.0f s", kAgreeSeconds);
     }
     if (polled.empty())
       break;
@@ -310,8 +317,9 @@ void Nodes::handle(uint32_t from, const NodeMessage &message) {
     ended[from] = true;
   else if (own != 0 && message.kind == NodeMessageKind::verdict && isCause && !decided)
     decided = received;
-  else if (own != 0 && message.kind == NodeMessageKind::finish)
-    finished = true;
+  else if (FinishRecord finish;
+           own != 0 && message.kind == NodeMessageKind::finish && message.read(&finish))
+    finished = true, anyLost = finish.anyLost;
 }
 
 /// A node is cut off, or its launcher has ended too early.
@@ -363,7 +371,7 @@ void Nodes::decide(double now) {
   if (!allEnded || finished || (symptom && !decided))
     return;
   for (NodeLink &link : links)
-    link.send(NodeMessageKind::finish, nullptr, 0);
+    link.send(NodeMessageKind::finish, FinishRecord{anyLost});
   finished = true;
 }
 

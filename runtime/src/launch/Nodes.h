@@ -40,6 +40,11 @@ struct NodeCause {
   char text[1024];
 };
 
+/// What node 0 tells the others when all ranks have ended.
+struct FinishRecord {
+  uint32_t anyLost; ///< a node does not take part in a further start
+};
+
 /// The ranks of this node, and where they meet the others.
 struct NodeShare {
   uint32_t ranks = 0, firstRank = 0, worldSize = 0;
@@ -75,7 +80,7 @@ public:
   std::string verdictText() const;
   /// Whether all ranks of all nodes have ended. If a node is cut off, its ranks do not count.
   bool isFinished() const { return finished; }
-  /// Whether every node takes part in a further start.
+  /// Whether every node takes part in a further start. The nodes know it when the run is finished.
   bool canRestart() const { return !anyLost; }
 
   uint32_t index() const { return own; }
