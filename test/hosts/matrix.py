@@ -125,14 +125,15 @@ class Matrix:
         return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env=namespaces.environment(**root, **variables))]
 
-    def check(self, wire, kind, rank, moment):
+    def program(self, kind):
         with self.lock:
-            stem = self.build(REPLICATED if kind in VALUES else DIVIDED)
-        place = self.world.rendezvous()
-        out = f'{stem}.{place.rsplit(":", 1)[1]}'
+            return self.build(REPLICATED if kind in VALUES else DIVIDED)
+
+    def outcome(self, wire, kind, rank, moment, out):
+        """The outcome of a run with a fault, which leaves no process. `out` is the stem of its files."""
         cut = self.world.hosts[rank // 2] if kind == 'link' else None
-        processes = self.start(wire, stem, out, place, DPC_TEST_FAULT=f'{kind}:{rank}:{moment}', DPC_TEST_FAULT_MARK=out + '.mark',
-                               DPC_TEST_FAULT_FOLDER=out + '.checkpoint')
+        processes = self.start(wire, self.program(kind), out, self.world.rendezvous(), DPC_TEST_FAULT=f'{kind}:{rank}:{moment}',
+                               DPC_TEST_FAULT_MARK=out + '.mark', DPC_TEST_FAULT_FOLDER=out + '.checkpoint')
         try:
             outcome = Outcome(processes, out + '.mark', cut)
             self.expect_no_rest(out)
@@ -141,7 +142,11 @@ class Matrix:
                 cut.plug()
         if outcome.happened is None:
             self.fail(f'the fault did not happen: {outcome.codes} {outcome.texts}')
-        self.judge(wire, kind, rank, moment, outcome, out, stem)
+        return outcome
+
+    def check(self, wire, kind, rank, moment):
+        out = self.world.path('matrix', wire, kind, rank, moment)
+        self.judge(wire, kind, rank, moment, self.outcome(wire, kind, rank, moment, out), out, self.program(kind))
 
     def expect_no_rest(self, out):
         deadline = time.monotonic() + 20

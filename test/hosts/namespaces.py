@@ -5,6 +5,7 @@ The caller must run in namespaces of its own, too, so that no bridge is left on 
 """
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -57,6 +58,7 @@ class Host:
         self.second = f'10.78.0.{index + 1}'
         # What the hosts share may lie in /tmp, e.g. a checkout there; then /tmp is not hidden.
         hide = '' if names.startswith('/tmp/') else 'mount -t tmpfs none /tmp && '
+        self.own_folders = ['/dev/shm'] + ['/tmp'] * bool(hide)
         setup = (f'hostname {self.name} && mount --bind {names} /etc/hosts && {hide}mount -t tmpfs none /dev/shm && '
                  'ip link set lo up && echo ready && exec cat >/dev/null')
         self.keeper = subprocess.Popen(['unshare', '--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child',
@@ -90,12 +92,42 @@ class Host:
         """Sends a signal to the oldest process of this host whose command line has the pattern. False if there is none."""
         return subprocess.run(self.command('pkill', '--oldest', f'-{signal}', '-f', pattern)).returncode == 0
 
+    def live(self):
+        """The processes of this host, without those that keep it: the words of their commands by the numbers that this process sees."""
+        found, own = {}, os.readlink(f'/proc/{self.process}/ns/pid')
+        for number in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{number}/cmdline') as words:
+                    command = words.read().split('\0')[:-1]
+                # A process that has ended has no command. The first process of a host does not collect the ends of the others.
+                if command and number != self.process and os.readlink(f'/proc/{number}/ns/pid') == own:
+                    found[int(number)] = command
+            except OSError:
+                continue  # the process has ended
+        return found
+
     def processes(self):
         """The command lines of the processes of this host, without those that keep it."""
-        listed = subprocess.run(self.command('ps', '-e', '-o', 'args='), capture_output=True, text=True)
-        keep = ('cat', 'ps -e', 'sh -c hostname')
-        # The first process of a host does not collect the ends of the others.
-        return [line for line in listed.stdout.splitlines() if not line.startswith(keep) and '<defunct>' not in line]
+        return [' '.join(words) for words in self.live().values()]
+
+    @staticmethod
+    def send(process, which):
+        """Sends a signal to a process of `live`. False if the process has ended."""
+        try:
+            os.kill(process, which)
+            return True
+        except OSError:
+            return False
+
+    def clear(self):
+        """Kills all processes of this host."""
+        while rest := self.live():
+            for process in rest:
+                self.send(process, signal.SIGKILL)
+
+    def files(self):
+        """The files and folders in /dev/shm, and in /tmp if this host has one of its own."""
+        return [os.path.join(folder, name) for folder in self.own_folders for name in os.listdir(f'/proc/{self.process}/root{folder}')]
 
     def add_second(self):
         quietly(*self.command('ip', 'address', 'add', f'{self.second}/24', 'dev', 'eth0'))
