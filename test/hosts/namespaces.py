@@ -176,13 +176,16 @@ class Network:
     def agent(self, folder):
         """A program that runs a command on a host, as ssh does: its arguments are options, the host, and the words of the command."""
         path = os.path.join(folder, 'agent')
-        with open(path, 'w') as file:
+        if os.path.exists(path):
+            return path  # another test may be running it
+        with open(path + '.new', 'w') as file:
             file.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\nshift\ncase $host in\n')
             for host in self.hosts:
                 words = ' '.join(host.command('sh', '-c'))
                 file.write(f'{host.name}) exec {words} "$*" ;;\n')
             file.write('esac\necho "no host $host" >&2\nexit 1\n')
-        os.chmod(path, 0o755)
+        os.chmod(path + '.new', 0o755)
+        os.rename(path + '.new', path)
         return path
 
     def close(self):

@@ -453,6 +453,13 @@ dpc_status_t dpc_session::failed(dpc_status_t status) {
   return status;
 }
 
+dpc_status_t dpc_session::causeOf(dpc_status_t status) {
+  const std::string own = dpc_last_error();
+  if (status != DPC_OK && published && !firstFailure && comm->vtable->check(comm) == DPC_PEER)
+    return DPC_PEER;
+  return status ? fail(status, "%s", own.c_str()) : DPC_OK;
+}
+
 dpc_status_t dpc_session::failTogether(dpc_status_t status, char *text, uint64_t bytes) {
   if (dpc_status_t failure = broadcast(text, bytes))
     return failed(failure);

@@ -66,6 +66,10 @@ struct dpc_session {
   /// Tells the other ranks that this rank failed, unless `status` is DPC_OK or
   /// DPC_PEER, or this rank has told them already. Returns `status`.
   dpc_status_t failed(dpc_status_t status);
+  /// The failure to tell the launcher, and its message. If the run had failed before this rank
+  /// did, this rank's failure may be a consequence, e.g. because rank 0 has removed a file. Then the
+  /// run's failure is the cause, and the result is DPC_PEER.
+  dpc_status_t causeOf(dpc_status_t status);
   /// Collective. If a rank passes a failure, the call fails on all ranks: the
   /// other ranks return DPC_PEER. Otherwise it is a barrier.
   dpc_status_t agree(dpc_status_t status);

@@ -155,6 +155,7 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     status = status == DPC_OK ? session->failed(traced) : fail(status, "%s", cause.c_str());
   }
   *outReport = session->reports(status);
+  status = session->causeOf(status);
   std::string cause = dpc_last_error();
   if (status != DPC_OK && status != DPC_PEER && status != DPC_INTERRUPTED)
     cause = causeOfRank(*session, cause);
