@@ -17,6 +17,10 @@ template <size_t bytes> void copyText(char (&to)[bytes], const std::string &from
   std::snprintf(to, bytes, "%s", from.c_str());
 }
 
+/// The text with a space in place of each control character, so that a text of another process
+/// makes one line of a message.
+std::string oneLine(std::string text);
+
 /// A size for messages, e.g. "12.3 MiB".
 std::string bytesText(uint64_t bytes);
 

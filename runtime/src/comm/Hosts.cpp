@@ -61,7 +61,12 @@ dpc_status_t findHosts(Lobby &lobby, Hosts *out) {
   while (lowest != lobby.rank() && !canOpen(probes[lowest]))
     ++lowest;
   // This exchange also keeps the file open until all ranks have tried to open it.
-  return lobby.exchange(lowest, out);
+  if (dpc_status_t status = lobby.exchange(lowest, out))
+    return status;
+  for (uint32_t r = 0; r < out->size(); ++r)
+    if ((*out)[r] > r)
+      return fail(DPC_PEER, "rank %u has sent what is no part of the run", r);
+  return DPC_OK;
 }
 
 Hosts separateHosts(uint32_t worldSize) {

@@ -17,6 +17,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <functional>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -28,7 +31,12 @@ namespace {
 
 constexpr uint64_t kMagic = 0x3176647263706401ull;
 constexpr double kHandshakeSeconds = 2;
-constexpr size_t kMaxConnections = 1024;
+/// Most clients that have not proved yet that they know the token.
+constexpr size_t kMostClients = 256;
+/// Most clients that the server accepts before it looks at the others again.
+constexpr int kMostAccepts = 64;
+/// Most addresses of strangers that the server keeps for its message.
+constexpr size_t kMostStrangers = 8;
 
 // The structs below are sent as they are in memory. All hosts of a run have the byte
 // order of their processors in common, because they run one compiled program.
@@ -185,7 +193,7 @@ bool advance(const RendezvousOptions &options, Client &client, std::vector<Membe
     return false;
   if (n <= 0) {
     // A client that has another token leaves as soon as it sees the challenge.
-    if (client.hasKnocked)
+    if (client.hasKnocked && strangers.size() < kMostStrangers)
       strangers.insert(client.address.host());
     return true;
   }
@@ -196,6 +204,30 @@ bool advance(const RendezvousOptions &options, Client &client, std::vector<Membe
     return !challenge(options, client, outStatus);
   *outStatus = admit(options, client, members, joined);
   return true;
+}
+
+/// Accepts clients that wait. If there are too many, the oldest one makes room: a rank says all
+/// at once, and a rank that is turned away before its hello tries again. `hasEnded` reads what a
+/// client has sent.
+void acceptClients(int listener, std::deque<Client> &clients,
+                   const std::function<bool(Client &)> &hasEnded, dpc_status_t *outStatus) {
+  for (int accepted = 0; accepted < kMostAccepts && *outStatus == DPC_OK; ++accepted) {
+    Client client;
+    client.address.length = sizeof client.address.storage;
+    client.fd = Fd(::accept4(listener, client.address.get(), &client.address.length, SOCK_CLOEXEC));
+    const bool isFull = !client.fd.valid() && (errno == EMFILE || errno == ENFILE);
+    if (isFull && clients.empty())
+      *outStatus = fail(DPC_IO, "rendezvous: %s", std::strerror(errno));
+    if (!client.fd.valid() && (!isFull || clients.empty()))
+      return;
+    if (isFull || clients.size() >= kMostClients) {
+      hasEnded(clients.front());
+      clients.pop_front();
+    }
+    client.deadline = monotonicSeconds() + kHandshakeSeconds;
+    if (client.fd.valid())
+      clients.push_back(std::move(client));
+  }
 }
 
 } // namespace
@@ -278,12 +310,16 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
   if (!listener.valid())
     if (dpc_status_t status = listenAt(options.address, &listener))
       return status;
+  ::fcntl(listener.get(), F_SETFL, ::fcntl(listener.get(), F_GETFL) | O_NONBLOCK);
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
   std::vector<Member> members(options.worldSize);
-  std::vector<Client> clients;
+  std::deque<Client> clients;
   std::set<std::string> strangers;
   size_t joined = options.server + 1;
   dpc_status_t status = DPC_OK;
+  const auto hasEnded = [&](Client &client) {
+    return advance(options, client, members, joined, strangers, &status);
+  };
   while (joined < options.worldSize && status == DPC_OK) {
     const double now = monotonicSeconds();
     if (now >= deadline) {
@@ -291,9 +327,8 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
         status = failAbsent(options, members, strangers);
       break;
     }
-    clients.erase(std::remove_if(clients.begin(), clients.end(),
-                                 [&](const Client &c) { return c.deadline <= now; }),
-                  clients.end());
+    while (!clients.empty() && clients.front().deadline <= now)
+      clients.pop_front();
     std::vector<pollfd> polled{{listener.get(), POLLIN, 0}};
     for (const Client &client : clients)
       polled.push_back({client.fd.get(), POLLIN, 0});
@@ -302,18 +337,10 @@ dpc_status_t serveRendezvous(const RendezvousOptions &options, std::vector<Fd> *
       break;
     }
     for (size_t i = clients.size(); i-- > 0 && status == DPC_OK;)
-      if (polled[i + 1].revents &&
-          advance(options, clients[i], members, joined, strangers, &status))
+      if (polled[i + 1].revents && hasEnded(clients[i]))
         clients.erase(clients.begin() + static_cast<ptrdiff_t>(i));
-    if (status == DPC_OK && (polled[0].revents & POLLIN) && clients.size() < kMaxConnections) {
-      Client client;
-      client.address.length = sizeof client.address.storage;
-      client.fd =
-          Fd(::accept4(listener.get(), client.address.get(), &client.address.length, SOCK_CLOEXEC));
-      client.deadline = monotonicSeconds() + kHandshakeSeconds;
-      if (client.fd.valid())
-        clients.push_back(std::move(client));
-    }
+    if (status == DPC_OK && (polled[0].revents & POLLIN))
+      acceptClients(listener.get(), clients, hasEnded, &status);
   }
   stopListening(options.address);
   if (outStrangers)

@@ -44,8 +44,7 @@ bool NodeLink::take(NodeMessage *out) {
     return false;
   std::memcpy(&header, received.data(), sizeof header);
   if (header.magic != kMagic || header.bytes > kMostBytes) {
-    close();
-    received.clear();
+    refuse();
     return false;
   }
   const size_t whole = sizeof header + header.bytes;
@@ -54,6 +53,7 @@ bool NodeLink::take(NodeMessage *out) {
   out->kind = header.kind;
   out->payload.assign(received.begin() + sizeof header,
                       received.begin() + static_cast<ptrdiff_t>(whole));
+  restartSilence();
   received.erase(received.begin(), received.begin() + static_cast<ptrdiff_t>(whole));
   return true;
 }
@@ -70,7 +70,6 @@ bool NodeLink::receive(NodeMessage *out) {
       close();
       return false;
     }
-    restartSilence();
     received.insert(received.end(), buffer, buffer + n);
   }
   return true;

@@ -46,8 +46,10 @@ public:
   explicit NodeLink(Fd connection);
 
   bool isLost() const { return !fd.valid(); }
+  /// Whether the link is lost because the other launcher has sent what is no message.
+  bool isSenseless() const { return senseless; }
   int descriptor() const { return fd.get(); }
-  /// Time of the latest message, on the clock monotonicSeconds().
+  /// Time of the latest complete message, on the clock monotonicSeconds().
   double heardAt() const { return latest; }
   /// Counts as a sign of life too: a node is not silent before the first message is due.
   void restartSilence();
@@ -60,6 +62,12 @@ public:
   /// Gets the next message that has arrived completely. False if there is none.
   bool receive(NodeMessage *out);
   void close() { fd = Fd(); }
+  /// Closes a link whose messages make no sense.
+  void refuse() {
+    senseless = true;
+    received.clear();
+    close();
+  }
 
 private:
   bool take(NodeMessage *out);
@@ -67,6 +75,7 @@ private:
   Fd fd;
   std::vector<char> received;
   double latest = 0;
+  bool senseless = false;
 };
 
 } // namespace dpc

@@ -35,6 +35,23 @@ constexpr double kSilentPart = 0.8, kFrozenSeconds = 10;
 constexpr double kSuspiciousPart = 0.25;
 /// How long a symptom waits for its cause, which may still cross the network.
 constexpr double kSymptomSeconds = 1;
+/// Most messages of a node that are handled before the other nodes and the ranks have their turn.
+constexpr int kMostMessages = 64;
+
+constexpr char kSenseless[] = "has sent what is no part of the run";
+
+/// Makes a text from another host fit for a message.
+template <size_t bytes> void makeLine(char (&text)[bytes]) {
+  text[bytes - 1] = 0;
+  copyText(text, oneLine(text));
+}
+
+/// A status from another host with which this launcher may end: a failure stays one.
+dpc_status_t failureOf(dpc_status_t status) {
+  const bool isKnown =
+      (status > DPC_OK && status <= DPC_IO) || status == dpc_status_t(DPC_INTERRUPTED);
+  return isKnown ? status : dpc_status_t(DPC_PEER);
+}
 
 } // namespace
 
@@ -116,18 +133,23 @@ dpc_status_t Nodes::gather(const NodeRecord &mine, const RunRecord &run) {
     std::vector<pollfd> polled;
     for (uint32_t node = 1; node < count; ++node) {
       NodeMessage message;
-      while (!isHere[node] && links[node].receive(&message))
-        isHere[node] = message.kind == NodeMessageKind::prepared && message.read(&records[node]);
+      for (int i = 0; i < kMostMessages && !isHere[node] && links[node].receive(&message); ++i) {
+        isHere[node] = message.kind == NodeMessageKind::prepared;
+        if (isHere[node] && !message.read(&records[node]))
+          return fail(DPC_PEER, "node %u has another version of dpc-run", node);
+      }
       if (isHere[node])
         continue;
       const bool isLate = monotonicSeconds() > deadline;
-      if (!links[node].isLost() && !isLate) {
+      if (!links[node].isLost() && !links[node].isSenseless() && !isLate) {
         polled.push_back({links[node].descriptor(), POLLIN, 0});
         continue;
       }
       isHere[node] = true; // all nodes learn why it does not come
       records[node].status = DPC_PEER;
-      if (links[node].isLost())
+      if (links[node].isSenseless())
+        copyText(records[node].text, kSenseless);
+      else if (links[node].isLost())
         copyText(records[node].text, "ended before the ranks were started");
       else
         std::snprintf(records[node].text, sizeof records[node].text,
@@ -160,8 +182,12 @@ dpc_status_t Nodes::receiveStart(const NodeRecord &mine, RunRecord *outRun) {
       std::memcpy(outRun, message.payload.data(), sizeof *outRun);
       std::memcpy(records.data(), message.payload.data() + sizeof *outRun,
                   count * sizeof(NodeRecord));
+      if (std::memcmp(&records[own], &mine, sizeof mine) != 0)
+        return fail(DPC_PEER, "node 0 %s", kSenseless);
       return DPC_OK;
     }
+    if (links[0].isSenseless())
+      return fail(DPC_PEER, "node 0 %s", kSenseless);
     if (links[0].isLost())
       return fail(DPC_PEER, "node 0 ended before the ranks were started");
     if (monotonicSeconds() > deadline)
@@ -186,9 +212,13 @@ dpc_status_t Nodes::checkReady() const {
 
 /// Checks that the nodes fit together. All nodes compute the same from the same records.
 dpc_status_t Nodes::check() {
-  for (NodeRecord &record : records)
-    record.host[sizeof record.host - 1] = record.version[sizeof record.version - 1] =
-        record.text[sizeof record.text - 1] = 0;
+  for (NodeRecord &record : records) {
+    makeLine(record.host);
+    makeLine(record.version);
+    makeLine(record.text);
+    if (record.status)
+      record.status = failureOf(record.status);
+  }
   if (dpc_status_t status = checkReady())
     return status;
   const NodeRecord &first = records[0];
@@ -304,22 +334,36 @@ void Nodes::consider(const NodeCause &message) {
   }
 }
 
-void Nodes::handle(uint32_t from, const NodeMessage &message) {
-  NodeCause received;
-  const bool isCause = message.read(&received);
+/// Returns false if the message makes no sense.
+bool Nodes::handle(uint32_t from, const NodeMessage &message) {
+  const bool isCause =
+      message.kind == (own == 0 ? NodeMessageKind::cause : NodeMessageKind::verdict);
   if (isCause) {
-    received.text[sizeof received.text - 1] = 0;
-    received.node = std::min(received.node, count - 1);
+    NodeCause received;
+    if (!message.read(&received) || received.node >= count)
+      return false;
+    makeLine(received.text);
+    received.status = failureOf(received.status);
+    if (own == 0)
+      consider(received);
+    else if (!decided)
+      decided = received;
+    return true;
   }
-  if (own == 0 && message.kind == NodeMessageKind::cause && isCause)
-    consider(received);
-  else if (own == 0 && message.kind == NodeMessageKind::ended)
+  if (message.kind == NodeMessageKind::alive)
+    return message.payload.empty();
+  if (own == 0) {
+    if (message.kind != NodeMessageKind::ended || !message.payload.empty())
+      return false;
     ended[from] = true;
-  else if (own != 0 && message.kind == NodeMessageKind::verdict && isCause && !decided)
-    decided = received;
-  else if (FinishRecord finish;
-           own != 0 && message.kind == NodeMessageKind::finish && message.read(&finish))
-    finished = true, anyLost = finish.anyLost;
+    return true;
+  }
+  FinishRecord finish;
+  if (message.kind != NodeMessageKind::finish || !message.read(&finish))
+    return false;
+  finished = true;
+  anyLost = finish.anyLost;
+  return true;
 }
 
 /// A node is cut off, or its launcher has ended too early.
@@ -350,7 +394,7 @@ void Nodes::noticeSilence(double now) {
     std::snprintf(text, sizeof text, "cannot be reached: nothing was heard from it for %.0f s",
                   silentSeconds);
     if (link.isLost() && !(own == 0 && ended[node]))
-      lose(node, "is lost: its dpc-run has ended");
+      lose(node, link.isSenseless() ? kSenseless : "is lost: its dpc-run has ended");
     else if (!link.isLost() && now - link.heardAt() > silentSeconds)
       lose(node, text);
   }
@@ -384,8 +428,9 @@ void Nodes::poll() {
   }
   for (uint32_t node = 0; node < count; ++node) {
     NodeMessage message;
-    while (links[node].receive(&message))
-      handle(node, message);
+    for (int i = 0; i < kMostMessages && links[node].receive(&message); ++i)
+      if (!handle(node, message))
+        links[node].refuse();
   }
   noticeSilence(now);
   if (own == 0)

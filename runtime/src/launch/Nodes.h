@@ -94,7 +94,7 @@ private:
   dpc_status_t checkReady() const;
   std::string nameOf(uint32_t node) const;
   uint32_t guiltyNode(const char *text) const;
-  void handle(uint32_t from, const NodeMessage &message);
+  bool handle(uint32_t from, const NodeMessage &message);
   void noticeSilence(double now);
   void lose(uint32_t node, const char *text);
   void decide(double now);

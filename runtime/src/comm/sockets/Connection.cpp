@@ -15,8 +15,6 @@ namespace dpc::sockets {
 
 namespace {
 
-/// Longest payload of a data frame. It limits how long other frames must wait.
-constexpr uint64_t kLongestPiece = 256u << 10;
 /// After this many bytes from one connection, the thread reads the others.
 constexpr uint64_t kLongestRead = 4u << 20;
 
@@ -27,13 +25,23 @@ Connection::Connection(uint32_t rank, Fd given) : peer(rank), socket(std::move(g
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
+void Connection::close() {
+  socket = Fd();
+  control.clear();
+  data.clear();
+  outgoing = false;
+}
+
 void Connection::send(Frame frame, std::string text) {
+  if (!isOpen())
+    return;
   frame.bytes = static_cast<uint32_t>(text.size());
   control.push_back({frame, std::move(text)});
 }
 
 void Connection::sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent) {
-  data.push_back({frame, from, bytes, sent});
+  if (isOpen())
+    data.push_back({frame, from, bytes, sent});
 }
 
 void Connection::chooseNext() {
@@ -56,8 +64,8 @@ void Connection::chooseNext() {
 
 void Connection::finishFrame() {
   outgoing = false;
-  if (!outgoingData || data.empty())
-    return; // dropData() may have removed the entry that the frame came from
+  if (!outgoingData)
+    return;
   const Data &first = data.front();
   *first.sent += outHeader.bytes;
   if (*first.sent == first.bytes)
@@ -93,6 +101,8 @@ bool Connection::beginPayload(FrameReceiver &receiver) {
   inPayload = nullptr;
   switch (inHeader.kind) {
   case FrameKind::data:
+    if (inHeader.bytes == 0 || inHeader.bytes > kLongestPiece)
+      return false;
     inPayload = receiver.placeFor(peer, inHeader);
     return inPayload != nullptr;
   case FrameKind::report:

@@ -65,6 +65,8 @@ class Connection {
 public:
   /// The text of a report or a verdict has at most this many bytes.
   static constexpr uint64_t kLongestText = 1024;
+  /// Longest payload of a data frame. It limits how long other frames must wait.
+  static constexpr uint64_t kLongestPiece = 256u << 10;
 
   enum class State { open, ended, senseless };
 
@@ -78,16 +80,23 @@ public:
   /// Queues the `bytes` bytes from `from` on. `*sent` then counts the bytes that have
   /// been sent. The bytes must not change until `*sent` equals `bytes`.
   void sendData(Frame frame, const char *from, uint64_t bytes, uint64_t *sent);
-  /// Drops queued data frames whose sending has not begun.
-  void dropData() { data.clear(); }
+  /// Drops queued data frames whose sending has not begun. The one whose sending has begun no
+  /// longer counts.
+  void dropData() {
+    data.clear();
+    outgoingData = false;
+  }
   bool hasOutput() const { return outgoing || !control.empty() || !data.empty(); }
+  /// Whether frames without data wait, because the peer takes none.
+  bool hasWaitingFrames() const { return !control.empty(); }
   /// Writes queued frames until the socket accepts no more bytes.
   void flush();
 
   /// Reads the frames that have arrived. Returns `ended` if the peer has closed its
   /// end of the socket, and `senseless` if the peer sent an invalid frame.
   State receive(FrameReceiver &receiver);
-  void close() { socket = Fd(); }
+  /// Closes the socket. What waits to be sent is dropped, and so are later frames.
+  void close();
 
   bool left = false;            ///< the peer has sent `leave`: it starts no further operations
   bool farewelled = false;      ///< the peer has sent `farewell`, its answer to this rank's `leave`

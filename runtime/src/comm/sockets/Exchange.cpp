@@ -22,13 +22,10 @@ Exchange::Exchange(uint32_t members, uint32_t self, StagingPool &pool)
 
 Exchange::~Exchange() { pool.giveBack(std::move(staging)); }
 
-bool Exchange::announce(uint32_t member, const Announcement &what) {
-  if (hasAnnounced[member])
-    return false;
+void Exchange::announce(uint32_t member, const Announcement &what) {
   hasAnnounced[member] = true;
   said[member] = what;
   --unannounced;
-  return true;
 }
 
 bool Exchange::agrees() const {

@@ -17,7 +17,8 @@ struct Transfer {
   char *at;
   uint64_t bytes;
   uint64_t moved;  ///< bytes sent or received so far
-  uint64_t posted; ///< bytes that the wire sends or receives, or has done so
+  uint64_t posted; ///< bytes that the wire sends or receives, or has done so, or that this rank
+                   ///< has lent
 };
 
 /// An operation has two phases. When all members have announced the same operation,
@@ -37,9 +38,8 @@ public:
   Exchange &operator=(const Exchange &) = delete;
   ~Exchange();
 
-  /// Records a member's announcement. Returns false if the member has already
-  /// announced the operation.
-  bool announce(uint32_t member, const Announcement &said);
+  /// Records a member's announcement. A member announces an operation once.
+  void announce(uint32_t member, const Announcement &said);
   /// Starts this rank's part of `op`. The caller must have checked `op`.
   void start(const dpc_comm_op_t &op, bool onPair);
   bool isStarted() const { return started; }

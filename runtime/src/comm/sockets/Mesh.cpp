@@ -6,6 +6,7 @@
 
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/Threads.h"
 #include "runtime/src/comm/ReduceKernels.h"
@@ -20,6 +21,8 @@ namespace dpc::sockets {
 
 namespace {
 constexpr unsigned kSequenceBits = 44;
+/// A peer that announces more operations than this before this rank starts them follows no plan.
+constexpr uint64_t kMostAhead = 1 << 16;
 } // namespace
 
 Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
@@ -34,6 +37,8 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     channels.push_back({{rank, r}, 0, true});
   for (uint32_t r = 0; r < worldSize; ++r)
     channels.push_back({{r, rank}, 1, true});
+  for (Channel &channel : channels)
+    channel.announced.resize(channel.members.size());
   for (uint32_t r = 0; r < worldSize; ++r)
     connections.emplace_back(r, std::move(sockets[r]));
   if (worldSize == 1)
@@ -120,6 +125,7 @@ void Mesh::sendPhase(uint32_t index, uint64_t sequence, Exchange &exchange) {
       Frame lent = frame;
       lent.kind = FrameKind::lend;
       lent.offset = host->lend(transfer.at, transfer.bytes);
+      transfer.posted = transfer.bytes;
       connections[peer].send(lent);
     } else if (wire)
       offer(frame, index, transfer);
@@ -147,7 +153,7 @@ void Mesh::offer(Frame frame, uint32_t index, Transfer &transfer) {
 
 bool Mesh::offerArrived(uint32_t from, const Frame &frame) {
   Transfer *transfer = transferOf(from, frame);
-  if (!wire || !transfer || frame.offset != transfer->posted ||
+  if (!transfer || frame.offset != transfer->posted || frame.length == 0 ||
       frame.length > transfer->bytes - transfer->posted)
     return false;
   pieces[++nextTicket] = {frame.channel, frame.sequence, transfer, frame.length};
@@ -158,7 +164,7 @@ bool Mesh::offerArrived(uint32_t from, const Frame &frame) {
 
 bool Mesh::lendArrived(uint32_t from, const Frame &frame) {
   Transfer *transfer = transferOf(from, frame);
-  if (!host || !host->shares(from) || !transfer || transfer->moved)
+  if (!transfer || transfer->moved)
     return false;
   const char *lent = host->borrow(frame.offset, transfer->bytes);
   if (!lent)
@@ -176,7 +182,7 @@ bool Mesh::lendArrived(uint32_t from, const Frame &frame) {
 
 bool Mesh::takenArrived(uint32_t from, const Frame &frame) {
   Transfer *transfer = transferOf(from, frame);
-  if (!host || !host->shares(from) || !transfer || transfer->moved)
+  if (!transfer || transfer->moved || !transfer->posted)
     return false;
   transfer->moved = transfer->bytes;
   return true;
@@ -292,10 +298,19 @@ dpc_status_t Mesh::check() {
   return verdict ? failure() : dpc_status_t(DPC_OK);
 }
 
+/// Whether frames of this kind move the data between this rank and `peer`. Data that moves in two
+/// ways would be counted twice.
+bool Mesh::moves(FrameKind kind, uint32_t peer) const {
+  const bool isShared = host && host->shares(peer);
+  if (kind == FrameKind::lend || kind == FrameKind::taken)
+    return isShared;
+  return !isShared && (kind == FrameKind::offer) == (wire != nullptr);
+}
+
 /// The transfer to or from the rank `from` to which a frame belongs; null if the frame is invalid.
 Transfer *Mesh::transferOf(uint32_t from, const Frame &frame) {
   const uint32_t member = memberOf(frame.channel, from);
-  if (member == DPC_NONE)
+  if (member == DPC_NONE || !moves(frame.kind, from))
     return nullptr;
   auto &open = channels[frame.channel].open;
   const auto at = open.find(frame.sequence);
@@ -317,17 +332,39 @@ bool Mesh::startArrived(uint32_t from, const Frame &frame) {
   if (member == DPC_NONE)
     return false;
   Channel &channel = channels[frame.channel];
-  if (frame.sequence < channel.started && !channel.open.count(frame.sequence))
-    return false; // this rank has already finished and removed the operation
-  Exchange &exchange = exchangeAt(channel, frame.sequence);
-  if (!exchange.announce(member, frame.said))
+  uint64_t &announced = channel.announced[member];
+  if (frame.sequence != announced || announced >= channel.started + kMostAhead ||
+      connections[from].left)
     return false;
+  ++announced;
+  Exchange &exchange = exchangeAt(channel, frame.sequence);
+  exchange.announce(member, frame.said);
   advance(frame.channel, frame.sequence, exchange);
   return true;
 }
 
+/// Handles a report or a verdict. The message comes from another process, and must not break the
+/// line that this rank prints.
+bool Mesh::failureArrived(uint32_t from, const Frame &frame, const std::string &text) {
+  const RunFailure told = {frame.guilty, frame.selfReported != 0, oneLine(text)};
+  if (told.guilty >= worldSize || text.empty())
+    return false;
+  if (frame.kind == FrameKind::report) {
+    if (rank != 0 || (told.selfReported && told.guilty != from))
+      return false;
+    publish(told);
+    return true;
+  }
+  // Each rank knows whether it has published its own failure, and then prints it.
+  if (told.selfReported && told.guilty == rank && !verdict && !(reported && reported->selfReported))
+    return false;
+  if (!verdict)
+    settle(told);
+  return true;
+}
+
 bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
-  const RunFailure told = {frame.guilty, frame.selfReported != 0, text};
+  Connection &connection = connections[from];
   switch (frame.kind) {
   case FrameKind::start:
     return startArrived(from, frame);
@@ -342,26 +379,22 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
   case FrameKind::taken:
     return takenArrived(from, frame);
   case FrameKind::beat:
-    connections[from].waitsFor = frame.waitsFor;
+    connection.waitsFor = frame.waitsFor;
     return frame.waitsFor < worldSize || frame.waitsFor == DPC_NONE;
   case FrameKind::report:
-    if (rank != 0 || told.guilty >= worldSize)
-      return false;
-    publish(told);
-    return true;
   case FrameKind::verdict:
-    if (told.guilty >= worldSize)
-      return false;
-    if (!verdict)
-      settle(told);
-    return true;
+    return failureArrived(from, frame, text);
   case FrameKind::leave:
-    connections[from].left = true;
-    connections[from].waitsFor = DPC_NONE;
-    connections[from].send(frameOf(FrameKind::farewell));
+    if (connection.left)
+      return false; // each `leave` costs memory for an answer
+    connection.left = true;
+    connection.waitsFor = DPC_NONE;
+    connection.send(frameOf(FrameKind::farewell));
     return true;
   case FrameKind::farewell:
-    connections[from].farewelled = true;
+    if (!isLeaving || connection.farewelled)
+      return false;
+    connection.farewelled = true;
     return true;
   }
   return false;
@@ -369,8 +402,7 @@ bool Mesh::arrived(uint32_t from, const Frame &frame, const std::string &text) {
 
 void Mesh::sendToAll(Frame frame, const std::string &text) {
   for (Connection &connection : connections)
-    if (connection.isOpen())
-      connection.send(frame, text);
+    connection.send(frame, text);
 }
 
 /// Writes queued frames until the sockets accept no more. The thread writes the

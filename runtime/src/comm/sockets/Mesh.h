@@ -68,7 +68,8 @@ private:
     std::vector<uint32_t> members;
     uint32_t self;
     bool onPair;
-    uint64_t started = 0; ///< number of operations that this rank has started
+    uint64_t started = 0;              ///< number of operations that this rank has started
+    std::vector<uint64_t> announced{}; ///< the same of each other member, by its announcements
     /// The operations that some member has started and for which wait() has not
     /// returned on this rank, by sequence number.
     std::map<uint64_t, Exchange> open{};
@@ -96,10 +97,12 @@ private:
   void moved(const std::vector<uint64_t> &tickets) override;
   void broke(const std::string &reason) override;
   bool leaveTogether();
+  bool moves(FrameKind kind, uint32_t peer) const;
   Transfer *transferOf(uint32_t from, const Frame &frame);
   char *placeFor(uint32_t from, const Frame &frame) override;
   bool arrived(uint32_t from, const Frame &frame, const std::string &text) override;
   bool startArrived(uint32_t from, const Frame &frame);
+  bool failureArrived(uint32_t from, const Frame &frame, const std::string &text);
 
   dpc_status_t waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
                                  const Exchange &exchange);
@@ -137,6 +140,7 @@ private:
                                       ///< timeout
   std::map<uint64_t, Piece> pieces;   ///< by ticket
   uint64_t nextTicket = 0;
+  bool isLeaving = false; ///< this rank has sent `leave`
   bool hasEnded = false;
   Fd wake;                           ///< eventfd
   std::unique_ptr<wires::Wire> wire; ///< null: data moves over the sockets

@@ -66,12 +66,14 @@ void Mesh::receiveFrom(Connection &connection) {
     return;
   connection.close();
   const std::string who = "rank " + std::to_string(connection.rank());
-  if (connection.left || verdict)
+  if (verdict)
+    return;
+  if (connection.rank() == 0 && reported)
+    return settle(*reported);
+  if (connection.left)
     return;
   if (state == Connection::State::senseless)
     publish({connection.rank(), false, who + " has sent what is no part of the run"});
-  else if (connection.rank() == 0 && reported)
-    settle(*reported);
   else
     publish({connection.rank(), false,
              who + " died: its connection ended without its leaving the run"});
@@ -87,7 +89,10 @@ void Mesh::tick(double passed) {
     lastBeat = runSeconds;
     Frame beat = frameOf(FrameKind::beat);
     beat.waitsFor = waitsFor;
-    sendToAll(beat);
+    // A peer that takes no frames would let its queue grow for ever.
+    for (Connection &connection : connections)
+      if (!connection.hasWaitingFrames())
+        connection.send(beat);
   }
   for (const Connection &connection : connections) {
     const bool isSilent =
@@ -194,6 +199,7 @@ bool Mesh::leaveTogether() {
   std::unique_lock<std::mutex> lock(mutex);
   for (Connection &connection : connections)
     connection.dropData();
+  isLeaving = true;
   sendToAll(frameOf(FrameKind::leave));
   flush();
   const bool all = changed.wait_for(lock, std::chrono::duration<double>(kLeaveSeconds), [&] {
