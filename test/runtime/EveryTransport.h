@@ -64,8 +64,11 @@ inline dpc_status_t createComm(const std::string &name, const dpc_comm_options_t
       return dpc_comm_create(name.c_str(), &options, outComm);
   if (name == "hosts")
     return createCommOfHosts(options, outComm);
-  if (findMpirun(name))
+  if (const Mpirun *mpirun = findMpirun(name)) {
+    if (mpirun->library)
+      ::setenv("DPC_MPI_LIBRARY", mpirun->library, 1);
     return dpc_comm_create("mpi", &options, outComm);
+  }
   return createDeviceTransport(name, options, outComm);
 }
 

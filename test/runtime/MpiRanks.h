@@ -15,10 +15,19 @@ namespace dpc::test {
 /// An mpirun of this machine, and the name of its transport in tests.
 struct Mpirun {
   const char *name, *program, *flags;
+  const char *library = nullptr; ///< another library than the one of this mpirun
 };
 constexpr Mpirun kMpiruns[] = {
     {"openmpi", "/usr/bin/mpirun.openmpi", "--oversubscribe --bind-to none --quiet"},
     {"mpich", "/usr/bin/mpirun.mpich", "-bind-to none"},
+// The ABI of MPI 5 over each of them (programs/MpiAbi.c).
+#ifdef ABI_OVER_OPENMPI
+    {"abi_openmpi", "/usr/bin/mpirun.openmpi", "--oversubscribe --bind-to none --quiet",
+     ABI_OVER_OPENMPI},
+#endif
+#ifdef ABI_OVER_MPICH
+    {"abi_mpich", "/usr/bin/mpirun.mpich", "-bind-to none", ABI_OVER_MPICH},
+#endif
 };
 
 /// The mpirun of a transport's name, if this machine has it; else null.

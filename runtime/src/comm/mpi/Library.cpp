@@ -94,6 +94,18 @@ Constants findOpenMpiConstants(void *library) {
           3};
 }
 
+/// Whether the library has the ABI of the standard. Its functions have the names of all others,
+/// and it has no constants that a program could look up. A library of that ABI that calls Open
+/// MPI's has its constants too, so they say nothing.
+bool isStandard(void *library, const std::string &path) {
+  if (path.find("libmpi_abi") != std::string::npos)
+    return true;
+  int major = -1, minor = -1;
+  const auto version =
+      reinterpret_cast<int (*)(int *, int *)>(::dlsym(library, "MPI_Abi_get_version"));
+  return version && version(&major, &minor) == 0 && major >= 1;
+}
+
 } // namespace
 
 std::string Library::describe(int error) const {
@@ -132,12 +144,10 @@ dpc_status_t openLibrary(Library *out) {
     return fail(DPC_INVALID, "--comm=mpi: %s has no function " #name, out->path.c_str());
   DPC_MPI_FUNCTIONS(DPC_MPI_FIND)
 #undef DPC_MPI_FIND
-  // The functions of the standard ABI have the names of all others, and it has no constants
-  // that a program could look up. So the name of its file tells it apart.
-  const bool isStandard = out->path.find("libmpi_abi") != std::string::npos;
-  out->constants = findOpenMpiConstants(library);
+  out->constants =
+      isStandard(library, out->path) ? kStandardConstants : findOpenMpiConstants(library);
   if (!out->constants.world)
-    out->constants = isStandard ? kStandardConstants : kMpichConstants;
+    out->constants = kMpichConstants;
   return DPC_OK;
 }
 
