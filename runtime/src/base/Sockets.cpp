@@ -60,7 +60,7 @@ Fd listenAtAddress(const SocketAddress &address) {
   if (fd.valid())
     ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (!fd.valid() || ::bind(fd.get(), address.get(), address.length) != 0 ||
-      ::listen(fd.get(), 128) != 0)
+      ::listen(fd.get(), SOMAXCONN) != 0)
     return Fd();
   return fd;
 }
