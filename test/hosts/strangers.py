@@ -70,10 +70,10 @@ def call(place, count, handshake):
                     connection.shutdown(socket.SHUT_WR)
                     more = receive(connection, CHALLENGE + 1)[CHALLENGE:]
                 told['served' if more else 'refused'] += 1
-        except ConnectionError:
-            told['refused'] += 1
         except TimeoutError:
             told['kept waiting'] += 1
+        except OSError:  # the other side has hung up, or nobody listens any more
+            told['refused'] += 1
     print(json.dumps(told))
 
 
@@ -150,14 +150,14 @@ class Strangers:
                     self.fail(f'nobody listens at {address}:{port}: {self.suite.ends(processes, 1)}')
                 time.sleep(0.02)
 
-    def sizes(self, place):
-        """(descriptors, KiB of memory) of the processes that know the place of the meeting: launchers and ranks."""
+    def sizes(self):
+        """(descriptors, KiB of memory) of the launchers and ranks of this test."""
         for process in filter(str.isdigit, os.listdir('/proc')):
             try:
-                with open(f'/proc/{process}/cmdline') as words, open(f'/proc/{process}/environ') as variables:
+                with open(f'/proc/{process}/cmdline') as words:
                     name = words.read()
-                    if 'strangers.py' in name or 'nsenter' in name or not (place in name or f'DPC_RENDEZVOUS={place}' in variables.read()):
-                        continue
+                if self.program not in name or 'nsenter' in name:
+                    continue
                 with open(f'/proc/{process}/status') as status:
                     memory = next((int(line.split()[1]) for line in status if line.startswith('VmRSS:')), 0)
                 yield len(os.listdir(f'/proc/{process}/fd')), memory
@@ -178,7 +178,7 @@ class Strangers:
         try:
             deadline = time.monotonic() + 120
             while callers[0].poll() is None and time.monotonic() < deadline:
-                for size in self.sizes(place):
+                for size in self.sizes():
                     most = tuple(map(max, most, size))
                 time.sleep(0.05)
             callers.append(self.hosts[2].start([*stranger, str(COUNT), self.file]))
@@ -187,9 +187,9 @@ class Strangers:
             told = [json.loads(out) for _, out, _ in self.suite.succeed(callers)]
         finally:
             silent.kill()
+            while self.world.isolated and self.hosts[2].kill('KILL', 'strangers.py'):
+                time.sleep(0.01)
             silent.communicate()
-            if self.world.isolated:
-                self.hosts[2].kill('KILL', 'strangers.py')
         if any(list(each) != ['refused'] for each in told) or sum(each['refused'] for each in told) != 2 * COUNT:
             self.fail(f'strangers: {told}')
         if not 0 < most[0] <= MOST_DESCRIPTORS or most[1] > MOST_KIB:
