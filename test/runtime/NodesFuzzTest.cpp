@@ -151,7 +151,8 @@ TEST_F(NodesFuzz, OtherMessagesToNodeZero) {
 }
 
 TEST_F(NodesFuzz, OtherMessagesToNodeOne) {
-  const std::string finish = messageOf(NodeMessageKind::finish);
+  const FinishRecord record = {0};
+  const std::string finish = messageOf(NodeMessageKind::finish, &record, sizeof record);
   EXPECT_EQ(attack(1, started() + kAlive + finish).line, "");
   attackWith(1, {started(), kAlive,
                  causeOf(NodeMessageKind::verdict, "rank 0 died:\n\tgone", DPC_PEER, 0), kAlive,
@@ -167,7 +168,7 @@ TEST_F(NodesFuzz, MessagesThatMakeNoSenseAreNamed) {
             who + senseless);
   EXPECT_EQ(attack(0, prepared() + messageOf(NodeMessageKind::ended, "x", 1)).line,
             who + senseless);
-  EXPECT_EQ(attack(0, "not a message").line, "node 1 " + senseless);
+  EXPECT_EQ(attack(0, "not a message").line, "node 1: " + senseless);
   EXPECT_EQ(attack(0, messageOf(NodeMessageKind::prepared, "x", 1)).line,
             "node 1 has another version of dpc-run");
   NodeRecord other = recordOf();

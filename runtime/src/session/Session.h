@@ -67,8 +67,8 @@ struct dpc_session {
   /// DPC_PEER, or this rank has told them already. Returns `status`.
   dpc_status_t failed(dpc_status_t status);
   /// The failure to tell the launcher, and its message. If the run had failed before this rank
-  /// did, this rank's failure may be a consequence, e.g. because rank 0 has removed a file. Then the
-  /// run's failure is the cause, and the result is DPC_PEER.
+  /// did, this rank's failure may be a consequence, e.g. because rank 0 has removed a file. Then
+  /// the run's failure is the cause, and the result is DPC_PEER.
   dpc_status_t causeOf(dpc_status_t status);
   /// Collective. If a rank passes a failure, the call fails on all ranks: the
   /// other ranks return DPC_PEER. Otherwise it is a barrier.
