@@ -122,6 +122,15 @@ static void at(enum moment now) {
     act();
 }
 
+/* An earlier operation that announces another buffer, but is equal otherwise; null if none is. */
+static const dpc_comm_op_t *find_other(const dpc_comm_op_t *op) {
+  for (unsigned i = 0; i < operations && i < 64; ++i)
+    if (earlier[i].op == op->op && earlier[i].family == op->family &&
+        earlier[i].buffer_id != op->buffer_id)
+      return &earlier[i];
+  return NULL;
+}
+
 /* Changes an operation as the armed fault says. */
 static dpc_comm_op_t change(dpc_comm_op_t op) {
   if (is("operation"))
@@ -132,10 +141,6 @@ static dpc_comm_op_t change(dpc_comm_op_t op) {
     op.dtype = DPC_I32;
   if (is("reduction"))
     op.reduction = DPC_MAX;
-  for (unsigned i = 0; is("swap") && i < operations && i < 64; ++i)
-    if (earlier[i].op == op.op && earlier[i].family == op.family && earlier[i].dtype == op.dtype &&
-        earlier[i].buffer_id != op.buffer_id)
-      return earlier[i];
   return op;
 }
 
@@ -161,13 +166,14 @@ static dpc_status_t start(dpc_comm_t *comm, const dpc_comm_op_t *op, dpc_request
   dpc_comm_op_t what = *op;
   if (!is_of_step(op))
     return real.start(comm, op, request);
-  if (armed) {
+  const dpc_comm_op_t *other = find_other(op);
+  if (armed && !(is("swap") && !other)) {
     armed = 0;
     if (is("skip")) {
       *request = DPC_NONE;
       return DPC_OK;
     }
-    what = change(what);
+    what = is("swap") ? *other : change(what);
   }
   if (operations < 64)
     earlier[operations] = *op;

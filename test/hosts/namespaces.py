@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 MARK = 'DPC_TEST_IN_NAMESPACES'
 TOOLS = ('unshare', 'nsenter', 'ip', 'mount', 'hostname')
@@ -178,14 +179,15 @@ class Network:
         path = os.path.join(folder, 'agent')
         if os.path.exists(path):
             return path  # another test may be running it
-        with open(path + '.new', 'w') as file:
+        new = f'{path}.{threading.get_ident()}'
+        with open(new, 'w') as file:
             file.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\nshift\ncase $host in\n')
             for host in self.hosts:
                 words = ' '.join(host.command('sh', '-c'))
                 file.write(f'{host.name}) exec {words} "$*" ;;\n')
             file.write('esac\necho "no host $host" >&2\nexit 1\n')
-        os.chmod(path + '.new', 0o755)
-        os.rename(path + '.new', path)
+        os.chmod(new, 0o755)
+        os.rename(new, path)
         return path
 
     def close(self):

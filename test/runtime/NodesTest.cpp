@@ -132,4 +132,22 @@ TEST(Nodes, NameTheNodeThatEndsBeforeTheStart) {
   }
 }
 
+// A rank that has lost its connections takes another one for dead, and its launcher is the first to
+// tell. The others name that rank.
+TEST(Nodes, TheRankThatMostNameIsGuilty) {
+  const auto results = withNodes([](Nodes &nodes, RankReport &report) {
+    if (agree(nodes))
+      return 8;
+    if (nodes.index() != 1)
+      ::usleep(200000);
+    nodes.tell(DPC_PEER, nodes.index() == 1 ? "rank 0 died" : "rank 1 died", /*isSymptom=*/true);
+    return finish(nodes, report);
+  });
+  ASSERT_EQ(results.size(), 3u);
+  for (const RankResult &result : results) {
+    EXPECT_EQ(result.exitCode, 1);
+    EXPECT_NE(result.message.find("rank 1 died"), std::string::npos) << result.message;
+  }
+}
+
 } // namespace

@@ -23,10 +23,14 @@ namespace dpc {
 CheckpointSaver::~CheckpointSaver() {
   if (name.empty())
     return;
+  const std::string cause = dpc_last_error();
   session.isWriting = nullptr;
   writer.finish();
   if (first() && folder.open(directory, name) == DPC_OK)
     folder.removeOwnFiles();
+  // The message stays that of the failure which ends the run. The writer may have failed only now,
+  // because rank 0 has removed the folder.
+  fail(DPC_PEER, "%s", cause.c_str());
 }
 
 /// Creates the folder in which the ranks prepare the checkpoint. Called only on rank 0.

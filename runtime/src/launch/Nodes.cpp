@@ -53,6 +53,12 @@ dpc_status_t failureOf(dpc_status_t status) {
   return isKnown ? status : dpc_status_t(DPC_PEER);
 }
 
+/// The rank with which a message begins; DPC_NONE if it begins with none.
+uint32_t guiltyRank(const char *text) {
+  unsigned rank = 0;
+  return std::sscanf(text, "rank %u", &rank) == 1 ? rank : DPC_NONE;
+}
+
 } // namespace
 
 /// The value of --frozen, for messages.
@@ -283,7 +289,8 @@ dpc_status_t Nodes::agree(NodeRecord mine, uint16_t port, NodeShare *out) {
   const Digest secret = hmacSha256(token, run.nonce.data(), run.nonce.size());
   out->token = toHex(secret.data(), secret.size());
   toldCause = toldSymptom = finished = false;
-  cause = symptom = decided = std::nullopt;
+  cause = decided = std::nullopt;
+  symptoms.clear();
   ended.assign(count, false);
   symptomAt = 0;
   for (NodeLink &link : links)
@@ -293,8 +300,8 @@ dpc_status_t Nodes::agree(NodeRecord mine, uint16_t port, NodeShare *out) {
 
 /// The node of the rank with which a message begins, as messages about ranks do.
 uint32_t Nodes::guiltyNode(const char *text) const {
-  unsigned rank = 0;
-  if (std::sscanf(text, "rank %u", &rank) != 1)
+  const uint32_t rank = guiltyRank(text);
+  if (rank == DPC_NONE)
     return own;
   const auto next = std::upper_bound(firstRanks.begin(), firstRanks.end(), rank);
   // A node without ranks has the same first rank as the next one.
@@ -324,14 +331,28 @@ void Nodes::end() {
     links[0].send(NodeMessageKind::ended, nullptr, 0);
 }
 
-/// Node 0: keeps the first cause and the first symptom.
+/// Node 0: keeps the first cause and all symptoms.
 void Nodes::consider(const NodeCause &message) {
   if (!message.isSymptom && !cause)
     cause = message;
-  if (message.isSymptom && !symptom) {
-    symptom = message;
+  if (!message.isSymptom || symptoms.size() == count)
+    return; // a launcher sends one symptom
+  if (symptoms.empty())
     symptomAt = monotonicSeconds();
-  }
+  symptoms.push_back(message);
+}
+
+/// The first symptom that names the rank which most symptoms name. A rank that has lost its
+/// connections takes the others for dead, but all others name that rank.
+const NodeCause &Nodes::mostFrequentSymptom() const {
+  const auto frequency = [this](const NodeCause &one) {
+    return std::count_if(symptoms.begin(), symptoms.end(), [&](const NodeCause &other) {
+      return guiltyRank(other.text) == guiltyRank(one.text);
+    });
+  };
+  return *std::max_element(
+      symptoms.begin(), symptoms.end(),
+      [&](const NodeCause &a, const NodeCause &b) { return frequency(a) < frequency(b); });
 }
 
 /// Returns false if the message makes no sense.
@@ -405,14 +426,14 @@ void Nodes::decide(double now) {
   const bool isSuspicious = std::any_of(links.begin() + 1, links.end(), [&](const NodeLink &link) {
     return !link.isLost() && now - link.heardAt() > kSuspiciousPart * silentSeconds;
   });
-  const bool isSymptomDue = symptom && now - symptomAt > kSymptomSeconds && !isSuspicious;
+  const bool isSymptomDue = !symptoms.empty() && now - symptomAt > kSymptomSeconds && !isSuspicious;
   if (!decided && (cause || isSymptomDue)) {
-    decided = cause ? cause : symptom;
+    decided = cause ? *cause : mostFrequentSymptom();
     for (NodeLink &link : links)
       link.send(NodeMessageKind::verdict, *decided);
   }
   const bool allEnded = std::all_of(ended.begin(), ended.end(), [](bool is) { return is; });
-  if (!allEnded || finished || (symptom && !decided))
+  if (!allEnded || finished || (!symptoms.empty() && !decided))
     return;
   for (NodeLink &link : links)
     link.send(NodeMessageKind::finish, FinishRecord{anyLost});

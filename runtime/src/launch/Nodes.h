@@ -98,6 +98,7 @@ private:
   void noticeSilence(double now);
   void lose(uint32_t node, const char *text);
   void decide(double now);
+  const NodeCause &mostFrequentSymptom() const;
   void consider(const NodeCause &cause);
 
   uint32_t own = 0, count = 1;
@@ -108,7 +109,8 @@ private:
   std::vector<uint32_t> firstRanks; ///< of each node
 
   bool toldCause = false, toldSymptom = false;
-  std::optional<NodeCause> cause, symptom; ///< on node 0: the first one of each
+  std::optional<NodeCause> cause;  ///< on node 0: the first one
+  std::vector<NodeCause> symptoms; ///< on node 0: the first one of each node, in their order
   double symptomAt = 0;
   std::optional<NodeCause> decided;
   std::vector<bool> ended; ///< on node 0

@@ -64,19 +64,26 @@ void Mesh::receiveFrom(Connection &connection) {
   const Connection::State state = connection.receive(*this);
   if (state == Connection::State::open)
     return;
-  connection.close();
   const std::string who = "rank " + std::to_string(connection.rank());
+  if (state == Connection::State::senseless && !verdict && !connection.left) {
+    // The peer must learn the failure before its connection ends, which it would take for the death
+    // of this rank.
+    RunFailure failure = {connection.rank(), false, who + " has sent what is no part of the run"};
+    if (connection.rank() == 0)
+      settle(std::move(failure));
+    else
+      publish(std::move(failure));
+    connection.flush();
+  }
+  connection.close();
   if (verdict)
     return;
   if (connection.rank() == 0 && reported)
     return settle(*reported);
-  if (connection.left)
+  if (connection.left || state == Connection::State::senseless)
     return;
-  if (state == Connection::State::senseless)
-    publish({connection.rank(), false, who + " has sent what is no part of the run"});
-  else
-    publish({connection.rank(), false,
-             who + " died: its connection ended without its leaving the run"});
+  publish(
+      {connection.rank(), false, who + " died: its connection ended without its leaving the run"});
 }
 
 /// Sends a heartbeat. Finds ranks that are frozen, and settles a reported failure
