@@ -9,23 +9,24 @@ import subprocess
 import sys
 import time
 
+import namespaces
+import runs
+
 MESH = ['--mesh=data=6']
 SECONDS = 20  # of a check, on a busy machine
 COUNT_ROW = r'^ *{} +\S+ .* {}$'
 
 
 class Checks:
-    """`suite` is the module test/hosts/run."""
-
-    def __init__(self, world, suite):
-        self.world, self.suite, self.hosts = world, suite, world.hosts
-        self.data = os.path.join(suite.interp.MODELS, 'gpt2', 'data.npz')
+    def __init__(self, world):
+        self.world, self.hosts = world, world.hosts
+        self.data = os.path.join(runs.interp.MODELS, 'gpt2', 'data.npz')
 
     def program(self, *options):
         return self.world.program('gpt2', [*MESH, *options])
 
     def fail(self, text):
-        raise self.suite.Failed(text)
+        raise runs.Failed(text)
 
     def wrapper(self, program, script):
         """A file that runs a script and then becomes the program."""
@@ -43,7 +44,7 @@ class Checks:
 
     def finish(self, processes, code=1):
         begin = time.monotonic()
-        results = self.suite.ends(processes)
+        results = runs.ends(processes)
         if time.monotonic() - begin > SECONDS:
             self.fail(f'takes {time.monotonic() - begin:.1f} s')
         for index, (got, out, error) in enumerate(results):
@@ -84,7 +85,7 @@ class Checks:
 
     def absent(self, processes, texts):
         """The launchers do not meet, or cannot start ranks. Each host says one line."""
-        self.suite.expect(self.finish(processes), 1, texts)
+        runs.expect(self.finish(processes), 1, texts)
 
     def token(self, mode, text, note):
         path = self.world.path('token', 'check', oct(mode))
@@ -97,7 +98,7 @@ class Checks:
         self.absent(processes, [others, text, others])
 
     def unknown_name(self):
-        place, unknown = self.world.rendezvous(), f'tcp://no-host.invalid:{self.suite.PORT}'
+        place, unknown = self.world.rendezvous(), f'tcp://no-host.invalid:{runs.PORT}'
         processes = [self.world.launch(rendezvous=unknown if index == 1 else place, hosts=[host], nodes=3, indices=[index],
                                        each=lambda _: ['--check', self.program(), f'--data={self.data}'])[0]
                      for index, host in enumerate(self.hosts)]
@@ -139,7 +140,7 @@ class Checks:
         version = re.search(rb'a program of (dpc [0-9.]+)', subprocess.run([self.program(), '--version'], capture_output=True).stdout)[1]
         other = self.world.path('check', 'runtime')
         with open(other, 'wb') as file:
-            file.write(self.suite.read(self.program()).replace(version + b'\0', version[:-1] + b'9\0'))
+            file.write(runs.read(self.program()).replace(version + b'\0', version[:-1] + b'9\0'))
         os.chmod(other, 0o755)
         self.named(self.launch(commands={1: [other, f'--data={self.data}']}), 1, r'has dpc [0-9.]+9, rank 0 \(.*\) has dpc [0-9.]+', (2, 3))
 
@@ -229,10 +230,10 @@ class Checks:
     def mpirun(self, name, code, script, *wanted, **variables):
         """Ranks under an mpirun over MPI. `script` runs on each host before the program begins."""
         world = self.world
-        command = [name, '-n', '6', *self.suite.MPIRUNS[name](world, variables), 'sh', '-c', f'{script}; exec "$0" "$@"', self.program(),
+        command = [name, '-n', '6', *runs.MPIRUNS[name](world, variables), 'sh', '-c', f'{script}; exec "$0" "$@"', self.program(),
                    '--check', f'--data={self.data}', '--comm=mpi']
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.suite.namespaces.environment(OMPI_ALLOW_RUN_AS_ROOT='1',
+                                   env=namespaces.environment(OMPI_ALLOW_RUN_AS_ROOT='1',
                                                                          OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', **variables))
         results = self.finish([process], code)
         self.table(results[0][1], *wanted)
@@ -261,19 +262,19 @@ class Checks:
                             ('no folder in common', lambda: self.unshared_folder(False)),
                             ('other folders of one name', lambda: self.unshared_folder(True))):
             yield name, check if self.world.isolated else None
-        for name in self.suite.mpiruns(self.world):
+        for name in runs.mpiruns(self.world):
             yield f'passes under {name}', lambda name=name: self.mpirun(
                 name, 0, ':', '^a run can start: 6 ranks on 3 hosts', '^over mpi, ')
             yield f'no MPI under {name}', lambda name=name: self.mpirun(
                 name, 1, '[ $(hostname) != host-B ] || export DPC_MPI_LIBRARY=libmissing.so',
                 r'^ranks 2, 3 \(host-B\): --comm=mpi: DPC_MPI_LIBRARY: libmissing.so', **self.meeting())
-        if len(self.suite.mpiruns(self.world)) == 2:
+        if len(runs.mpiruns(self.world)) == 2:
             yield 'another MPI', lambda: self.mpirun(
                 'mpirun.openmpi', 1, '[ $(hostname) != host-B ] || export DPC_MPI_LIBRARY=libmpich.so.12',
                 r'^ranks 2, 3 \(host-B\): has MPICH .*, rank 0 \(host-A\) has Open MPI', **self.meeting())
 
 
-def tests(world, suite):
+def tests(world):
     """Names and functions. A check that needs hosts of its own, which this machine does not make, has no function."""
-    for name, check in Checks(world, suite).cases():
+    for name, check in Checks(world).cases():
         yield f'check {name}', check

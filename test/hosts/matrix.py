@@ -12,6 +12,7 @@ import threading
 import time
 
 import namespaces
+import runs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -86,15 +87,13 @@ class Outcome:
 
 
 class Matrix:
-    """`suite` is the module test/hosts/run."""
-
-    def __init__(self, world, suite):
-        self.world, self.suite = world, suite
-        self.data = os.path.join(suite.interp.MODELS, 'gpt2', 'data.npz')
-        self.mpiruns, self.lock = itertools.cycle(suite.mpiruns(world)), threading.Lock()
+    def __init__(self, world):
+        self.world = world
+        self.data = os.path.join(runs.interp.MODELS, 'gpt2', 'data.npz')
+        self.mpiruns, self.lock = itertools.cycle(runs.mpiruns(world)), threading.Lock()
 
     def fail(self, text):
-        raise self.suite.Failed(text)
+        raise runs.Failed(text)
 
     def command(self, stem, out):
         return [stem, '--data=' + self.data, f'--steps={STEPS}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
@@ -105,8 +104,8 @@ class Matrix:
         stem = self.world.path('matrix', *(option.strip('-') for option in layout))
         if os.path.exists(stem + '.safetensors'):
             return stem
-        flags = self.suite.interp.CASES['gpt2'][0]
-        model = os.path.join(self.suite.interp.MODELS, 'gpt2', 'model.onnx')
+        flags = runs.interp.CASES['gpt2'][0]
+        model = os.path.join(runs.interp.MODELS, 'gpt2', 'model.onnx')
         self.world.runner.tool('dpc-compile', model, *flags, *layout, '--emit=object', '-o', stem + '.o')
         libraries = os.path.join(self.world.tools, '..', 'lib')
         subprocess.run([os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
@@ -121,7 +120,7 @@ class Matrix:
         if wire == 'tcp':
             return self.world.launch(*self.command(stem, out), rendezvous=place, **variables)
         name = next(self.mpiruns)
-        command = [name, '-n', '6', *self.suite.MPIRUNS[name](self.world, variables), *self.command(stem, out), '--comm=mpi']
+        command = [name, '-n', '6', *runs.MPIRUNS[name](self.world, variables), *self.command(stem, out), '--comm=mpi']
         root = dict(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
         return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env=namespaces.environment(**root, **variables))]
@@ -169,7 +168,7 @@ class Matrix:
         """Fails unless the run ended as it must."""
         host, isRight = rank // 2, False
         if os.path.exists(out + '.safetensors'):
-            isRight = self.suite.read(out + '.safetensors') == self.suite.read(stem + '.safetensors')
+            isRight = runs.read(out + '.safetensors') == runs.read(stem + '.safetensors')
         launchers = range(len(outcome.codes))
         # A dead launcher says nothing, and a host that is cut off may say that it sees no other one.
         silent = [host] if kind in ('launcher', 'link') and wire == 'tcp' else []
@@ -218,11 +217,11 @@ class Matrix:
             self.fail(f'launcher {index} does not name rank {rank} in one line: {text.strip()[-600:]}')
 
 
-def tests(world, suite, links):
+def tests(world, links):
     """(name, check) of the faults of links between hosts, which disturb other runs, or of all other faults. The check of a fault that
     cannot happen is None."""
-    matrix, isLong = Matrix(world, suite), bool(os.environ.get('DPC_LONG'))
-    wires = WIRES if suite.mpiruns(world) else WIRES[:1]
+    matrix, isLong = Matrix(world), bool(os.environ.get('DPC_LONG'))
+    wires = WIRES if runs.mpiruns(world) else WIRES[:1]
     for number, (kind, (rank, moment, wire)) in enumerate(itertools.product(KINDS, itertools.product(RANKS, MOMENTS, WIRES))):
         if wire not in wires or not (isLong or (number + number // 36) % 8 == 0) or (kind == 'link') != links:
             continue
@@ -232,3 +231,11 @@ def tests(world, suite, links):
     if not links:
         yield ('faults count in rank 3, after which rank 5 has a failure of its own',
                lambda: matrix.check('tcp', 'count', 3, 'collective', DPC_TEST_LATE_RANK='5'))
+
+
+def faults_of_links(world):
+    return tests(world, links=True)
+
+
+def faults_of_ranks(world):
+    return tests(world, links=False)

@@ -17,6 +17,7 @@ import signal
 import time
 
 import matrix
+import runs
 
 LONG = bool(os.environ.get('DPC_LONG'))
 KILLS, KILL_SEEDS = 8, 25 if LONG else 1
@@ -62,19 +63,19 @@ def logged(log):
 
 
 class Disturbed:
-    """One run that the test kills and starts again. `suite` is the module test/hosts/run."""
+    """One run that the test kills and starts again."""
 
-    def __init__(self, world, suite, program, folder, rng):
-        self.world, self.suite, self.program, self.folder, self.rng = world, suite, program, folder, rng
+    def __init__(self, world, program, folder, rng):
+        self.world, self.program, self.folder, self.rng = world, program, folder, rng
         self.out, self.history = os.path.join(folder, 'run'), []
         self.processes, self.killed, self.dying = [], set(), []
         self.start()
 
     def fail(self, text):
-        raise self.suite.Failed(f'{text}, after {"; ".join(self.history) or "nothing"}')
+        raise runs.Failed(f'{text}, after {"; ".join(self.history) or "nothing"}')
 
     def start(self):
-        data = '--data=' + os.path.join(self.suite.interp.MODELS, 'gpt2', 'data.npz')
+        data = '--data=' + os.path.join(runs.interp.MODELS, 'gpt2', 'data.npz')
         self.processes = self.world.launch(
             self.program, data, f'--steps={STEPS}', f'--log={self.out}.jsonl', f'--save-params={self.out}.safetensors',
             f'--checkpoint={self.out}.checkpoint', f'--checkpoint-every={EVERY}', *(['--resume'] if self.history else []),
@@ -145,8 +146,8 @@ class Disturbed:
 
     def finish_within(self, seconds):
         try:
-            return self.suite.ends(self.processes, seconds)
-        except self.suite.Failed as error:
+            return runs.ends(self.processes, seconds)
+        except runs.Failed as error:
             self.fail(f'the run {error}')
 
     def finish(self):
@@ -157,11 +158,11 @@ class Disturbed:
 
 
 class Soak:
-    def __init__(self, world, suite):
-        self.world, self.suite, self.matrix = world, suite, matrix.Matrix(world, suite)
+    def __init__(self, world):
+        self.world, self.matrix = world, matrix.Matrix(world)
 
     def fail(self, text):
-        raise self.suite.Failed(text)
+        raise runs.Failed(text)
 
     def folder(self, *words):
         path = self.world.path('soak', *words)
@@ -198,11 +199,11 @@ class Soak:
         program = self.world.program('gpt2', LAYOUTS[seed % len(LAYOUTS)])
         whole = program + '.soaked'
         if not os.path.exists(whole + '.safetensors'):
-            self.world.runner.tool('dpc-run', program, '--data=' + os.path.join(self.suite.interp.MODELS, 'gpt2', 'data.npz'),
+            self.world.runner.tool('dpc-run', program, '--data=' + os.path.join(runs.interp.MODELS, 'gpt2', 'data.npz'),
                                    f'--steps={STEPS}', f'--log={whole}.jsonl', f'--save-params={whole}.safetensors')
         left = KILLS
         while left:
-            run = Disturbed(self.world, self.suite, program, self.folder('kills', seed, left), rng)
+            run = Disturbed(self.world, program, self.folder('kills', seed, left), rng)
             for step in sorted(rng.sample(range(1, STEPS * 9 // 10), left)):
                 # Every fourth kill comes while the run starts.
                 if not run.disturb(rng.choice(KINDS), rng.randrange(6), step if rng.randrange(4) else None):
@@ -210,7 +211,7 @@ class Soak:
                 left -= 1
             run.finish()
             for same, what in ((self.losses(run.out) == self.losses(whole), 'losses'),
-                               (self.suite.read(run.out + '.safetensors') == self.suite.read(whole + '.safetensors'), 'parameters')):
+                               (runs.read(run.out + '.safetensors') == runs.read(whole + '.safetensors'), 'parameters')):
                 if not same:
                     run.fail(f'other {what}')
             if strangers(run.folder):
@@ -226,8 +227,8 @@ class Soak:
         """A further run in the folder of a dead one, which removes what that has left, and has the results of a run without a fault."""
         out, program = os.path.join(folder, 'run'), self.matrix.program(kind)
         resumes = ['--resume'] if os.path.exists(out + '.checkpoint') else []
-        self.suite.succeed(self.world.launch(*self.matrix.command(program, out), *resumes))
-        if kind not in matrix.VALUES and self.suite.read(out + '.safetensors') != self.suite.read(program + '.safetensors'):
+        runs.succeed(self.world.launch(*self.matrix.command(program, out), *resumes))
+        if kind not in matrix.VALUES and runs.read(out + '.safetensors') != runs.read(program + '.safetensors'):
             self.fail('the next run has other parameters')
         if strangers(folder):
             self.fail(f'the next run leaves {strangers(folder)}')
@@ -242,7 +243,7 @@ class Soak:
 
         def each(check, arguments):
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as executor:
-                verdicts = executor.map(lambda words: self.suite.judge(' '.join(map(str, words[1:])), lambda: check(*words)), arguments)
+                verdicts = executor.map(lambda words: runs.judge(' '.join(map(str, words[1:])), lambda: check(*words)), arguments)
                 failures.extend(f'{name}: {why}' for name, why in verdicts if why)
 
         each(self.fault, drawn)
@@ -251,9 +252,9 @@ class Soak:
             self.fail('; '.join(failures))
 
 
-def tests(world, suite):
+def tests(world):
     """Names and functions."""
-    soak = Soak(world, suite)
+    soak = Soak(world)
     for seed in range(1, KILL_SEEDS + 1):
         yield f'soak kills {seed}', lambda seed=seed: soak.clean(soak.kills, seed)
     for seed in range(1, FAULT_SEEDS + 1):

@@ -19,6 +19,8 @@ import sys
 import threading
 import time
 
+import runs
+
 MAGIC = 0x3176647263706401
 KNOCK, CHALLENGE, HELLO = 40, 72, 96  # bytes of the messages of a handshake
 COUNT = 10000 if os.environ.get('DPC_LONG') else 1000
@@ -92,15 +94,13 @@ def stay_silent(place):
 
 
 class Strangers:
-    """`suite` is the module test/hosts/run."""
-
-    def __init__(self, world, suite):
-        self.world, self.suite, self.hosts = world, suite, world.hosts
+    def __init__(self, world):
+        self.world, self.hosts = world, world.hosts
         self.program = world.program('gpt2', ['--mesh=data=6'])
         self.file = world.path('handshake')
 
     def fail(self, text):
-        raise self.suite.Failed(text)
+        raise runs.Failed(text)
 
     def record(self):
         """Writes what the launcher of node 1 says in the handshake of another run with the same token."""
@@ -147,7 +147,7 @@ class Strangers:
                 return socket.create_connection((address, port), timeout=1).close()
             except OSError:
                 if time.monotonic() > deadline or any(process.poll() is not None for process in processes):
-                    self.fail(f'nobody listens at {address}:{port}: {self.suite.ends(processes, 1)}')
+                    self.fail(f'nobody listens at {address}:{port}: {runs.ends(processes, 1)}')
                 time.sleep(0.02)
 
     def sizes(self):
@@ -183,8 +183,8 @@ class Strangers:
                 time.sleep(0.05)
             callers.append(self.hosts[2].start([*stranger, str(COUNT), self.file]))
             processes += late()
-            results = self.suite.succeed(processes)
-            told = [json.loads(out) for _, out, _ in self.suite.succeed(callers)]
+            results = runs.succeed(processes)
+            told = [json.loads(out) for _, out, _ in runs.succeed(callers)]
         finally:
             silent.kill()
             while self.world.isolated and self.hosts[2].kill('KILL', 'strangers.py'):
@@ -198,28 +198,28 @@ class Strangers:
 
     def at_launchers(self):
         place, out = self.world.rendezvous(), self.program + '.strangers'
-        command = self.suite.training(self.world, 'gpt2', self.program, out)
+        command = runs.training(self.world, 'gpt2', self.program, out)
 
         def launch(first, last):
             return self.world.launch(*command, hosts=self.hosts[first:last], indices=range(first, last), nodes=3, rendezvous=place)
 
         self.intrude(place, lambda: launch(0, 2), lambda: launch(2, 3))
-        self.suite.compare(self.suite.left(out), self.suite.one_host(self.world, 'gpt2', self.program))
+        runs.compare(runs.left(out), runs.one_host(self.world, 'gpt2', self.program))
 
     def at_ranks(self):
         place, out = self.world.rendezvous(), self.program + '.strangers-ranks'
-        command = self.suite.training(self.world, 'gpt2', self.program, out) + ([] if self.world.isolated else ['--comm=sockets'])
+        command = runs.training(self.world, 'gpt2', self.program, out) + ([] if self.world.isolated else ['--comm=sockets'])
 
         def start(first, last):
             return [self.hosts[rank // 2].start(command, RANK=str(rank), WORLD_SIZE='6', LOCAL_WORLD_SIZE='2', DPC_RENDEZVOUS=place,
                                                 DPC_TOKEN_FILE=self.world.token) for rank in range(first, last)]
 
         self.intrude(place, lambda: start(0, 4), lambda: start(4, 6))
-        self.suite.compare(self.suite.left(out), self.suite.one_host(self.world, 'gpt2', self.program))
+        runs.compare(runs.left(out), runs.one_host(self.world, 'gpt2', self.program))
 
 
-def tests(world, suite):
-    strangers = Strangers(world, suite)
+def tests(world):
+    strangers = Strangers(world)
     yield 'strangers where launchers meet', strangers.at_launchers
     yield 'strangers where ranks meet', strangers.at_ranks
 

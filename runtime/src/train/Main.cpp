@@ -84,14 +84,16 @@ int finish(dpc_status_t status, bool report) {
 }
 
 /// The cause of a failure that only this rank has, with the rank's number if the user could not
-/// tell it: if the launcher is not dpc-run, or the run has several hosts.
+/// tell it: if the launcher is not dpc-run, or the run has several hosts, and the cause speaks of no
+/// rank.
 std::string causeOfRank(const dpc_session &session, const std::string &cause) {
   const RunPage *page = runPage();
   const uint32_t ranks = session.program.world_size;
-  const std::string name = "rank " + std::to_string(session.options.rank);
   const bool isOwn = session.published || !session.comm;
   const bool isKnown = ranks == 1 || (page && page->ranks >= ranks);
-  return !isOwn || isKnown || cause.find(name) != std::string::npos ? cause : name + ": " + cause;
+  return !isOwn || isKnown || cause.find("rank") != std::string::npos
+             ? cause
+             : "rank " + std::to_string(session.options.rank) + ": " + cause;
 }
 
 /// Prints text that the user asked for.
