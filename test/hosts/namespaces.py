@@ -208,6 +208,7 @@ class Loopback:
     class Host:
         def __init__(self, index):
             self.index, self.address, self.second = index, f'127.0.0.{index + 2}', f'127.0.1.{index + 2}'
+            self.name = os.uname().nodename  # of all of them
 
         def add_second(self):
             pass  # each address of 127.0.0.0/8 is one of this machine

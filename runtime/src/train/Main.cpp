@@ -84,7 +84,7 @@ int finish(dpc_status_t status, bool report) {
 }
 
 /// The cause of a failure that only this rank has, with the rank's number if the user could not
-/// tell it: if the launcher is not dpc-run, or the run has several hosts, and the cause speaks of no
+/// tell it: if the launcher is not dpc-run, or the run has several hosts, and the cause names no
 /// rank.
 std::string causeOfRank(const dpc_session &session, const std::string &cause) {
   const RunPage *page = runPage();
