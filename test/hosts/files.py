@@ -5,9 +5,23 @@ import re
 
 from runs import ends, expect, Failed, interp, read, STEPS, training
 
+OWN = '/dev/shm/files'
+
 
 def files(world):
-    """Hosts with other files under one path. The folder /dev/shm is each host's own."""
+    """Removes the files of the hosts after each test."""
+    def cleaned(check):
+        try:
+            check()
+        finally:
+            for host in world.hosts:
+                host.do(f'rm -rf {OWN}')
+
+    yield from ((name, lambda check=check: cleaned(check)) for name, check in cases(world))
+
+
+def cases(world):
+    """Hosts with other files under one path. OWN is each host's own."""
     program, hosts = world.program('gpt2', ['--mesh=data=6']), world.hosts
     source = os.path.join(interp.MODELS, 'gpt2', 'data.npz')
     names = [re.escape(host.name) for host in hosts]
@@ -26,7 +40,7 @@ def files(world):
             raise Failed(f'makes steps: {read(log)}')
 
     def lacking(guilty):
-        path = f'/dev/shm/lacking-{guilty}/data.npz'
+        path = f'{OWN}/lacking-{guilty}/data.npz'
         for host in hosts:
             if host.index != guilty:
                 put(host, path)
@@ -35,7 +49,7 @@ def files(world):
                data=path)
 
     def other(change, text):
-        path = f'/dev/shm/other-{next(numbers)}/data.npz'
+        path = f'{OWN}/other-{next(numbers)}/data.npz'
         for host in hosts:
             put(host, path, change.format(path) if host.index == 2 else '')
         refuse(1, 2, rf'host {names[2]} \(ranks 4-5\): {path} has {text}', data=path)
@@ -78,11 +92,11 @@ def files(world):
 
     def checkpoint():
         """A host has an older copy of the checkpoint to go on from."""
-        path = f'/dev/shm/old-{next(numbers)}'
+        path = f'{OWN}/old-{next(numbers)}'
         command = training(world, 'gpt2', program, f'{out}.old')
         world.runner.tool('dpc-run', *command, '--comm=local')
         for host in hosts:
-            host.do(f'cp -r {out}.old.checkpoint {path}')
+            host.do(f'mkdir -p {OWN} && cp -r {out}.old.checkpoint {path}')
         hosts[1].do(f'rm -r {path}/step-{STEPS}')
         refuse(5, 1, rf'host {names[1]} \(ranks 2-3\) lacks the file {path}/step-{STEPS}/', f'--resume={path}',
                f'--checkpoint={out}.new')
