@@ -5,6 +5,7 @@
 //                                          collectives take turns
 //   dpc-bench-collectives RANKS --serve    all-reduce contender of the
 //                                          scoreboard: RUN bytes iters, QUIT
+#include "bench/Memory.h"
 #include "dpc/action.h"
 #include "dpc/comm.h"
 
@@ -16,7 +17,6 @@
 #include <ctime>
 #include <sched.h>
 #include <string>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,15 +162,6 @@ dpc_status_t serve(Rank &rank) {
   }
 }
 
-char *allocate(uint64_t bytes) {
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return nullptr;
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  std::memset(memory, 0, bytes);
-  return static_cast<char *>(memory);
-}
-
 int run(uint32_t ranks, uint32_t self, const std::string &rendezvous, bool serves) {
   cpu_set_t set, one;
   sched_getaffinity(0, sizeof set, &set);
@@ -205,8 +196,8 @@ int run(uint32_t ranks, uint32_t self, const std::string &rendezvous, bool serve
   if (status == DPC_OK) {
     rank.shared = static_cast<float *>(memoryAt);
     rank.command = static_cast<uint64_t *>(commandAt);
-    rank.from = serves ? nullptr : allocate(kLargest);
-    rank.to = serves ? nullptr : allocate(kLargest);
+    rank.from = serves ? nullptr : dpc::bench::allocate(kLargest);
+    rank.to = serves ? nullptr : dpc::bench::allocate(kLargest);
     std::memset(rank.shared, 0, kLargest);
     status = serves ? serve(rank) : table(rank);
   }
