@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """All-reduces of f32 between two hosts made of namespaces, dpc's beside those of others.
 
-  bench/hosts.py [network] [groups] [--rounds=N] [--least=KiB] [--most=KiB]
+  bench/hosts.py [network] [groups] [mpi] [--rounds=N] [--least=KiB] [--most=KiB]
 
 `network`: one rank on each host. dpc over TCP (sockets) and over Gloo, Gloo's own algorithms, and a socket through which each rank sends and
 receives the bytes of the buffer once, as an all-reduce of two ranks must at least. `groups`: two ranks on each host, all-reduces of the
-groups of one host's ranks in a run over both hosts (auto/2), and in a run of 4 ranks on one host (local/2). Without words, all.
+groups of one host's ranks in a run over both hosts (auto/2), and in a run of 4 ranks on one host (local/2). `mpi`: one rank
+on each host under each mpirun, dpc over MPI and MPI_Allreduce. Without words, all.
 
 The contenders take turns, in N rounds after one that is not counted. Prints medians in us, and ratios. Needs root or user namespaces.
 """
@@ -19,10 +20,12 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, 'test/hosts'))
+import mpiruns  # noqa: E402
 import namespaces  # noqa: E402
 
 DRIVER = os.path.join(os.environ.get('DPC_BIN', os.path.join(ROOT, 'build/release/bin')), 'dpc-bench-hosts')
 GLOO = 'gloo-ring', 'gloo-bcube', 'gloo-ring-chunked', 'gloo-halving'
+GLOO_LIBRARY = os.path.join(os.path.dirname(DRIVER), '../lib/libdpc_gloo.so')
 PORT = 29600
 BLOCK, MOST_TIMES = 64 << 20, 200  # a block of runs moves about so many bytes, in at most so many runs
 
@@ -70,6 +73,11 @@ def on_hosts(way, folder, hosts):
         host.start([DRIVER, way, folder, str(rank), str(len(hosts)), host.address, place], DPC_TOKEN=token) for rank, host in enumerate(hosts)])
 
 
+def under_mpirun(way, folder, name, world):
+    """A contender with a rank on each host, started by an mpirun."""
+    return Contender(way, folder, len(world.hosts), lambda: [mpiruns.start(name, world, folder, [DRIVER, way, folder], each=1)])
+
+
 def medians(contenders, sizes, rounds):
     """Yields each size with the median of each contender, by its name."""
     for size in sizes:
@@ -94,19 +102,29 @@ def table(title, contenders, sizes, rounds, ratios):
         print(f'{size >> 10:8}', *words, flush=True)
 
 
-def network(hosts, folder, sizes, rounds):
-    ways = ['sockets', 'gloo', *GLOO, 'socket']
-    table('2 hosts x 1 rank', [on_hosts(way, folder, hosts) for way in ways], sizes, rounds, {
-        'sockets/best': ('sockets', GLOO), 'gloo/best': ('gloo', GLOO), 'sockets/socket': ('sockets', ['socket'])})
+def network(world, folder, sizes, rounds):
+    ways, ratios = ['sockets', 'socket'], {'sockets/socket': ('sockets', ['socket'])}
+    if os.path.exists(GLOO_LIBRARY):  # else Gloo was not there when dpc was built
+        ways += ['gloo', *GLOO]
+        ratios.update({'sockets/best': ('sockets', GLOO), 'gloo/best': ('gloo', GLOO)})
+    table('2 hosts x 1 rank', [on_hosts(way, folder, world.hosts) for way in ways], sizes, rounds, ratios)
 
 
-def groups(hosts, folder, sizes, rounds):
-    spans = on_hosts('auto/2', folder, [host for host in hosts for _ in range(2)])
-    table('2 x 2 ranks, in groups of one host', [spans, on_hosts('local/2', folder, hosts[:1] * 4)], sizes, rounds, {
+def groups(world, folder, sizes, rounds):
+    spans = on_hosts('auto/2', folder, [host for host in world.hosts for _ in range(2)])
+    table('2 x 2 ranks, in groups of one host', [spans, on_hosts('local/2', folder, world.hosts[:1] * 4)], sizes, rounds, {
         'auto/local': ('auto/2', ['local/2'])})
 
 
-PARTS = {'network': network, 'groups': groups}
+def mpi(world, folder, sizes, rounds):
+    for name in mpiruns.found():
+        own = os.path.join(folder, name)
+        os.mkdir(own)
+        table(f'2 hosts x 1 rank, {name}', [under_mpirun(way, own, name, world) for way in ('mpi', 'MPI_Allreduce')], sizes, rounds, {
+            'mpi/MPI_Allreduce': ('mpi', ['MPI_Allreduce'])})
+
+
+PARTS = {'network': network, 'groups': groups, 'mpi': mpi}
 
 
 def main():
@@ -126,7 +144,7 @@ def main():
     # The hosts have their own /tmp, but all of them see the folder of the programs.
     with tempfile.TemporaryDirectory(dir=os.path.dirname(DRIVER), prefix='hosts-') as folder, namespaces.Network(2, folder) as world:
         for part in options.parts or PARTS:
-            PARTS[part](world.hosts, folder, sizes, options.rounds)
+            PARTS[part](world, folder, sizes, options.rounds)
 
 
 main()

@@ -38,6 +38,8 @@ public:
 std::unique_ptr<Contender> makeDpc(const Start &start);
 /// Two ranks that exchange over one connection the bytes that an all-reduce moves at least.
 std::unique_ptr<Contender> makeSocket(const Start &start);
+/// MPI_Allreduce of the MPI whose mpirun has started this rank: Open MPI or MPICH.
+std::unique_ptr<Contender> makeMpi(const Start &start);
 /// An algorithm of Gloo: "gloo-ring", "gloo-bcube", "gloo-ring-chunked", "gloo-halving". Null for
 /// another name, or if Gloo was not found when this was built.
 std::unique_ptr<Contender> makeGloo(const Start &start);

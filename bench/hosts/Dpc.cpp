@@ -16,7 +16,7 @@ public:
   explicit Dpc(const Start &start) : start(start) {
     const size_t slash = start.way.find('/');
     const std::string transport = start.way.substr(0, slash);
-    const std::string rendezvous = "tcp://" + start.place;
+    const std::string rendezvous = start.place.empty() ? "" : "tcp://" + start.place;
     size = slash == std::string::npos
                ? start.ranks
                : static_cast<uint32_t>(std::atoi(start.way.c_str() + slash + 1));

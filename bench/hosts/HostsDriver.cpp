@@ -1,6 +1,7 @@
 // One rank of a contender of hosts.py, an all-reduce over hosts.
 //
 //   dpc-bench-hosts WAY FOLDER RANK RANKS ADDRESS PLACE
+//   mpirun .. dpc-bench-hosts WAY FOLDER
 //
 // The rank reads lines "RUN bytes times" from the pipe FOLDER/WAY.RANK, in whose name "-" stands
 // for "/". Rank 0 answers each with a line `DONE {"s": seconds}` on its standard output. Another
@@ -26,6 +27,8 @@ namespace {
 std::unique_ptr<Contender> make(const Start &start) {
   if (start.way == "socket")
     return makeSocket(start);
+  if (start.way == "MPI_Allreduce")
+    return makeMpi(start);
   if (start.way.rfind("gloo-", 0) == 0)
     return makeGloo(start);
   return makeDpc(start);
@@ -45,7 +48,11 @@ void test(const Start &start, Contender &contender, uint64_t bytes) {
   std::memset(memory, 0, bytes);
 }
 
+uint32_t number(const char *text) { return text ? static_cast<uint32_t>(std::atoi(text)) : 0; }
+
 int serve(const Start &start) {
+  if (start.rank >= start.ranks)
+    giveUp(start, "no launcher says which rank this is");
   const std::unique_ptr<Contender> contender = make(start);
   if (!contender)
     giveUp(start, "unknown, or not built");
@@ -82,19 +89,24 @@ int serve(const Start &start) {
 } // namespace dpc::bench
 
 int main(int argc, char **argv) {
-  if (argc != 7) {
-    std::fprintf(stderr, "usage: dpc-bench-hosts WAY FOLDER RANK RANKS ADDRESS PLACE\n");
+  using namespace dpc::bench;
+  if (argc != 3 && argc != 7) {
+    std::fprintf(stderr, "usage: dpc-bench-hosts WAY FOLDER [RANK RANKS ADDRESS PLACE]\n");
     return 2;
   }
-  const dpc::bench::Start start = {argv[1],
-                                   static_cast<uint32_t>(std::atoi(argv[3])),
-                                   static_cast<uint32_t>(std::atoi(argv[4])),
-                                   argv[2],
-                                   argv[5],
-                                   argv[6]};
+  Start start = {};
+  start.way = argv[1], start.folder = argv[2];
+  if (argc == 7) {
+    start.rank = number(argv[3]), start.ranks = number(argv[4]);
+    start.address = argv[5], start.place = argv[6];
+  } else {
+    start.rank = number(std::getenv(std::getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK"));
+    start.ranks =
+        number(std::getenv(std::getenv("PMI_SIZE") ? "PMI_SIZE" : "OMPI_COMM_WORLD_SIZE"));
+  }
   try {
-    return dpc::bench::serve(start);
+    return serve(start);
   } catch (const std::exception &error) { // of Gloo
-    dpc::bench::giveUp(start, error.what());
+    giveUp(start, error.what());
   }
 }

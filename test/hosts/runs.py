@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 
+import mpiruns as launchers
 import namespaces
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -139,19 +140,8 @@ def expect(results, code, texts):
             raise Failed(f'host {index}: says {lines}, not one line with "{wanted}"')
 
 
-def open_mpi(world, variables):
-    hosts = ','.join(f'{host.name}:2' for host in world.hosts)
-    return ['--host', hosts, '--mca', 'plm_rsh_agent', world.network.agent(world.folder), '--bind-to', 'none',
-            *(word for name in variables for word in ('-x', name))]
-
-
-def mpich(world, variables):
-    return ['-hosts', ','.join(host.name for host in world.hosts), '-ppn', '2', '-launcher', 'ssh', '-launcher-exec',
-            world.network.agent(world.folder), '-localhost', world.network.ADDRESS, '-bind-to', 'none',
-            *(word for name, value in variables.items() for word in ('-genv', name, value))]
-
-
-MPIRUNS = {'mpirun.openmpi': open_mpi, 'mpirun.mpich': mpich}
+MPIRUNS = {name: lambda world, variables, flags=flags: flags(world.network, world.folder, 2, variables)
+           for name, flags in launchers.FLAGS.items()}
 
 
 def mpiruns(world):
