@@ -27,8 +27,6 @@ public:
   virtual float *memory() = 0;
   /// Sums the first `bytes` of the memory over the ranks, in place.
   virtual void run(uint64_t bytes) = 0;
-  /// Waits for the ranks of other groups, which run() does not wait for.
-  virtual void meet() {}
   /// How many ranks a sum is over. 0 if the contender moves the bytes only.
   virtual uint32_t summed() const = 0;
 };

@@ -71,8 +71,7 @@ int serve(const Start &start) {
     if (bytes != tested)
       test(start, *contender, bytes);
     tested = bytes;
-    contender->run(bytes); // not counted
-    contender->meet();
+    contender->run(bytes); // the ranks begin together
     const auto begin = std::chrono::steady_clock::now();
     for (unsigned long long i = 0; i < times; ++i)
       contender->run(bytes);

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import subprocess
 import time
 
@@ -145,7 +144,7 @@ MPIRUNS = {name: lambda world, variables, flags=flags: flags(world.network, worl
 
 
 def mpiruns(world):
-    return [name for name in MPIRUNS if world.isolated and shutil.which(name)]
+    return launchers.found() if world.isolated else []
 
 
 def check_mpirun(world, name, options, *flags, case='gpt2', **variables):
