@@ -11,6 +11,7 @@
 #include "runtime/src/base/Fingerprint.h"
 #include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/base/Threads.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -77,7 +78,9 @@ dpc_recorder::dpc_recorder(const dpc_program_t &program, uint32_t rank) {
   received.resize(program.world_size);
   describe(program, rank);
   if (program.world_size > 1)
-    watcher = std::thread([this] { noticePauses(); });
+    watcher = withoutSignals([this] {
+      return std::thread([this, begin = monotonicNs()] { noticePauses(begin); });
+    });
 }
 
 dpc_recorder::~dpc_recorder() {
@@ -140,10 +143,11 @@ void dpc_recorder::describe(const dpc_program_t &program, uint32_t rank) {
 }
 
 /// Sleeps again and again for a short time. If a sleep takes much longer, the process stood still.
-void dpc_recorder::noticePauses() {
+/// `before` is the time at which the thread was made.
+void dpc_recorder::noticePauses(int64_t before) {
   std::unique_lock<std::mutex> lock(mutex);
   uint64_t pauses = 0;
-  for (int64_t before = monotonicNs(); !ends;) {
+  while (!ends) {
     changed.wait_for(lock, std::chrono::nanoseconds(kTickNs));
     const int64_t now = monotonicNs();
     if (now - before > kPauseNs) {

@@ -53,7 +53,7 @@ public:
 private:
   void describe(const dpc_program_t &program, uint32_t rank);
   void seal();
-  void noticePauses();
+  void noticePauses(int64_t before);
   uint64_t countInGroup(const dpc_comm_op_t &op);
   dpc::RecorderHeader &header() const { return *reinterpret_cast<dpc::RecorderHeader *>(image); }
   dpc::OperationRecord *kept(uint64_t number) const;
