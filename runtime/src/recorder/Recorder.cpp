@@ -78,9 +78,8 @@ dpc_recorder::dpc_recorder(const dpc_program_t &program, uint32_t rank) {
   received.resize(program.world_size);
   describe(program, rank);
   if (program.world_size > 1)
-    watcher = withoutSignals([this] {
-      return std::thread([this, begin = monotonicNs()] { noticePauses(begin); });
-    });
+    watcher = withoutSignals(
+        [this] { return std::thread([this, begin = monotonicNs()] { noticePauses(begin); }); });
 }
 
 dpc_recorder::~dpc_recorder() {
