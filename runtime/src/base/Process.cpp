@@ -66,6 +66,10 @@ bool hasEndedSince(pid_t pid, const timespec &time) {
   return secondsOf(CLOCK_REALTIME) - age > seconds(time) + kSlackSeconds;
 }
 
+std::string descriptorPath(uint64_t pid, uint64_t fd) {
+  return "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
+}
+
 std::string programFile() {
   char path[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);

@@ -16,6 +16,9 @@ bool hasEnded(pid_t pid);
 /// the earlier process has ended.
 bool hasEndedSince(pid_t pid, const timespec &time);
 
+/// The path under which other processes of the host can open a file of process `pid`.
+std::string descriptorPath(uint64_t pid, uint64_t fd);
+
 /// The path of this program's file. "" if the system does not tell it.
 std::string programFile();
 

@@ -2,6 +2,7 @@
 
 #include "runtime/src/comm/Hosts.h"
 
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -28,7 +29,7 @@ struct Probe {
 
 /// Whether this rank can read the file of `probe`.
 bool canOpen(const Probe &probe) {
-  const std::string path = "/proc/" + std::to_string(probe.pid) + "/fd/" + std::to_string(probe.fd);
+  const std::string path = descriptorPath(probe.pid, probe.fd);
   // Only a file with this name is opened, because to open another process's device or pipe
   // could have an effect.
   char target[64] = {};

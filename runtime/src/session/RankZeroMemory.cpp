@@ -4,6 +4,7 @@
 #include "runtime/src/session/RankZeroMemory.h"
 
 #include "runtime/src/base/Fd.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 
 #include <cerrno>
@@ -18,8 +19,8 @@ namespace {
 
 /// Where the other ranks of a host find its memory: /proc/<pid>/fd/<fd>.
 struct Place {
-  int64_t pid;
-  int64_t fd;
+  uint64_t pid;
+  uint64_t fd;
 };
 
 /// The lowest rank of each host makes memory. Rank 0 fills it, and sends it to the others.
@@ -48,7 +49,7 @@ dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) 
   if (rank == lowest) {
     if (dpc_status_t status = makeShared(session, bytes, fill, &memory, out))
       return status;
-    place = {::getpid(), memory.get()};
+    place = {static_cast<uint64_t>(::getpid()), static_cast<uint64_t>(memory.get())};
   }
   if (dpc_status_t status = session.collect(&place, sizeof place, &places))
     return status;
@@ -57,8 +58,7 @@ dpc_status_t RankZeroMemory::make(size_t bytes, const Fill &fill, Mapping *out) 
     return status;
   std::memcpy(&place, places.data() + lowest * sizeof place, sizeof place);
   if (rank != lowest) {
-    const std::string path =
-        "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
+    const std::string path = descriptorPath(place.pid, place.fd);
     memory = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!memory.valid())
       return fail(DPC_IO, "cannot open rank %u's data: %s", lowest, std::strerror(errno));

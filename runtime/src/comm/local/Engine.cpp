@@ -3,6 +3,7 @@
 
 #include "runtime/src/base/Clock.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/comm/Requests.h"
 #include "runtime/src/comm/Timeouts.h"
 #include "runtime/src/comm/Waits.h"
 
@@ -26,7 +27,6 @@ namespace {
 constexpr int kSpins = 4000;
 constexpr int kSpinsOversubscribed = 64;
 constexpr int64_t kLongestSleepNs = 50'000'000;
-constexpr unsigned kSequenceBits = 44;
 
 int64_t nowNs() {
   timespec t;
@@ -195,18 +195,17 @@ dpc_status_t Engine::start(const dpc_comm_op_t &op, dpc_request_t *outRequest) {
     if (dpc_status_t status = waitUntil(channel, [&] { return channel.hasRoom(); }))
       return status;
   const uint64_t sequence = channel.post(op, link.emulated() ? nowNs() : 0);
-  *outRequest = (uint64_t(index) + 1) << kSequenceBits | sequence;
+  *outRequest = Request{static_cast<uint64_t>(index), sequence}.number();
   bool advanced = false;
   return progress(&advanced);
 }
 
 dpc_status_t Engine::wait(dpc_request_t request) {
-  const uint64_t index = (request >> kSequenceBits) - 1,
-                 sequence = request & ((1ull << kSequenceBits) - 1);
-  if (index >= channels.size())
+  const Request what = Request::of(request);
+  if (what.channel >= channels.size())
     return fail(DPC_INVALID, "wait for a communication that was never started");
-  const Channel &channel = channels[index];
-  return waitUntil(channel, [&] { return channel.complete(sequence); });
+  const Channel &channel = channels[what.channel];
+  return waitUntil(channel, [&] { return channel.complete(what.sequence); });
 }
 
 } // namespace dpc::local

@@ -4,6 +4,7 @@
 #include "runtime/src/comm/local/Segment.h"
 
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
 
 #include <algorithm>
@@ -114,7 +115,7 @@ dpc_status_t Segment::open(const dpc_comm_options_t &options, Lobby &lobby, cons
       return fail(DPC_INVALID, "rank %u plans %llu bytes of shared memory, rank %u %llu", rank,
                   static_cast<unsigned long long>(bytes), lowest,
                   static_cast<unsigned long long>(ticket.bytes));
-    std::string path = "/proc/" + std::to_string(ticket.pid) + "/fd/" + std::to_string(ticket.fd);
+    const std::string path = descriptorPath(ticket.pid, ticket.fd);
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     struct stat info;
     if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) < bytes)

@@ -19,7 +19,6 @@ public:
   /// Must be called before the first operation.
   void attach(const dpc_comm_options_t &options, const std::vector<Group> &groups, Mesh &mesh);
 
-  const Region &memory() const { return segment.memory; }
   Region &memory() { return segment.memory; }
   bool runs(const dpc_comm_op_t &op) const { return engine->runs(op); }
   dpc_status_t start(const dpc_comm_op_t &op, dpc_request_t *outRequest);

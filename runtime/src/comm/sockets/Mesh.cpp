@@ -10,6 +10,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/Threads.h"
 #include "runtime/src/comm/ReduceKernels.h"
+#include "runtime/src/comm/Requests.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +21,6 @@
 namespace dpc::sockets {
 
 namespace {
-constexpr unsigned kSequenceBits = 44;
 /// A peer that announces more operations than this before this rank starts them follows no plan.
 constexpr uint64_t kMostAhead = 1 << 16;
 } // namespace
@@ -89,7 +89,7 @@ dpc_status_t Mesh::start(const dpc_comm_op_t &op, dpc_request_t *outRequest) {
     }
   advance(index, sequence, exchange);
   flush();
-  *outRequest = (uint64_t(index) + 1) << kSequenceBits | sequence;
+  *outRequest = Request{index, sequence}.number();
   return DPC_OK;
 }
 
@@ -209,8 +209,7 @@ void Mesh::broke(const std::string &reason) {
 }
 
 dpc_status_t Mesh::wait(dpc_request_t request) {
-  const uint64_t index = (request >> kSequenceBits) - 1,
-                 sequence = request & ((1ull << kSequenceBits) - 1);
+  const auto [index, sequence] = Request::of(request);
   std::unique_lock<std::mutex> lock(mutex);
   if (index >= channels.size() || sequence >= channels[index].started)
     return fail(DPC_INVALID, "wait for a communication that was never started");
@@ -226,8 +225,7 @@ dpc_status_t Mesh::wait(dpc_request_t request) {
 }
 
 bool Mesh::isComplete(dpc_request_t request) {
-  const uint64_t index = (request >> kSequenceBits) - 1,
-                 sequence = request & ((1ull << kSequenceBits) - 1);
+  const auto [index, sequence] = Request::of(request);
   std::lock_guard<std::mutex> lock(mutex);
   if (verdict || index >= channels.size())
     return true;
