@@ -19,6 +19,12 @@ std::string randomBytes(size_t size) {
   return bytes;
 }
 
+// Ranks on different processors compare their values.
+TEST(Fingerprint, IsTheSameOnEveryProcessor) {
+  const std::string bytes = randomBytes(10000);
+  EXPECT_EQ(fingerprintOf(bytes.data(), bytes.size()), 0xe18d5740e4d8e1c5u);
+}
+
 TEST(Fingerprint, DoesNotDependOnParts) {
   const std::string bytes = randomBytes(10000);
   const uint64_t whole = fingerprintOf(bytes.data(), bytes.size());

@@ -1,11 +1,13 @@
-// Eight lanes of 64 bits, each with one multiplication of 32 x 32 bits per 8 bytes of data, so
-// that the compiler can use vectors of every instruction set. The scheme follows Y. Collet's XXH3
-// (xxHash 0.8); the values are not those of XXH3.
+// Eight lanes of 64 bits, each with one multiplication of 32 x 32 bits per 8 bytes of data. The
+// scheme follows Y. Collet's XXH3 (xxHash 0.8); the values are not those of XXH3.
 
 #include "runtime/src/base/Fingerprint.h"
 
 #include <algorithm>
 #include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace dpc {
 
@@ -37,6 +39,10 @@ struct Keys {
 };
 constexpr Keys kKeys;
 
+/// The distance in bytes at which the processor is told to load memory. Without this, a loop over
+/// more data than the caches hold took more than twice as long on a virtual machine.
+constexpr size_t kAhead = 4096;
+
 } // namespace
 
 Fingerprint::Fingerprint() {
@@ -44,22 +50,38 @@ Fingerprint::Fingerprint() {
     lanes[i] = mixed(i + 1);
 }
 
+void Fingerprint::addStripe(uint64_t *sums, const char *data, const uint64_t *keys) {
+  __builtin_prefetch(data + kAhead);
+#ifdef __SSE2__
+  // The compiler makes no use of the instruction that multiplies two pairs of halves at once.
+  for (size_t i = 0; i < kLanes; i += 2) {
+    const auto at = [i](const void *words) {
+      return reinterpret_cast<const __m128i *>(words) + i / 2;
+    };
+    const __m128i word = _mm_loadu_si128(at(data)),
+                  keyed = _mm_xor_si128(word, _mm_loadu_si128(at(keys))),
+                  product = _mm_mul_epu32(keyed, _mm_srli_epi64(keyed, 32)),
+                  neighbour = _mm_shuffle_epi32(word, _MM_SHUFFLE(1, 0, 3, 2)),
+                  sum = _mm_add_epi64(_mm_loadu_si128(at(sums)), _mm_add_epi64(product, neighbour));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(sums + i), sum);
+  }
+#else
+  uint64_t words[kLanes];
+  std::memcpy(words, data, sizeof words);
+  for (size_t i = 0; i < kLanes; ++i) {
+    const uint64_t keyed = words[i] ^ keys[i];
+    sums[i] += (keyed & 0xffffffff) * (keyed >> 32) + words[i ^ 1];
+  }
+#endif
+}
+
 void Fingerprint::addStripes(const char *data, size_t count) {
   uint64_t sums[kLanes];
   std::memcpy(sums, lanes, sizeof sums);
   while (count) {
     const size_t part = std::min(count, kStripesPerBlock - stripesInBlock);
-    for (size_t s = 0; s < part; ++s, data += kStripe) {
-      uint64_t words[kLanes];
-      std::memcpy(words, data, kStripe);
-      const uint64_t *keys = kKeys.at + stripesInBlock + s;
-      // A word also enters its neighbour's lane as it is, so that no word is lost if its
-      // product is 0.
-      for (size_t i = 0; i < kLanes; ++i) {
-        const uint64_t keyed = words[i] ^ keys[i];
-        sums[i] += (keyed & 0xffffffff) * (keyed >> 32) + words[i ^ 1];
-      }
-    }
+    for (size_t s = 0; s < part; ++s, data += kStripe)
+      addStripe(sums, data, kKeys.at + stripesInBlock + s);
     count -= part;
     stripesInBlock += part;
     if (stripesInBlock < kStripesPerBlock)

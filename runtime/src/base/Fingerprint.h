@@ -21,6 +21,9 @@ private:
   /// Number of stripes after which the lanes are scrambled.
   static constexpr size_t kStripesPerBlock = 16;
 
+  /// Adds a word to each sum: the product of the halves of the word after its key. The word also
+  /// enters its neighbour's sum as it is, so that no word is lost if its product is 0.
+  static void addStripe(uint64_t *sums, const char *data, const uint64_t *keys);
   void addStripes(const char *data, size_t count);
 
   uint64_t lanes[kLanes];

@@ -23,8 +23,8 @@ constexpr double kConnectSeconds = 60;
 /// died, and need less than this time to tell it.
 constexpr std::chrono::duration<double> kWhySeconds(1);
 constexpr std::chrono::duration<double> kProbeSeconds(0.5);
-/// Longest wait of a rank that leaves before it is connected.
-constexpr std::chrono::duration<double> kLeaveSeconds(10);
+/// Longest wait of a rank that leaves before it is connected, if it has ended well and if not.
+constexpr std::chrono::duration<double> kLeaveSeconds(10), kFailSeconds(0.5);
 
 /// What a rank tells another one about itself.
 struct Contact {
@@ -234,9 +234,11 @@ void GlooWire::findBroken(std::unique_lock<std::mutex> &lock) {
 
 bool GlooWire::close(bool isClean) {
   std::unique_lock<std::mutex> lock(mutex);
-  // Otherwise the others would wait for this rank to connect, although they need it no more.
-  if (isClean && watcher.joinable())
-    changed.wait_for(lock, kLeaveSeconds, [&] { return tried == worldSize; });
+  // Otherwise the others would wait for this rank to connect, although they need it no more. Gloo
+  // can end the process of a rank whose peer closes a connection while Gloo makes it.
+  if (watcher.joinable())
+    changed.wait_for(lock, isClean ? kLeaveSeconds : kFailSeconds,
+                     [&] { return tried == worldSize; });
   isEnding = true;
   changed.notify_all();
   for (const auto &lane : lanes) {
