@@ -211,25 +211,27 @@ def states(tests):
 
     def same():
         room = tests.room()
-        for number, options in enumerate(((), ('--check-state=2',))):
+        for number, options in enumerate(((), ('--check-state=2', '--check-gradients'))):
             job = mesh.start('', '--steps=9', f'--save-params={room}/{number}', *options, room=room)
             expect(job.end() == 0 and not job.errors(), job.errors())
         with open(f'{room}/0', 'rb') as plain, open(f'{room}/1', 'rb') as checked:
-            expect(plain.read() == checked.read(), '--check-state changed the results')
+            expect(plain.read() == checked.read(), '--check-state or --check-gradients changed the results')
 
     def not_finite(faulty, victim, element, tensor, operation):
-        faulty.start(f'nan:{victim}:3:{element}', FOREVER, '--check-state=100').expect_cause(
+        faulty.start(f'nan:{victim}:3:{element}', FOREVER, '--check-gradients').expect_cause(
             4, (f'step 3: rank {victim}: the gradient of {tensor} is NaN ({operation} of buffer ',))
 
     def not_finite_warned():
-        job = four.start('nan:1:3:1900', '--steps=5', '--check-state=100', '--nan=warn')
+        job = four.start('nan:1:3:1900', '--steps=5', '--check-gradients', '--nan=warn')
         code = job.end()
         expect('warning: step 3: rank 1: the gradient of fc1.weight is NaN' in job.text(), job.text(), job.errors())
         expect(code == 0, 'exit', code)
 
     def unchecked():
-        """Without --check-state, the NaN is noticed by the loss of the next step."""
-        four.start('nan:1:3:1900', FOREVER).expect_cause(4, ('step 4: loss', 'NaN'))
+        """Without --check-gradients, the NaN is noticed by the loss of the next step. A note names the option."""
+        job = four.start('nan:1:3:1900', FOREVER, '--check-state=100')
+        job.expect_cause(4, ('step 4: loss', 'NaN'))
+        expect(job.text().count('note: --check-gradients names the rank') == 1, job.text())
 
     for comm, victim, state, bit in (('local', 1, 'fc1.weight', 3), ('sockets', 3, 'exp_avg|fc2.bias', 31),
                                      ('local', 0, 'fc3.weight', 500)):

@@ -97,7 +97,7 @@ class Matrix:
 
     def command(self, stem, out):
         return [stem, '--data=' + self.data, f'--steps={STEPS}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
-                f'--checkpoint={out}.checkpoint', '--checkpoint-every=4', f'--postmortem={out}.records', '--timeout=8', '--check-state=1']
+                f'--checkpoint={out}.checkpoint', '--checkpoint-every=4', f'--postmortem={out}.records', '--timeout=8', '--check-state=1', '--check-gradients']
 
     def build(self, layout):
         """The program with fault.c, and the parameters that it leaves without a fault."""

@@ -115,7 +115,7 @@ class Evaluation:
         before = self.suite.listing()
 
         for option in ('--data=x.npz', '--steps=3', '--epochs=2', '--eval-every=4', '--checkpoint-every=2', '--save-params=p',
-                       '--save-onnx=o', '--best=loss', '--lr=1', '--nan=warn', '--no-shuffle', '--nan=stop', '--check-state=3'):
+                       '--save-onnx=o', '--best=loss', '--lr=1', '--nan=warn', '--no-shuffle', '--nan=stop', '--check-state=3', '--check-gradients'):
             run = self.suite.run(program, '--evaluate', f'--eval-data={data}', option)
             run.refused(f'--evaluate excludes {option.split("=")[0]}:', code=2)
         self.suite.run(program, '--evaluate').refused('--evaluate needs --eval-data', code=2)

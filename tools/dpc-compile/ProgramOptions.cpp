@@ -11,6 +11,7 @@ using namespace llvm;
 /// test in test/jobs compares this list with the --help of both.
 static constexpr StringLiteral kOfPrograms[] = {"--best",
                                                 "--check",
+                                                "--check-gradients",
                                                 "--check-state",
                                                 "--checkpoint",
                                                 "--checkpoint-every",

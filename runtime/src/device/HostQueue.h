@@ -21,6 +21,7 @@ public:
   dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
   dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
+  const char *hostMemory(DeviceAddress address) const override { return pointerTo(address); }
   dpc_status_t finish() override;
 
 protected:

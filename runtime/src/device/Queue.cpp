@@ -12,6 +12,15 @@ dpc_status_t Queue::begin(uint32_t, bool *isDone) {
   return DPC_OK;
 }
 
+dpc_status_t readThrough(Queue &queue, DeviceAddress from, uint64_t bytes, char *staging,
+                         const char **out) {
+  *out = queue.hostMemory(from);
+  if (*out)
+    return DPC_OK;
+  *out = staging;
+  return queue.download(staging, from, bytes);
+}
+
 bool runsOnCuda(const dpc_program_t &program) {
   return program.device && program.device->kind == DPC_DEVICE_CUDA;
 }

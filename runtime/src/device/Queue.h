@@ -53,10 +53,17 @@ public:
   /// Copies to host memory. The copy is complete when the call returns.
   virtual dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) = 0;
 
+  /// The memory at an address if the host can read it itself when no work is under way; else null.
+  virtual const char *hostMemory(DeviceAddress) const { return nullptr; }
+
   /// Returns when all work is done. Returns DPC_INVALID if a communication was
   /// started but `wait` was not called for it.
   virtual dpc_status_t finish() = 0;
 };
+
+/// Lets the host read `bytes` bytes at `from`: at `*out` is the memory itself, or a copy at `staging`.
+dpc_status_t readThrough(Queue &queue, DeviceAddress from, uint64_t bytes, char *staging,
+                         const char **out);
 
 struct QueueOptions {
   bool keepsEntries = true; ///< a CUDA device may capture the work of an entry and repeat it

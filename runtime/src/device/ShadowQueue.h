@@ -22,6 +22,7 @@ public:
   dpc_status_t zero(DeviceAddress to, uint64_t bytes) override;
   dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
+  const char *hostMemory(DeviceAddress) const override { return nullptr; }
   dpc_status_t finish() override;
 
 private:

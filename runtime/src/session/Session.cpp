@@ -398,9 +398,11 @@ void dpc_session::recordEnd(dpc_status_t status) {
     recorder->end(status);
 }
 
+bool dpc_session::canWatchGradients() const {
+  return program.world_size > 1 && !runsOnCuda(program) && !scalesLoss();
+}
+
 void dpc_session::watchGradients() {
-  if (runsOnCuda(program) || scalesLoss())
-    return;
   gradients = std::make_unique<GradientCheck>(program, options.rank, *queue);
   executor->gradients = gradients.get();
 }

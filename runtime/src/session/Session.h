@@ -76,10 +76,12 @@ struct dpc_session {
   /// Collective. Fails on all ranks with the message of rank 0, which is at `text`, an array of
   /// `bytes` bytes on every rank. Rank 0 reports the failure to the user.
   dpc_status_t failTogether(dpc_status_t status, char *text, uint64_t bytes);
+  /// Whether gradients that are not finite can be found: not if there is only one rank, not on CUDA
+  /// devices, and not in programs that scale the loss, which expect such gradients.
+  bool canWatchGradients() const;
   /// Looks for gradients that are not finite from now on, on every rank. A step that has one
   /// returns DPC_NUMERIC, with a message that names the rank, the parameter and the sum over
-  /// ranks. Does nothing for programs that scale the loss, because they expect such gradients,
-  /// and for CUDA devices.
+  /// ranks. Needs canWatchGradients.
   void watchGradients();
   /// Collective. Keeps the records of all ranks in files of `folder` from now on.
   dpc_status_t keepRecords(const std::string &folder);

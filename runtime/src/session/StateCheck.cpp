@@ -74,10 +74,12 @@ dpc_status_t StateCheck::fingerprint(const Part &part, int64_t *out) {
   for (const Span &span : part.spans)
     for (uint64_t at = 0; at < span.length * size; at += kStagingBytes) {
       const uint64_t bytes = std::min(kStagingBytes, span.length * size - at);
-      if (dpc_status_t status = session.queue->download(
-              staging.data(), {place.space, place.offset + span.local * size + at}, bytes))
+      const char *values = nullptr;
+      if (dpc_status_t status =
+              readThrough(*session.queue, {place.space, place.offset + span.local * size + at},
+                          bytes, staging.data(), &values))
         return status;
-      sum.add(staging.data(), bytes);
+      sum.add(values, bytes);
     }
   *out = static_cast<int64_t>(sum.value() >> 1);
   return DPC_OK;

@@ -33,7 +33,8 @@ Training
   --seed=S                   shuffle and random numbers (default 0)
   --init-params=FILE[,..]    start from a safetensors file, an index or folder of shards, or a checkpoint; see below
   --nan=stop|warn            what a loss that is not finite does (default stop: exit 4); f16 skips the step
-  --check-state=N            compare replicated state between ranks every N steps, and name gradients that are not finite
+  --check-state=N            compare replicated state between ranks every N steps
+  --check-gradients          look at all gradients in each step, and name one that is not finite: rank, parameter and bucket
 
 Results
   --log=FILE.jsonl           one object a step: step, loss, seconds, samples_per_second, learning_rate, epoch, time, eval_loss

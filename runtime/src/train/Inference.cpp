@@ -50,6 +50,7 @@ dpc_status_t checkOptions(const dpc_program_t &program, const Options &options) 
                                                  {"--lr", options.learningRate != 0},
                                                  {"--nan=warn", options.warnOnNan},
                                                  {"--check-state", options.checkState != 0},
+                                                 {"--check-gradients", options.checkGradients},
                                                  {"--seed", options.seed != 0}};
   for (const auto &[name, given] : unfit)
     if (given)

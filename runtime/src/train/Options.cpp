@@ -101,14 +101,15 @@ struct Parser {
   Options *out;
 
   bool flag(const std::string &name) {
-    bool *target = name == "--no-shuffle"      ? &out->shuffle
-                   : name == kResumeOption     ? &out->resume
-                   : name == kHelpOption       ? &out->help
-                   : name == kVersionOption    ? &out->version
-                   : name == kPrintRanksOption ? &out->printRanks
-                   : name == kVerifyOption     ? &out->verify
-                   : name == "--evaluate"      ? &out->evaluate
-                                               : nullptr;
+    bool *target = name == "--no-shuffle"        ? &out->shuffle
+                   : name == kResumeOption       ? &out->resume
+                   : name == kHelpOption         ? &out->help
+                   : name == kVersionOption      ? &out->version
+                   : name == kPrintRanksOption   ? &out->printRanks
+                   : name == kVerifyOption       ? &out->verify
+                   : name == "--evaluate"        ? &out->evaluate
+                   : name == "--check-gradients" ? &out->checkGradients
+                                                 : nullptr;
     if (target)
       *target = name != "--no-shuffle";
     return target != nullptr;
@@ -211,9 +212,10 @@ bool takesValue(Parser &parser, const std::string &name) {
 /// Refuses options that cannot be used with --evaluate, because they are for runs that
 /// train or save.
 dpc_status_t checkEvaluate(const Options &options, const std::vector<std::string> &given) {
-  for (const char *unfit : {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan",
-                            "--eval-every", "--checkpoint-every", "--check-state", "--save-params",
-                            "--save-onnx", "--best", "--patience"})
+  for (const char *unfit :
+       {"--data", "--no-shuffle", "--steps", "--epochs", "--lr", "--nan", "--eval-every",
+        "--checkpoint-every", "--check-state", "--check-gradients", "--save-params", "--save-onnx",
+        "--best", "--patience"})
     for (const std::string &name : given)
       if (name == unfit)
         return fail(DPC_USAGE, "--evaluate excludes %s: it %s", unfit,

@@ -27,11 +27,12 @@ struct Options {
   /// no such folder.
   std::string resumeFrom;
   std::string log, checkpoint, saveOnnx, trace, best;
-  std::string postmortem;  ///< folder of the flight recorder's files; empty: there are none
-  uint64_t checkState = 0; ///< compare replicated state after every so many steps; 0: never
-  std::string transport;   ///< empty: the default transport
-  std::string cudaGraph;   ///< "on" or "off"; empty: like "on"
-  std::string tune;        ///< file of the fastest algorithms of products; empty: none
+  std::string postmortem;      ///< folder of the flight recorder's files; empty: there are none
+  uint64_t checkState = 0;     ///< compare replicated state after every so many steps; 0: never
+  bool checkGradients = false; ///< look for gradients that are not finite in each step
+  std::string transport;       ///< empty: the default transport
+  std::string cudaGraph;       ///< "on" or "off"; empty: like "on"
+  std::string tune;            ///< file of the fastest algorithms of products; empty: none
   double timeout = 0, bandwidth = 0, latency = 0;
   double frozen = 0;       ///< seconds after which a rank counts as frozen; 0: the default
   double learningRate = 0; ///< 0: the rate of the compiled schedule

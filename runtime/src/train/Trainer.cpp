@@ -262,10 +262,18 @@ dpc_status_t Trainer::steps() {
         return session.failed(status);
     report.begin(session.control.step, lastStep, program.batch);
   }
-  if (options.checkState) {
+  if (options.checkState)
     stateCheck = std::make_unique<StateCheck>(session);
+  const bool seesGradients = session.canWatchGradients();
+  if (options.checkGradients && seesGradients)
     session.watchGradients();
-  }
+  if (options.checkGradients && !seesGradients && first())
+    report.line("note: --check-gradients finds nothing in this program: " +
+                std::string(program.world_size == 1 ? "one rank sums nothing over ranks"
+                            : session.scalesLoss()
+                                ? "it expects gradients that are not finite, and skips their steps"
+                                : "the host cannot read gradients on a CUDA device"));
+  bool hasHint = false;
   best.begin();
   if (session.control.step < lastStep && !best.isOutOfPatience()) {
     prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);
@@ -297,6 +305,11 @@ dpc_status_t Trainer::steps() {
     if (first()) {
       if (!numeric.empty() && !stops)
         report.line("warning: " + numeric);
+      if (!numeric.empty() && seesGradients && !options.checkGradients && !hasHint) {
+        hasHint = true;
+        report.line("note: --check-gradients names the rank and the parameter with which this "
+                    "begins");
+      }
       if (isSkipped && !stepsSkipped++)
         report.line("note: step " + std::to_string(done) +
                     ": the loss is not finite: the step is skipped and the loss scale halved");
