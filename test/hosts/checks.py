@@ -94,7 +94,7 @@ class Checks:
         processes = [self.world.launch(rendezvous=place, hosts=[host], nodes=3, indices=[index], token=path if index == 1 else None,
                                        each=lambda _: ['--check', self.program(), f'--data={self.data}'])[0]
                      for index, host in enumerate(self.hosts)]
-        others = r'node 1 did not join within 4 s \(2 of 3 nodes did\)' + note
+        others = r'node 1 did not join within 3 s \(2 of 3 nodes did\)' + note
         self.absent(processes, [others, text, others])
 
     def unknown_name(self):
@@ -102,7 +102,7 @@ class Checks:
         processes = [self.world.launch(rendezvous=unknown if index == 1 else place, hosts=[host], nodes=3, indices=[index],
                                        each=lambda _: ['--check', self.program(), f'--data={self.data}'])[0]
                      for index, host in enumerate(self.hosts)]
-        others = 'node 1 did not join within 4 s'
+        others = 'node 1 did not join within 3 s'
         self.absent(processes, [others, '"no-host.invalid"', others])
 
     def taken_port(self):
@@ -121,12 +121,12 @@ class Checks:
             stranger.communicate()
 
     def absent_node(self):
-        self.absent(self.launch(hosts=self.hosts[:2], nodes=3), r'node 2 did not join within 4 s \(2 of 3 nodes did\)')
+        self.absent(self.launch(hosts=self.hosts[:2], nodes=3), r'node 2 did not join within 3 s \(2 of 3 nodes did\)')
 
     def cut_link(self):
         self.hosts[2].unplug()
         try:
-            others = r'node 2 did not join within 4 s \(2 of 3 nodes did\)'
+            others = r'node 2 did not join within 3 s \(2 of 3 nodes did\)'
             self.absent(self.launch(), [others, others, 'nobody listens there: '])
         finally:
             self.hosts[2].plug()
@@ -209,6 +209,14 @@ class Checks:
         wrapper = self.wrapper(self.program(), '[ "$RANK" != 3 ] || kill -KILL $$')
         self.named(self.launch(commands={1: [wrapper, f'--data={self.data}']}), 1, r'rank 3 died: its process \d+ was killed by signal 9')
 
+    def silent_rank(self):
+        """A rank starts but never meets the others."""
+        wrapper = self.wrapper(self.program(), '[ "$RANK" != 3 ] || exec sleep 100')
+        results = self.finish(self.launch(commands={1: [wrapper, f'--data={self.data}']}))
+        self.table(results[0][1], '^rank 3: did not join within 3 s$', COUNT_ROW.format(2, 'ok'), '^ *3 .*absent$')
+        for _, _, error in results:
+            self.table(error, '^error: (node 0 .*: )?rank 3: did not join within 3 s$')
+
     def by_hand(self, absent):
         """Ranks without a launcher: rank 5 does not come, or it has another token."""
         other = self.world.path('token', 'other')
@@ -219,8 +227,8 @@ class Checks:
             self.hosts[rank // 2].start(command, RANK=str(rank), WORLD_SIZE='6', LOCAL_WORLD_SIZE='2', DPC_RENDEZVOUS=place,
                                         DPC_TOKEN_FILE=other if rank == 5 else self.world.token)
             for rank in range(5 if absent else 6)])
-        self.table(results[0][1], '^rank 5: did not join within 4 s$', COUNT_ROW.format(4, 'ok'), '^ *5 .*absent$')
-        self.table(results[0][2], '^error: rank 5: did not join within 4 s$')
+        self.table(results[0][1], '^rank 5: did not join within 3 s$', COUNT_ROW.format(4, 'ok'), '^ *5 .*absent$')
+        self.table(results[0][2], '^error: rank 5: did not join within 3 s$')
         if any(error for _, _, error in results[1:5]):
             self.fail(f'ranks that have nothing to tell say {results[1:5]}')
         if not absent:
@@ -256,6 +264,7 @@ class Checks:
         yield 'missing data', self.missing_data
         yield 'missing driver', self.missing_driver
         yield 'dead rank', self.dead_rank
+        yield 'silent rank', self.silent_rank
         yield 'absent rank by hand', lambda: self.by_hand(True)
         yield 'another token by hand', lambda: self.by_hand(False)
         for name, check in (('cut link', self.cut_link), ('unreached address', self.unreached_address), ('little memory', self.little_memory),

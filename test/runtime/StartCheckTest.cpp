@@ -48,7 +48,7 @@ TEST(CheckCauses, AnAbsentRankHasNoOtherCause) {
   Gathered all = fourRanks();
   all.arrivals[3] = {};
   all.findings[3] = {};
-  expectCause(all, 3, "did not join within 4 s");
+  expectCause(all, 3, "did not join within 3 s");
 }
 
 TEST(CheckCauses, TheRankThatDiffersFromMostIsNamed) {
@@ -166,7 +166,7 @@ TEST(CheckTable, ShowsCauses) {
             "   1                                           absent\n"
             "   2  two   10.0.0.2      2  3.0 MiB  7.0 MiB  FAILS\n"
             "   3  two   10.0.0.2      2  3.0 MiB  7.0 MiB  ok\n"
-            "rank 1: did not join within 4 s\n"
+            "rank 1: did not join within 3 s\n"
             "rank 2 (two): it is bad\n");
 }
 

@@ -17,7 +17,7 @@ bool parseWhole(const char *text, uint64_t lowest, uint64_t highest, uint64_t *o
 }
 
 dpc_status_t parseCheck(const std::string &argument, uint64_t *outSeconds) {
-  constexpr uint64_t kDefault = 4, kMost = 3600;
+  constexpr uint64_t kDefault = 3, kMost = 3600;
   *outSeconds = kDefault;
   const size_t equals = argument.find('=');
   return equals == std::string::npos ||

@@ -14,7 +14,7 @@ struct CheckRequest {
     std::string option; ///< that names the file, for messages
     std::string path;
   };
-  double seconds = 4;      ///< how long ranks wait for each other to come
+  double seconds = 3;      ///< how long ranks wait for each other to come
   std::vector<File> reads; ///< files that every rank reads
   std::string folder;      ///< of --checkpoint, which all hosts must share; empty: none
   /// Why this rank cannot take part, if the caller knows a reason already, and its message.

@@ -166,7 +166,7 @@ several hosts starts a part of the ranks, and all of them end together.
   --token-file=FILE    the secret of the run, equal on all hosts: 64 hex digits in a file of mode 0600
   --max-restarts=K     start anew up to K times when a rank dies; with --checkpoint the run goes on from the newest one
   --check[=SECONDS]    check whether a run could start, measure each pair of ranks, print a table, and do nothing else; hosts and
-                       ranks wait SECONDS for each other (default 4)
+                       ranks wait SECONDS for each other (default 3)
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
   --read-postmortem    run nothing: say how a run of --postmortem=DIR ended, by the folders of all its hosts
   --help, --version

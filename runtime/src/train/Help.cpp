@@ -89,7 +89,7 @@ const char *const kRanks =
                              --timeout)
   --print-ranks              print how many ranks the program needs, and nothing else
   --check[=SECONDS]          check whether a run could start, measure each pair of ranks, and do nothing else; the ranks wait
-                             SECONDS for each other (default 4)
+                             SECONDS for each other (default 3)
   --postmortem=DIR           keep the last operations of each rank in DIR, for dpc-run --read-postmortem
   --verify                   prove the plan of all ranks, and do nothing else
   --version                  print the version, and how the program was compiled
