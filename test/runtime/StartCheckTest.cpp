@@ -20,7 +20,7 @@ Gathered fourRanks() {
   all.arrivals.resize(4);
   all.findings.resize(4);
   all.hosts = {0, 0, 2, 2};
-  all.seconds = 4;
+  all.seconds = 3;
   all.transport = "sockets";
   for (uint32_t r = 0; r < 4; ++r) {
     all.arrivals[r].isHere = 1;
