@@ -61,7 +61,8 @@ public:
   virtual dpc_status_t finish() = 0;
 };
 
-/// Lets the host read `bytes` bytes at `from`: at `*out` is the memory itself, or a copy at `staging`.
+/// Lets the host read `bytes` bytes at `from`: at `*out` is the memory itself, or a copy in
+/// `staging`.
 dpc_status_t readThrough(Queue &queue, DeviceAddress from, uint64_t bytes, char *staging,
                          const char **out);
 
