@@ -33,8 +33,6 @@ constexpr double kAliveSeconds = 0.5;
 constexpr double kSilentPart = 0.8, kFrozenSeconds = 10;
 /// While a node is silent for this part of that time, a symptom waits: the node may be the cause.
 constexpr double kSuspiciousPart = 0.25;
-/// How long a symptom waits for its cause, which may still cross the network.
-constexpr double kSymptomSeconds = 1;
 /// Most messages of a node that are handled before the other nodes and the ranks have their turn.
 constexpr int kMostMessages = 64;
 
@@ -51,12 +49,6 @@ dpc_status_t failureOf(dpc_status_t status) {
   const bool isKnown =
       (status > DPC_OK && status <= DPC_IO) || status == dpc_status_t(DPC_INTERRUPTED);
   return isKnown ? status : dpc_status_t(DPC_PEER);
-}
-
-/// The rank with which a message begins; DPC_NONE if it begins with none.
-uint32_t guiltyRank(const char *text) {
-  unsigned rank = 0;
-  return std::sscanf(text, "rank %u", &rank) == 1 ? rank : DPC_NONE;
 }
 
 } // namespace
@@ -289,10 +281,9 @@ dpc_status_t Nodes::agree(NodeRecord mine, uint16_t port, NodeShare *out) {
   const Digest secret = hmacSha256(token, run.nonce.data(), run.nonce.size());
   out->token = toHex(secret.data(), secret.size());
   toldCause = toldSymptom = finished = false;
-  cause = decided = std::nullopt;
-  symptoms.clear();
+  decided = std::nullopt;
+  causes = CauseFinder(count);
   ended.assign(count, false);
-  symptomAt = 0;
   for (NodeLink &link : links)
     link.restartSilence();
   return DPC_OK;
@@ -318,7 +309,7 @@ void Nodes::tell(dpc_status_t status, const char *text, bool isSymptom) {
   message.isSymptom = isSymptom;
   copyText(message.text, text);
   if (own == 0)
-    consider(message);
+    causes.add(message, monotonicSeconds());
   else if (!links[0].isLost())
     links[0].send(NodeMessageKind::cause, message);
   if (own != 0 && links[0].isLost() && !decided)
@@ -329,30 +320,6 @@ void Nodes::end() {
   ended[own] = true;
   if (own != 0)
     links[0].send(NodeMessageKind::ended, nullptr, 0);
-}
-
-/// Node 0: keeps the first cause and all symptoms.
-void Nodes::consider(const NodeCause &message) {
-  if (!message.isSymptom && !cause)
-    cause = message;
-  if (!message.isSymptom || symptoms.size() == count)
-    return; // a launcher sends one symptom
-  if (symptoms.empty())
-    symptomAt = monotonicSeconds();
-  symptoms.push_back(message);
-}
-
-/// The first symptom that names the rank which most symptoms name. A rank that has lost its
-/// connections takes the others for dead, but all others name that rank.
-const NodeCause &Nodes::mostFrequentSymptom() const {
-  const auto frequency = [this](const NodeCause &one) {
-    return std::count_if(symptoms.begin(), symptoms.end(), [&](const NodeCause &other) {
-      return guiltyRank(other.text) == guiltyRank(one.text);
-    });
-  };
-  return *std::max_element(
-      symptoms.begin(), symptoms.end(),
-      [&](const NodeCause &a, const NodeCause &b) { return frequency(a) < frequency(b); });
 }
 
 /// Returns false if the message makes no sense.
@@ -366,7 +333,7 @@ bool Nodes::handle(uint32_t from, const NodeMessage &message) {
     makeLine(received.text);
     received.status = failureOf(received.status);
     if (own == 0)
-      consider(received);
+      causes.add(received, monotonicSeconds());
     else if (!decided)
       decided = received;
     return true;
@@ -398,7 +365,7 @@ void Nodes::lose(uint32_t node, const char *text) {
   copyText(message.text, text);
   if (own == 0) {
     ended[node] = true;
-    consider(message);
+    causes.add(message, monotonicSeconds());
     return;
   }
   if (!decided)
@@ -426,14 +393,11 @@ void Nodes::decide(double now) {
   const bool isSuspicious = std::any_of(links.begin() + 1, links.end(), [&](const NodeLink &link) {
     return !link.isLost() && now - link.heardAt() > kSuspiciousPart * silentSeconds;
   });
-  const bool isSymptomDue = !symptoms.empty() && now - symptomAt > kSymptomSeconds && !isSuspicious;
-  if (!decided && (cause || isSymptomDue)) {
-    decided = cause ? *cause : mostFrequentSymptom();
+  if (!decided && (decided = causes.find(now, isSuspicious)))
     for (NodeLink &link : links)
       link.send(NodeMessageKind::verdict, *decided);
-  }
   const bool allEnded = std::all_of(ended.begin(), ended.end(), [](bool is) { return is; });
-  if (!allEnded || finished || (!symptoms.empty() && !decided))
+  if (!allEnded || finished || (causes.hasSymptom() && !decided))
     return;
   for (NodeLink &link : links)
     link.send(NodeMessageKind::finish, FinishRecord{anyLost});

@@ -4,6 +4,7 @@
 #include "dpc/status.h"
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/launch/Launch.h"
+#include "runtime/src/launch/NodeCause.h"
 #include "runtime/src/launch/NodeLink.h"
 
 #include <optional>
@@ -29,15 +30,6 @@ struct RunRecord {
   Digest nonce;  ///< makes the token of each start another one, so that a late rank of an earlier
                  ///< start is a stranger
   uint16_t port; ///< where rank 0 listens, at the host of the launchers' meeting
-};
-
-/// Why a run ends.
-struct NodeCause {
-  uint32_t node; ///< the node that failed
-  dpc_status_t status;
-  uint32_t isSymptom;   ///< the failure was noticed elsewhere: counts only if there is no cause
-  uint32_t isAboutNode; ///< `text` goes on after the node's name, e.g. "cannot be reached"
-  char text[1024];
 };
 
 /// What node 0 tells the others when all ranks have ended.
@@ -98,8 +90,6 @@ private:
   void noticeSilence(double now);
   void lose(uint32_t node, const char *text);
   void decide(double now);
-  const NodeCause &mostFrequentSymptom() const;
-  void consider(const NodeCause &cause);
 
   uint32_t own = 0, count = 1;
   std::string host;
@@ -109,9 +99,7 @@ private:
   std::vector<uint32_t> firstRanks; ///< of each node
 
   bool toldCause = false, toldSymptom = false;
-  std::optional<NodeCause> cause;  ///< on node 0: the first one
-  std::vector<NodeCause> symptoms; ///< on node 0: the first one of each node, in their order
-  double symptomAt = 0;
+  CauseFinder causes; ///< on node 0
   std::optional<NodeCause> decided;
   std::vector<bool> ended; ///< on node 0
   bool finished = false, anyLost = false;
