@@ -61,6 +61,14 @@ def check_no_token(world):
         raise Failed('takes more than 10 s')
 
 
+def check_no_token_by_hand(world):
+    """A rank that is started by hand says what it lacks, whatever its number is."""
+    program = world.program('mlp', ['--mesh=data=2'])
+    command = training(world, 'mlp', program, world.path('never'))
+    rank = world.hosts[1].start(command, RANK='1', WORLD_SIZE='2', DPC_RENDEZVOUS=world.rendezvous())
+    expect(ends([rank]), 1, 'needs the run\'s token')
+
+
 def check_by_name(world):
     if not world.isolated:
         return
@@ -168,6 +176,7 @@ def inputs(world):
                                              '--rendezvous=tcp://a:1', '--token-file=x')
     yield 'input local over hosts', lambda: refuse(2, 'share no memory', *run, '--comm=local')
     yield 'input launchers without a token', lambda: check_no_token(world)
+    yield 'input no token by hand', lambda: check_no_token_by_hand(world)
     yield 'input readable token', lambda: token(0o644, 'must be this user\'s with mode 0600')
     yield 'input short token', short_token
     yield 'input wildcard', lambda: refuse(1, 'stands for all addresses', rendezvous='tcp://0.0.0.0:29500')

@@ -117,6 +117,17 @@ TEST(Launchers, Restarts) {
   EXPECT_EQ(launcherRunId(), "");
 }
 
+TEST(Launchers, ByHand) {
+  const auto isByHand = [](std::map<std::string, std::string> variables) {
+    const Variables set(std::move(variables));
+    return isStartedByHand();
+  };
+  EXPECT_TRUE(isByHand({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}}));
+  for (const char *name :
+       {"TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    EXPECT_FALSE(isByHand({{name, "1"}})) << name;
+}
+
 TEST(Launchers, SeveralHosts) {
   EXPECT_FALSE(areOnSeveralHosts({}));
   EXPECT_FALSE(areOnSeveralHosts({{"LOCAL_WORLD_SIZE", "4"}, {"SLURM_NNODES", "1"}}));

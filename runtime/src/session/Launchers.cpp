@@ -4,6 +4,7 @@
 
 #include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Hex.h"
+#include "runtime/src/base/RunPage.h"
 #include "runtime/src/base/Sha256.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
@@ -48,6 +49,11 @@ const char *firstSet(std::initializer_list<const char *> names, const char **out
       return value;
     }
   return nullptr;
+}
+
+bool isStartedByHand() {
+  return !runPage() && !firstSet({"TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                  "PMI_RANK", "SLURM_PROCID"});
 }
 
 bool hasSeveralHosts(uint32_t worldSize) {

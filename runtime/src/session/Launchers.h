@@ -29,6 +29,10 @@ dpc_status_t meetingPlace(std::string *out);
 /// on the host of the rank that has failed.
 bool isStartedAgain();
 
+/// Whether no launcher has started this rank, by the variables of those that are known. What such a
+/// rank prints is read in a terminal or log of its own.
+bool isStartedByHand();
+
 /// 32 hex digits that are equal for all starts that one torchrun makes of the ranks of a host, and
 /// different for other runs. They derive from the name of torchrun's folder of logs. "" if the
 /// launcher does not tell one run from another.

@@ -13,6 +13,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/device/TensorTransfer.h"
 #include "runtime/src/recorder/Recorder.h"
+#include "runtime/src/session/Launchers.h"
 #include "runtime/src/session/SharedFiles.h"
 
 #include <algorithm>
@@ -436,8 +437,9 @@ dpc_status_t dpc_session::explainGradients() {
 }
 
 bool dpc_session::reports(dpc_status_t status) {
-  if (!comm) // all ranks find a bad request, so only rank 0 reports it
-    return !isToldElsewhere() && (options.rank == 0 || status == DPC_PEER || status == DPC_IO);
+  if (!comm) // all ranks of a launcher find a bad request, so only rank 0 reports it
+    return !isToldElsewhere() &&
+           (options.rank == 0 || status == DPC_PEER || status == DPC_IO || isStartedByHand());
   if (failsTogether)
     return options.rank == 0;
   if (status == DPC_PEER)
