@@ -7,6 +7,7 @@ import tempfile
 import time
 
 import numpy as np
+from linking import link
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(ROOT, 'test', 'models', 'mlp', 'model.onnx')
@@ -158,13 +159,8 @@ class Tests:
 
     def link(self, main, stem):
         """Links the object file STEM.o with the main function in a file of this folder, to the program STEM."""
-        libraries = os.path.join(self.tools, '..', 'lib')
-        done = subprocess.run(
-            [os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
-             os.path.join(ROOT, 'test', 'faults', main), '-x', 'none', stem + '.o',
-             os.path.join(libraries, 'libdpc_runtime.a'), os.path.join(libraries, 'libdpc_runtime_data.a'),
-             '-lz', '-lm', '-lpthread', '-lrt', '-o', stem], capture_output=True, text=True, timeout=100)
-        expect(done.returncode == 0, 'cannot link:', done.stderr[-500:])
+        failure = link(self.tools, os.path.join(ROOT, 'test', 'faults', main), stem)
+        expect(not failure, 'cannot link:', failure)
 
     def room(self):
         return tempfile.mkdtemp(dir=self.folder)

@@ -4,6 +4,7 @@ import re
 import subprocess
 import time
 
+import listeners
 from runs import ends, Failed, interp, PORT, read, succeed, torchrun
 
 
@@ -120,10 +121,8 @@ def faults(world):
 
     def look():
         """While a run goes on, its processes listen on the addresses of their hosts only."""
-        for host in hosts:
-            open_to_all = [place for place in host.listeners() if place.rsplit(':', 1)[0] in ('0.0.0.0', '*', '[::]')]
-            if open_to_all:
-                raise Failed(f'{host.name} listens at {open_to_all}')
+        if found := listeners.open_to_all(hosts):
+            raise Failed('; '.join(sorted(found)))
         rank(hosts[1], 'KILL')()
 
     def rank(host, signal):

@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import subprocess
+import sys
 import threading
 import time
 
@@ -15,7 +16,8 @@ import namespaces
 import runs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.join(HERE, '..', 'faults'))
+from linking import link  # noqa: E402
 MOMENTS = ('before', 'rendezvous', 'first', 'collective', 'checkpoint', 'end')
 RANKS = (0, 3, 5)
 WIRES = ('tcp', 'mpi')
@@ -107,11 +109,8 @@ class Matrix:
         flags = runs.interp.CASES['gpt2'][0]
         model = os.path.join(runs.interp.MODELS, 'gpt2', 'model.onnx')
         self.world.runner.tool('dpc-compile', model, *flags, *layout, '--emit=object', '-o', stem + '.o')
-        libraries = os.path.join(self.world.tools, '..', 'lib')
-        subprocess.run([os.environ.get('CXX', 'c++'), '-I', os.path.join(ROOT, 'runtime', 'include'), '-x', 'c',
-                        os.path.join(HERE, 'fault.c'), '-x', 'none', stem + '.o', '-Wl,--wrap=dpc_comm_create',
-                        os.path.join(libraries, 'libdpc_runtime.a'), os.path.join(libraries, 'libdpc_runtime_data.a'),
-                        '-lz', '-lm', '-lpthread', '-lrt', '-ldl', '-o', stem], check=True)
+        if failure := link(self.world.tools, os.path.join(HERE, 'fault.c'), stem, '-Wl,--wrap=dpc_comm_create'):
+            raise runs.Failed(f'cannot link: {failure}')
         self.world.runner.tool('dpc-run', *self.command(stem, stem), '--comm=local')
         return stem
 
