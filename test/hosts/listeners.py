@@ -12,15 +12,17 @@ def open_to_all(hosts):
 
 
 class Watch:
-    """Looks again and again while a test runs. Leaving it fails if any look found such a process."""
+    """Looks again and again while a test runs. Leaving it fails if any look found such a process. Processes of an MPI that an earlier
+    test has left do not count."""
 
     def __init__(self, hosts):
         self.hosts, self.looks, self.found, self.ends = hosts, 0, set(), threading.Event()
+        self.known = open_to_all(hosts)
         self.thread = threading.Thread(target=self.look)
 
     def look(self):
         while not self.ends.wait(SECONDS):
-            self.found |= open_to_all(self.hosts)
+            self.found |= open_to_all(self.hosts) - self.known
             self.looks += 1
 
     def __enter__(self):
