@@ -18,8 +18,8 @@ def check_by_hand(world):
 
 
 def check_variables(world, launcher):
-    """Six ranks on three hosts, started with the variables of torchrun or of srun. Strangers listen at the first two ports of
-    torchrun: its own store, and another service."""
+    """Six ranks on three hosts, started with the variables of torchrun, of srun, or of an indexed job of Kubernetes. Strangers listen at
+    the first two ports of torchrun: its own store, and another service."""
     program = world.program('gpt2', ['--mesh=data=6'])
     out, port = f'{program}.{launcher}', PORT + 950
     command = training(world, 'gpt2', program, out) + ([] if world.isolated else ['--comm=sockets'])
@@ -28,6 +28,8 @@ def check_variables(world, launcher):
     def variables(rank):
         if launcher == 'torchrun':
             return torchrun(world, port, rank)
+        if launcher == 'Kubernetes':
+            return dict(JOB_COMPLETION_INDEX=str(rank), WORLD_SIZE='6', DPC_RENDEZVOUS=f'tcp://{first.address}:{port + 20}')
         # Slurm names hosts; here a name is an address.
         return dict(SLURM_PROCID=str(rank), SLURM_NTASKS='6', SLURM_LOCALID=str(rank % 2), SLURM_STEP_NUM_NODES='3',
                     SLURM_STEP_NODELIST=f'{first.address},10.77.0.[2-3]', SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID='0')
@@ -107,7 +109,7 @@ def check_resume(world):
 def starts(world):
     yield 'starts 3 + 1 + 2 ranks', lambda: check_span(world, 'gpt2', ['--mesh=data=6'], counts=[3, 1, 2])
     yield 'starts by hand', lambda: check_by_hand(world)
-    for launcher in ('torchrun', 'srun'):
+    for launcher in ('torchrun', 'srun', 'Kubernetes'):
         yield f'starts by the variables of {launcher}', lambda launcher=launcher: check_variables(world, launcher)
     for name in mpiruns(world):
         yield f'starts by {name} over sockets', lambda name=name: check_mpirun(

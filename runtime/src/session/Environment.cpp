@@ -1,5 +1,5 @@
 // Reads the rank's number, the run's token and the address where ranks meet from
-// the environment, which dpc-run, torchrun, Open MPI, PMI or Slurm has set.
+// the environment, which dpc-run, torchrun, Open MPI, PMI, Slurm or Kubernetes has set.
 
 #include "runtime/src/session/Environment.h"
 
@@ -82,8 +82,10 @@ dpc_status_t optionsFromEnvironment(EnvironmentOptions *outOptions,
     out->listen = outOptions->listen.c_str();
   }
   const char *rankName = nullptr, *worldName = nullptr;
-  const char *rank = firstSet(
-      {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}, &rankName);
+  // The index of a pod of Kubernetes comes last, because any other launcher may run in the pod.
+  const char *rank = firstSet({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                               "SLURM_PROCID", "JOB_COMPLETION_INDEX"},
+                              &rankName);
   const char *world =
       firstSet({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, &worldName);
   if (!rank || !world)
