@@ -60,9 +60,10 @@ def may_succeed(kind, moment):
 
 
 class Outcome:
-    """What a run with a fault left: when the fault happened, and the code, the text and the end of each launcher."""
+    """What a run with a fault left: when the fault happened, and the code, the text and the end of each launcher. `unplugged` is the
+    host that is cut off then, or None; no other run may be on the hosts if there is one."""
 
-    def __init__(self, processes, mark, unplugged, seconds=80):
+    def __init__(self, processes, mark, unplugged, hosts, seconds=80):
         self.happened, self.codes, self.texts, ends = None, [], [], {}
         deadline = time.monotonic() + seconds
         while len(ends) < len(processes) and time.monotonic() < deadline:
@@ -76,11 +77,13 @@ class Outcome:
             time.sleep(0.005)
         self.launcher = processes[0].args[0]
         self.hangs = [index for index in range(len(processes)) if index not in ends]
-        for index, process in enumerate(processes):
-            if index in self.hangs:
-                process.kill()
+        for index in self.hangs:
+            processes[index].kill()
+        for host in hosts if self.hangs and unplugged else ():
+            host.clear()  # the daemons of an mpirun have its pipes
+        for process in processes:
             try:
-                out, error = process.communicate(timeout=1)
+                out, error = process.communicate(timeout=5)
             except subprocess.TimeoutExpired:  # another process still has its pipes
                 out, error = '', 'hangs'
             self.codes.append(process.returncode)
@@ -99,7 +102,8 @@ class Matrix:
 
     def command(self, stem, out):
         return [stem, '--data=' + self.data, f'--steps={STEPS}', f'--log={out}.jsonl', f'--save-params={out}.safetensors',
-                f'--checkpoint={out}.checkpoint', '--checkpoint-every=4', f'--postmortem={out}.records', '--timeout=8', '--check-state=1', '--check-gradients']
+                f'--checkpoint={out}.checkpoint', '--checkpoint-every=4', f'--postmortem={out}.records', '--timeout=8', '--check-state=1',
+                '--check-gradients']
 
     def build(self, layout):
         """The program with fault.c, and the parameters that it leaves without a fault."""
@@ -135,7 +139,7 @@ class Matrix:
                                DPC_TEST_FAULT_MARK=out + '.mark', DPC_TEST_FAULT_FOLDER=out + '.checkpoint',
                                **variables)
         try:
-            outcome = Outcome(processes, out + '.mark', cut)
+            outcome = Outcome(processes, out + '.mark', cut, self.world.hosts)
             self.expect_no_rest(out)
         finally:
             if cut:

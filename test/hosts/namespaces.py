@@ -3,12 +3,14 @@ on a bridge. Processes of two hosts share no memory, see no processes of each ot
 
 The caller must run in namespaces of its own, too, so that no bridge is left on the machine: see `enter`.
 """
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 MARK = 'DPC_TEST_IN_NAMESPACES'
 TOOLS = ('unshare', 'nsenter', 'ip', 'mount', 'hostname')
@@ -145,7 +147,15 @@ class Host:
         quietly('ip', 'link', 'set', self.link, 'down')
 
     def plug(self):
+        """Returns when this host reaches the bridge, where nothing listens at port 9."""
         quietly('ip', 'link', 'set', self.link, 'up')
+        call = f'import socket\nprint(socket.socket().connect_ex(("{Network.ADDRESS}", 9)))'
+        for _ in range(50):
+            done = subprocess.run(self.command(sys.executable, '-c', call), capture_output=True, text=True)
+            if done.stdout.strip() == str(errno.ECONNREFUSED):
+                return
+            time.sleep(0.1)
+        raise RuntimeError(f'{self.name}: the network does not come back: {done.stdout}{done.stderr}')
 
     def close(self):
         self.keeper.stdin.close()
