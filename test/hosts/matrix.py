@@ -214,7 +214,7 @@ class Matrix:
         if wire == 'mpi' and (kind == 'reset' or (moment == 'end' and kind in LINKS)):
             named = True
         if is_unknown_to_mpi(wire, kind, moment):
-            named = 'MPI' in text or kind == 'link'
+            named = named or 'MPI' in text or kind == 'link'
         # A rank without memory may not reach its launcher, and prints its failure itself.
         if not named or (len(errors) > 1 and wire == 'tcp' and kind != 'memory'):
             self.fail(f'launcher {index} does not name rank {rank} in one line: {text.strip()[-600:]}')

@@ -149,6 +149,7 @@ class Host:
     def plug(self):
         """Returns when this host reaches the bridge, where nothing listens at port 9."""
         quietly('ip', 'link', 'set', self.link, 'up')
+        quietly(*self.command('ip', 'neighbour', 'flush', 'dev', 'eth0'))  # of hosts that were out of reach
         call = f'import socket\nprint(socket.socket().connect_ex(("{Network.ADDRESS}", 9)))'
         for _ in range(50):
             done = subprocess.run(self.command(sys.executable, '-c', call), capture_output=True, text=True)
