@@ -171,4 +171,11 @@ dpc_status_t localAddress(int fd, SocketAddress *out) {
   return DPC_OK;
 }
 
+std::string otherHost(int fd) {
+  SocketAddress peer, own;
+  peer.length = sizeof peer.storage;
+  const bool isKnown = ::getpeername(fd, peer.get(), &peer.length) == 0 && !localAddress(fd, &own);
+  return isKnown && peer.host() != own.host() ? peer.host() : "";
+}
+
 } // namespace dpc

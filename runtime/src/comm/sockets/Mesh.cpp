@@ -6,6 +6,7 @@
 
 #include "dpc/action.h"
 #include "runtime/src/base/Clock.h"
+#include "runtime/src/base/Endpoint.h"
 #include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/base/Threads.h"
@@ -39,8 +40,10 @@ Mesh::Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups,
     channels.push_back({{r, rank}, 1, true});
   for (Channel &channel : channels)
     channel.announced.resize(channel.members.size());
-  for (uint32_t r = 0; r < worldSize; ++r)
+  for (uint32_t r = 0; r < worldSize; ++r) {
+    places.push_back(sockets[r].valid() ? otherHost(sockets[r].get()) : "");
     connections.emplace_back(r, std::move(sockets[r]));
+  }
   if (worldSize == 1)
     return;
   if (wire)

@@ -52,8 +52,8 @@ public:
   bool abort(const char *reason);
   /// Whether another rank reports the run's failure to the user. If the guilty rank
   /// published its own failure, it reports the failure. Otherwise the lowest rank
-  /// reports it, not counting the guilty rank and ranks whose connection ended
-  /// without a `leave`.
+  /// reports it, not counting the guilty rank, ranks whose connection ended
+  /// without a `leave`, and ranks of which nothing is heard.
   bool isToldElsewhere();
 
   // For operations between ranks that share memory; see local/Peers.h.
@@ -107,6 +107,7 @@ private:
   dpc_status_t waitUntilComplete(std::unique_lock<std::mutex> &lock, const Channel &channel,
                                  const Exchange &exchange);
   bool isStill(uint32_t peer) const;
+  std::string silenceOf(uint32_t peer) const;
   uint32_t knownWaitOf(uint32_t r) const;
   void tellChange();
 
@@ -131,6 +132,7 @@ private:
   std::vector<Channel> channels;       ///< one per group, then one for messages to each rank, then
                                        ///< one for messages from each rank
   std::vector<Connection> connections; ///< indexed by rank
+  std::vector<std::string> places;     ///< by rank: the address of its host; "" for this host
   std::optional<RunFailure> verdict;
   std::optional<RunFailure> reported; ///< the failure that this rank has reported to rank 0
   double runSeconds = 0;              ///< running time of this process, excluding stops

@@ -106,15 +106,36 @@ void Mesh::tick(double passed) {
         connection.isOpen() && !connection.left && runSeconds - connection.heardAt > frozenSeconds;
     if (!isSilent || verdict)
       continue;
-    char text[120];
-    std::snprintf(text, sizeof text,
-                  "rank %u is frozen: nothing was heard of it for %.1f s "
-                  "(stopped, or out of memory?)",
-                  connection.rank(), frozenSeconds);
-    publish({connection.rank(), false, text});
+    publish({connection.rank(), false, silenceOf(connection.rank())});
   }
   if (reported && !verdict && runSeconds > answerDue)
     settle(*reported);
+}
+
+/// Says that nothing is heard of a rank. If nothing is heard of its whole host either, although
+/// another host is heard, the host may be cut off.
+std::string Mesh::silenceOf(uint32_t peer) const {
+  bool isHostSilent = !places[peer].empty(), isOtherHeard = false;
+  for (uint32_t r = 0; r < worldSize; ++r) {
+    const bool isHeard = r == rank || (connections[r].isOpen() && !isStill(r));
+    if (r != rank && places[r] == places[peer])
+      isHostSilent = isHostSilent && !isHeard;
+    else if (r != rank)
+      isOtherHeard = isOtherHeard || isHeard;
+  }
+  char text[200];
+  if (isHostSilent && (isOtherHeard || worldSize == 2))
+    std::snprintf(
+        text, sizeof text,
+        "rank %u cannot be reached: nothing was heard from %s for %.1f s (the network, or "
+        "stopped, or out of memory?)",
+        peer, places[peer].c_str(), frozenSeconds);
+  else
+    std::snprintf(text, sizeof text,
+                  "rank %u is frozen: nothing was heard of it for %.1f s "
+                  "(stopped, or out of memory?)",
+                  peer, frozenSeconds);
+  return text;
 }
 
 /// Handles a failure that this rank noticed, or that another rank reported to this
@@ -180,7 +201,7 @@ bool Mesh::isToldElsewhere() {
   if (!verdict || verdict->selfReported)
     return verdict.has_value();
   for (uint32_t r = 0; r < rank; ++r)
-    if (r != verdict->guilty && (connections[r].isOpen() || connections[r].left))
+    if (r != verdict->guilty && (connections[r].left || (connections[r].isOpen() && !isStill(r))))
       return true;
   return false;
 }
