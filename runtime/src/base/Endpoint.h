@@ -59,8 +59,8 @@ std::string endpointText(const std::string &host, uint32_t port, uint32_t lastPo
 
 /// The address of this end of a connected or listening socket.
 dpc_status_t localAddress(int fd, SocketAddress *out);
-/// The host of the peer to which a socket is connected, see SocketAddress::host. "" if it is that of
-/// this end of the socket, too.
+/// The host of the peer to which a socket is connected, see SocketAddress::host. "" if it is that
+/// of this end of the socket, too.
 std::string otherHost(int fd);
 
 } // namespace dpc
