@@ -204,7 +204,8 @@ class Matrix:
             self.fail(f'launcher {index} succeeded: {outcome.codes}, {outcome.texts}')
         named = re.search(rf'rank {rank}\b', text) or re.search(rf'node {rank // 2} \({name}\)', text)
         if wire == 'mpi':
-            named = named or name in text or re.search(rf'Process name: \[\[\d+,\d+\],{rank}\]', text)
+            named = named or name in text or f'from {self.world.hosts[rank // 2].address} for' in text or re.search(
+                rf'Process name: \[\[\d+,\d+\],{rank}\]', text)
         if kind in SIGNALS and outcome.codes[index] == 130:
             named = named or 'interrupted' in text
         # MPICH ends all ranks without a word if one of its own processes dies, or a rank ends without MPI_Finalize.
@@ -213,6 +214,9 @@ class Matrix:
         # Without dpc-run nobody weighs the words of a rank that has lost its connections against those of the others.
         if wire == 'mpi' and (kind == 'reset' or (moment == 'end' and kind in LINKS)):
             named = True
+        # A rank that has ended well does not call MPI_Finalize if another one died as it left. Open MPI may name either of them.
+        if wire == 'mpi' and moment == 'end' and kind in DEATHS:
+            named = named or 'exiting improperly' in text
         if is_unknown_to_mpi(wire, kind, moment):
             named = named or 'MPI' in text or kind == 'link'
         # A rank without memory may not reach its launcher, and prints its failure itself.

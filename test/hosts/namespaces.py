@@ -139,8 +139,9 @@ class Host:
         quietly(*self.command('ip', 'address', 'delete', f'{self.second}/24', 'dev', 'eth0'))
 
     def listeners(self):
-        """The addresses and ports at which processes of this host listen for TCP."""
-        listed = subprocess.run(self.command('ss', '-Htln'), capture_output=True, text=True, env=environment())
+        """The addresses and ports at which processes of this host listen for TCP. Starts no process on the host."""
+        listed = subprocess.run(['nsenter', '--target', self.process, '--net', '--', 'ss', '-Htln'], capture_output=True, text=True,
+                                env=environment())
         return [line.split()[3] for line in listed.stdout.splitlines()]
 
     def unplug(self):
