@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-import namespaces
+import mpiruns
 import runs
 
 MESH = ['--mesh=data=6']
@@ -238,11 +238,8 @@ class Checks:
     def mpirun(self, name, code, script, *wanted, **variables):
         """Ranks under an mpirun over MPI. `script` runs on each host before the program begins."""
         world = self.world
-        command = [name, '-n', '6', *runs.MPIRUNS[name](world, variables), 'sh', '-c', f'{script}; exec "$0" "$@"', self.program(),
-                   '--check', f'--data={self.data}', '--comm=mpi']
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=namespaces.environment(OMPI_ALLOW_RUN_AS_ROOT='1',
-                                                                         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', **variables))
+        command = ['sh', '-c', f'{script}; exec "$0" "$@"', self.program(), '--check', f'--data={self.data}', '--comm=mpi']
+        process = mpiruns.start(name, world.network, world.folder, command, **variables)
         results = self.finish([process], code)
         self.table(results[0][1], *wanted)
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-import namespaces
+import mpiruns
 import runs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -123,10 +123,7 @@ class Matrix:
         if wire == 'tcp':
             return self.world.launch(*self.command(stem, out), rendezvous=place, **variables)
         name = next(self.mpiruns)
-        command = [name, '-n', '6', *runs.MPIRUNS[name](self.world, variables), *self.command(stem, out), '--comm=mpi']
-        root = dict(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
-        return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                 env=namespaces.environment(**root, **variables))]
+        return [mpiruns.start(name, self.world.network, self.world.folder, [*self.command(stem, out), '--comm=mpi'], **variables)]
 
     def program(self, kind):
         with self.lock:

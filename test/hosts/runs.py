@@ -10,7 +10,6 @@ import subprocess
 import time
 
 import mpiruns as launchers
-import namespaces
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 loader = importlib.machinery.SourceFileLoader('interp', os.path.join(HERE, '..', 'interp', 'run'))
@@ -139,10 +138,6 @@ def expect(results, code, texts):
             raise Failed(f'host {index}: says {lines}, not one line with "{wanted}"')
 
 
-MPIRUNS = {name: lambda world, variables, flags=flags: flags(world.network, world.folder, 2, variables)
-           for name, flags in launchers.FLAGS.items()}
-
-
 def mpiruns(world):
     return launchers.found() if world.isolated else []
 
@@ -152,10 +147,7 @@ def check_mpirun(world, name, options, *flags, case='gpt2', **variables):
     program = world.program(case, options)
     world.runs += 1
     out = f'{program}.{name}.{world.runs}'
-    command = [name, '-n', '6', *MPIRUNS[name](world, variables), *training(world, case, program, out), *flags]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=namespaces.environment(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', **variables))
-    succeed([process])
+    succeed([launchers.start(name, world.network, world.folder, [*training(world, case, program, out), *flags], **variables)])
     compare(left(out), one_host(world, case, program))
 
 

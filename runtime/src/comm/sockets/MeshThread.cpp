@@ -117,10 +117,12 @@ void Mesh::tick(double passed) {
 std::string Mesh::silenceOf(uint32_t peer) const {
   bool isHostSilent = !places[peer].empty(), isOtherHeard = false;
   for (uint32_t r = 0; r < worldSize; ++r) {
-    const bool isHeard = r == rank || (connections[r].isOpen() && !isStill(r));
-    if (r != rank && places[r] == places[peer])
+    if (r == rank)
+      continue;
+    const bool isHeard = connections[r].isOpen() && !isStill(r);
+    if (places[r] == places[peer])
       isHostSilent = isHostSilent && !isHeard;
-    else if (r != rank)
+    else
       isOtherHeard = isOtherHeard || isHeard;
   }
   char text[200];
