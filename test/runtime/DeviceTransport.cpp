@@ -141,7 +141,10 @@ uint32_t toldElsewhere(dpc_comm_t *base) {
   return self(base).control->vtable->told_elsewhere(self(base).control);
 }
 
-void release(dpc_comm_t *base) { delete &self(base); }
+dpc_status_t release(dpc_comm_t *base) {
+  delete &self(base);
+  return DPC_OK;
+}
 
 constexpr dpc_comm_vtable_t kTable = {sizeof(dpc_comm_vtable_t),
                                       "device",

@@ -134,4 +134,27 @@ TEST(Sockets, LeavingIsHeard) {
     EXPECT_EQ(result.exitCode, 0);
 }
 
+// A rank that dies while all leave is told by the lowest rank that is left, once.
+TEST(Sockets, DeathInLeavingIsTold) {
+  TemporaryDirectory directory;
+  auto results = forkRanks(4, [&](uint32_t rank, RankReport &report) {
+    WorldOptions world(rank, 4, "file://" + directory.path, 64);
+    dpc_comm_t *comm = nullptr;
+    if (int code = dpc_comm_create("sockets", &world.options, &comm))
+      return code;
+    if (int code = dpc_comm_barrier(comm))
+      return code;
+    usleep(rank == 2 ? 200000 : 400000); // all have the barrier's result when the rank dies
+    if (rank == 2)
+      raise(SIGKILL);
+    const int code = dpc_comm_release(comm);
+    std::snprintf(report.message, sizeof report.message, "%s", code ? dpc_last_error() : "");
+    return code;
+  });
+  EXPECT_EQ(results[0].exitCode, DPC_PEER);
+  EXPECT_EQ(results[0].message.rfind("rank 2 died", 0), 0u) << results[0].message;
+  EXPECT_EQ(results[1].exitCode, 0) << results[1].message;
+  EXPECT_EQ(results[3].exitCode, 0) << results[3].message;
+}
+
 } // namespace

@@ -85,8 +85,11 @@ typedef struct dpc_comm_vtable_t {
    * the transport chooses one of the ranks that noticed the failure. */
   uint32_t (*told_elsewhere)(struct dpc_comm *comm);
   /** Tells the peers that this rank leaves on purpose, so that they do not report
-   * it as failed. Then frees all memory of the communicator. */
-  void (*release)(struct dpc_comm *comm);
+   * it as failed. Then frees all memory of the communicator. Returns DPC_PEER if
+   * another rank has failed, meanwhile or before, and this rank reports it to the
+   * user, else DPC_OK. A transport that does not wait for the other ranks returns
+   * DPC_OK. */
+  dpc_status_t (*release)(struct dpc_comm *comm);
 } dpc_comm_vtable_t;
 
 /** The part of a communicator that all transports have in common. */
@@ -165,7 +168,7 @@ dpc_status_t dpc_comm_barrier(dpc_comm_t *comm);
 /** The number of different hosts in `hosts`. */
 uint32_t dpc_comm_host_count(const dpc_comm_t *comm);
 /** Calls the communicator's `release`. Does nothing if `comm` is null. */
-void dpc_comm_release(dpc_comm_t *comm);
+dpc_status_t dpc_comm_release(dpc_comm_t *comm);
 
 #ifdef __cplusplus
 }

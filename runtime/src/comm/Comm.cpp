@@ -35,7 +35,6 @@ extern "C" uint32_t dpc_comm_host_count(const dpc_comm_t *comm) {
       std::set<uint32_t>(comm->hosts, comm->hosts + comm->world_size).size());
 }
 
-extern "C" void dpc_comm_release(dpc_comm_t *comm) {
-  if (comm)
-    comm->vtable->release(comm);
+extern "C" dpc_status_t dpc_comm_release(dpc_comm_t *comm) {
+  return comm ? comm->vtable->release(comm) : dpc_status_t(DPC_OK);
 }

@@ -24,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace dpc;
 
@@ -41,12 +42,14 @@ dpc_session::dpc_session(const dpc_program_t &program, const dpc_session_options
   control.validRows = program.batch;
 }
 
-dpc_session::~dpc_session() {
+dpc_session::~dpc_session() { leave(); }
+
+dpc_status_t dpc_session::leave() {
   // The queue must be destroyed before the communicator, because the queue
   // communicates, and copies into the communicator's memory.
   executor.reset();
   queue.reset();
-  dpc_comm_release(comm);
+  return dpc_comm_release(std::exchange(comm, nullptr));
 }
 
 dpc_status_t dpc_session::checkRequest() const {

@@ -18,6 +18,9 @@ struct dpc_session {
   ~dpc_session();
 
   dpc_status_t open();
+  /// Leaves the run; no other member may be called afterwards. Returns DPC_PEER if another rank
+  /// has failed and this rank reports it.
+  dpc_status_t leave();
   /// Whether the program can run at all with these options. Communicates with no other rank.
   dpc_status_t checkRequest() const;
   /// Whether tensors of CUDA devices move through the hosts. NCCL moves them, unless the user names

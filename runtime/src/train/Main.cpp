@@ -171,6 +171,10 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     *outReport = false;
     dpc_comm_barrier(session->comm);
   }
+  // A launcher other than dpc-run may blame any rank for this death, because the others end without
+  // the last steps of their engine.
+  if (session->leave() && !status && !runPage())
+    std::fprintf(stderr, "note: the run was complete when %s\n", dpc_last_error());
   session.reset();
   if (status && !*outReport && !runPage())
     ::usleep(kReportMicroseconds);

@@ -102,13 +102,14 @@ uint32_t localToldElsewhere(dpc_comm_t *base) {
          (failure.selfReported || failure.told.exchange(1) != 0);
 }
 
-void localRelease(dpc_comm_t *base) {
+dpc_status_t localRelease(dpc_comm_t *base) {
   LocalComm *comm = &self(base);
   comm->peers.endWatch();
   comm->segment.page(base->rank).left.store(1, std::memory_order_seq_cst);
   for (uint32_t r = 0; r < base->world_size; ++r)
     comm->segment.ring(r);
   delete comm;
+  return DPC_OK;
 }
 
 constexpr dpc_comm_vtable_t kLocalTable = {sizeof(dpc_comm_vtable_t),

@@ -35,9 +35,12 @@ public:
   /// rank shares no memory; it must live longer than the mesh.
   Mesh(const dpc_comm_options_t &options, const std::vector<Group> &groups, std::vector<Fd> sockets,
        std::unique_ptr<wires::Wire> wire, MeshHost *host);
-  /// Tells the other ranks that this rank starts no further operations. Waits at
-  /// most two seconds for their confirmations.
+  /// Leaves the run, if leave() was not called.
   ~Mesh() override;
+  /// Tells the other ranks that this rank starts no further operations. Waits at
+  /// most two seconds for their confirmations. Returns DPC_PEER if another rank
+  /// has failed and this rank reports it to the user.
+  dpc_status_t leave();
 
   /// Starts an operation and returns its request. The caller must have checked the
   /// operation.

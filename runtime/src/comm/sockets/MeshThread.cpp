@@ -208,9 +208,11 @@ bool Mesh::isToldElsewhere() {
   return false;
 }
 
-Mesh::~Mesh() {
+Mesh::~Mesh() { leave(); }
+
+dpc_status_t Mesh::leave() {
   if (!thread.joinable())
-    return;
+    return DPC_OK;
   const bool isClean = leaveTogether();
   // Meanwhile the thread still answers ranks that leave later.
   if (wire && !wire->close(isClean))
@@ -221,6 +223,7 @@ Mesh::~Mesh() {
     wakeThread();
   }
   thread.join();
+  return !verdict || isToldElsewhere() ? dpc_status_t(DPC_OK) : failure();
 }
 
 /// Tells the others that this rank leaves, and waits until they have confirmed it. Returns
@@ -238,6 +241,15 @@ bool Mesh::leaveTogether() {
       return !connection.isOpen() || isGuilty || (connection.farewelled && !connection.hasOutput());
     });
   });
+  const auto mute =
+      std::find_if(connections.begin(), connections.end(), [](const Connection &connection) {
+        return connection.isOpen() && !connection.left && !connection.farewelled;
+      });
+  // The others are not told, because the rank may only be slow, and may still have files to write.
+  if (!all && !verdict && mute != connections.end())
+    verdict = {mute->rank(), false,
+               "rank " + std::to_string(mute->rank()) + " is frozen: it has not answered for " +
+                   std::to_string(int(kLeaveSeconds)) + " s as the others leave"};
   return all && !verdict && pieces.empty();
 }
 

@@ -87,7 +87,11 @@ uint32_t socketsAbort(dpc_comm_t *base, const char *reason) {
 
 uint32_t socketsToldElsewhere(dpc_comm_t *base) { return self(base).mesh->isToldElsewhere(); }
 
-void socketsRelease(dpc_comm_t *base) { delete &self(base); }
+dpc_status_t socketsRelease(dpc_comm_t *base) {
+  const dpc_status_t status = self(base).mesh->leave();
+  delete &self(base);
+  return status;
+}
 
 /// Whether some ranks of the run share memory.
 bool anyShares(const Hosts &hosts) {
