@@ -22,6 +22,36 @@ def WidenFloats : Pass<"dpc-widen-floats", "mlir::ModuleOp"> {
   let dependentDialects = ["::dpc::nn::NNDialect"];
 }
 
+def DropUnitDimensions : Pass<"dpc-drop-unit-dimensions", "mlir::func::FuncOp"> {
+  let summary = "Computes without dimensions of extent 1 that a reshape has inserted";
+  let description = [{
+    A kernel cannot have a reshape between its ops. If a reshape only inserts dimensions of
+    extent 1, and elementwise ops, reductions or normalizations follow it, the pass computes
+    these ops before the reshape. Then they can be in one kernel with the ops before it. The
+    main case is a batch normalization over groups of samples: on each rank or in each
+    microbatch there is one group, so its dimension has extent 1 after partitioning.
+
+    Keeps: the level.
+
+    ```mlir
+    func.func @example(%x: tensor<8x4xf32>) -> tensor<1x4xf32> {
+      %r = nn.reshape %x : tensor<8x4xf32> -> tensor<1x8x4xf32>
+      %m = nn.mul %r, %r : tensor<1x8x4xf32>
+      %s = nn.reduce sum %m [1] : tensor<1x8x4xf32> -> tensor<1x4xf32>
+      return %s : tensor<1x4xf32>
+    }
+    // becomes
+    func.func @example(%x: tensor<8x4xf32>) -> tensor<1x4xf32> {
+      %m = nn.mul %x, %x : tensor<8x4xf32>
+      %s = nn.reduce sum %m [0] : tensor<8x4xf32> -> tensor<4xf32>
+      %r = nn.reshape %s : tensor<4xf32> -> tensor<1x4xf32>
+      return %r : tensor<1x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+}
+
 def RoundLookups : Pass<"dpc-round-lookups", "mlir::func::FuncOp"> {
   let summary = "Rounds the rows that lookups take from a table, if products read the table in fewer bits";
   let description = [{

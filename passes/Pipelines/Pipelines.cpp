@@ -197,6 +197,7 @@ void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &optio
 
 void dpc::buildLocalPipeline(OpPassManager &manager, const LocalOptions &options) {
   manager.addPass(createPartition());
+  manager.addNestedPass<func::FuncOp>(createDropUnitDimensions());
   // Merge equal index arithmetic that partitioning has made for different ops.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

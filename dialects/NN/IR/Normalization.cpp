@@ -253,6 +253,59 @@ SmallVector<Value> NormalizeOp::decompose(OpBuilder &builder) {
   return {e.mul(centred, e.broadcastAlong(scale, shape, dimensions)), mean, variance};
 }
 
+/// The dimension of a tensor of shape `to` that has the elements of dimension `d` of a tensor of
+/// shape `from`, of which it is a reshape. -1 if there is no such dimension.
+static int64_t dimensionAfterReshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t d) {
+  const int64_t before = ShapedType::getNumElements(from.take_front(d));
+  int64_t passed = 1;
+  for (auto [other, extent] : llvm::enumerate(to)) {
+    if (passed == before && extent == from[d])
+      return other;
+    passed *= extent;
+  }
+  return -1;
+}
+
+namespace {
+/// A gradient as the product of a tensor and of one factor per row.
+struct RowFactor {
+  Value grad, factor; ///< the factor is null if the gradient has none
+};
+} // namespace
+
+/// Finds the factor that all elements of a row have, if `grad` is a product with one. The rows are
+/// along `dimensions`. In the gradient of a batch normalization, the factor is the scale of the
+/// channels.
+static RowFactor findRowFactor(Expressions e, Value grad, ArrayRef<int64_t> dimensions) {
+  ArrayRef<int64_t> shape = typeOf(grad).getShape();
+  auto reshape = grad.getDefiningOp<ReshapeOp>();
+  auto product = (reshape ? reshape.getInput() : grad).getDefiningOp<MulOp>();
+  if (!product)
+    return {grad, nullptr};
+  ArrayRef<int64_t> before = typeOf(product.getResult()).getShape();
+  SmallVector<int64_t> kept, rows;
+  for (auto [d, extent] : llvm::enumerate(shape))
+    if (!llvm::is_contained(dimensions, d)) {
+      kept.push_back(d);
+      rows.push_back(extent);
+    }
+  for (auto [factor, other] : {std::pair(product.getLhs(), product.getRhs()),
+                               std::pair(product.getRhs(), product.getLhs())}) {
+    auto broadcast = factor.getDefiningOp<BroadcastOp>();
+    if (!broadcast)
+      continue;
+    SmallVector<int64_t> places;
+    for (int64_t d : broadcast.getDimensions()) {
+      auto at = llvm::find(kept, dimensionAfterReshape(before, shape, d));
+      if (at != kept.end())
+        places.push_back(at - kept.begin());
+    }
+    if (places.size() == broadcast.getDimensions().size() && llvm::is_sorted(places))
+      return {e.reshape(other, shape), e.broadcast(broadcast.getInput(), rows, places)};
+  }
+  return {grad, nullptr};
+}
+
 LogicalResult NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                     ArrayRef<bool> wanted, MutableArrayRef<Value> grads) {
   if (!wanted[0])
@@ -267,9 +320,16 @@ LogicalResult NormalizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGr
   auto accumulate = [&](Value part) { total = total ? e.add(total, part) : part; };
   if (Value g = resultGrads[0]) {
     Value scale = e.rsqrt(e.add(getVariance(), getEpsilon().convertToDouble()));
-    Value inner = e.sub(g, e.mul(y, spread(meanOf(e.mul(g, y)))));
+    // The gradients of the scale and of the shift that often follow are sums of the same tensors
+    // without the scale. So the sums are the same ops, and the tensors are read once.
+    RowFactor rows = findRowFactor(e, g, dimensions);
+    auto meanOfRows = [&](Value value) {
+      Value mean = meanOf(value);
+      return rows.factor ? e.mul(mean, rows.factor) : mean;
+    };
+    Value inner = e.sub(g, e.mul(y, spread(meanOfRows(e.mul(rows.grad, y)))));
     if (!getUncentered())
-      inner = e.sub(inner, spread(meanOf(g)));
+      inner = e.sub(inner, spread(meanOfRows(rows.grad)));
     accumulate(e.mul(inner, spread(scale)));
   }
   if (Value g = resultGrads[1])
