@@ -30,8 +30,9 @@ enum class OpForm {
 /// The level of x86-64 that code requires of the host's processor.
 enum class HostLevel {
   any,
-  v3, ///< AVX2, FMA, BMI, F16C
-  v4  ///< AVX-512 F, BW, CD, DQ, VL
+  v3,    ///< AVX2, FMA, BMI, F16C
+  v4,    ///< AVX-512 F, BW, CD, DQ, VL
+  v4Bf16 ///< those of v4, and AVX512_BF16
 };
 
 /// The form of the functions of a program. A function runs a list of kernels.

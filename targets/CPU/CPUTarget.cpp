@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace dpc;
 
+/// A processor with AVX-512 whose instructions multiply bf16, e.g. Zen 4 and Sapphire Rapids.
+static const StringRef kBf16Processor = "x86-64-v4-bf16";
+
 static StringRef processorOf(const CodeOptions &options) {
   return options.processor.empty() ? "native" : StringRef(options.processor);
 }
@@ -25,18 +28,21 @@ static bool hostHas(StringRef feature) {
   return features.lookup(feature);
 }
 
-/// The bytes of a vector: 64 if the processor has AVX-512, otherwise 32.
-static unsigned vectorBytesOf(const CodeOptions &options) {
-  if (processorOf(options) == "native")
-    return hostHas("avx512f") ? 64 : 32;
-  return processorOf(options) == "x86-64-v4" ? 64 : 32;
+/// The level of x86-64 of the processor that `options` names. No level includes AVX512_BF16, so
+/// dpc has a name of its own for v4 with it.
+static HostLevel levelOf(const CodeOptions &options) {
+  StringRef name = processorOf(options);
+  if (name == "native" && hostHas("avx512f"))
+    return hostHas("avx512bf16") ? HostLevel::v4Bf16 : HostLevel::v4;
+  return name == kBf16Processor ? HostLevel::v4Bf16
+         : name == "x86-64-v4"  ? HostLevel::v4
+                                : HostLevel::v3;
 }
 
-/// The vector unit of the processor that `options` names. It multiplies bf16 only if the
-/// processor is `native` and has AVX512_BF16, which no level of x86-64 includes.
+/// The vector unit of the processor that `options` names.
 static VectorUnit unitOf(const CodeOptions &options) {
-  unsigned bytes = vectorBytesOf(options);
-  return {bytes, processorOf(options) == "native" && bytes == 64 && hostHas("avx512bf16")};
+  HostLevel level = levelOf(options);
+  return {level == HostLevel::v3 ? 32u : 64u, level == HostLevel::v4Bf16};
 }
 
 namespace {
@@ -45,7 +51,7 @@ public:
   StringRef getName() const override { return "cpu"; }
 
   ArrayRef<StringRef> getProcessors() const override {
-    static const StringRef processors[] = {"native", "x86-64-v3", "x86-64-v4"};
+    static const StringRef processors[] = {"native", "x86-64-v3", "x86-64-v4", kBf16Processor};
     return processors;
   }
 
@@ -55,9 +61,7 @@ public:
 
   FunctionForm getFunctionForm() const override { return FunctionForm::hostCode; }
 
-  HostLevel getHostLevel(const CodeOptions &options) const override {
-    return vectorBytesOf(options) == 64 ? HostLevel::v4 : HostLevel::v3;
-  }
+  HostLevel getHostLevel(const CodeOptions &options) const override { return levelOf(options); }
 
   void registerDialects(DialectRegistry &registry) const override {
     LoopTarget::registerDialects(registry);
@@ -74,7 +78,10 @@ public:
 
   FailureOr<std::vector<KernelObject>> compileKernels(ModuleOp kernels, const CodeOptions &options,
                                                       const ObjectCache *cache) const override {
-    return compileObjects(kernels, {processorOf(options).str(), /*vectorize=*/true}, cache);
+    StringRef name = processorOf(options);
+    if (name == kBf16Processor)
+      return compileObjects(kernels, {"x86-64-v4", /*vectorize=*/true, "+avx512bf16"}, cache);
+    return compileObjects(kernels, {name.str(), /*vectorize=*/true}, cache);
   }
 
 protected:
@@ -103,7 +110,7 @@ protected:
     // Without this attribute, LLVM uses vectors of half the width for many processors with
     // AVX-512.
     return {builder.getStrArrayAttr(
-        {"prefer-vector-width", std::to_string(vectorBytesOf(options) * 8)})};
+        {"prefer-vector-width", std::to_string(unitOf(options).vectorBytes * 8)})};
   }
 };
 } // namespace

@@ -89,6 +89,8 @@ static FailureOr<Processor> findProcessor(ModuleOp kernels, const ObjectOptions 
   if (!processor.target)
     return kernels.emitError("cannot generate code for ") << processor.triple << ": " << error;
   processor.name = options.processor;
+  if (!options.features.empty())
+    processor.features = options.features;
   processor.vectorize = options.vectorize;
   if (options.processor == "native") {
     processor.name = llvm::sys::getHostCPUName().str();

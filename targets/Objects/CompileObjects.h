@@ -18,6 +18,9 @@ struct ObjectOptions {
   std::string processor;
   /// Whether LLVM may vectorize loops and groups of scalar instructions.
   bool vectorize;
+  /// Features that the processor has besides those of its name, as LLVM lists them, e.g.
+  /// "+avx512bf16". Not for `native`.
+  std::string features = {};
   ObjectForm form = ObjectForm::object;
 };
 

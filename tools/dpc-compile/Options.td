@@ -67,7 +67,7 @@ def topology : Planned<"topology", "FILE", "Devices and links to plan for">;
 def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE, such as 64MiB (default: no limit)", layout>;
 
 def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to compare with) or cuda", output>;
-def cpu : Value<"cpu", "NAME", "The processor of --target=cpu: native (default), x86-64-v3 or x86-64-v4", output>;
+def cpu : Value<"cpu", "NAME", "The processor of --target=cpu: native (default), x86-64-v3, x86-64-v4 or x86-64-v4-bf16", output>;
 def cuda_arch : Value<"cuda-arch", "NAME,..", "The devices that --target=cuda is for (default sm_80,sm_90): PTX for the oldest, which later ones run too, and machine code for each where ptxas is found", output>;
 def ptxas : Value<"ptxas", "PATH|off", "NVIDIA's assembler (default: that of PATH, CUDA_HOME or /usr/local/cuda); off: PTX alone, which drivers compile when a program starts", output>;
 def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for later compiles (default ~/.cache/dpc/kernels; 1 GiB at most)", output>;

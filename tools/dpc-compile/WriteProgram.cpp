@@ -68,6 +68,8 @@ static unsigned isaOf(const PlacedOptions &machine) {
     return DPC_ISA_AVX2;
   case HostLevel::v4:
     return DPC_ISA_AVX512;
+  case HostLevel::v4Bf16:
+    return DPC_ISA_AVX512_BF16;
   }
   llvm_unreachable("a level that has no name");
 }

@@ -73,8 +73,9 @@ typedef struct dpc_rank_t {
  * the processor has the program's set. */
 enum {
   DPC_ISA_BASELINE = 0,
-  DPC_ISA_AVX2 = 1,  /**< x86-64-v3: AVX2, FMA, BMI, F16C */
-  DPC_ISA_AVX512 = 2 /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
+  DPC_ISA_AVX2 = 1,       /**< x86-64-v3: AVX2, FMA, BMI, F16C */
+  DPC_ISA_AVX512 = 2,     /**< x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
+  DPC_ISA_AVX512_BF16 = 3 /**< those of x86-64-v4, and AVX512_BF16 */
 };
 
 /** The record of a program: the symbol `dpc_program`. Each table is an array with

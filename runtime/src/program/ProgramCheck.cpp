@@ -51,14 +51,20 @@ dpc_status_t checkAbi(const dpc_program_t &program) {
 }
 
 dpc_status_t checkIsa(const dpc_program_t &program) {
-  if (program.isa > DPC_ISA_AVX512)
+  if (program.isa > DPC_ISA_AVX512_BF16)
     return fail(DPC_INVALID, "unknown instruction set %u in the program record", program.isa);
 #ifdef __x86_64__
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512cd");
-  const char *instead = avx2 ? "--cpu=x86-64-v3" : "--target=scalar";
+  const bool avx512Bf16 = avx512 && __builtin_cpu_supports("avx512bf16");
+  const char *instead = avx512 ? "--cpu=x86-64-v4" : avx2 ? "--cpu=x86-64-v3" : "--target=scalar";
+  if (program.isa >= DPC_ISA_AVX512_BF16 && !avx512Bf16)
+    return fail(DPC_INVALID,
+                "the program was compiled for x86-64-v4-bf16 (AVX512_BF16), which this processor "
+                "lacks; compile with %s",
+                instead);
   if (program.isa >= DPC_ISA_AVX512 && !avx512)
     return fail(DPC_INVALID,
                 "the program was compiled for x86-64-v4 (AVX-512), which this processor lacks; "

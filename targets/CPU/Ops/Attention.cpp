@@ -29,15 +29,15 @@ public:
         code(t.code), vectors(t.width / code.lanes) {}
 
   void emit() {
-    queries = t.makeRows(shape.queries, shape.depth);
+    queries = t.makeRows(shape.queries, shape.depth, t.inPairs);
     keyPanels = t.makePanels(shape.depth);
-    values = t.makeRows(shape.keys, shape.valueDepth);
+    values = t.makeRows(shape.keys, shape.valueDepth, /*isOfPairs=*/false);
     scores = code.scratch(t.countOfScores(t.blockRows));
     largest = code.scratch(t.blockRows);
     sums = code.scratch(t.blockRows);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, op.getScale().convertToDouble());
+      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, t.rowFactor(scale()));
       t.packPanels(keyPanels, op.getK(), shape.depth);
       t.copyRows(values, op.getV(), shape.keys, shape.valueDepth, 1);
       inBlocks(e, shape.queries, t.blockRows,
@@ -46,6 +46,8 @@ public:
   }
 
 private:
+  double scale() { return op.getScale().convertToDouble(); }
+
   void block(Index batch, Index query, int64_t count) {
     AttentionTiles::Seen seen = t.keysSeenBy(query, count);
     TileRows cut(count, t.tileRows);
@@ -77,7 +79,8 @@ private:
   /// Computes the scores of a tile of queries for a panel of keys. The score is
   /// -infinity if the query does not see the key.
   void scoreTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
-    Values tile = t.multiply(queries, query + row, height, keyPanels, panel, shape.depth);
+    Values tile =
+        t.multiplyScaled(queries, query + row, height, keyPanels, panel, shape.depth, scale());
     Value never = t.splatOf(-std::numeric_limits<double>::infinity());
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
@@ -174,9 +177,9 @@ struct AttentionFill : VectorFillRule<AttentionFill, AttentionOp> {
 
   ScratchSizes scratch(AttentionOp op, const VectorSite &site) const {
     const AttentionShape shape = op.getAttentionShape();
-    AttentionSizes t(site.unit.vectorBytes, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
+    AttentionSizes t(site.unit, typeOf(op.getQ()).getElementType(), shape, op.getMask(),
                      op.getMaskDimensions(), site.isInMemory);
-    return t.format.bytesOf({t.maskElements, t.countOfRows(shape.queries, shape.depth),
+    return t.format.bytesOf({t.maskElements, t.countOfRows(shape.queries, t.pointsOf(shape.depth)),
                              t.countOfPackedPanels(shape.depth),
                              t.countOfRows(shape.keys, shape.valueDepth),
                              t.countOfScores(t.blockRows), t.blockRows, t.blockRows});

@@ -29,16 +29,23 @@ public:
         isWhole(parts.isWhole) {}
 
   void emit() {
-    double scale = op.getScale().convertToDouble();
-    queries = t.makeRows(shape.queries, shape.depth);
-    keys = t.makeRows(shape.keys, shape.depth);
-    grads = t.makeRows(shape.queries, shape.valueDepth);
+    const double scale = this->scale();
+    queries = t.makeRows(shape.queries, shape.depth, /*isOfPairs=*/false);
+    keys = t.makeRows(shape.keys, shape.depth, /*isOfPairs=*/false);
+    grads = t.makeRows(shape.queries, shape.valueDepth, /*isOfPairs=*/false);
     keyPanels = t.makePanels(shape.depth);
     valuePanels = t.makePanels(shape.valueDepth);
     probabilities = code.scratch(t.countOfScores(partRows));
     scoreGrads = code.scratch(t.countOfScores(partRows));
     logSumExp = code.scratch(shape.queries);
     delta = code.scratch(shape.queries);
+    queryFactors = queries;
+    gradFactors = grads;
+    if (t.inPairs) {
+      queryFactors = t.makeRows(shape.queries, shape.depth, /*isOfPairs=*/true);
+      gradFactors = t.makeRows(shape.queries, shape.valueDepth, /*isOfPairs=*/true);
+      inverseSums = code.scratch(shape.queries);
+    }
     dq = inResult(op.getDq());
     dk = isWhole ? inResult(op.getDk()) : inSums(op.getDk(), shape.keys, shape.depth);
     dv = isWhole ? inResult(op.getDv()) : inSums(op.getDv(), shape.keys, shape.valueDepth);
@@ -46,10 +53,15 @@ public:
       t.setBatch(batch);
       // The copies of q and of k are multiplied by the scale of the scores, because dk
       // sums scaled rows of q, and dq sums scaled rows of k. The scores are products of
-      // scaled rows of q with the panels of k, which are not scaled.
+      // scaled rows of q with the panels of k, which are not scaled. Pairs are not scaled
+      // either, because this would round them.
       t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
       t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
+      if (t.inPairs) {
+        t.copyRows(queryFactors, op.getQ(), shape.queries, shape.depth, 1);
+        t.copyRows(gradFactors, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
+      }
       t.packPanels(keyPanels, op.getK(), shape.depth);
       t.packPanels(valuePanels, op.getV(), shape.valueDepth);
       e.forEach({shape.queries}, [&](ArrayRef<Index> i) {
@@ -70,6 +82,8 @@ public:
   }
 
 private:
+  double scale() { return op.getScale().convertToDouble(); }
+
   /// The memory in which a result is summed: its buffer, or scratch memory of a
   /// wider type, from which the sums are rounded to the buffer after the last part.
   struct Place {
@@ -163,7 +177,8 @@ private:
   }
 
   void probabilityTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
-    Values tile = t.multiply(queries, query, height, keyPanels, panel, shape.depth);
+    Values tile =
+        t.multiplyScaled(queryFactors, query, height, keyPanels, panel, shape.depth, scale());
     for (int64_t r = 0; r < height; ++r) {
       Value sum = ofQuery(logSumExp, query + r);
       for (int64_t v = 0; v < vectors; ++v) {
@@ -183,7 +198,8 @@ private:
   /// Has the effect of dividing the exponentials of a row by their sum, which makes
   /// them probabilities. The probabilities occur only in products with `delta` and with
   /// the row of `grads`, so this function divides `delta` and that row of `grads`. The
-  /// row is usually shorter: it has one element per column of v, not one per key.
+  /// row is usually shorter: it has one element per column of v, not one per key. A row of
+  /// pairs is not divided, because this would round it; scoreGradTile divides its products.
   void divideBySum(Index query, Index row, Value end) {
     Values parts = e.loopBetween(
         e.materialize(e.constant(0)), end, t.panels, Values(vectors, code.zero()),
@@ -201,7 +217,10 @@ private:
                                                           e.constantLike(code.elementType, 0)),
                                     one, sum);
     Value inverse = e.make<arith::DivFOp>(one, sum), inverses = code.splat(inverse);
-    e.storeAt(delta, t.multiplied(e.loadAt(delta, code.elementType, query), inverse), query);
+    if (t.inPairs)
+      e.storeAt(inverseSums, inverse, query);
+    else
+      e.storeAt(delta, t.multiplied(e.loadAt(delta, code.elementType, query), inverse), query);
     // Complete vectors may be stored, because each row is followed by zeros.
     e.sequence(llvm::divideCeil(shape.valueDepth, code.lanes), [&](Index i) {
       Value at = code.at(grads.address, query * grads.stride + i * code.lanes);
@@ -210,13 +229,18 @@ private:
   }
 
   void scoreGradTile(Index query, Index row, int64_t height, Index panel) {
-    Values tile = t.multiply(grads, query, height, valuePanels, panel, shape.valueDepth);
+    Values tile = t.multiply(gradFactors, query, height, valuePanels, panel, shape.valueDepth);
     for (int64_t r = 0; r < height; ++r) {
-      Value less = ofQuery(delta, query + r);
-      for (int64_t v = 0; v < vectors; ++v)
-        code.store(t.multiplied(code.load(placeOf(probabilities, row + r, panel, v)),
-                                t.subtracted(tile[r * vectors + v], less)),
+      Value less = ofQuery(delta, query + r), inverse;
+      if (t.inPairs)
+        inverse = ofQuery(inverseSums, query + r);
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value x = t.subtracted(tile[r * vectors + v], less);
+        if (inverse)
+          x = t.multiplied(x, inverse);
+        code.store(t.multiplied(code.load(placeOf(probabilities, row + r, panel, v)), x),
                    placeOf(scoreGrads, row + r, panel, v));
+      }
     }
   }
 
@@ -303,6 +327,10 @@ private:
   const int64_t partRows;
   const bool isWhole;
   AttentionTiles::Rows queries, keys, grads;
+  /// The rows of q and of the result's gradient as factors of scores and score gradients:
+  /// pairs, or the rows above.
+  AttentionTiles::Rows queryFactors, gradFactors;
+  Value inverseSums; // only with pairs
   Value keyPanels, valuePanels, probabilities, scoreGrads, logSumExp, delta;
   Place dq, dk, dv;
 };
@@ -313,7 +341,7 @@ struct AttentionGradFill : VectorFillRule<AttentionGradFill, AttentionGradOp> {
   ScratchSizes scratch(AttentionGradOp op, const VectorSite &site) const {
     const AttentionShape shape = op.getAttentionShape();
     Type factorType = typeOf(op.getQ()).getElementType();
-    AttentionSizes t(site.unit.vectorBytes, factorType, shape, op.getMask(), op.getMaskDimensions(),
+    AttentionSizes t(site.unit, factorType, shape, op.getMask(), op.getMaskDimensions(),
                      site.isInMemory);
     return AttentionParts(t).getScratch(t, factorType);
   }

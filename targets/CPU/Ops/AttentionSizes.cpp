@@ -12,10 +12,12 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::nn;
 
-AttentionSizes::AttentionSizes(unsigned vectorBytes, Type factorType, const AttentionShape &shape,
-                               Value mask, ArrayRef<int64_t> maskDimensions,
+AttentionSizes::AttentionSizes(const VectorUnit &unitOfProcessor, Type factorType,
+                               const AttentionShape &shape, Value mask,
+                               ArrayRef<int64_t> maskDimensions,
                                function_ref<bool(Value)> isInMemory)
-    : shape(shape), format(vectorBytes, accumulatorType(factorType)) {
+    : shape(shape), format(unitOfProcessor.vectorBytes, accumulatorType(factorType)),
+      inPairs(factorType.isBF16() && unitOfProcessor.multipliesBf16) {
   width = shape.keys <= format.lanes ? format.lanes : 2 * format.lanes;
   panels = llvm::divideCeil(shape.keys, width);
   unit = std::min<int64_t>(8, width);
@@ -41,6 +43,10 @@ int64_t AttentionSizes::countOfRows(int64_t count, int64_t elements) const {
   return llvm::alignTo(count, width) * rowStride(elements);
 }
 
+int64_t AttentionSizes::pointsOf(int64_t elements) const {
+  return MatrixPacker::countPoints(elements, inPairs);
+}
+
 int64_t AttentionSizes::countOfPackedPanels(int64_t elements) const {
   return countOfPanels(elements) + MatrixPacker::slackOf(format);
 }
@@ -60,11 +66,14 @@ ScratchSizes AttentionParts::getScratch(const AttentionSizes &t, Type factorType
   // The sums over several parts need scratch memory if the results have a narrower
   // type.
   bool hasSums = !isWhole && factorType != t.format.elementType;
+  auto ofPairs = [&](int64_t count) { return t.inPairs ? count : VectorFormat::kNone; };
   return t.format.bytesOf(
       {t.maskElements, t.countOfRows(shape.queries, shape.depth),
        t.countOfRows(shape.keys, shape.depth), t.countOfRows(shape.queries, shape.valueDepth),
        t.countOfPackedPanels(shape.depth), t.countOfPackedPanels(shape.valueDepth),
        t.countOfScores(rows), t.countOfScores(rows), shape.queries, shape.queries,
+       ofPairs(t.countOfRows(shape.queries, t.pointsOf(shape.depth))),
+       ofPairs(t.countOfRows(shape.queries, t.pointsOf(shape.valueDepth))), ofPairs(shape.queries),
        hasSums ? shape.keys * shape.depth : VectorFormat::kNone,
        hasSums ? shape.keys * shape.valueDepth : VectorFormat::kNone});
 }

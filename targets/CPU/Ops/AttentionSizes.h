@@ -10,13 +10,17 @@ namespace dpc {
 /// copies of operands that these kernels make. They are known before code is generated.
 struct AttentionSizes {
   /// `factorType` is the element type of the operands. `mask` may be null.
-  AttentionSizes(unsigned vectorBytes, mlir::Type factorType, const nn::AttentionShape &shape,
+  AttentionSizes(const VectorUnit &unit, mlir::Type factorType, const nn::AttentionShape &shape,
                  mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions,
                  llvm::function_ref<bool(mlir::Value)> isInMemory);
 
   const nn::AttentionShape &shape;
   /// Vectors of the type in which the kernel computes.
   VectorFormat format;
+  /// Whether the products of rows of q with rows of k, and of the result's gradient with rows of
+  /// v, multiply pairs of bf16. Their factors are operands, so no element is rounded for them.
+  /// Products with probabilities and score gradients, which are f32, stay in f32.
+  bool inPairs;
   /// The number of keys in a panel, and the number of panels. A panel is a group of
   /// keys whose elements are packed so that keys are the lanes of vectors.
   int64_t width, panels;
@@ -37,9 +41,11 @@ struct AttentionSizes {
   /// of two would all map to a few sets of the first-level cache.
   int64_t rowStride(int64_t elements) const;
   /// The number of elements of `count` rows in scratch memory, and of the panels of an
-  /// operand with one row per key.
+  /// operand with one row per key. Two elements of a row of pairs count as one.
   int64_t countOfRows(int64_t count, int64_t elements) const;
-  int64_t countOfPanels(int64_t elements) const { return panels * width * elements; }
+  int64_t countOfPanels(int64_t elements) const { return panels * width * pointsOf(elements); }
+  /// The number of points along the depth of a product that may be of pairs.
+  int64_t pointsOf(int64_t elements) const;
   int64_t countOfPackedPanels(int64_t elements) const;
   int64_t countOfScores(int64_t queries) const { return queries * scoreStride; }
 };

@@ -7,6 +7,7 @@
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/IR/SumTypes.h"
 #include "targets/CPU/Vectors/RegisterTile.h"
+#include "targets/CPU/Vectors/TileGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,7 +24,7 @@ using Values = LoopEmitter::Values;
 
 AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const AttentionShape &shape,
                                Value mask, ArrayRef<int64_t> maskDimensions)
-    : AttentionSizes(emitter.vectorBytes, factorType, shape, mask, maskDimensions,
+    : AttentionSizes(emitter, factorType, shape, mask, maskDimensions,
                      [&](Value value) { return emitter.isInMemory(value); }),
       e(emitter), factorType(factorType), code(emitter, format.elementType), mask(mask),
       maskDimensions(maskDimensions) {
@@ -55,9 +56,9 @@ Value AttentionTiles::readElement(Value tensor, Index row, Index element) {
   return e.read(tensor, at);
 }
 
-AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
-  int64_t all = countOfRows(count, elements);
-  Rows rows{code.scratch(all), rowStride(elements)};
+AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements, bool isOfPairs) {
+  int64_t points = MatrixPacker::countPoints(elements, isOfPairs), all = countOfRows(count, points);
+  Rows rows{code.scratch(all), rowStride(points), isOfPairs};
   code.fillZero(rows.address, all);
   return rows;
 }
@@ -65,6 +66,8 @@ AttentionTiles::Rows AttentionTiles::makeRows(int64_t count, int64_t elements) {
 void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64_t elements,
                               double factor) {
   StridedMatrix from = matrixOf(tensor);
+  if (to.isOfPairs)
+    return copyPairs(to, tensor, count, elements);
   if (!from) {
     Value scalar = e.constantLike(code.elementType, factor);
     e.forEach({count, elements}, [&](ArrayRef<Index> i) {
@@ -88,6 +91,29 @@ void AttentionTiles::copyRows(const Rows &to, Value tensor, int64_t count, int64
   });
 }
 
+void AttentionTiles::copyPairs(const Rows &to, Value tensor, int64_t count, int64_t elements) {
+  StridedMatrix from = matrixOf(tensor);
+  if (!from) {
+    auto copy = [&](Index row, Index point, bool isHalf) {
+      Value lower = readElement(tensor, row, point * 2);
+      Value upper = isHalf ? Value() : readElement(tensor, row, point * 2 + 1);
+      e.storeAt(to.address, code.pairOf(lower, upper), row * to.stride + point);
+    };
+    e.forEach({count, elements / 2}, [&](ArrayRef<Index> i) { copy(i[0], i[1], false); });
+    if (elements % 2)
+      e.forEach({count}, [&](ArrayRef<Index> i) { copy(i[0], e.constant(elements / 2), true); });
+    return;
+  }
+  e.sequence(count, [&](Index row) {
+    inBlocks(e, elements, 2 * code.lanes, [&](Index element, int64_t some) {
+      Value address = code.at(from.address, from.at(row, element), factorType);
+      Value pairs =
+          e.make<LLVM::BitcastOp>(code.type, code.loadBits(address, some, 2 * code.lanes));
+      code.store(pairs, code.at(to.address, row * to.stride + e.floorDiv(element, 2)));
+    });
+  });
+}
+
 Value AttentionTiles::makePanels(int64_t elements) {
   Value address = code.scratch(countOfPackedPanels(elements));
   code.fillZero(address, countOfPanels(elements));
@@ -95,7 +121,7 @@ Value AttentionTiles::makePanels(int64_t elements) {
 }
 
 void AttentionTiles::packPanels(Value to, Value tensor, int64_t elements) {
-  MatrixPacker packer(code, factorType, /*inPairs=*/false);
+  MatrixPacker packer(code, factorType, inPairs);
   StridedMatrix from = matrixOf(tensor);
   auto read = [&](Index key, Index element) { return readElement(tensor, key, element); };
   int64_t whole = shape.keys / width, rest = shape.keys % width;
@@ -117,10 +143,22 @@ Values AttentionTiles::multiply(const Rows &rows, Index first, int64_t height, V
     addresses.push_back(code.at(address, e.constant(r * rows.stride)));
   int64_t vectors = width / code.lanes;
   RegisterTile tile{addresses,
-                    code.at(panelsOf, panel * (width * elements)),
+                    code.at(panelsOf, panel * (width * pointsOf(elements))),
                     RegisterTile::sideBySide(code, vectors),
-                    {{elements, 1, width}}};
+                    {{pointsOf(elements), 1, width}}};
+  tile.isOfPairs = inPairs;
   return tile.emit(code, Values(height * vectors, code.zero()));
+}
+
+Values AttentionTiles::multiplyScaled(const Rows &rows, Index first, int64_t height, Value panelsOf,
+                                      Index panel, int64_t elements, double scale) {
+  Values tile = multiply(rows, first, height, panelsOf, panel, elements);
+  if (!inPairs || scale == 1)
+    return tile;
+  Value factor = splatOf(scale);
+  for (Value &scores : tile)
+    scores = multiplied(scores, factor);
+  return tile;
 }
 
 Values AttentionTiles::addPoints(const Sum &sum, int64_t count, Values sums) {

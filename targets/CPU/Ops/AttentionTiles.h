@@ -32,16 +32,19 @@ public:
   mlir::Value readElement(mlir::Value tensor, Index row, Index element);
 
   /// Rows in scratch memory: their address, and the distance in elements from one
-  /// row to the next.
+  /// row to the next. Each element of a row of pairs has two neighbouring elements of an
+  /// operand of bf16.
   struct Rows {
     mlir::Value address;
     int64_t stride;
+    bool isOfPairs;
   };
-  /// Allocates scratch memory for `count` rows of `elements` elements. Zeros follow the
-  /// elements of each row up to a multiple of the number of lanes. Rows of zeros follow
-  /// the last row up to a multiple of `width` rows.
-  Rows makeRows(int64_t count, int64_t elements);
-  /// Copies the operand `tensor` to the rows `to`, multiplied by `factor`.
+  /// Allocates scratch memory for `count` rows of `elements` elements of an operand. Zeros
+  /// follow the elements of each row up to a multiple of the number of lanes. Rows of zeros
+  /// follow the last row up to a multiple of `width` rows.
+  Rows makeRows(int64_t count, int64_t elements, bool isOfPairs);
+  /// Copies the operand `tensor` to the rows `to`, multiplied by `factor`, which is 1 for
+  /// rows of pairs.
   void copyRows(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements, double factor);
   /// Allocates scratch memory for the panels of an operand that has one row per
   /// key. In a panel, keys are lanes.
@@ -49,9 +52,14 @@ public:
   void packPanels(mlir::Value to, mlir::Value tensor, int64_t elements);
 
   /// The products of `height` rows, from row `first` on, with the keys of a panel,
-  /// row by row.
+  /// row by row. The rows are of pairs if `inPairs` is set.
   Values multiply(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf, Index panel,
                   int64_t elements);
+  /// The scores of `height` queries: as multiply, multiplied by `scale`. The rows were
+  /// multiplied by rowFactor(scale).
+  Values multiplyScaled(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf,
+                        Index panel, int64_t elements, double scale);
+  double rowFactor(double scale) const { return inPairs ? 1 : scale; }
   /// A tile of weighted sums over points. The weight of row r at point p is the
   /// scalar at offset r * `rowStep` + p * `pointStep` from `weights`. It multiplies
   /// the vectors at offset p * `stride` from `vectors`.
@@ -95,6 +103,7 @@ public:
   mlir::Value subtracted(mlir::Value x, mlir::Value y);
 
 private:
+  void copyPairs(const Rows &to, mlir::Value tensor, int64_t count, int64_t elements);
   Index maskNumber(Index query, Index key) const;
 
   mlir::Value mask;

@@ -122,6 +122,31 @@ static PatchDimension phaseOf(const Convolution &c, unsigned d, int64_t phase) {
 
 namespace {
 
+/// The products that convolutions and their input gradients are, as patches or as lines.
+ScratchSizes scratchOfProduct(const ConvolutionProduct &product, Value kernel,
+                              const VectorSite &site) {
+  const Type sumType = product.getSumType();
+  const bool isOfLines = areFew(site.unit, sumType, product.outputs);
+  const PatchProduct patches{product};
+  ScratchSizes sizes =
+      scratchOf(site, kernel, isOfLines ? sumType : patches.getKernelType(site.unit));
+  llvm::append_range(sizes,
+                     isOfLines ? LineProduct{product}.getScratch(site) : patches.getScratch(site));
+  return sizes;
+}
+
+void emitProduct(ConvolutionProduct product, Value kernel, Value result, VectorEmitter &e) {
+  const Type sumType = product.getSumType();
+  const bool isOfLines = areFew(e, sumType, product.outputs);
+  product.result = e.getBuffer(result);
+  product.kernel.address =
+      getInMemory(e, kernel, isOfLines ? sumType : PatchProduct{product}.getKernelType(e));
+  if (isOfLines)
+    LineProduct{product}.emit(e);
+  else
+    PatchProduct{product}.emit(e);
+}
+
 /// Base of the three rules. All three are used under the same condition (paysForAll).
 template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<Model, Op> {
   bool pays(Operation *op) const { return paysForAll(op, cast<Op>(op).getConvolution()); }
@@ -130,40 +155,28 @@ template <typename Model, typename Op> struct ConvolutionFill : VectorFillRule<M
 struct ConvFill : ConvolutionFill<ConvFill, ConvOp> {
   /// Describes the product without addresses. The description keeps a reference to `grid`.
   static ConvolutionProduct productOf(ConvOp op, const Convolution &c, const PatchGrid &grid) {
-    return {op.getInput(), c.groups,     inputsOf(c),
-            outputsOf(c),  spatial(c.w), spatial(c.y),
-            grid,          Value(),      elementTypeOf(op.getResult())};
+    int64_t taps = ShapedType::getNumElements(spatial(c.w)), depth = inputsOf(c) * taps;
+    return {op.getInput(),
+            c.groups,
+            inputsOf(c),
+            outputsOf(c),
+            spatial(c.w),
+            spatial(c.y),
+            grid,
+            {outputsOf(c) * depth, depth, taps},
+            elementTypeOf(op.getResult())};
   }
 
   ScratchSizes scratch(ConvOp op, const VectorSite &site) const {
     Convolution c = op.getConvolution();
     PatchGrid grid = gridOf(c);
-    ConvolutionProduct product = productOf(op, c, grid);
-    ScratchSizes sizes = scratchOf(site, op.getKernel(), sumTypeOf(op));
-    llvm::append_range(sizes, areFew(site.unit, sumTypeOf(op), outputsOf(c))
-                                  ? LineProduct{product, Value(), 0, 0, 0}.getScratch(site)
-                                  : PatchProduct{product, nullptr}.getScratch(site));
-    return sizes;
+    return scratchOfProduct(productOf(op, c, grid), op.getKernel(), site);
   }
 
   void fill(ConvOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
-    int64_t outputs = outputsOf(c), taps = ShapedType::getNumElements(spatial(c.w)),
-            depth = inputsOf(c) * taps;
     PatchGrid grid = gridOf(c);
-    ConvolutionProduct product = productOf(op, c, grid);
-    product.result = e.getBuffer(op.getResult());
-    Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
-    if (areFew(e, sumTypeOf(op), outputs)) {
-      LineProduct{product, kernel, outputs * depth, depth, taps}.emit(e);
-      return;
-    }
-    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns, int64_t width,
-                    Value to) {
-      code.transpose({code.at(kernel, (group * outputs + first) * depth), depth}, columns, depth,
-                     {to, width}, /*padded=*/true);
-    };
-    PatchProduct{product, pack}.emit(e);
+    emitProduct(productOf(op, c, grid), op.getKernel(), op.getResult(), e);
   }
 };
 
@@ -182,47 +195,28 @@ struct ConvInputGradFill : ConvolutionFill<ConvInputGradFill, ConvInputGradOp> {
   /// Describes the product without addresses. The description keeps a reference to `grids`.
   static ConvolutionProduct productOf(ConvInputGradOp op, const Convolution &c,
                                       ArrayRef<PatchGrid> grids) {
-    return {op.getGrad(), c.groups,     outputsOf(c),
-            inputsOf(c),  spatial(c.w), spatial(c.x),
-            grids,        Value(),      elementTypeOf(op.getResult())};
+    int64_t taps = ShapedType::getNumElements(spatial(c.w)), inputs = inputsOf(c);
+    return {op.getGrad(),
+            c.groups,
+            outputsOf(c),
+            inputs,
+            spatial(c.w),
+            spatial(c.x),
+            grids,
+            {outputsOf(c) * inputs * taps, taps, inputs * taps},
+            elementTypeOf(op.getResult())};
   }
 
   ScratchSizes scratch(ConvInputGradOp op, const VectorSite &site) const {
     Convolution c = op.getConvolution();
     SmallVector<PatchGrid> grids = gridsOf(c);
-    ConvolutionProduct product = productOf(op, c, grids);
-    ScratchSizes sizes = scratchOf(site, op.getKernel(), sumTypeOf(op));
-    llvm::append_range(sizes, areFew(site.unit, sumTypeOf(op), inputsOf(c))
-                                  ? LineProduct{product, Value(), 0, 0, 0}.getScratch(site)
-                                  : PatchProduct{product, nullptr}.getScratch(site));
-    return sizes;
+    return scratchOfProduct(productOf(op, c, grids), op.getKernel(), site);
   }
 
   void fill(ConvInputGradOp op, VectorEmitter &e) const {
     Convolution c = op.getConvolution();
-    int64_t inputs = inputsOf(c), outputs = outputsOf(c),
-            taps = ShapedType::getNumElements(spatial(c.w));
     SmallVector<PatchGrid> grids = gridsOf(c);
-    ConvolutionProduct product = productOf(op, c, grids);
-    product.result = e.getBuffer(op.getResult());
-    Value kernel = getInMemory(e, op.getKernel(), sumTypeOf(op));
-    if (areFew(e, sumTypeOf(op), inputs)) {
-      LineProduct{product, kernel, outputs * inputs * taps, taps, inputs * taps}.emit(e);
-      return;
-    }
-    auto pack = [&](VectorCode &code, Index group, Index first, int64_t columns, int64_t width,
-                    Value to) {
-      e.sequence(outputs, [&](Index output) {
-        Index from = ((group * outputs + output) * inputs + first) * taps;
-        Value place = code.at(to, output * (taps * width));
-        if (taps > 1)
-          code.transpose({code.at(kernel, from), taps}, columns, taps, {place, width},
-                         /*padded=*/true);
-        else
-          code.copyPadded(code.at(kernel, from), columns, place, width);
-      });
-    };
-    PatchProduct{product, pack}.emit(e);
+    emitProduct(productOf(op, c, grids), op.getKernel(), op.getResult(), e);
   }
 };
 

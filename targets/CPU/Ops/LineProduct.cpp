@@ -140,7 +140,8 @@ private:
   void tile(const PatchGrid &grid, const Part &part, ArrayRef<Index> at, int64_t lines,
             Index column, int64_t width) {
     int64_t vectors = llvm::divideCeil(width, code.lanes);
-    Index from = column, first = part.group * p.groupPitch + part.first * p.outputPitch;
+    Index from = column,
+          first = part.group * p.kernel.groupPitch + part.first * p.kernel.outputPitch;
     for (auto [d, place] : llvm::enumerate(at)) {
       const PatchDimension &dimension = grid[d];
       from =
@@ -152,7 +153,7 @@ private:
       for (int64_t v = 0; v < vectors; ++v)
         tile.vectors.push_back((t ? t * grid[last - 1].step * planes.pitches[last - 1] : 0) +
                                v * code.lanes);
-    SmallVector<RegisterTile::Loop> loops{{p.inputs, p.inputPitch, planes.channelPitch}};
+    SmallVector<RegisterTile::Loop> loops{{p.inputs, p.kernel.inputPitch, planes.channelPitch}};
     for (size_t d = 0; d < last; ++d)
       loops.push_back({grid[d].taps, grid[d].kernelStep * kernelPitches[d],
                        grid[d].tapStep * planes.pitches[d]});
@@ -165,7 +166,7 @@ private:
       Index kernel = first + line.kernelFirst + tap * line.kernelStep;
       Values rows;
       for (int64_t r = 0; r < part.count; ++r)
-        rows.push_back(code.at(p.kernel, kernel + r * p.outputPitch));
+        rows.push_back(code.at(p.kernel.address, kernel + r * p.kernel.outputPitch));
       tile.rows = rows;
       tile.panel = code.at(planes.address, from + planes.offsetOf(line.first + tap * line.tapStep));
       tile.loops = loops;

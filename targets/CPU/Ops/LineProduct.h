@@ -44,14 +44,9 @@ private:
 
 /// A convolution with few output channels per group, e.g. a depthwise convolution.
 /// Neighbouring patches of a line are the lanes of vectors, and kernel elements
-/// are scalars, which are read in place. PatchProduct is faster if a group has
-/// enough output channels to fill vectors.
+/// are scalars, which are read in place. They have the type of the sums.
+/// PatchProduct is faster if a group has enough output channels to fill vectors.
 struct LineProduct : ConvolutionProduct {
-  mlir::Value kernel; // the address of the kernel, whose elements have the type of the sums
-  /// The distances in elements to the next group, output channel and input channel
-  /// of the kernel.
-  int64_t groupPitch, outputPitch, inputPitch;
-
   ScratchSizes getScratch(const VectorSite &site) const;
   void emit(VectorEmitter &emitter) const;
 };

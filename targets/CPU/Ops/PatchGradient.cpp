@@ -19,11 +19,19 @@ Type ConvolutionGradient::getSumType() const {
   return accumulatorType(typeOf(source).getElementType());
 }
 
+PatchPairs PatchGradient::getPairs(const VectorUnit &unit) const {
+  bool isPaired = unit.multipliesBf16 && typeOf(source).getElementType().isBF16() &&
+                  typeOf(grad).getElementType().isBF16() && typeOf(source).getDimSize(0) > 1;
+  return isPaired ? PatchPairs::ofSamples : PatchPairs::none;
+}
+
 namespace {
-/// The block sizes of a PatchGradient.
+/// The block sizes of a PatchGradient. Pairs of samples count as samples.
 struct GradientSizes {
-  GradientSizes(const PatchGradient &p, const VectorFormat &format)
-      : samples(typeOf(p.source).getDimSize(0)), gridShape(typeOf(p.grad).getShape().drop_front(2)),
+  GradientSizes(const PatchGradient &p, const VectorUnit &unit, const VectorFormat &format)
+      : pairs(p.getPairs(unit)), allSamples(typeOf(p.source).getDimSize(0)),
+        samples(pairs == PatchPairs::none ? allSamples : allSamples / 2),
+        gridShape(typeOf(p.grad).getShape().drop_front(2)),
         rows(p.inputs * ShapedType::getNumElements(p.kernelShape)), panels(format, p.outputs),
         block(samples, gridShape, 1), outputs(p.outputs) {
     blockShape.assign(gridShape.begin(), gridShape.end());
@@ -36,8 +44,14 @@ struct GradientSizes {
   int64_t countOfPlanes() const { return outputs * countOfBlock(); }
   int64_t countOfColumns() const { return countOfBlock() * panels.width; }
   int64_t countOfSums() const { return rows * panels.lanesTotal(); }
+  /// Whether the last sample has no partner.
+  bool hasHalf() const { return pairs != PatchPairs::none && allSamples % 2; }
+  bool hasSeveralBlocks() const {
+    return block.samples < samples || block.rows < gridShape[0] || hasHalf();
+  }
 
-  int64_t samples;
+  PatchPairs pairs;
+  int64_t allSamples, samples;
   SmallVector<int64_t> gridShape;
   int64_t rows;
   Panels panels;
@@ -52,12 +66,11 @@ private:
 class GradientNest : GradientSizes {
 public:
   GradientNest(VectorEmitter &emitter, const PatchGradient &gradient)
-      : GradientSizes(gradient, VectorFormat(emitter.vectorBytes, gradient.getSumType())),
-        p(gradient), code(emitter, p.getSumType()), e(emitter),
-        accumulates(block.samples < samples || block.rows < gridShape[0]) {}
+      : GradientSizes(gradient, emitter, VectorFormat(emitter.vectorBytes, gradient.getSumType())),
+        p(gradient), code(emitter, p.getSumType()), e(emitter), accumulates(hasSeveralBlocks()) {}
 
   void emit() {
-    PatchSource image(code, p.source, p.inputs, block.samples, p.grid);
+    PatchSource image(code, p.source, p.inputs, pairs, block.samples, p.grid);
     source = &image;
     gradBuffer = e.getBuffer(p.grad);
     if (!gradBuffer)
@@ -67,18 +80,10 @@ public:
     e.sequence(p.groups, [&](Index group) {
       if (accumulates)
         code.fillZero(sums, countOfSums());
-      inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
-        image.prepare(first, count, group);
-        e.sequence(gridShape[0] / block.rows, [&](Index rowBlock) {
-          panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
-            packGrad(group * p.outputs + panel * panels.width, channels, vectors, first, count,
-                     rowBlock);
-            forEachTile([&](int64_t height, RowAt rowAt) {
-              tile(height, rowAt, panel, vectors, count, rowBlock);
-            });
-          });
-        });
-      });
+      inBlocks(e, samples, block.samples,
+               [&](Index first, int64_t count) { add(group, {first, count, false}); });
+      if (hasHalf())
+        add(group, {e.constant(samples), 1, true});
       panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
         Index kernel = group * p.outputs + panel * panels.width;
         code.transpose({sumsOf(panel), vectors * code.lanes}, rows, channels,
@@ -88,29 +93,62 @@ public:
   }
 
 private:
+  /// `count` samples from sample `first` on. `isHalf` says that they are pairs without a
+  /// second sample.
+  struct Samples {
+    Index first;
+    int64_t count;
+    bool isHalf;
+  };
+
   Value sumsOf(Index panel) { return code.at(sums, panel * (rows * panels.width)); }
+
+  /// Adds the products of some samples to the sums of a group.
+  void add(Index group, const Samples &some) {
+    source->prepare(some.first, some.count, group, some.isHalf);
+    e.sequence(gridShape[0] / block.rows, [&](Index rowBlock) {
+      panels.forEach(e, [&](Index panel, int64_t channels, int64_t vectors) {
+        packGrad(group * p.outputs + panel * panels.width, channels, vectors, some, rowBlock);
+        forEachTile([&](int64_t height, RowAt rowAt) {
+          tile(height, rowAt, panel, vectors, some.count, rowBlock);
+        });
+      });
+    });
+  }
 
   /// Packs the gradient of the result for some output channels and patches, with
   /// channels as lanes.
-  void packGrad(Index channel, int64_t channels, int64_t vectors, Index first, int64_t count,
+  void packGrad(Index channel, int64_t channels, int64_t vectors, const Samples &some,
                 Index rowBlock) {
+    const int64_t count = some.count, sampleStep = pairs == PatchPairs::none ? 1 : 2;
+    const bool hasPartners = pairs != PatchPairs::none && !some.isHalf;
     int64_t plane = ShapedType::getNumElements(gridShape),
             part = ShapedType::getNumElements(blockShape), width = vectors * code.lanes,
             all = p.groups * p.outputs;
     if (!gradBuffer) {
       ArrayRef<int64_t> shape = typeOf(p.grad).getShape();
       e.forEach({count, channels, part}, [&](ArrayRef<Index> i) {
-        Index number = ((first + i[0]) * all + channel + i[1]) * plane + rowBlock * part + i[2];
-        e.storeAt(gradPlanes, code.widened(e.read(p.grad, ElementIndex(e, shape, number))),
-                  (i[0] * channels + i[1]) * part + i[2]);
+        auto read = [&](int64_t partner) {
+          Index sample = (some.first + i[0]) * sampleStep + partner;
+          Index number = (sample * all + channel + i[1]) * plane + rowBlock * part + i[2];
+          return e.read(p.grad, ElementIndex(e, shape, number));
+        };
+        Value element = read(0);
+        element = pairs == PatchPairs::none ? code.widened(element)
+                                            : code.pairOf(element, hasPartners ? read(1) : Value());
+        e.storeAt(gradPlanes, element, (i[0] * channels + i[1]) * part + i[2]);
       });
     }
     e.sequence(count, [&](Index sample) {
-      Index from = ((first + sample) * all + channel) * plane + rowBlock * part;
+      Index from = ((some.first + sample) * (sampleStep * all) + channel) * plane + rowBlock * part;
       Type type = typeOf(p.grad).getElementType();
-      VectorCode::Matrix planes =
-          gradBuffer ? VectorCode::Matrix{code.at(gradBuffer, from, type), plane, type}
-                     : VectorCode::Matrix{code.at(gradPlanes, sample * (channels * part)), part};
+      VectorCode::Matrix planes;
+      if (!gradBuffer)
+        planes = {code.at(gradPlanes, sample * (channels * part)), part};
+      else
+        planes = {code.at(gradBuffer, from, type), plane, type, pairs != PatchPairs::none};
+      if (gradBuffer && hasPartners)
+        planes.upper = code.at(planes.address, e.constant(all * plane), type);
       code.transpose(planes, channels, part, {code.at(columns, sample * (part * width)), width},
                      /*padded=*/true);
     });
@@ -168,6 +206,7 @@ private:
     }
     SmallVector<int64_t> linePitches = rowMajorStrides(blockShape);
     RegisterTile tile{addresses, columns, RegisterTile::sideBySide(code, vectors), {}};
+    tile.isOfPairs = pairs != PatchPairs::none;
     tile.loops.push_back(
         {count, source->samplePitch, ShapedType::getNumElements(blockShape) * width});
     for (auto [d, dimension] : llvm::enumerate(p.grid))
@@ -187,8 +226,8 @@ private:
 
 ScratchSizes PatchGradient::getScratch(const VectorSite &site) const {
   VectorFormat format(site.unit.vectorBytes, getSumType());
-  GradientSizes sizes(*this, format);
-  PatchLayout image(format, source, inputs, grid, site.isInMemory);
+  GradientSizes sizes(*this, site.unit, format);
+  PatchLayout image(format, source, inputs, sizes.pairs, grid, site.isInMemory);
   bool hasPlanes = !site.isInMemory(grad);
   return format.bytesOf({image.countOfCopy(sizes.block.samples),
                          hasPlanes ? sizes.countOfPlanes() : VectorFormat::kNone,

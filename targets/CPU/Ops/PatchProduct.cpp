@@ -30,12 +30,24 @@ void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body)
       body(grid);
 }
 
+// A single input channel has no partner.
+PatchPairs PatchProduct::getPairs(const VectorUnit &unit) const {
+  bool isPaired = typeOf(source).getElementType().isBF16() && unit.multipliesBf16 && inputs > 1;
+  return isPaired ? PatchPairs::ofChannels : PatchPairs::none;
+}
+
+Type PatchProduct::getKernelType(const VectorUnit &unit) const {
+  return getPairs(unit) == PatchPairs::none ? getSumType() : typeOf(source).getElementType();
+}
+
 namespace {
-/// The block sizes of a PatchProduct.
+/// The block sizes of a PatchProduct. Pairs of input channels count as channels.
 struct ProductSizes {
-  ProductSizes(const PatchProduct &p, const VectorFormat &format)
-      : samples(p.getSamples()), taps(ShapedType::getNumElements(p.kernelShape)),
-        depth(p.inputs * taps), panels(format, p.outputs) {
+  ProductSizes(const PatchProduct &p, const VectorUnit &unit, const VectorFormat &format)
+      : pairs(p.getPairs(unit)), samples(p.getSamples()),
+        taps(ShapedType::getNumElements(p.kernelShape)),
+        channels(pairs == PatchPairs::none ? p.inputs : llvm::divideCeil(p.inputs, 2)),
+        depth(channels * taps), panels(format, p.outputs) {
     int64_t step = 1;
     for (const PatchGrid &grid : p.grids)
       step = std::max(step, grid[0].resultStep);
@@ -46,7 +58,7 @@ struct ProductSizes {
     // stays in the first-level cache.
     const int64_t most = 24 << 10; // bytes
     int64_t pieces = llvm::divideCeil(depth * panels.width * format.bytes, most);
-    channelsOfPiece = divisorNear(p.inputs, llvm::divideCeil(p.inputs, pieces));
+    channelsOfPiece = divisorNear(channels, llvm::divideCeil(channels, pieces));
   }
 
   /// The numbers of elements of the packed kernels, and of a block of sums.
@@ -55,7 +67,8 @@ struct ProductSizes {
     return block.samples * ShapedType::getNumElements(blockShape) * panels.lanesTotal();
   }
 
-  int64_t samples, taps, depth;
+  PatchPairs pairs;
+  int64_t samples, taps, channels, depth;
   Panels panels;
   PatchBlock block;
   SmallVector<int64_t> blockShape;
@@ -65,18 +78,18 @@ struct ProductSizes {
 class ProductNest : ProductSizes {
 public:
   ProductNest(VectorEmitter &emitter, const PatchProduct &product)
-      : ProductSizes(product, VectorFormat(emitter.vectorBytes, product.getSumType())), p(product),
-        code(emitter, p.getSumType()), e(emitter), kernelPitches(rowMajorStrides(p.kernelShape)) {}
+      : ProductSizes(product, emitter, VectorFormat(emitter.vectorBytes, product.getSumType())),
+        p(product), code(emitter, p.getSumType()), e(emitter),
+        kernelPitches(rowMajorStrides(p.kernelShape)) {}
 
   void emit() {
-    PatchSource image(code, p.source, p.inputs, block.samples, p.grids);
+    PatchSource image(code, p.source, p.inputs, pairs, block.samples, p.grids);
     source = &image;
     kernels = code.scratch(countOfKernels());
     sums = code.scratch(countOfSums());
     e.sequence(p.groups, [&](Index group) {
       panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
-        p.packKernel(code, group, panel * panels.width, columns, vectors * code.lanes,
-                     kernelsOf(panel));
+        packKernels(group, panel * panels.width, columns, vectors * code.lanes, kernelsOf(panel));
       });
       inBlocks(e, samples, block.samples, [&](Index first, int64_t count) {
         image.prepare(first, count, group);
@@ -93,11 +106,44 @@ private:
                    panel * (block.samples * ShapedType::getNumElements(blockShape) * panels.width));
   }
 
+  /// Packs the kernels of `columns` output channels, from channel `first` on, to `to`. The packed
+  /// kernels have the dimensions [channels][taps][width], with zeros in lanes from `columns` on.
+  void packKernels(Index group, Index first, int64_t columns, int64_t width, Value to) {
+    const ConvolutionProduct::Kernel &k = p.kernel;
+    const Type type = p.getKernelType(e);
+    const bool isOfPairs = pairs != PatchPairs::none;
+    const Index start = group * k.groupPitch + first * k.outputPitch;
+    // If the depth of an output channel is contiguous, it is transposed at once. Pairs are then
+    // words in memory.
+    if (k.inputPitch == taps && (!isOfPairs || (taps == 1 && p.inputs % 2 == 0))) {
+      VectorCode::Matrix words{code.at(k.address, start, type),
+                               isOfPairs ? k.outputPitch / 2 : k.outputPitch};
+      code.transpose(words, columns, depth, {to, width}, /*padded=*/true);
+      return;
+    }
+    auto pack = [&](Index channel, bool hasPartner) {
+      VectorCode::Matrix from{
+          code.at(k.address, start + channel * (isOfPairs ? 2 * k.inputPitch : k.inputPitch), type),
+          k.outputPitch, type, isOfPairs};
+      if (hasPartner)
+        from.upper = code.at(from.address, e.constant(k.inputPitch), type);
+      Value place = code.at(to, channel * (taps * width));
+      if (k.outputPitch == 1)
+        code.copyPadded(from, columns, place, width);
+      else
+        code.transpose(from, columns, taps, {place, width}, /*padded=*/true);
+    };
+    int64_t whole = isOfPairs ? p.inputs / 2 : p.inputs;
+    e.sequence(whole, [&](Index channel) { pack(channel, isOfPairs); });
+    if (whole < channels)
+      pack(e.constant(whole), /*hasPartner=*/false);
+  }
+
   void oneBlock(Index group, Index first, int64_t count, Index rowBlock) {
-    bool accumulates = channelsOfPiece < p.inputs;
+    bool accumulates = channelsOfPiece < channels;
     if (accumulates || p.hasEmptyGrid())
       code.fillZero(sums, countOfSums());
-    inBlocks(e, p.inputs, channelsOfPiece, [&](Index channel, int64_t depth) {
+    inBlocks(e, channels, channelsOfPiece, [&](Index channel, int64_t depth) {
       panels.forEach(e, [&](Index panel, int64_t, int64_t vectors) {
         p.forEachGrid([&](const PatchGrid &grid) {
           tiles(grid, {panel, vectors, channel, depth}, count, rowBlock, accumulates);
@@ -173,6 +219,7 @@ private:
     }
     int64_t firstTap = 0;
     RegisterTile tile{rows, Value(), RegisterTile::sideBySide(code, piece.vectors), {}};
+    tile.isOfPairs = pairs != PatchPairs::none;
     tile.loops.push_back({piece.channels, source->channelPitch, taps * width});
     for (auto [d, dimension] : llvm::enumerate(grid)) {
       firstTap += dimension.kernelFirst * kernelPitches[d];
@@ -194,8 +241,8 @@ private:
 
 ScratchSizes PatchProduct::getScratch(const VectorSite &site) const {
   VectorFormat format(site.unit.vectorBytes, getSumType());
-  ProductSizes sizes(*this, format);
-  PatchLayout image(format, source, inputs, grids, site.isInMemory);
+  ProductSizes sizes(*this, site.unit, format);
+  PatchLayout image(format, source, inputs, sizes.pairs, grids, site.isInMemory);
   return format.bytesOf(
       {image.countOfCopy(sizes.block.samples), sizes.countOfKernels(), sizes.countOfSums()});
 }

@@ -40,19 +40,9 @@ Value MatrixPacker::loadAcross(const StridedMatrix &from, Index lane, Index poin
                                bool isHalf) {
   if (!inPairs)
     return loadElements(from, from.at(lane, point), count);
-  auto words = code.type.clone(e.builder.getI32Type());
-  auto widened = [&](Index k) -> Value {
-    Value address = code.at(from.address, from.at(lane, k), factorType);
-    return e.make<arith::ExtUIOp>(words, code.loadBits(address, count, code.lanes));
-  };
-  Value pairs = widened(point * 2);
-  if (!isHalf) {
-    Value places = e.make<arith::ConstantOp>(
-        DenseElementsAttr::get(words, Attribute(e.builder.getI32IntegerAttr(16))));
-    pairs = e.make<arith::OrIOp>(pairs,
-                                 e.make<arith::ShLIOp>(widened(point * 2 + 1), places).getResult());
-  }
-  Value vector = e.make<arith::BitcastOp>(code.type, pairs);
+  auto address = [&](Index k) { return code.at(from.address, from.at(lane, k), factorType); };
+  Value vector =
+      code.loadPairs(address(point * 2), isHalf ? Value() : address(point * 2 + 1), count);
   return count < code.lanes ? code.firstLanes(vector, count) : vector;
 }
 
@@ -71,17 +61,8 @@ Value MatrixPacker::readPoint(ReadElement read, Index lane, Index point, bool is
     return factorType == code.elementType ? element
                                           : e.make<arith::ExtFOp>(code.elementType, element);
   }
-  Type word = e.builder.getI32Type();
-  auto bits = [&](Index k) -> Value {
-    Value half = e.make<arith::BitcastOp>(e.builder.getI16Type(), read(lane, k));
-    return e.make<arith::ExtUIOp>(word, half);
-  };
-  Value first = bits(point * 2);
-  if (isHalf)
-    return first;
-  Value places = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(16));
-  return e.make<arith::OrIOp>(first,
-                              e.make<arith::ShLIOp>(bits(point * 2 + 1), places).getResult());
+  Value lower = read(lane, point * 2);
+  return code.pairOf(lower, isHalf ? Value() : read(lane, point * 2 + 1));
 }
 
 //===----------------------------------------------------------------------===//

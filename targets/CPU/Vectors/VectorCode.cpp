@@ -90,6 +90,31 @@ Value VectorCode::loadBits(Value address, int64_t count, int64_t width) {
   return e.make<LLVM::ShuffleVectorOp>(loadShort(address, count, bits), zeros(count), mask);
 }
 
+Value VectorCode::loadPairs(Value lower, Value upper, int64_t count) {
+  auto words = type.clone(e.builder.getI32Type());
+  auto halves = [&](Value address) -> Value {
+    return e.make<arith::ExtUIOp>(words, loadBits(address, count, lanes));
+  };
+  Value pairs = halves(lower);
+  if (upper) {
+    Value places = e.make<arith::ConstantOp>(
+        DenseElementsAttr::get(words, Attribute(e.builder.getI32IntegerAttr(16))));
+    pairs = e.make<arith::OrIOp>(pairs, e.make<arith::ShLIOp>(halves(upper), places).getResult());
+  }
+  return e.make<arith::BitcastOp>(type, pairs);
+}
+
+Value VectorCode::pairOf(Value lower, Value upper) {
+  Type word = e.builder.getI32Type();
+  auto half = [&](Value element) -> Value {
+    return e.make<arith::ExtUIOp>(word, e.make<arith::BitcastOp>(e.builder.getI16Type(), element));
+  };
+  if (!upper)
+    return half(lower);
+  Value places = e.make<arith::ConstantOp>(e.builder.getI32IntegerAttr(16));
+  return e.make<arith::OrIOp>(half(lower), e.make<arith::ShLIOp>(half(upper), places).getResult());
+}
+
 Value VectorCode::widened(Value element) {
   return element.getType() == elementType ? element
                                           : e.make<arith::ExtFOp>(elementType, element).getResult();
@@ -182,10 +207,20 @@ void VectorCode::fillZero(Value address, int64_t elements) {
     store(nothing, at(address, e.constant(whole * lanes)), elements % lanes);
 }
 
-void VectorCode::copyPadded(Value from, int64_t count, Value to, int64_t width) {
+Value VectorCode::loadFrom(const Matrix &matrix, Index number, int64_t count) {
+  if (matrix.isOfPairs) {
+    Type half = e.builder.getBF16Type();
+    return loadPairs(at(matrix.address, number, half),
+                     matrix.upper ? at(matrix.upper, number, half) : Value(), count);
+  }
+  Type memoryType = matrix.elementType ? matrix.elementType : elementType;
+  return loadAs(memoryType, at(matrix.address, number, memoryType), count);
+}
+
+void VectorCode::copyPadded(Matrix from, int64_t count, Value to, int64_t width) {
   for (int64_t i = 0; i < width; i += lanes) {
     int64_t some = std::clamp<int64_t>(count - i, 0, lanes);
-    store(some ? load(at(from, e.constant(i)), some) : zero(), at(to, e.constant(i)));
+    store(some ? loadFrom(from, e.constant(i), some) : zero(), at(to, e.constant(i)));
   }
 }
 
@@ -254,15 +289,12 @@ Values VectorCode::transposed(Values rows) {
 }
 
 void VectorCode::transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded) {
-  Type fromType = from.elementType ? from.elementType : elementType,
-       toType = to.elementType ? to.elementType : elementType;
+  Type toType = to.elementType ? to.elementType : elementType;
   auto block = [&](Index row, int64_t height, Index column, int64_t width) {
     Values vectors;
     for (int64_t i = 0; i < lanes; ++i)
-      vectors.push_back(
-          i < height ? loadAs(fromType,
-                              at(from.address, (row + i) * from.stride + column, fromType), width)
-                     : zero());
+      vectors.push_back(i < height ? loadFrom(from, (row + i) * from.stride + column, width)
+                                   : zero());
     vectors = transposed(vectors);
     for (int64_t j = 0; j < width; ++j)
       storeAs(toType, vectors[j], at(to.address, (column + j) * to.stride + row, toType),

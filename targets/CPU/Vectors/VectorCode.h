@@ -43,6 +43,12 @@ public:
   /// lanes. The other lanes are zero. This is one instruction if the processor can
   /// mask 16-bit lanes; processors with 64-byte vectors can.
   mlir::Value loadBits(mlir::Value address, int64_t count, int64_t width);
+  /// Loads `count` pairs of bf16 into the first lanes of a vector; the other lanes are zero.
+  /// The lower 16 bits of a lane are the element at `lower` with the number of the lane, and
+  /// the upper 16 bits are that at `upper`, or zero if `upper` is null.
+  mlir::Value loadPairs(mlir::Value lower, mlir::Value upper, int64_t count);
+  /// A pair of two scalars of bf16, as an i32. `upper` may be null.
+  mlir::Value pairOf(mlir::Value lower, mlir::Value upper);
   /// `load` and `store` for elements in memory of type `memoryType`, which is
   /// `elementType` or a 16-bit type. Loads widen the elements, and stores round
   /// them.
@@ -77,17 +83,22 @@ public:
 
   /// Writes `elements` zeros from `address` on.
   void fillZero(mlir::Value address, int64_t elements);
-  /// Copies `count` elements to `to`, followed by zeros up to element `width`.
-  /// `width` is a multiple of the lanes.
-  void copyPadded(mlir::Value from, int64_t count, mlir::Value to, int64_t width);
-
   /// A matrix in memory whose rows are `stride` elements apart. `elementType` is the type
   /// of its elements: a 16-bit type or that of the VectorCode. Null means the latter.
   struct Matrix {
     mlir::Value address;
-    int64_t stride;
+    int64_t stride = 0;
     mlir::Type elementType = {};
+    /// Whether the elements are pairs of bf16 (loadPairs). The lower halves are at `address`,
+    /// and the upper halves are in a matrix of the same stride at `upper`.
+    bool isOfPairs = false;
+    mlir::Value upper = {};
   };
+  /// Loads `count` elements of a row of `matrix`, from element `number` of the matrix on.
+  mlir::Value loadFrom(const Matrix &matrix, Index number, int64_t count);
+  /// Copies `count` elements of the first row of `from` to `to`, followed by zeros up to
+  /// element `width`. `width` is a multiple of the lanes.
+  void copyPadded(Matrix from, int64_t count, mlir::Value to, int64_t width);
   /// Stores to[j][i] = from[i][j] for i < rows and j < columns. If `padded` is set,
   /// zeros follow each row of `to` up to a multiple of the lanes.
   void transpose(Matrix from, int64_t rows, int64_t columns, Matrix to, bool padded = false);

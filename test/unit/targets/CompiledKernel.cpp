@@ -6,10 +6,14 @@
 #include "targets/CPU/CPUTarget.h"
 #include "targets/Scalar/ScalarTarget.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Host.h"
 
 #include "gtest/gtest.h"
 
@@ -27,6 +31,39 @@ void dpc::test::registerTargets(DialectRegistry &registry) {
   registerTargetDialects(registry);
 }
 
+/// Replaces products of pairs of bf16 by products in f32, for processors that have no such
+/// instruction. The instruction rounds a sum after the first product too, and takes denormals
+/// for zero; the tests' tolerances cover both.
+static void multiplyPairsInF32(ModuleOp kernels) {
+  SmallVector<LLVM::CallIntrinsicOp> calls;
+  kernels.walk([&](LLVM::CallIntrinsicOp call) { calls.push_back(call); });
+  for (LLVM::CallIntrinsicOp call : calls) {
+    ASSERT_EQ(call.getIntrin(), "llvm.x86.avx512bf16.dpbf16ps.512");
+    OpBuilder builder(call);
+    Location loc = call.getLoc();
+    Value sum = call.getArgs()[0];
+    auto type = cast<VectorType>(sum.getType());
+    auto words = type.clone(builder.getI32Type());
+    auto constant = [&](int32_t bits) -> Value {
+      return builder.create<arith::ConstantOp>(
+          loc, DenseElementsAttr::get(words, Attribute(builder.getI32IntegerAttr(bits))));
+    };
+    auto halfOf = [&](Value pairs, bool isUpper) -> Value {
+      Value bits = builder.create<LLVM::BitcastOp>(loc, words, pairs);
+      if (isUpper)
+        bits = builder.create<arith::AndIOp>(loc, bits, constant(int32_t(0xffff0000)));
+      else
+        bits = builder.create<arith::ShLIOp>(loc, bits, constant(16));
+      return builder.create<arith::BitcastOp>(loc, type, bits);
+    };
+    for (bool isUpper : {false, true})
+      sum = builder.create<LLVM::FMAOp>(loc, halfOf(call.getArgs()[1], isUpper),
+                                        halfOf(call.getArgs()[2], isUpper), sum);
+    call.getResult(0).replaceAllUsesWith(sum);
+    call.erase();
+  }
+}
+
 std::unique_ptr<CompiledKernel> CompiledKernel::create(Operation *op, const CodeOptions &options,
                                                        StringRef targetName) {
   const Target &device = *findTarget(targetName);
@@ -42,7 +79,15 @@ std::unique_ptr<CompiledKernel> CompiledKernel::create(Operation *op, const Code
   if (!verified)
     target->print(llvm::errs());
   EXPECT_TRUE(verified);
-  auto objects = device.compileKernels(*target, options, nullptr);
+  CodeOptions machine = options;
+  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (options.processor == kBf16Processor && !features.lookup("avx512bf16")) {
+    multiplyPairsInF32(*target);
+    machine.processor = kAvx512Processor;
+  }
+  if (machine.processor == kAvx512Processor && !features.lookup("avx512bw"))
+    machine.processor = "native"; // LLVM divides the vectors
+  auto objects = device.compileKernels(*target, machine, nullptr);
   if (!verified || failed(objects) || objects->size() != 1) {
     ADD_FAILURE() << "no object";
     return nullptr;

@@ -9,6 +9,11 @@
 
 namespace dpc::test {
 
+/// The processors of the target `cpu` with vectors of 64 bytes: without and with instructions that
+/// multiply bf16. Their kernels run on every machine, because CompiledKernel makes other code of
+/// the instructions that the machine lacks.
+constexpr llvm::StringLiteral kAvx512Processor = "x86-64-v4", kBf16Processor = "x86-64-v4-bf16";
+
 /// An `nn.kernel` or `nn.update`, compiled and loaded into this process.
 class CompiledKernel : public RunnableKernel {
 public:
