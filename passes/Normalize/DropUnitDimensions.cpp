@@ -79,13 +79,12 @@ struct ComputeBeforeReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> 
     if (!found)
       return failure();
     RankedTensorType shape = typeOf(found->source);
+    if (!llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return hasSource(operand, *found, shape); }))
+      return failure();
     SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      Value source = sourceOf(operand, *found, shape, rewriter);
-      if (!source)
-        return failure();
-      operands.push_back(source);
-    }
+    for (Value operand : op->getOperands())
+      operands.push_back(sourceOf(operand, *found, shape, rewriter));
     OperationState state(op->getLoc(), op->getName(), operands, {}, op->getAttrs());
     for (Type type : op->getResultTypes())
       state.addTypes(withElement(shape, type));
@@ -99,25 +98,26 @@ struct ComputeBeforeReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> 
   }
 
 private:
-  /// An operand without the inserted dimensions; null if it cannot be had without another reshape
-  /// of a large tensor.
+  /// Whether an operand without the inserted dimensions can be had without another reshape of a
+  /// large tensor.
+  static bool hasSource(Value operand, const Insertion &insertion, RankedTensorType shape) {
+    if (std::optional<Insertion> own = findInsertion(operand))
+      return own->units == insertion.units && typeOf(own->source).getShape() == shape.getShape();
+    if (auto constant = operand.getDefiningOp<ConstantOp>())
+      return isa<SplatElementsAttr>(constant.getValue());
+    return operand.getDefiningOp<BroadcastOp>() != nullptr;
+  }
+
   static Value sourceOf(Value operand, const Insertion &insertion, RankedTensorType shape,
                         PatternRewriter &rewriter) {
     if (std::optional<Insertion> own = findInsertion(operand))
-      return own->units == insertion.units && typeOf(own->source).getShape() == shape.getShape()
-                 ? own->source
-                 : Value();
+      return own->source;
     Expressions e{rewriter, operand.getLoc()};
-    RankedTensorType type = withElement(shape, operand.getType());
-    if (auto constant = operand.getDefiningOp<ConstantOp>()) {
-      auto elements = dyn_cast<SplatElementsAttr>(constant.getValue());
-      if (!elements)
-        return nullptr;
-      return e.make<ConstantOp>(DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
-    }
+    if (auto constant = operand.getDefiningOp<ConstantOp>())
+      return e.make<ConstantOp>(DenseElementsAttr::get(
+          withElement(shape, operand.getType()),
+          cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>()));
     auto broadcast = operand.getDefiningOp<BroadcastOp>();
-    if (!broadcast)
-      return nullptr;
     SmallVector<int64_t> kept;
     for (auto [d, extent] :
          llvm::zip_equal(broadcast.getDimensions(), typeOf(broadcast.getInput()).getShape()))
@@ -168,8 +168,8 @@ struct DropUnitDimensions : dpc::impl::DropUnitDimensionsBase<DropUnitDimensions
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ComputeBeforeReshape, ReduceBeforeReshape, NormalizeBeforeReshape>(&getContext());
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    // If a limit ends the work early, the program is right all the same.
+    (void)applyPatternsAndFoldGreedily(getOperation(), std::move(patterns));
   }
 };
 

@@ -48,3 +48,14 @@ func.func @others(%x: tensor<6xf32>, %y: tensor<1x6xf32>, %z: tensor<2x3xf32>) -
   %a = nn.add %m, %s : tensor<1x6xf32>
   return %a : tensor<1x6xf32>
 }
+
+// A rewrite that fails leaves no new op.
+// CHECK-LABEL: @unchanged
+// CHECK-NOT: tensor<6xf32>
+// CHECK: return
+func.func @unchanged(%c: tensor<6xi1>, %y: tensor<1x6xf32>) -> tensor<1x6xf32> {
+  %r = nn.reshape %c : tensor<6xi1> -> tensor<1x6xi1>
+  %z = nn.constant dense<0.0> : tensor<1x6xf32>
+  %s = nn.select %r, %z, %y : tensor<1x6xi1>, tensor<1x6xf32>
+  return %s : tensor<1x6xf32>
+}
