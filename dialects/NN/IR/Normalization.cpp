@@ -300,7 +300,9 @@ static RowFactor findRowFactor(Expressions e, Value grad, ArrayRef<int64_t> dime
       if (at != kept.end())
         places.push_back(at - kept.begin());
     }
-    if (places.size() == broadcast.getDimensions().size() && llvm::is_sorted(places))
+    // Several dimensions of extent 1 may have the same place.
+    if (places.size() == broadcast.getDimensions().size() &&
+        std::adjacent_find(places.begin(), places.end(), std::greater_equal<>()) == places.end())
       return {e.reshape(other, shape), e.broadcast(broadcast.getInput(), rows, places)};
   }
   return {grad, nullptr};
