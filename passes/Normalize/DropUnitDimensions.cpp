@@ -65,6 +65,15 @@ RankedTensorType withElement(RankedTensorType shape, Type element) {
   return RankedTensorType::get(shape.getShape(), getElementTypeOrSelf(element));
 }
 
+/// Replaces the results of `op` by `results`, reshaped to their shapes.
+void replaceReshaped(PatternRewriter &rewriter, Operation *op, ValueRange results) {
+  Expressions e{rewriter, op->getLoc()};
+  SmallVector<Value> reshaped;
+  for (auto [result, old] : llvm::zip_equal(results, op->getResults()))
+    reshaped.push_back(e.reshape(result, typeOf(old).getShape()));
+  rewriter.replaceOp(op, reshaped);
+}
+
 /// Replaces an elementwise op on reshaped tensors by one on their sources.
 struct ComputeBeforeReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -88,12 +97,7 @@ struct ComputeBeforeReshape : OpInterfaceRewritePattern<ElementwiseOpInterface> 
     OperationState state(op->getLoc(), op->getName(), operands, {}, op->getAttrs());
     for (Type type : op->getResultTypes())
       state.addTypes(withElement(shape, type));
-    Operation *made = rewriter.create(state);
-    SmallVector<Value> results;
-    for (auto [result, old] : llvm::zip_equal(made->getResults(), op->getResults()))
-      results.push_back(
-          Expressions{rewriter, op->getLoc()}.reshape(result, typeOf(old).getShape()));
-    rewriter.replaceOp(op, results);
+    replaceReshaped(rewriter, op, rewriter.create(state)->getResults());
     return success();
   }
 
@@ -136,10 +140,10 @@ struct ReduceBeforeReshape : OpRewritePattern<ReduceOp> {
     std::optional<Insertion> found = findInsertion(op.getInput());
     if (!found)
       return failure();
-    Expressions e{rewriter, op.getLoc()};
-    Value result =
-        e.reduce(op.getKind(), found->source, found->before(op.getDimensions()), op.getFirst());
-    rewriter.replaceOp(op, e.reshape(result, typeOf(op.getResult()).getShape()));
+    replaceReshaped(rewriter, op,
+                    Expressions{rewriter, op.getLoc()}.reduce(op.getKind(), found->source,
+                                                              found->before(op.getDimensions()),
+                                                              op.getFirst()));
     return success();
   }
 };
@@ -154,12 +158,9 @@ struct NormalizeBeforeReshape : OpRewritePattern<NormalizeOp> {
     SmallVector<int64_t> dimensions = found->before(op.getDimensions());
     if (dimensions.empty())
       return failure();
-    Expressions e{rewriter, op.getLoc()};
-    auto made = e.make<NormalizeOp>(found->source, dimensions, op.getEpsilon(), op.getUncentered());
-    SmallVector<Value> results;
-    for (auto [result, old] : llvm::zip_equal(made->getResults(), op->getResults()))
-      results.push_back(e.reshape(result, typeOf(old).getShape()));
-    rewriter.replaceOp(op, results);
+    auto made = rewriter.create<NormalizeOp>(op.getLoc(), found->source, dimensions,
+                                             op.getEpsilon(), op.getUncentered());
+    replaceReshaped(rewriter, op, made->getResults());
     return success();
   }
 };

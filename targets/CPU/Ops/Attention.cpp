@@ -25,7 +25,8 @@ class AttentionNest {
 public:
   AttentionNest(VectorEmitter &emitter, AttentionOp op)
       : op(op), shape(op.getAttentionShape()), e(emitter),
-        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
+        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions(),
+          op.getScale().convertToDouble()),
         code(t.code), vectors(t.width / code.lanes) {}
 
   void emit() {
@@ -37,7 +38,7 @@ public:
     sums = code.scratch(t.blockRows);
     e.sequence(shape.batches(), [&](Index batch) {
       t.setBatch(batch);
-      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, t.rowFactor(scale()));
+      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, t.rowFactor());
       t.packPanels(keyPanels, op.getK(), shape.depth);
       t.copyRows(values, op.getV(), shape.keys, shape.valueDepth, 1);
       inBlocks(e, shape.queries, t.blockRows,
@@ -46,8 +47,6 @@ public:
   }
 
 private:
-  double scale() { return op.getScale().convertToDouble(); }
-
   void block(Index batch, Index query, int64_t count) {
     AttentionTiles::Seen seen = t.keysSeenBy(query, count);
     TileRows cut(count, t.tileRows);
@@ -79,8 +78,7 @@ private:
   /// Computes the scores of a tile of queries for a panel of keys. The score is
   /// -infinity if the query does not see the key.
   void scoreTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
-    Values tile =
-        t.multiplyScaled(queries, query + row, height, keyPanels, panel, shape.depth, scale());
+    Values tile = t.multiplyScaled(queries, query + row, height, keyPanels, panel, shape.depth);
     Value never = t.splatOf(-std::numeric_limits<double>::infinity());
     for (int64_t r = 0; r < height; ++r)
       for (int64_t v = 0; v < vectors; ++v) {

@@ -24,12 +24,12 @@ class GradientNest {
 public:
   GradientNest(VectorEmitter &emitter, AttentionGradOp op)
       : op(op), shape(op.getAttentionShape()), e(emitter),
-        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions()),
+        t(emitter, typeOf(op.getQ()).getElementType(), shape, op.getMask(), op.getMaskDimensions(),
+          op.getScale().convertToDouble()),
         code(t.code), vectors(t.width / code.lanes), parts(t), partRows(parts.rows),
         isWhole(parts.isWhole) {}
 
   void emit() {
-    const double scale = this->scale();
     queries = t.makeRows(shape.queries, shape.depth, /*isOfPairs=*/false);
     keys = t.makeRows(shape.keys, shape.depth, /*isOfPairs=*/false);
     grads = t.makeRows(shape.queries, shape.valueDepth, /*isOfPairs=*/false);
@@ -55,8 +55,8 @@ public:
       // sums scaled rows of q, and dq sums scaled rows of k. The scores are products of
       // scaled rows of q with the panels of k, which are not scaled. Pairs are not scaled
       // either, because this would round them.
-      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, scale);
-      t.copyRows(keys, op.getK(), shape.keys, shape.depth, scale);
+      t.copyRows(queries, op.getQ(), shape.queries, shape.depth, t.scale);
+      t.copyRows(keys, op.getK(), shape.keys, shape.depth, t.scale);
       t.copyRows(grads, op.getResultGrad(), shape.queries, shape.valueDepth, 1);
       if (t.inPairs) {
         t.copyRows(queryFactors, op.getQ(), shape.queries, shape.depth, 1);
@@ -82,8 +82,6 @@ public:
   }
 
 private:
-  double scale() { return op.getScale().convertToDouble(); }
-
   /// The memory in which a result is summed: its buffer, or scratch memory of a
   /// wider type, from which the sums are rounded to the buffer after the last part.
   struct Place {
@@ -177,8 +175,7 @@ private:
   }
 
   void probabilityTile(Index query, Index row, int64_t height, Index panel, bool isCut) {
-    Values tile =
-        t.multiplyScaled(queryFactors, query, height, keyPanels, panel, shape.depth, scale());
+    Values tile = t.multiplyScaled(queryFactors, query, height, keyPanels, panel, shape.depth);
     for (int64_t r = 0; r < height; ++r) {
       Value sum = ofQuery(logSumExp, query + r);
       for (int64_t v = 0; v < vectors; ++v) {

@@ -17,7 +17,7 @@ AttentionSizes::AttentionSizes(const VectorUnit &unitOfProcessor, Type factorTyp
                                ArrayRef<int64_t> maskDimensions,
                                function_ref<bool(Value)> isInMemory)
     : shape(shape), format(unitOfProcessor.vectorBytes, accumulatorType(factorType)),
-      inPairs(factorType.isBF16() && unitOfProcessor.multipliesBf16) {
+      inPairs(unitOfProcessor.multipliesPairsOf(factorType)) {
   width = shape.keys <= format.lanes ? format.lanes : 2 * format.lanes;
   panels = llvm::divideCeil(shape.keys, width);
   unit = std::min<int64_t>(8, width);

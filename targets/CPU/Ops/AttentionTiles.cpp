@@ -23,11 +23,11 @@ using Index = LoopEmitter::Index;
 using Values = LoopEmitter::Values;
 
 AttentionTiles::AttentionTiles(VectorEmitter &emitter, Type factorType, const AttentionShape &shape,
-                               Value mask, ArrayRef<int64_t> maskDimensions)
+                               Value mask, ArrayRef<int64_t> maskDimensions, double scale)
     : AttentionSizes(emitter, factorType, shape, mask, maskDimensions,
                      [&](Value value) { return emitter.isInMemory(value); }),
-      e(emitter), factorType(factorType), code(emitter, format.elementType), mask(mask),
-      maskDimensions(maskDimensions) {
+      e(emitter), factorType(factorType), code(emitter, format.elementType), scale(scale),
+      mask(mask), maskDimensions(maskDimensions) {
   if (maskElements != VectorFormat::kNone)
     maskCopy = code.scratch(maskElements);
   else if (mask)
@@ -151,7 +151,7 @@ Values AttentionTiles::multiply(const Rows &rows, Index first, int64_t height, V
 }
 
 Values AttentionTiles::multiplyScaled(const Rows &rows, Index first, int64_t height, Value panelsOf,
-                                      Index panel, int64_t elements, double scale) {
+                                      Index panel, int64_t elements) {
   Values tile = multiply(rows, first, height, panelsOf, panel, elements);
   if (!inPairs || scale == 1)
     return tile;

@@ -16,12 +16,14 @@ public:
   using Values = LoopEmitter::Values;
 
   AttentionTiles(VectorEmitter &emitter, mlir::Type factorType, const nn::AttentionShape &shape,
-                 mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions);
+                 mlir::Value mask, llvm::ArrayRef<int64_t> maskDimensions, double scale);
 
   VectorEmitter &e;
   /// The element type of the operands in memory and of their gradients.
   mlir::Type factorType;
   VectorCode code;
+  /// The factor of the scores.
+  const double scale;
 
   /// Selects the batch element that the other functions work on.
   void setBatch(Index number);
@@ -56,10 +58,10 @@ public:
   Values multiply(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf, Index panel,
                   int64_t elements);
   /// The scores of `height` queries: as multiply, multiplied by `scale`. The rows were
-  /// multiplied by rowFactor(scale).
+  /// multiplied by rowFactor().
   Values multiplyScaled(const Rows &rows, Index first, int64_t height, mlir::Value panelsOf,
-                        Index panel, int64_t elements, double scale);
-  double rowFactor(double scale) const { return inPairs ? 1 : scale; }
+                        Index panel, int64_t elements);
+  double rowFactor() const { return inPairs ? 1 : scale; }
   /// A tile of weighted sums over points. The weight of row r at point p is the
   /// scalar at offset r * `rowStep` + p * `pointStep` from `weights`. It multiplies
   /// the vectors at offset p * `stride` from `vectors`.

@@ -20,8 +20,9 @@ Type ConvolutionGradient::getSumType() const {
 }
 
 PatchPairs PatchGradient::getPairs(const VectorUnit &unit) const {
-  bool isPaired = unit.multipliesBf16 && typeOf(source).getElementType().isBF16() &&
-                  typeOf(grad).getElementType().isBF16() && typeOf(source).getDimSize(0) > 1;
+  bool isPaired = unit.multipliesPairsOf(typeOf(source).getElementType()) &&
+                  unit.multipliesPairsOf(typeOf(grad).getElementType()) &&
+                  typeOf(source).getDimSize(0) > 1;
   return isPaired ? PatchPairs::ofSamples : PatchPairs::none;
 }
 

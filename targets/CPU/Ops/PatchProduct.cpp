@@ -32,7 +32,7 @@ void ConvolutionProduct::forEachGrid(function_ref<void(const PatchGrid &)> body)
 
 // A single input channel has no partner.
 PatchPairs PatchProduct::getPairs(const VectorUnit &unit) const {
-  bool isPaired = typeOf(source).getElementType().isBF16() && unit.multipliesBf16 && inputs > 1;
+  bool isPaired = unit.multipliesPairsOf(typeOf(source).getElementType()) && inputs > 1;
   return isPaired ? PatchPairs::ofChannels : PatchPairs::none;
 }
 

@@ -27,7 +27,7 @@ static int64_t blockDepth(int64_t depth, int64_t most) {
 
 ProductBlocks::ProductBlocks(const ProductShape &product, const VectorUnit &unit)
     : format(unit.vectorBytes, accumulatorType(product.factorType)),
-      inPairs(product.factorType.isBF16() && unit.multipliesBf16),
+      inPairs(unit.multipliesPairsOf(product.factorType)),
       isNarrowed(product.resultType != format.elementType),
       points(MatrixPacker::countPoints(product.depth, inPairs)), panels(format, product.columns),
       allRows(product.rows), columns(product.columns), isStored(product.isStored) {

@@ -15,6 +15,11 @@ struct VectorUnit {
   /// Whether the processor has an instruction that multiplies bf16 and adds in f32
   /// (VectorCode::multiplyAddPairs).
   bool multipliesBf16 = false;
+
+  /// Whether factors of this type are multiplied in pairs.
+  bool multipliesPairsOf(mlir::Type factorType) const {
+    return multipliesBf16 && factorType.isBF16();
+  }
 };
 
 /// Vectors of elements of one type. Block sizes, which are chosen before code is
