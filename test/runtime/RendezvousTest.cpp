@@ -365,21 +365,33 @@ TEST(Rendezvous, ByNameAndOverIpv6) {
 }
 
 // A launcher's own service may have the first port: ranks pass over a stranger that
-// says nothing or something else, and find rank 0.
+// says something else, and find rank 0. A rank may come to the stranger several times before
+// rank 0 listens.
 TEST(Rendezvous, StrangersPortIsPassedOver) {
   Fd stranger;
   uint16_t port = 0;
   ASSERT_EQ(listenOn("127.0.0.1", &stranger, &port), DPC_OK);
   ASSERT_LT(port, 65530);
   std::thread talker([&] {
-    for (int said = 0; said < 2; ++said) {
+    for (;;) {
       const Fd client(accept(stranger.get(), nullptr, nullptr));
+      if (!client.valid())
+        return;
       sendAll(client.get(), std::string(100, 'x').data(), 100, monotonicSeconds() + 1);
     }
   });
   expectMeeting(endpointText("127.0.0.1", port, port + 5u));
   shutdown(stranger.get(), SHUT_RDWR);
   talker.join();
+}
+
+// Ranks pass over a stranger that says nothing long before the time for joining ends.
+TEST(Rendezvous, SilentStrangersPortIsPassedOver) {
+  Fd stranger;
+  uint16_t port = 0;
+  ASSERT_EQ(listenOn("127.0.0.1", &stranger, &port), DPC_OK);
+  ASSERT_LT(port, 65530);
+  expectMeeting(endpointText("127.0.0.1", port, port + 5u));
 }
 
 TEST(Rendezvous, OpenDirectoryIsRefused) {

@@ -408,7 +408,13 @@ dpc_status_t greetServer(const RendezvousOptions &options, int fd, double deadli
 } // namespace
 
 dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection) {
+  Endpoint endpoint;
+  if (dpc_status_t status = parseEndpoint(options.address, &endpoint))
+    return status;
   const double deadline = monotonicSeconds() + options.timeoutSeconds;
+  // Of several ports, a stranger may have one and say nothing: the client soon looks at the next
+  // one, and waits longer at each silent port, because the server may be slow.
+  double patience = endpoint.lastPort > endpoint.port ? 0.1 : kHandshakeSeconds;
   std::string mismatch; // a listener of dpc has another token
   for (;;) {
     Fd fd;
@@ -416,9 +422,10 @@ dpc_status_t joinRendezvous(const RendezvousOptions &options, Fd *outConnection)
     Challenge challenge;
     const dpc_status_t connected = connectTo(options.address, deadline, &fd, [&](int candidate) {
       challenge = {};
-      const dpc_status_t status = greetServer(
-          options, candidate, std::min(deadline, monotonicSeconds() + kHandshakeSeconds), &knock,
-          &challenge);
+      const double enough = std::min(deadline, monotonicSeconds() + patience);
+      const dpc_status_t status = greetServer(options, candidate, enough, &knock, &challenge);
+      if (monotonicSeconds() >= enough)
+        patience = std::min(2 * patience, kHandshakeSeconds);
       if (status == DPC_PEER && challenge.magic == kMagic)
         mismatch = dpc_last_error();
       return status;
