@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace dpc;
 
-/// A processor with AVX-512 whose instructions multiply bf16, e.g. Zen 4 and Sapphire Rapids.
+/// A processor with AVX-512 whose instructions multiply pairs of bf16, e.g. Zen 4.
 static const StringRef kBf16Processor = "x86-64-v4-bf16";
 
 static StringRef processorOf(const CodeOptions &options) {
@@ -28,12 +28,20 @@ static bool hostHas(StringRef feature) {
   return features.lookup(feature);
 }
 
+/// Whether this machine multiplies pairs of bf16 faster than it converts bf16 to f32 and multiplies
+/// those. An Intel processor with AVX512_FP16 leaves matrices to AMX: it runs one VDPBF16PS in the
+/// time of four FMAs, for twice the work of one (measured, docs/performance/products.md).
+static bool hostMultipliesPairsFast() {
+  return hostHas("avx512bf16") && !(__builtin_cpu_is("intel") && hostHas("avx512fp16"));
+}
+
 /// The level of x86-64 of the processor that `options` names. No level includes AVX512_BF16, so
-/// dpc has a name of its own for v4 with it.
+/// dpc has a name of its own for v4 with it. On this machine, the instructions of this level are
+/// used only if they are fast.
 static HostLevel levelOf(const CodeOptions &options) {
   StringRef name = processorOf(options);
   if (name == "native" && hostHas("avx512f"))
-    return hostHas("avx512bf16") ? HostLevel::v4Bf16 : HostLevel::v4;
+    return hostMultipliesPairsFast() ? HostLevel::v4Bf16 : HostLevel::v4;
   return name == kBf16Processor ? HostLevel::v4Bf16
          : name == "x86-64-v4"  ? HostLevel::v4
                                 : HostLevel::v3;
