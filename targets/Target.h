@@ -182,6 +182,11 @@ public:
   /// The form in which the target computes the results of `op` in a kernel.
   virtual OpForm getForm(mlir::Operation *op) const = 0;
 
+  /// Whether a kernel's loops over rows can compute the result of `reduction` and then ops that
+  /// read it, although a row is not consecutive in memory. An example is the sum over a channel
+  /// of a batch.
+  virtual bool sharesSplitRows(mlir::Operation *reduction) const { return false; }
+
   /// Computes the needs of the code that `emitKernel` generates for `op` with
   /// `options`, without generating code. Fails with an error if `emitKernel` would
   /// fail.

@@ -18,9 +18,10 @@ def FusableOpInterface : OpInterface<"FusableOpInterface"> {
       elements, in ascending order.
     }], "::llvm::ArrayRef<int64_t>", "getReducedDims", (ins), "", "return {};">,
     InterfaceMethod<[{
-      For a repeated op: whether dimension i of each operand is dimension i of the
-      result. If so, one row of the result needs at most one row of each operand.
-    }], "bool", "keepsRows", (ins), "", "return true;">,
+      For a repeated op: n if dimension i of each operand is dimension n + i of the result,
+      for all i. If so, one row of the result along these dimensions needs at most one
+      element of each operand. Null if there is no such n.
+    }], "std::optional<int64_t>", "getFirstRowDim", (ins), "", "return 0;">,
   ];
 }
 

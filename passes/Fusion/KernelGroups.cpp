@@ -76,31 +76,48 @@ bool KernelGroups::needsMemory(Operation *op) const {
 SmallVector<KernelGroups::Source> KernelGroups::sourcesOf(Operation *op) const {
   SmallVector<Source> sources;
   for (Value operand : op->getOperands())
-    addSources(operand, Reach::direct, sources);
+    addSources(operand, Reach::direct, 0, sources);
   // If the regions of an op read values of this block, these values count as operands of the op.
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (operand.getParentBlock() == &block)
-          addSources(operand, Reach::direct, sources);
+          addSources(operand, Reach::direct, 0, sources);
     });
   return sources;
 }
 
-void KernelGroups::addSources(Value value, Reach reach, SmallVector<Source> &sources) const {
+void KernelGroups::addSources(Value value, Reach reach, int64_t firstRowDim,
+                              SmallVector<Source> &sources) const {
   Operation *op = value.getDefiningOp();
   auto unit = unitOf.find(op);
   bool here = op && unit != unitOf.end();
   if (op && !here && op->getBlock() == &block && getFusionKind(op) == FusionKind::repeated) {
-    if (!cast<FusableOpInterface>(op).keepsRows())
+    std::optional<int64_t> first = cast<FusableOpInterface>(op).getFirstRowDim();
+    if (!first || reach == Reach::indirect) {
       reach = Reach::indirect;
-    if (reach == Reach::direct)
+    } else {
       reach = Reach::row;
+      firstRowDim += *first;
+    }
     for (Value operand : op->getOperands())
-      addSources(operand, reach, sources);
+      addSources(operand, reach, firstRowDim, sources);
     return;
   }
-  sources.push_back({value, here ? int(unit->second) : -1, reach});
+  sources.push_back({value, here ? int(unit->second) : -1, reach, firstRowDim});
+}
+
+/// Whether a row of the loops of `unit` reads only its own row of the value of `source`.
+bool KernelGroups::isInRow(const Unit &unit, const Source &source) {
+  return source.reach == Reach::direct ||
+         (source.reach == Reach::row && source.firstRowDim == unit.firstRowDim);
+}
+
+/// Whether the result of `reduction` for a row of the loops of `unit` is final after this row.
+bool KernelGroups::isFinalPerRow(const Unit &unit, Operation *reduction) const {
+  if (unit.tiled)
+    return false;
+  return unit.firstRowDim ? target.sharesSplitRows(reduction) : isRowReduction(reduction);
 }
 
 void KernelGroups::place(Operation *op) {
@@ -128,7 +145,7 @@ void KernelGroups::place(Operation *op) {
     for (unsigned i = 0; i < sources.size(); ++i) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
-          !hasPlace(units[unit], kind, shape, sources[i].reach) || !mayJoin(unit, sources) ||
+          !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
           waitsLong(unit, sources))
         continue;
       if (!home) {
@@ -154,14 +171,16 @@ void KernelGroups::place(Operation *op) {
 /// Whether the loops of `unit` can compute an op over the shape `shape` that reads a result of the
 /// unit.
 bool KernelGroups::hasPlace(const Unit &unit, FusionKind kind, ArrayRef<int64_t> shape,
-                            Reach reach) const {
+                            const Source &source) const {
   if (!unit.open)
     return false;
-  if (reach == Reach::direct && shape == ArrayRef<int64_t>(unit.shape))
+  ArrayRef<int64_t> whole = unit.whole;
+  if (source.reach == Reach::direct && shape == ArrayRef<int64_t>(unit.shape))
     return true;
-  return !unit.tiled && reach != Reach::indirect &&
-         (shape == ArrayRef<int64_t>(unit.whole) ||
-          (kind == FusionKind::elementwise && isRowShape(shape, unit.whole)));
+  bool isRow = unit.firstRowDim ? shape == whole.slice(unit.firstRowDim, unit.rowDims)
+                                : isRowShape(shape, whole);
+  return !unit.tiled && isInRow(unit, source) &&
+         (shape == whole || (kind == FusionKind::elementwise && isRow));
 }
 
 /// Whether an op with the sources `sources` would delay a tiled product if it joined the product's
@@ -191,8 +210,8 @@ bool KernelGroups::mayJoin(unsigned unit, ArrayRef<Source> sources) const {
       // if the reduction reduces rows, the result for a row is complete after that row, so the same
       // loops can read it.
       Operation *maker = source.value.getDefiningOp();
-      if (source.reach == Reach::indirect || (getFusionKind(maker) == FusionKind::reduction &&
-                                              (units[unit].tiled || !isRowReduction(maker))))
+      if (!isInRow(units[unit], source) ||
+          (getFusionKind(maker) == FusionKind::reduction && !isFinalPerRow(units[unit], maker)))
         return false;
       continue;
     }
@@ -212,7 +231,28 @@ void KernelGroups::spread(unsigned unit) {
   }
 }
 
+/// Whether no op of `unit` needs rows: all results have the shape of the loops.
+bool KernelGroups::isPlain(const Unit &unit) {
+  return !unit.tiled && llvm::all_of(unit.ops, [&](Operation *op) {
+    return llvm::all_of(op->getResultTypes(), [&](Type type) {
+      return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>(unit.whole);
+    });
+  });
+}
+
+/// Gives `unit` split rows if `op`, which joins it, is the first op that needs rows, and is a
+/// reduction with split rows.
+void KernelGroups::setRows(Unit &unit, Operation *op) const {
+  if (getFusionKind(op) != FusionKind::reduction || !isPlain(unit) || !target.sharesSplitRows(op))
+    return;
+  unit.rowDims = nn::typeOf(op->getResult(0)).getRank();
+  for (int64_t reduced : cast<FusableOpInterface>(op).getReducedDims())
+    if (reduced == unit.firstRowDim)
+      ++unit.firstRowDim;
+}
+
 void KernelGroups::join(unsigned unit, Operation *op, ArrayRef<Source> sources) {
+  setRows(units[unit], op);
   units[unit].ops.push_back(op);
   unitOf[op] = unit;
   llvm::BitVector &before = units[unit].before;
@@ -231,6 +271,8 @@ bool KernelGroups::mayMerge(unsigned a, unsigned b) const {
   auto comesBefore = [&](unsigned x, unsigned y) {
     return units[y].before.size() > x && units[y].before.test(x);
   };
+  if (units[a].firstRowDim != units[b].firstRowDim && !isPlain(units[a]) && !isPlain(units[b]))
+    return false;
   ArrayRef<int64_t> wholeA = units[a].whole, wholeB = units[b].whole;
   if (wholeA != wholeB && (units[a].tiled || units[b].tiled ||
                            !(isRowShape(wholeA, wholeB) || isRowShape(wholeB, wholeA))))
@@ -247,6 +289,10 @@ void KernelGroups::merge(unsigned into, unsigned from) {
              [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
   units[into].before |= units[from].before;
   units[into].tiled |= units[from].tiled;
+  if (units[from].firstRowDim) {
+    units[into].firstRowDim = units[from].firstRowDim;
+    units[into].rowDims = units[from].rowDims;
+  }
   if (units[from].whole.size() > units[into].whole.size())
     units[into].whole = units[from].whole;
   if (units[from].shape.size() > units[into].shape.size())

@@ -27,6 +27,9 @@ public:
     /// only one element per row of an operand, it is the shape of that operand. An example is a
     /// cross-entropy, which has one loss per row of logits.
     llvm::SmallVector<int64_t> whole;
+    /// The first dimension of the rows of `whole`. It is not 0 if the unit has a reduction with
+    /// split rows (Target::sharesSplitRows). `rowDims` is then the number of their dimensions.
+    int64_t firstRowDim = 0, rowDims = 0;
     /// Whether other ops may join the unit.
     bool open = false;
     /// Whether the unit has an op whose result is computed in tiles. A unit has at most one such
@@ -48,8 +51,8 @@ private:
   enum class Reach {
     /// The op reads the value itself.
     direct,
-    /// The op reads a broadcast of the value along new trailing dimensions. Each row of the op then
-    /// reads the one element that belongs to this row.
+    /// The op reads a broadcast of the value that keeps its dimensions together. Each row of the op
+    /// along these dimensions reads the one element that belongs to this row.
     row,
     /// The op reads the value through any other chain of `repeated` ops.
     indirect
@@ -60,11 +63,18 @@ private:
     /// The index of the unit that computes the value; -1 if no unit of this block computes it.
     int unit;
     Reach reach;
+    /// If the reach is `row`: the dimension of the op that is the first dimension of the value.
+    int64_t firstRowDim = 0;
   };
   llvm::SmallVector<Source> sourcesOf(mlir::Operation *op) const;
-  void addSources(mlir::Value value, Reach reach, llvm::SmallVector<Source> &sources) const;
+  void addSources(mlir::Value value, Reach reach, int64_t firstRowDim,
+                  llvm::SmallVector<Source> &sources) const;
+  static bool isInRow(const Unit &unit, const Source &source);
+  static bool isPlain(const Unit &unit);
+  void setRows(Unit &unit, mlir::Operation *op) const;
+  bool isFinalPerRow(const Unit &unit, mlir::Operation *reduction) const;
   bool hasPlace(const Unit &unit, FusionKind kind, llvm::ArrayRef<int64_t> shape,
-                Reach reach) const;
+                const Source &source) const;
   bool needsMemory(mlir::Operation *op) const;
   void place(mlir::Operation *op);
   bool waitsLong(unsigned unit, llvm::ArrayRef<Source> sources) const;

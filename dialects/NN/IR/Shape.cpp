@@ -237,11 +237,12 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 
 FusionKind BroadcastOp::getFusionKind() { return FusionKind::repeated; }
 
-bool BroadcastOp::keepsRows() {
+std::optional<int64_t> BroadcastOp::getFirstRowDim() {
+  const int64_t first = getDimensions().empty() ? 0 : getDimensions().front();
   for (auto [from, to] : llvm::enumerate(getDimensions()))
-    if (int64_t(from) != to)
-      return false;
-  return true;
+    if (first + int64_t(from) != to)
+      return std::nullopt;
+  return first;
 }
 
 ShardingRule BroadcastOp::getShardingRule() {

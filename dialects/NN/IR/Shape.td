@@ -49,7 +49,7 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [PrecisionOpInterface,
 }
 
 def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
-    NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["keepsRows"]>]> {
+    NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["getFirstRowDim"]>]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
     Dimension i of the operand becomes dimension `dimensions[i]` of the result, with

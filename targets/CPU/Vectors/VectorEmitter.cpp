@@ -93,6 +93,30 @@ void VectorWalk::forEachElement(const LoopNest &nest, Body body) {
   forEach(loops.extents, [&](ArrayRef<Index> i) { body(loops.indexOf(i)); });
 }
 
+/// Prefetches an element of a buffer. Its number may be outside of the buffer. Therefore the GEP
+/// is not `inbounds`.
+void VectorEmitter::prefetch(const Buffer &buffer, Index number) {
+  Value address =
+      make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
+                        buffer.address, ValueRange(materialize(number)));
+  make<LLVM::Prefetch>(address, /*write=*/0, /*locality=*/3, /*data=*/1);
+}
+
+static int64_t elementsPerLine(const KernelEmitter::Buffer &buffer) {
+  return 512 / buffer.elementType.getIntOrFloatBitWidth();
+}
+
+/// Prefetches the next piece of the row, which is far from this one.
+void VectorEmitter::beginPiece(Index number, const LoopRows &rows, int64_t elements,
+                               ArrayRef<Buffer> streams) {
+  const int64_t run = rows.runOf(elements);
+  for (const Buffer &buffer : streams) {
+    const int64_t line = elementsPerLine(buffer);
+    sequence(llvm::divideCeil(run, line),
+             [&](Index i) { prefetch(buffer, number + (rows.count * run + i * line)); });
+  }
+}
+
 /// Prefetches the memory that the next tile, in the rows after this tile, will read and
 /// write. The hardware prefetcher does not do it, because the rows of tiles are short
 /// and far apart.
@@ -102,16 +126,8 @@ void VectorEmitter::endTile(ArrayRef<int64_t> shape, function_ref<Index(ArrayRef
     return;
   sequence(shape[0], [&](Index row) {
     for (const Buffer &buffer : streams) {
-      int64_t perLine = 512 / buffer.elementType.getIntOrFloatBitWidth();
-      for (int64_t column = 0; column < shape[1]; column += perLine) {
-        Index next = number({row + shape[0], constant(column)});
-        // For the last rows of the result, the address is outside of the buffer.
-        // Therefore the GEP is not `inbounds`.
-        Value address =
-            make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(builder.getContext()), buffer.elementType,
-                              buffer.address, ValueRange(materialize(next)));
-        make<LLVM::Prefetch>(address, /*write=*/0, /*locality=*/3, /*data=*/1);
-      }
+      for (int64_t column = 0; column < shape[1]; column += elementsPerLine(buffer))
+        prefetch(buffer, number({row + shape[0], constant(column)}));
     }
   });
 }

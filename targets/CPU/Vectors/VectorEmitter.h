@@ -23,6 +23,11 @@ protected:
   void endTile(llvm::ArrayRef<int64_t> shape,
                llvm::function_ref<Index(llvm::ArrayRef<Index>)> number,
                llvm::ArrayRef<Buffer> streams) override;
+  void beginPiece(Index number, const LoopRows &rows, int64_t elements,
+                  llvm::ArrayRef<Buffer> streams) override;
+
+private:
+  void prefetch(const Buffer &buffer, Index number);
 };
 
 /// Visits the memory accesses of the loops that VectorEmitter emits (AccessWalk).

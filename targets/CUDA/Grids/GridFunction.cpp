@@ -119,7 +119,7 @@ LogicalResult GridFunction::emitLaunch(const Launch &launch, unsigned ordinal) {
 void GridFunction::placeValue(Value value, const Launch &launch) {
   const KernelPlaces::Place &place = *plan.places.find(value);
   if (place.kind == KernelPlaces::Place::Kind::shared)
-    e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / launch.group.rows),
+    e.setBuffer(value, {e.allocateShared(tensorBytes(value.getType()) / launch.group.rows.count),
                         KernelPlaces::storageType(value), place.rowElements});
   else
     memory.add(value);

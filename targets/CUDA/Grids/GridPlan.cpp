@@ -24,7 +24,7 @@ static void placeValue(GridPlan &grids, Value value, unsigned ordinal, unsigned 
     return;
   // All launches of a fill rule together count as one reader.
   const unsigned end = ordinal + launch.phase.count - 1 - launch.phase.number;
-  int64_t rows = launch.group.rows, rowElements = nn::typeOf(value).getNumElements() / rows;
+  int64_t rows = launch.group.rows.count, rowElements = nn::typeOf(value).getNumElements() / rows;
   bool isLocal = last <= end;
   // A value that is only read in the iteration that computes it stays in registers.
   if (isLocal && ((rows > 1 && rowElements == 1) ||
@@ -61,7 +61,7 @@ static void placeLaunch(GridPlan &grids, unsigned ordinal,
 
 FailureOr<GridPlan> dpc::planGrids(const KernelGraph &graph, Location loc,
                                    const LaunchPlanOptions &options) {
-  const LoopPlan loops = planLoops(graph);
+  const LoopPlan loops = planLoops(graph, RowPieces::one);
   if (llvm::Error error = loops.verify(graph))
     return emitError(loc, "loops: ") << llvm::toString(std::move(error)), failure();
   GridPlan grids{planLaunches(graph, loops, options), KernelPlaces(graph), {}, {}};

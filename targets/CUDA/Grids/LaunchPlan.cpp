@@ -120,11 +120,11 @@ private:
   void add(const LoopGroup &group, unsigned ordinal) {
     if (group.isFilled)
       addFilled(group);
-    else if (group.rows == 1 || isStarved(group))
+    else if (group.rows.count == 1 || isStarved(group))
       for (const LoopGroup::Stage &stage : group.stages)
         addStage(stage);
     else if (isShort(group))
-      addElements(group, group.rows);
+      addElements(group, group.rows.count);
     else
       addRows(group, ordinal);
   }
@@ -132,12 +132,13 @@ private:
   /// Whether one block per row would leave most of a device idle, and every stage
   /// can be a launch of its own.
   bool isStarved(const LoopGroup &group) {
-    if (group.rows >= kManyRows)
+    if (group.rows.count >= kManyRows)
       return false;
     bool isLong = false;
     for (const LoopGroup::Stage &stage : group.stages) {
-      isLong |= stage.getElements() / group.rows > kLongRow || terms.most(stage.roots) > kLongRow;
-      if (!nestOf(graph, stage.roots, 1))
+      isLong |=
+          stage.getElements() / group.rows.count > kLongRow || terms.most(stage.roots) > kLongRow;
+      if (!nestOf(graph, stage.roots, {}))
         return false;
     }
     return isLong;
@@ -148,8 +149,8 @@ private:
   bool isShort(const LoopGroup &group) {
     int64_t steps = 0;
     for (const LoopGroup::Stage &stage : group.stages)
-      steps += stage.getElements() / group.rows * terms.most(stage.roots);
-    return steps <= kShortRow && group.rows >= LaunchPlan::kMaxThreads;
+      steps += stage.getElements() / group.rows.count * terms.most(stage.roots);
+    return steps <= kShortRow && group.rows.count >= LaunchPlan::kMaxThreads;
   }
 
   /// Adds the launches of a group with a fill rule. If a grid fill rule of the op pays, one
@@ -197,7 +198,7 @@ private:
   void addStage(const LoopGroup::Stage &stage) {
     LoopGroup group;
     group.stages.push_back(stage);
-    group.stages[0].nest = *nestOf(graph, stage.roots, 1);
+    group.stages[0].nest = *nestOf(graph, stage.roots, {});
     int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
     int64_t enough = longest < kVeryLongReduction ? kManyElements : 8 * kManyElements;
     if (longest < kLongReduction || elements >= enough)
@@ -219,10 +220,10 @@ private:
   }
 
   void addRows(const LoopGroup &group, unsigned ordinal) {
-    Launch launch{Launch::Kind::rows, group, group.rows};
+    Launch launch{Launch::Kind::rows, group, group.rows.count};
     int64_t work = 1, bytes = 0;
     for (const LoopGroup::Stage &stage : group.stages) {
-      int64_t elements = stage.getElements() / group.rows, longest = terms.most(stage.roots);
+      int64_t elements = stage.getElements() / group.rows.count, longest = terms.most(stage.roots);
       bool isTogether =
           elements == 1 || (longest >= kLongReduction && elements < LaunchPlan::kWarp);
       launch.together.push_back(isTogether);
@@ -231,7 +232,7 @@ private:
         for (Value value : root->getResults()) {
           if (elements == 1 || yielded.contains(value) || lastGroup.lookup(value) > ordinal)
             continue;
-          int64_t size = rowBytes(value, group.rows);
+          int64_t size = rowBytes(value, group.rows.count);
           if (bytes + size > LaunchPlan::kSharedBytes)
             continue;
           bytes += size;
@@ -294,33 +295,34 @@ static llvm::Error verifyLaunch(const KernelGraph &graph, const Launch &launch, 
     if (launch.blocks != grid.blocks || launch.threads != grid.threads)
       return planError("launch {0} has {1} blocks of {2} threads, not {3} of {4}", number,
                        launch.blocks, launch.threads, grid.blocks, grid.threads);
-  } else if (group.rows == 1 && group.stages.size() > 1)
+  } else if (group.rows.count == 1 && group.stages.size() > 1)
     return planError("launch {0} has {1} stages and no rows: nothing is between them", number,
                      group.stages.size());
   if (launch.call && (!isTiles || !llvm::is_contained(group.stages.back().roots,
                                                       launch.call->result.getDefiningOp())))
     return planError("launch {0} does not compute the result of its library call", number);
-  if (launch.kind == Launch::Kind::results && (group.rows != 1 || launch.blocks != elements))
+  if (launch.kind == Launch::Kind::results && (group.rows.count != 1 || launch.blocks != elements))
     return planError("launch {0} has {1} blocks for {2} elements", number, launch.blocks, elements);
   if (launch.kind == Launch::Kind::rows &&
-      (launch.blocks != group.rows || launch.together.size() != group.stages.size()))
-    return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks, group.rows);
+      (launch.blocks != group.rows.count || launch.together.size() != group.stages.size()))
+    return planError("launch {0} has {1} blocks for {2} rows", number, launch.blocks,
+                     group.rows.count);
   if (launch.kind == Launch::Kind::squares) {
     const LoopNest &nest = group.stages[0].nest;
-    if (group.isFilled || group.rows != 1 || !nest.strided)
+    if (group.isFilled || group.rows.count != 1 || !nest.strided)
       return planError("launch {0} is one of squares, and transposes nothing", number);
     if (int64_t squares = Squares(nest).getTotal();
         launch.blocks != squares || launch.threads != Squares::kSide * Squares::kSide)
       return planError("launch {0} has {1} blocks of {2} threads for {3} squares", number,
                        launch.blocks, launch.threads, squares);
   }
-  int64_t count = group.rows > 1 ? group.rows : elements;
+  int64_t count = group.rows.count > 1 ? group.rows.count : elements;
   if (launch.kind == Launch::Kind::elements && launch.blocks * launch.threads < count)
     return planError("launch {0} has {1} blocks of {2} threads for {3} elements", number,
                      launch.blocks, launch.threads, count);
   int64_t bytes = 0;
   for (Value value : launch.shared)
-    bytes += rowBytes(value, group.rows);
+    bytes += rowBytes(value, group.rows.count);
   if (bytes > LaunchPlan::kSharedBytes || (bytes && launch.kind != Launch::Kind::rows))
     return planError("launch {0} has {1} bytes of shared memory", number, bytes);
   return llvm::Error::success();

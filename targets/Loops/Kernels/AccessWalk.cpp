@@ -4,6 +4,7 @@
 #include "targets/Loops/Kernels/AccessWalk.h"
 
 #include "dialects/NN/IR/Shape.h"
+#include "targets/Loops/Kernels/RowIndex.h"
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -132,18 +133,18 @@ void AccessWalk::visitGroup(const LoopGroup &group, unsigned ordinal) {
   if (group.isFilled)
     visitFilled(group);
   else
-    forEachRow(rows, [&](Index i) {
+    forEachRow(rows.count, [&](Index i) {
       row = i;
       for (auto [number, roots] : llvm::enumerate(group.stages)) {
         stage = number + 1;
-        int64_t count = roots.getElements() / rows;
         forEachElement(roots.nest, [&](ArrayRef<Index> index) {
-          visitElements(roots.roots, row * count + linearize(index, roots.nest.extents));
+          visitElements(roots.roots, RowIndex(*this, rows, roots.getElements())
+                                         .numberOf(row, linearize(index, roots.nest.extents)));
         });
       }
     });
   row = constant(0);
-  rows = 1;
+  rows = {};
 }
 
 void AccessWalk::visitFilled(const LoopGroup &group) {

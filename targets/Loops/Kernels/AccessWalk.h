@@ -91,7 +91,7 @@ private:
   llvm::SmallVector<Scope> scopes;
   // The current group, stage and row.
   unsigned group = 0, stage = 0;
-  int64_t rows = 1;
+  LoopRows rows;
   Index row;
   bool filling = false;
 };

@@ -21,8 +21,8 @@ static void placeValue(FunctionPlan &plan, Value value, unsigned ordinal, unsign
   plan.groups[ordinal].placed.push_back(value);
   int64_t count = nn::typeOf(value).getNumElements(), rowElements = 0;
   bool isLocal = lastGroup <= ordinal;
-  if (group.rows > 1 && isLocal)
-    rowElements = count / group.rows;
+  if (group.rows.count > 1 && isLocal)
+    rowElements = count / group.rows.count;
   // A value that is only read in the iteration that computes it stays in
   // registers.
   if ((group.isFilled && group.stages.size() > 1 && isLocal) || rowElements == 1) {
@@ -50,7 +50,7 @@ static void placeGroup(FunctionPlan &plan, unsigned ordinal,
 
 FailureOr<FunctionPlan> dpc::planFunction(const KernelGraph &graph, Location loc,
                                           GetFillScratch getScratch, CreateWalk createWalk) {
-  FunctionPlan plan{planLoops(graph), KernelPlaces(graph), {}, {}};
+  FunctionPlan plan{planLoops(graph, RowPieces::several), KernelPlaces(graph), {}, {}};
   if (llvm::Error error = plan.loops.verify(graph))
     return emitError(loc, "loops: ") << llvm::toString(std::move(error));
   const DenseMap<Value, unsigned> lastGroup = findLastReaders(graph, plan.loops.groups);

@@ -3,6 +3,7 @@
 #include "targets/Loops/Kernels/KernelAccesses.h"
 
 #include "dialects/NN/IR/Shape.h"
+#include "targets/Loops/Kernels/RowIndex.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,8 +21,8 @@ static bool isBefore(const IndexSpace &space, const KernelAccesses::Access &read
   if (read.stage == write.stage && read.number == write.number)
     return true;
   // The read is in an earlier stage, and its element is in the current row.
-  return read.stage < write.stage && read.rows > 1 &&
-         space.floorDiv(read.number, count / read.rows) == read.row;
+  return read.stage < write.stage && read.rows.count > 1 && read.rows.fit(count) &&
+         RowIndex(space, read.rows, count).rowOf(read.number) == read.row;
 }
 
 bool KernelAccesses::mayAlias(const IndexSpace &space, Value result, BlockArgument operand) const {

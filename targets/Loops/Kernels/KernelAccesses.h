@@ -3,6 +3,7 @@
 
 #include "targets/Loops/IndexSpace.h"
 #include "targets/Loops/Kernels/KernelPlaces.h"
+#include "targets/Loops/Kernels/LoopRows.h"
 
 namespace dpc {
 
@@ -15,7 +16,7 @@ struct KernelAccesses {
   struct Access {
     unsigned group = 0, stage = 0;
     Index number, row;
-    int64_t rows = 1;
+    LoopRows rows;
     /// Whether a fill rule makes the access. Fill rules access elements in their own
     /// order.
     bool filling = false;

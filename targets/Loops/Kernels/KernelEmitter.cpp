@@ -3,6 +3,7 @@
 
 #include "targets/Loops/Kernels/KernelEmitter.h"
 
+#include "targets/Loops/Kernels/RowIndex.h"
 #include "targets/Loops/Rules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +18,9 @@ using namespace dpc;
 //===----------------------------------------------------------------------===//
 
 LoopEmitter::Index KernelEmitter::inBuffer(const Buffer &buffer, Index number) {
-  return buffer.rowElements ? number - row * buffer.rowElements : number;
+  if (!buffer.rowElements)
+    return number;
+  return RowIndex(*this, rows, buffer.rowElements * rows.count).inRow(row, number);
 }
 
 Value KernelEmitter::loadFrom(const Buffer &buffer, Index number) {
@@ -128,7 +131,7 @@ void KernelEmitter::checkRead(Value tensor, Index number) {
     return;
   int64_t count = nn::typeOf(tensor).getNumElements();
   if (made->second >= stage || registerValues.contains(tensor) ||
-      floorDiv(number, count / rows) != row || (finished && number != finished))
+      RowIndex(*this, rows, count).rowOf(number) != row || (finished && number != finished))
     missing = tensor;
 }
 
@@ -175,7 +178,7 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrd
   if (loops.isFilled) {
     emitFilled(loops);
   } else {
-    forEachRow(rows, [&](Index i) {
+    forEachRow(rows.count, [&](Index i) {
       row = i;
       for (auto [number, roots] : llvm::enumerate(loops.stages)) {
         stage = number + 1;
@@ -186,7 +189,7 @@ LogicalResult KernelEmitter::emitGroup(const LoopGroup &loops, unsigned groupOrd
     });
   }
   row = constant(0);
-  rows = 1;
+  rows = {};
   if (missing)
     return missing.getDefiningOp()->emitOpError(
         "is read by a kernel's loops where they have not made it");
@@ -221,10 +224,39 @@ void KernelEmitter::emitFilled(const LoopGroup &loops) {
 }
 
 void KernelEmitter::emitStage(const LoopGroup::Stage &roots) {
-  int64_t count = roots.getElements() / rows;
-  forEachElement(roots.nest, [&](ArrayRef<Index> index) {
-    emitElements(roots.roots, row * count + linearize(index, roots.nest.extents));
+  const LoopNest &nest = roots.nest;
+  auto numberAt = [&](ArrayRef<Index> index) {
+    return RowIndex(*this, rows, roots.getElements()).numberOf(row, linearize(index, nest.extents));
+  };
+  if (!nest.around)
+    return forEachElement(
+        nest, [&](ArrayRef<Index> index) { emitElements(roots.roots, numberAt(index)); });
+  ArrayRef<int64_t> extents = nest.extents;
+  forEach(extents.take_front(nest.around), [&](ArrayRef<Index> piece) {
+    SmallVector<Index> index(piece);
+    index.append(extents.size() - nest.around, constant(0));
+    beginPiece(numberAt(index), rows, roots.getElements(), findStreams(roots));
+    forEach(extents.drop_front(nest.around), [&](ArrayRef<Index> inner) {
+      llvm::copy(inner, index.begin() + nest.around);
+      emitElements(roots.roots, numberAt(index));
+    });
   });
+}
+
+/// The buffers of all elements of values that have as many elements as the roots of a stage, if the
+/// stage reads or writes them.
+SmallVector<KernelEmitter::Buffer> KernelEmitter::findStreams(const LoopGroup::Stage &roots) const {
+  llvm::SetVector<Value> values;
+  for (Operation *root : roots.roots) {
+    values.insert(root->result_begin(), root->result_end());
+    for (Value value : graph.getReads(root))
+      values.insert(value);
+  }
+  SmallVector<Buffer> found;
+  for (Value value : values)
+    if (isInMemory(value) && nn::typeOf(value).getNumElements() == roots.getElements())
+      found.push_back(buffers.find(value)->second);
+  return found;
 }
 
 /// Computes and stores element `number` of each result of `roots`.

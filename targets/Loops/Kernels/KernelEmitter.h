@@ -83,6 +83,10 @@ protected:
   /// Emits loops that run `body` for every multi-index of `nest`.
   virtual void forEachElement(const LoopNest &nest,
                               llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Emits code before the loops over a piece of a row. They access the elements from `number` on
+  /// of the buffers `streams`, which have `elements` elements.
+  virtual void beginPiece(Index number, const LoopRows &rows, int64_t elements,
+                          llvm::ArrayRef<Buffer> streams) {}
   /// Emits code after the code that uses a tile. That code has accessed the elements
   /// `number(i)` of the buffers `streams`, for all multi-indices i of `shape`.
   virtual void endTile(llvm::ArrayRef<int64_t> shape,
@@ -97,6 +101,7 @@ private:
   mlir::Value compute(mlir::Value tensor, const ElementIndex &index);
   void checkRead(mlir::Value tensor, Index number);
   void emitStage(const LoopGroup::Stage &roots);
+  llvm::SmallVector<Buffer> findStreams(const LoopGroup::Stage &roots) const;
   void emitFilled(const LoopGroup &loops);
   void emitElements(llvm::ArrayRef<mlir::Operation *> roots, Index number);
   KernelAccesses::Access here(Index number);
@@ -114,7 +119,7 @@ private:
 
   // The current group, stage and row.
   unsigned group = 0, stage = 0;
-  int64_t rows = 1;
+  LoopRows rows;
   Index row;
   bool filling = false;
   /// A value whose element was read before the loops computed it; null if there is

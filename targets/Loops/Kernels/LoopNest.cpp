@@ -134,26 +134,36 @@ static std::optional<unsigned> transposedDimension(const KernelGraph &graph, Ope
 }
 
 std::optional<LoopNest> dpc::nestOf(const KernelGraph &graph, ArrayRef<Operation *> roots,
-                                    int64_t rows) {
+                                    const LoopRows &rows) {
   RankedTensorType type = nn::typeOf(roots[0]->getResult(0));
-  int64_t count = type.getNumElements() / rows;
-  SmallVector<int64_t> inner;
+  int64_t elements = type.getNumElements(), run = rows.runOf(elements),
+          pieces = rows.piecesOf(elements), step = run * rows.count;
+  // The cuts inside a run, and between the pieces of a row.
+  SmallVector<int64_t> inner, outer;
   for (Operation *root : roots)
     for (int64_t cut : splitStridesOp(graph, root)) {
-      if (cut > count && cut % count != 0)
+      if (cut > run && cut % run != 0)
         return std::nullopt;
-      if (cut < count)
+      if (cut < run)
         inner.push_back(cut);
+      if (pieces > 1 && cut > step && cut % step != 0)
+        return std::nullopt;
+      if (pieces > 1 && cut > step)
+        outer.push_back(cut / step);
     }
   LoopNest nest;
-  if (auto extents = nestExtents(count, inner))
-    nest.extents = *extents;
-  else if (roots.size() == 1 && rows == 1)
+  auto extents = nestExtents(run, inner), around = nestExtents(pieces, outer);
+  if (extents && around) {
+    nest.extents = *around;
+    nest.around = around->size();
+    llvm::append_range(nest.extents, *extents);
+  } else if (roots.size() == 1 && rows.count == 1) {
     nest.extents.assign(type.getShape().begin(), type.getShape().end());
-  else
+  } else {
     return std::nullopt;
+  }
   for (Operation *root : roots)
-    if (!nest.strided && rows == 1)
+    if (!nest.strided && rows.count == 1)
       nest.strided = transposedDimension(graph, root, nest.extents);
   return nest;
 }

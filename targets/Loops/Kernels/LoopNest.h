@@ -2,26 +2,29 @@
 #define DPC_TARGETS_LOOPS_KERNELS_LOOPNEST_H
 
 #include "targets/Loops/Kernels/KernelGraph.h"
+#include "targets/Loops/Kernels/LoopRows.h"
 
 #include <optional>
 
 namespace dpc {
 
-/// Nested loops that compute one row of one or more values, element by element in
-/// row-major order. A row is one of several equal, consecutive parts of a value. A nest
-/// has as few loops as possible, but enough that the index expressions of the values'
-/// operands need no quotients and remainders.
+/// Nested loops that compute one row (LoopRows) of one or more values, element by element in
+/// row-major order. A nest has as few loops as possible, but enough that the index expressions of
+/// the values' operands need no quotients and remainders.
 struct LoopNest {
   llvm::SmallVector<int64_t> extents;
+  /// The number of outer loops that run over the pieces of a row. The other loops run over the
+  /// elements of a piece.
+  unsigned around = 0;
   /// If an operand is transposed, so that the innermost loop does not read it
   /// contiguously: the loop that does.
   std::optional<unsigned> strided;
 };
 
-/// The nest that computes all `roots` together, inside a loop over `rows` rows.
-/// Null if no nest fits all of them.
+/// The nest that computes all `roots` together, inside a loop over `rows`. Null if no nest fits
+/// all of them.
 std::optional<LoopNest> nestOf(const KernelGraph &graph, llvm::ArrayRef<mlir::Operation *> roots,
-                               int64_t rows);
+                               const LoopRows &rows);
 
 /// The extents of nested loops that read all elements of `value` in order. `value`
 /// may be in memory or inlined.

@@ -6,6 +6,7 @@
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
+#include "dialects/NN/IR/Fusion.h"
 #include "planning/PlanError.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -64,22 +65,23 @@ private:
 };
 } // namespace
 
-/// The largest group with `rows` rows that begins with the first of `roots`. It
-/// has no stages if the first root does not fit a loop over `rows` rows. Roots
+/// The largest group with the rows `rows` that begins with the first of `roots`. It
+/// has no stages if the first root does not fit a loop over these rows. Roots
 /// that do not fit are postponed, together with the roots that read them.
-static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots, int64_t rows) {
+static LoopGroup extend(const KernelGraph &graph, ArrayRef<Operation *> roots,
+                        const LoopRows &rows) {
   LoopGroup group;
   group.rows = rows;
   Postponed postponed(graph);
   auto tryJoin = [&](Operation *root) {
-    if (graph.isFilled(root) || elementsOf(root) == 0 || elementsOf(root) % rows != 0 ||
+    if (graph.isFilled(root) || elementsOf(root) == 0 || !rows.fit(elementsOf(root)) ||
         postponed.isNeededBy(root))
       return false;
     unsigned stages = group.stages.size();
     std::optional<LoopGroup> longer;
     if (stages && elementsOf(root) == group.stages.back().getElements())
       longer = joined(graph, group, stages - 1, root);
-    if (!longer && (stages == 0 || rows > 1))
+    if (!longer && (stages == 0 || rows.count > 1))
       longer = joined(graph, group, stages, root);
     if (longer)
       group = std::move(*longer);
@@ -136,26 +138,64 @@ static std::set<int64_t, std::greater<>> rowCandidates(const KernelGraph &graph,
   return candidates;
 }
 
+std::optional<LoopRows> dpc::splitRowsOf(Operation *op) {
+  constexpr int64_t kShortestRun = 64;
+  if (getFusionKind(op) != FusionKind::reduction)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = nn::typeOf(op->getOperand(0)).getShape(),
+                    reduced = cast<FusableOpInterface>(op).getReducedDims();
+  const int64_t rank = shape.size(), kept = rank - int64_t(reduced.size());
+  int64_t first = 0; // the first dimension that is kept
+  while (first < int64_t(reduced.size()) && reduced[first] == first)
+    ++first;
+  const bool isBlock =
+      first > 0 && first < int64_t(reduced.size()) && reduced[first] == first + kept;
+  if (!isBlock)
+    return std::nullopt;
+  const LoopRows rows{ShapedType::getNumElements(shape.slice(first, kept)),
+                      ShapedType::getNumElements(shape.take_front(first))};
+  const int64_t run = ShapedType::getNumElements(shape.drop_front(first + kept));
+  if (rows.count < 2 || !rows.isSplit() || run < kShortestRun)
+    return std::nullopt;
+  return rows;
+}
+
+/// The different rows of several pieces of the kernel's reductions.
+static SmallVector<LoopRows> splitRowCandidates(const KernelGraph &graph) {
+  SmallVector<LoopRows> candidates;
+  for (Operation &op : graph.getBlock())
+    if (std::optional<LoopRows> rows = splitRowsOf(&op))
+      if (!llvm::is_contained(candidates, *rows))
+        candidates.push_back(*rows);
+  return candidates;
+}
+
 /// The largest group that begins with the first of `roots`.
-static LoopGroup bestGroup(const KernelGraph &graph, ArrayRef<Operation *> roots) {
+static LoopGroup bestGroup(const KernelGraph &graph, ArrayRef<Operation *> roots,
+                           RowPieces pieces) {
   if (elementsOf(roots[0]) == 0) // a root without elements has no loops
-    return {1, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
+    return {{}, {{{roots[0]}, {}}}, graph.isFilled(roots[0])};
   if (graph.isFilled(roots[0]))
     return extendFilled(graph, roots);
-  LoopGroup best = extend(graph, roots, 1);
-  for (int64_t rows : rowCandidates(graph, roots)) {
+  LoopGroup best = extend(graph, roots, {});
+  auto consider = [&](const LoopRows &rows) {
     LoopGroup group = extend(graph, roots, rows);
     if (group.getRoots().size() > best.getRoots().size())
       best = std::move(group);
-  }
+  };
+  for (int64_t count : rowCandidates(graph, roots))
+    consider({count});
+  if (pieces == RowPieces::several)
+    for (const LoopRows &rows : splitRowCandidates(graph))
+      consider(rows);
   return best;
 }
 
-LoopPlan dpc::planLoops(const KernelGraph &graph) {
+LoopPlan dpc::planLoops(const KernelGraph &graph, RowPieces pieces) {
   LoopPlan plan;
   SmallVector<Operation *> roots(graph.getRoots());
   while (!roots.empty()) {
-    plan.groups.push_back(bestGroup(graph, roots));
+    plan.groups.push_back(bestGroup(graph, roots, pieces));
     SmallVector<Operation *> taken = plan.groups.back().getRoots();
     llvm::erase_if(roots, [&](Operation *root) { return llvm::is_contained(taken, root); });
   }
@@ -165,14 +205,15 @@ LoopPlan dpc::planLoops(const KernelGraph &graph) {
 /// Checks that the stages of group `number` have roots of the right sizes, and can
 /// share loops.
 static llvm::Error verifyGroup(const KernelGraph &graph, const LoopGroup &group, size_t number) {
-  if (group.rows < 1)
-    return planError("group {0} has {1} rows", number, group.rows);
+  if (group.rows.count < 1 || group.rows.pieces < 1)
+    return planError("group {0} has {1} rows of {2} pieces", number, group.rows.count,
+                     group.rows.pieces);
   for (auto [index, stage] : llvm::enumerate(group.stages)) {
     if (stage.roots.empty())
       return planError("stage {0} of group {1} has no roots", index, number);
-    if (stage.getElements() % group.rows)
-      return planError("stage {0} of group {1} has {2} elements in {3} rows", index, number,
-                       stage.getElements(), group.rows);
+    if (!group.rows.fit(stage.getElements()))
+      return planError("stage {0} of group {1} has {2} elements in {3} rows of {4} pieces", index,
+                       number, stage.getElements(), group.rows.count, group.rows.pieces);
     for (Operation *root : stage.roots) {
       if (elementsOf(root) != stage.getElements())
         return planError("{0} has {1} elements in a stage of {2}", root->getName(),

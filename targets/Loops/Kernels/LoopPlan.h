@@ -8,11 +8,11 @@
 
 namespace dpc {
 
-/// Roots of a kernel that share loops. An outer loop runs over rows, and each
-/// iteration runs the stages one after the other. A row is one of `rows` equal,
-/// consecutive parts of each root's result. For example, a softmax of [8, 16] is
-/// one group of 8 rows and four stages: the maximum of the row, its 16 exponentials,
-/// the sum of these, and the 16 quotients.
+/// Roots of a kernel that share loops. An outer loop runs over the rows of each root's result, and
+/// each iteration runs the stages one after the other. For example, a softmax of [8, 16] is one
+/// group of 8 rows and four stages: the maximum of the row, its 16 exponentials, the sum of these,
+/// and the 16 quotients. A batch normalization of [8, 3, 100] is one group of 3 rows, each of 8
+/// pieces of 100 elements.
 struct LoopGroup {
   /// Roots with the same number of elements. One nest of loops over the elements of
   /// a row computes all of them.
@@ -23,7 +23,7 @@ struct LoopGroup {
     int64_t getElements() const;
   };
 
-  int64_t rows = 1;
+  LoopRows rows;
   llvm::SmallVector<Stage> stages;
   /// Whether the first stage is one op with a fill rule. If there is a second
   /// stage, its elements are computed from each tile of the filled result as soon
@@ -45,9 +45,20 @@ struct LoopPlan {
   llvm::Error verify(const KernelGraph &graph) const;
 };
 
+/// The rows of several pieces in which loops can compute the reduction `op` and then the ops that
+/// read its result, e.g. the channels of a sum over a batch. The reduction keeps neighbouring
+/// dimensions, and reduces all dimensions before and after them. The elements of a piece are
+/// consecutive in memory. Null if `op` is no such reduction, or if a piece has few elements, so
+/// that loops over it would use only a part of each vector.
+std::optional<LoopRows> splitRowsOf(mlir::Operation *op);
+
+/// Whether rows may have several pieces. Such rows suit a processor whose cache holds a row, so
+/// that only the first stage reads it from memory.
+enum class RowPieces { one, several };
+
 /// Divides the roots of a kernel into groups that share loops. A root is in a later group
 /// or stage than the roots that it reads, or follows them in the same stage.
-LoopPlan planLoops(const KernelGraph &graph);
+LoopPlan planLoops(const KernelGraph &graph, RowPieces pieces);
 
 /// For each value that roots read, the number of the last group that reads it.
 template <typename Groups>

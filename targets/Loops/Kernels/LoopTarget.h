@@ -34,6 +34,11 @@ protected:
 
 /// Base of the loop targets whose kernels are host code, with one function per kernel.
 class HostLoopTarget : public LoopTarget {
+public:
+  bool sharesSplitRows(mlir::Operation *reduction) const override {
+    return splitRowsOf(reduction).has_value();
+  }
+
 protected:
   mlir::FailureOr<KernelNeeds> describeGraph(const KernelGraph &graph, mlir::Location loc,
                                              const CodeOptions &options) const override;

@@ -4,6 +4,7 @@
 
 #include "targets/Loops/Kernels/LoopPlan.h"
 
+#include "targets/Loops/Kernels/RowIndex.h"
 #include "targets/Loops/Rules.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -23,7 +24,7 @@ public:
   }
 
   bool areLegal() {
-    row = loopVariable(group.rows);
+    row = loopVariable(group.rows.count);
     for (auto [number, roots] : llvm::enumerate(group.stages)) {
       if (number == 0 && group.isFilled)
         continue; // the stage reads no root of this group
@@ -60,8 +61,8 @@ private:
     SmallVector<Index> index;
     for (int64_t extent : roots.nest.extents)
       index.push_back(loopVariable(extent));
-    int64_t count = roots.getElements() / group.rows;
-    return row * count + linearize(index, roots.nest.extents);
+    return RowIndex(*this, group.rows, roots.getElements())
+        .numberOf(row, linearize(index, roots.nest.extents));
   }
 
   /// Visits the elements of operands from which the element of `op` at `index` is
@@ -98,8 +99,7 @@ private:
       return number == current && made.contains(value.getDefiningOp());
     if (group.isFilled)
       return number == current;
-    int64_t count = nn::typeOf(value).getNumElements() / group.rows;
-    return floorDiv(number, count) == row;
+    return RowIndex(*this, group.rows, nn::typeOf(value).getNumElements()).rowOf(number) == row;
   }
 
   const KernelGraph &graph;

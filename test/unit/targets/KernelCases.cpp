@@ -629,6 +629,25 @@ static const std::vector<dpc::test::OpCase> kernels = {
         %2 = nn.reshape %1 : tensor<4x2x3xf64> -> tensor<8x3xf64> nn.add %a, %2 : tensor<8x3xf64>)", {{"8x3xf64"}, {"6xf64"}}},
     {R"(%0 = nn.reduce sum %a [0, 2, 3] : tensor<2x3x5x7xf64> -> tensor<3xf64>
         %1 = nn.broadcast %0 [1] : tensor<3xf64> -> tensor<2x3x5x7xf64> nn.sub %a, %1 : tensor<2x3x5x7xf64>)", {{"2x3x5x7xf64"}}},
+    // Rows of several pieces: the channels of a batch normalization, of its gradient, and of two dimensions.
+    {R"(%y, %m, %v = nn.normalize %a [0, 2, 3] epsilon 1.0e-5 : tensor<5x3x9x9xf64> -> tensor<5x3x9x9xf64>, tensor<3xf64>, tensor<3xf64>
+        %g = nn.broadcast %b [1] : tensor<3xf64> -> tensor<5x3x9x9xf64> %0 = nn.mul %y, %g : tensor<5x3x9x9xf64>
+        %h = nn.broadcast %c [1] : tensor<3xf64> -> tensor<5x3x9x9xf64> %1 = nn.add %0, %h : tensor<5x3x9x9xf64>
+        %2 = nn.relu %1 : tensor<5x3x9x9xf64>
+        "test.yield"(%y, %m, %v, %2) : (tensor<5x3x9x9xf64>, tensor<3xf64>, tensor<3xf64>, tensor<5x3x9x9xf64>) -> ())",
+     {{"5x3x9x9xf64"}, {"3xf64"}, {"3xf64"}}},
+    {R"(%z = nn.constant dense<0.0> : tensor<5x3x9x9xf64> %on = nn.compare gt %a, %z : tensor<5x3x9x9xf64> -> tensor<5x3x9x9xi1>
+        %g = nn.select %on, %b, %z : tensor<5x3x9x9xi1>, tensor<5x3x9x9xf64> %gx = nn.mul %g, %a : tensor<5x3x9x9xf64>
+        %s1 = nn.reduce sum %g [0, 2, 3] : tensor<5x3x9x9xf64> -> tensor<3xf64>
+        %s2 = nn.reduce sum %gx [0, 2, 3] : tensor<5x3x9x9xf64> -> tensor<3xf64>
+        %n = nn.constant dense<405.0> : tensor<3xf64> %m1 = nn.div %s1, %n : tensor<3xf64> %m2 = nn.div %s2, %n : tensor<3xf64>
+        %b1 = nn.broadcast %m1 [1] : tensor<3xf64> -> tensor<5x3x9x9xf64> %b2 = nn.broadcast %m2 [1] : tensor<3xf64> -> tensor<5x3x9x9xf64>
+        %0 = nn.sub %g, %b1 : tensor<5x3x9x9xf64> %1 = nn.mul %a, %b2 : tensor<5x3x9x9xf64> %dx = nn.sub %0, %1 : tensor<5x3x9x9xf64>
+        "test.yield"(%dx, %s1, %s2) : (tensor<5x3x9x9xf64>, tensor<3xf64>, tensor<3xf64>) -> ())",
+     {{"5x3x9x9xf64"}, {"5x3x9x9xf64"}}},
+    {R"(%e = nn.exp %a : tensor<2x2x3x4x65xf64> %s = nn.reduce sum %e [0, 1, 4] : tensor<2x2x3x4x65xf64> -> tensor<3x4xf64>
+        %t = nn.broadcast %s [2, 3] : tensor<3x4xf64> -> tensor<2x2x3x4x65xf64> %h = nn.broadcast %b [0, 2, 4] : tensor<2x3x65xf64> -> tensor<2x2x3x4x65xf64>
+        %q = nn.div %e, %t : tensor<2x2x3x4x65xf64> nn.mul %q, %h : tensor<2x2x3x4x65xf64>)", {{"2x2x3x4x65xf64"}, {"2x3x65xf64"}}},
     {R"(%0 = nn.exp %a : tensor<6x4xf64> %1 = nn.transpose %0 [1, 0] : tensor<6x4xf64> -> tensor<4x6xf64>
         %2 = nn.reduce sum %1 [1] : tensor<4x6xf64> -> tensor<4xf64>
         %3 = nn.broadcast %2 [1] : tensor<4xf64> -> tensor<6x4xf64> nn.div %0, %3 : tensor<6x4xf64>)", {{"6x4xf64"}}},

@@ -45,7 +45,7 @@ protected:
     module->walk([&](nn::KernelOp kernel) {
       graph = std::move(*KernelGraph::build(kernel, *findTarget("cuda"), true));
     });
-    plan = planLaunches(*graph, planLoops(*graph));
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one));
     EXPECT_EQ(refusal(), "");
   }
 
@@ -106,7 +106,7 @@ TEST_F(LaunchPlanTest, AThreadAShortRow) {
   readRows(1000, 4);
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].kind, Kind::elements);
-  EXPECT_EQ(plan.launches[0].group.rows, 1000);
+  EXPECT_EQ(plan.launches[0].group.rows.count, 1000);
   EXPECT_EQ(plan.launches[0].blocks, 4);
 }
 
@@ -114,7 +114,7 @@ TEST_F(LaunchPlanTest, FewLongRowsByStage) {
   readRows(2, 9000);
   ASSERT_GT(plan.launches.size(), 1u);
   for (const Launch &launch : plan.launches) {
-    EXPECT_EQ(launch.group.rows, 1);
+    EXPECT_EQ(launch.group.rows.count, 1);
     EXPECT_EQ(launch.group.stages.size(), 1u);
   }
 }
@@ -169,7 +169,7 @@ TEST_F(LaunchPlanTest, SumsInParts) {
   EXPECT_EQ(plan.launches[0].blocks, 10 * 26);
   EXPECT_EQ(plan.launches[1].blocks, 10);
   // One launch where sums keep their order: a thread each.
-  plan = planLaunches(*graph, planLoops(*graph), {{}, /*keepsOrder=*/true});
+  plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{}, /*keepsOrder=*/true});
   EXPECT_EQ(refusal(), "");
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].blocks, 2);
@@ -182,7 +182,7 @@ TEST_F(LaunchPlanTest, AProductOfALibrary) {
                           "tensor<300x300xf32> -> tensor<300x300xf32> ";
   auto readFor = [&](const std::string &text, ProductMaker maker) {
     read("300x300", dot + text, "300x300x");
-    plan = planLaunches(*graph, planLoops(*graph), {{maker}});
+    plan = planLaunches(*graph, planLoops(*graph, RowPieces::one), {{maker}});
     EXPECT_EQ(refusal(), "");
   };
   readFor("%r = nn.exp %p : tensor<300x300xf32>", ProductMaker::library);
@@ -321,7 +321,7 @@ TEST_F(LaunchPlanTest, RowsHaveABlockEach) {
   plan.launches[0].together.pop_back();
   EXPECT_EQ(refusal(), "launch 0 has 100 blocks for 100 rows");
   plan.launches[0] = sound;
-  plan.launches[0].group.rows = 1;
+  plan.launches[0].group.rows.count = 1;
   EXPECT_NE(refusal().find("stages and no rows: nothing is between them"), std::string::npos);
 }
 

@@ -45,7 +45,7 @@ protected:
     module->walk([&](nn::KernelOp kernel) {
       graph = std::move(*KernelGraph::build(kernel, *findTarget("cpu"), true));
     });
-    plan = planLoops(*graph);
+    plan = planLoops(*graph, RowPieces::several);
   }
 
   std::string refusal() { return llvm::toString(plan.verify(*graph)); }
@@ -59,9 +59,38 @@ protected:
 TEST_F(LoopPlanTest, RowsShareALoop) {
   EXPECT_EQ(refusal(), "");
   ASSERT_EQ(plan.groups.size(), 2u);
-  EXPECT_EQ(plan.groups[0].rows, 8);
+  EXPECT_EQ(plan.groups[0].rows.count, 8);
   ASSERT_EQ(plan.groups[0].stages.size(), 2u);
   EXPECT_TRUE(plan.groups[1].isFilled);
+}
+
+// A channel of a batch is a row of several pieces, one per sample.
+TEST_F(LoopPlanTest, RowsOfPiecesShareALoop) {
+  read(R"(
+    func.func @f(%x: tensor<4x3x100xf32>) -> (tensor<4x3x100xf32>, tensor<3xf32>) {
+      %0:2 = nn.kernel(%x : tensor<4x3x100xf32>) {
+      ^bb0(%a: tensor<4x3x100xf32>):
+        %1 = nn.reduce sum %a [0, 2] : tensor<4x3x100xf32> -> tensor<3xf32>
+        %2 = nn.broadcast %1 [1] : tensor<3xf32> -> tensor<4x3x100xf32>
+        %3 = nn.sub %a, %2 : tensor<4x3x100xf32>
+        nn.yield %3, %1 : tensor<4x3x100xf32>, tensor<3xf32>
+      } -> tensor<4x3x100xf32>, tensor<3xf32>
+      return %0#0, %0#1 : tensor<4x3x100xf32>, tensor<3xf32>
+    })");
+  EXPECT_EQ(refusal(), "");
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups[0].rows, (LoopRows{3, 4}));
+  ASSERT_EQ(plan.groups[0].stages.size(), 2u);
+  EXPECT_EQ(plan.groups[0].stages[1].nest.extents, (SmallVector<int64_t>{4, 100}));
+  EXPECT_EQ(plan.groups[0].stages[1].nest.around, 1u);
+  plan.groups[0].rows.pieces = 7;
+  EXPECT_EQ(refusal(), "stage 1 of group 0 has 1200 elements in 3 rows of 7 pieces");
+  // The rows of a sample are complete before the sum over a channel is.
+  plan.groups[0].rows = {4, 3};
+  EXPECT_NE(refusal(), "");
+  plan = planLoops(*graph, RowPieces::one);
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(plan.groups.size(), 2u);
 }
 
 TEST_F(LoopPlanTest, EachRootOnce) {
@@ -83,10 +112,10 @@ TEST_F(LoopPlanTest, AfterWhatItReads) {
 }
 
 TEST_F(LoopPlanTest, RowsDivideElements) {
-  plan.groups[0].rows = 3;
-  EXPECT_EQ(refusal(), "stage 0 of group 0 has 8 elements in 3 rows");
-  plan.groups[0].rows = 0;
-  EXPECT_EQ(refusal(), "group 0 has 0 rows");
+  plan.groups[0].rows.count = 3;
+  EXPECT_EQ(refusal(), "stage 0 of group 0 has 8 elements in 3 rows of 1 pieces");
+  plan.groups[0].rows.count = 0;
+  EXPECT_EQ(refusal(), "group 0 has 0 rows of 1 pieces");
 }
 
 TEST_F(LoopPlanTest, LoopsThatCanBeShared) {
@@ -104,7 +133,7 @@ TEST_F(LoopPlanTest, LoopsThatCanBeShared) {
     })");
   EXPECT_EQ(refusal(), "");
   ASSERT_EQ(plan.groups.size(), 2u);
-  plan.groups[0].rows = 8;
+  plan.groups[0].rows.count = 8;
   plan.groups[0].stages.push_back(plan.groups[1].stages[0]);
   plan.groups.pop_back();
   EXPECT_EQ(refusal(), "the stages of group 0 cannot share loops");
