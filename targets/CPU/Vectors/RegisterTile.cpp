@@ -114,12 +114,12 @@ void RegisterTile::emitTo(VectorCode &code, ArrayRef<Value> results, bool adds) 
   auto place = [&](Value result, size_t v) {
     return code.at(result, code.e.constant(v * code.lanes));
   };
-  Values initial;
-  for (Value result : results)
-    for (size_t v = 0; v < vectors.size(); ++v)
-      initial.push_back(adds ? code.load(place(result, v)) : code.zero());
-  Values made = emit(code, initial);
+  // The tile is summed from 0 and added as a whole. If each product were added to the element, the
+  // rounding errors would be those of one long sum.
+  Values made = emit(code, Values(results.size() * vectors.size(), code.zero()));
   for (auto [r, result] : llvm::enumerate(results))
-    for (size_t v = 0; v < vectors.size(); ++v)
-      code.store(made[r * vectors.size() + v], place(result, v));
+    for (size_t v = 0; v < vectors.size(); ++v) {
+      Value sum = made[r * vectors.size() + v];
+      code.store(adds ? code.add(code.load(place(result, v)), sum) : sum, place(result, v));
+    }
 }
