@@ -329,3 +329,45 @@ func.func @step(%w: tensor<3x2x4xf32> {nn.arg = #nn.arg<parameter "w">}, %v: ten
   return %2 : tensor<f32>
 }
 }
+
+// -----
+
+// A factor per row of a normalization's gradient is taken out of the sums, so that these are the sums
+// that the gradients of scale and shift need.
+// CHECK-LABEL: module @row_factor
+module @row_factor {
+func.func @step(%w: tensor<4x3x5xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<3xf32> {nn.arg = #nn.arg<buffer "s">}, %x: tensor<4x3x5xf32> {nn.arg = #nn.arg<buffer "x">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %y, %m, %v = nn.normalize %w [0, 2] epsilon 0.1 : tensor<4x3x5xf32> -> tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>
+  %0 = nn.broadcast %s [1] : tensor<3xf32> -> tensor<4x3x5xf32>
+  %1 = nn.mul %y, %0 : tensor<4x3x5xf32>
+  %2 = nn.mul %1, %x : tensor<4x3x5xf32>
+  %3 = nn.reduce sum %2 [0, 1, 2] : tensor<4x3x5xf32> -> tensor<f32>
+  // CHECK: nn.constant dense<1.000000e+00>
+  // CHECK: %[[G:.*]] = nn.mul %{{.*}}, %arg2
+  // CHECK: nn.reduce sum %[[G]] [0, 2]
+  return %3 : tensor<f32>
+}
+}
+
+// -----
+
+// Two dimensions of the factor are at one dimension of the rows, so the factor stays in the sums.
+// CHECK-LABEL: module @row_factor_of_unit_dimensions
+module @row_factor_of_unit_dimensions {
+func.func @step(%w: tensor<9x1x1xf32> {nn.arg = #nn.arg<parameter "w">}, %s: tensor<1x1xf32> {nn.arg = #nn.arg<buffer "s">}, %x: tensor<9x1x1x1xf32> {nn.arg = #nn.arg<buffer "x">})
+    -> (tensor<f32> {nn.result = #nn.result<metric "loss">}) {
+  %y, %m, %v = nn.normalize %w [0] epsilon 0.1 : tensor<9x1x1xf32> -> tensor<9x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>
+  %r = nn.reshape %y : tensor<9x1x1xf32> -> tensor<9x1x1x1xf32>
+  %0 = nn.broadcast %s [1, 2] : tensor<1x1xf32> -> tensor<9x1x1x1xf32>
+  %1 = nn.mul %r, %0 : tensor<9x1x1x1xf32>
+  %2 = nn.mul %1, %x : tensor<9x1x1x1xf32>
+  %3 = nn.reduce sum %2 [0, 1, 2, 3] : tensor<9x1x1x1xf32> -> tensor<f32>
+  // CHECK: nn.constant dense<1.000000e+00>
+  // CHECK: %[[D:.*]] = nn.mul %{{.*}}, %arg2
+  // CHECK: %[[G:.*]] = nn.mul %[[D]], %{{.*}} : tensor<9x1x1x1xf32>
+  // CHECK: %[[H:.*]] = nn.reshape %[[G]] : tensor<9x1x1x1xf32> -> tensor<9x1x1xf32>
+  // CHECK: nn.reduce sum %[[H]] [0]
+  return %3 : tensor<f32>
+}
+}
