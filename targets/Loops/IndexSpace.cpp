@@ -202,6 +202,19 @@ SmallVector<Index> IndexSpace::delinearize(Index number, ArrayRef<int64_t> shape
   return positions;
 }
 
+SmallVector<Index> IndexSpace::advance(ArrayRef<Index> positions, int64_t elements,
+                                       ArrayRef<int64_t> shape) const {
+  SmallVector<Index> moved(positions);
+  Index carry = constant(elements);
+  for (int64_t d = int64_t(shape.size()) - 1; d >= 0; --d) {
+    Index sum = positions[d] + carry;
+    int64_t extent = std::max<int64_t>(1, shape[d]);
+    moved[d] = d == 0 ? sum : mod(sum, extent);
+    carry = floorDiv(sum, extent);
+  }
+  return moved;
+}
+
 bool IndexSpace::isInRange(Index expression, int64_t low, int64_t high) const {
   Range range = rangeOf(expression);
   return range.first >= low && range.second < high;

@@ -65,6 +65,11 @@ public:
   Index offsetOf(llvm::ArrayRef<Index> positions, llvm::ArrayRef<int64_t> shape,
                  int64_t stride) const;
   llvm::SmallVector<Index> delinearize(Index number, llvm::ArrayRef<int64_t> shape) const;
+  /// The positions of the element that is `elements` elements after `positions`. It has the same
+  /// value as delinearize(number + elements), but its quotients are small if `elements` is: LLVM
+  /// computes a quotient in [0, 1] by a comparison.
+  llvm::SmallVector<Index> advance(llvm::ArrayRef<Index> positions, int64_t elements,
+                                   llvm::ArrayRef<int64_t> shape) const;
 
   /// An element of an integer tensor as an index in [0, extent). Other values are
   /// clamped to this range, because padding may have any value, and must not lead

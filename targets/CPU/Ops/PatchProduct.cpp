@@ -143,34 +143,51 @@ private:
     bool accumulates = channelsOfPiece < channels;
     if (accumulates || p.hasEmptyGrid())
       code.fillZero(sums, countOfSums());
+    // If the depth is one piece, the results of a panel are stored before the next panel, while the
+    // sums are in the first-level cache.
     inBlocks(e, channels, channelsOfPiece, [&](Index channel, int64_t depth) {
-      panels.forEach(e, [&](Index panel, int64_t, int64_t vectors) {
+      panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
+        const Value to = resultOf(group, first, rowBlock, panel);
         p.forEachGrid([&](const PatchGrid &grid) {
-          tiles(grid, {panel, vectors, channel, depth}, count, rowBlock, accumulates);
+          tiles(grid, {panel, columns, vectors, channel, depth, to}, count, rowBlock, accumulates);
         });
+        if (!accumulates)
+          storeResults(panel, columns, vectors, count, to);
       });
     });
-    // Transpose the results, in which channels are lanes, to the planes of the
-    // result.
-    int64_t plane = ShapedType::getNumElements(p.resultShape),
-            part = ShapedType::getNumElements(blockShape);
-    panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
-      int64_t width = vectors * code.lanes;
-      e.sequence(count, [&](Index sample) {
-        Index channel =
-            (first + sample) * (p.groups * p.outputs) + group * p.outputs + panel * panels.width;
-        code.transpose({code.at(sumsOf(panel), sample * (part * width)), width}, part, columns,
-                       {code.at(p.result, channel * plane + rowBlock * part, p.resultType), plane,
-                        p.resultType});
+    if (accumulates)
+      panels.forEach(e, [&](Index panel, int64_t columns, int64_t vectors) {
+        storeResults(panel, columns, vectors, count, resultOf(group, first, rowBlock, panel));
       });
+  }
+
+  /// The address of the results of a panel for the first sample and point of a block.
+  Value resultOf(Index group, Index sample, Index rowBlock, Index panel) {
+    const int64_t plane = ShapedType::getNumElements(p.resultShape),
+                  part = ShapedType::getNumElements(blockShape);
+    Index channel = sample * (p.groups * p.outputs) + group * p.outputs + panel * panels.width;
+    return code.at(p.result, channel * plane + rowBlock * part, p.resultType);
+  }
+
+  /// Transposes the sums of a panel, in which channels are lanes, to the planes of the result.
+  void storeResults(Index panel, int64_t columns, int64_t vectors, int64_t count, Value to) {
+    const int64_t plane = ShapedType::getNumElements(p.resultShape),
+                  part = ShapedType::getNumElements(blockShape), width = vectors * code.lanes;
+    e.sequence(count, [&](Index sample) {
+      Value of = code.at(to, sample * (p.groups * p.outputs * plane), p.resultType);
+      code.transpose({code.at(sumsOf(panel), sample * (part * width)), width}, part, columns,
+                     {of, plane, p.resultType});
     });
   }
 
+  /// The products of some input channels, from `channel` on, with the `columns` output channels of
+  /// a panel. `result` is the address of the panel's results of the block.
   struct Piece {
     Index panel;
-    int64_t vectors;
+    int64_t columns, vectors;
     Index channel;
     int64_t channels;
+    Value result;
   };
 
   void tiles(const PatchGrid &grid, const Piece &piece, int64_t count, Index rowBlock,
@@ -194,16 +211,12 @@ private:
     SmallVector<int64_t> resultPitches = rowMajorStrides(blockShape);
     Value panelSums = sumsOf(piece.panel);
     Values rows, results;
-    // If a tile never crosses the end of a line, its points are at constant
-    // distances.
-    bool oneLine = shape.back() % height == 0;
+    // If a tile never crosses the end of a line, its points are at constant distances. So are its
+    // results, also if there is one grid, because its points then follow each other in the block.
+    const bool oneLine = shape.back() % height == 0, oneGrid = p.grids.size() == 1;
+    const SmallVector<Index> start = e.delinearize(point, shape);
     for (int64_t r = 0; r < height; ++r) {
-      if (oneLine && r > 0) {
-        rows.push_back(code.at(rows[0], e.constant(r * grid.back().step * source->pitches.back())));
-        results.push_back(code.at(results[0], e.constant(r * grid.back().resultStep * width)));
-        continue;
-      }
-      SmallVector<Index> at = e.delinearize(point + r, shape);
+      SmallVector<Index> at = e.advance(start, r, shape);
       Index from = at[0] * source->samplePitch + piece.channel * source->channelPitch,
             to = at[0] * ShapedType::getNumElements(blockShape);
       for (auto [d, dimension] : llvm::enumerate(grid)) {
@@ -214,8 +227,14 @@ private:
                (place * dimension.step + dimension.first + source->padLow[d]) * source->pitches[d];
         to = to + (result * dimension.resultStep + dimension.resultFirst) * resultPitches[d];
       }
-      rows.push_back(code.at(source->getAddress(), from));
-      results.push_back(code.at(panelSums, to * width));
+      auto after = [&](Value first, int64_t distance) {
+        return code.at(first, e.constant(r * distance));
+      };
+      const PatchDimension &line = grid.back();
+      rows.push_back(r && oneLine ? after(rows[0], line.step * source->pitches.back())
+                                  : code.at(source->getAddress(), from));
+      results.push_back(r && (oneLine || oneGrid) ? after(results[0], line.resultStep * width)
+                                                  : code.at(panelSums, to * width));
     }
     int64_t firstTap = 0;
     RegisterTile tile{rows, Value(), RegisterTile::sideBySide(code, piece.vectors), {}};
@@ -227,7 +246,44 @@ private:
                             dimension.kernelStep * kernelPitches[d] * width});
     }
     tile.panel = code.at(kernelsOf(piece.panel), piece.channel * (taps * width) + firstTap * width);
+    const bool isPointwise =
+        llvm::all_of(grid, [](const PatchDimension &d) { return d.taps == 1; });
+    auto prefetch = [&](Index round, int64_t rounds) {
+      const int64_t height = rows.size(), step = grid.back().step * source->pitches.back();
+      if (!source->isCopied)
+        prefetchNextTile(rows[0], height, step, llvm::divideCeil(piece.channels, rounds), round);
+      if (!accumulates && oneGrid)
+        prefetchResults(piece, start, shape, llvm::divideCeil(piece.columns, rounds), round);
+    };
+    if (isPointwise) // the one loop is that over channels
+      tile.eachIteration = prefetch;
     tile.emitTo(code, results, accumulates);
+  }
+
+  // A tile of a pointwise convolution accesses a few elements of each channel, and channels are far
+  // apart, so the processor does not prefetch them. A run of the loop over input channels prefetches
+  // some channels of the image, and of the result.
+
+  /// Prefetches some channels of the `height` patches after the tile whose first row is at `first`,
+  /// from an image that is read in place. `step` is the distance of patches.
+  void prefetchNextTile(Value first, int64_t height, int64_t step, int64_t channels, Index round) {
+    const int64_t line = 64 / code.bytes, end = (2 * height - 1) * step;
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t ahead = end; ahead >= height * step; ahead -= line)
+        code.prefetch(first, (round * channels + channel) * source->channelPitch + ahead,
+                      /*locality=*/3);
+  }
+
+  /// Prefetches the places of the results of the tile that begins with the point `at` of a grid of
+  /// the shape `shape`. They are written after the sums of the panel are complete.
+  void prefetchResults(const Piece &piece, ArrayRef<Index> at, ArrayRef<int64_t> shape,
+                       int64_t channels, Index round) {
+    const int64_t plane = ShapedType::getNumElements(p.resultShape);
+    const Index point =
+        at[0] * (p.groups * p.outputs * plane) + e.linearize(at.drop_front(), shape.drop_front());
+    for (int64_t channel = 0; channel < channels; ++channel)
+      code.prefetch(piece.result, point + (round * channels + channel) * plane, /*locality=*/2,
+                    p.resultType, /*toWrite=*/true);
   }
 
   const PatchProduct &p;

@@ -149,11 +149,11 @@ Value VectorCode::firstLanes(Value vector, int64_t count) {
   return e.make<LLVM::ShuffleVectorOp>(vector, vector, mask);
 }
 
-void VectorCode::prefetch(Value base, Index number, int locality, Type memoryType) {
+void VectorCode::prefetch(Value base, Index number, int locality, Type memoryType, bool toWrite) {
   Value place = e.make<LLVM::GEPOp>(LLVM::LLVMPointerType::get(e.builder.getContext()),
                                     memoryType ? memoryType : elementType, base,
                                     ValueRange(e.materialize(number)));
-  e.make<LLVM::Prefetch>(place, /*write=*/0, locality, /*data=*/1);
+  e.make<LLVM::Prefetch>(place, /*write=*/toWrite, locality, /*data=*/1);
 }
 
 Value VectorCode::loadScalar(Value address) {

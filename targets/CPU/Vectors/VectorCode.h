@@ -62,8 +62,9 @@ public:
   mlir::Value firstLanes(mlir::Value vector, int64_t count);
   /// Prefetches the cache line of an element. The address may be outside of the
   /// buffer. `locality` 3 means the first-level cache, and 2 means the second-level
-  /// cache.
-  void prefetch(mlir::Value base, Index number, int locality, mlir::Type memoryType = {});
+  /// cache. `toWrite` says that the element will be written.
+  void prefetch(mlir::Value base, Index number, int locality, mlir::Type memoryType = {},
+                bool toWrite = false);
   mlir::Value loadScalar(mlir::Value address);
   /// A vector with `scalar` in every lane.
   mlir::Value splat(mlir::Value scalar);
