@@ -8,6 +8,7 @@
 #define DPC_PLANNING_PRICES_H
 
 #include "planning/Machine.h"
+#include "planning/Topology.h"
 
 #include <cstdint>
 
@@ -20,9 +21,6 @@ double computeSeconds(const Device &device, double flops, double bytes);
 /// Returns the seconds that a copy of `bytes` bytes in another order, such as a transposition, adds
 /// to a step. This is less than a pass over memory, because another op usually does the copy.
 double reorderSeconds(const Device &device, double bytes);
-
-/// How the members of a group exchange data.
-enum class CollectiveKind { allReduce, allGather, reduceScatter, allToAll };
 
 /// What a collective costs each member of its group.
 struct Price {
