@@ -11,8 +11,9 @@ namespace dpc {
 enum class CollectiveAlgorithm {
   /// Each member sends each part to the member that needs it. An all-reduce has two phases.
   direct,
-  /// Parts travel around rings. There are as many rings as a unit has members, and a ring enters and
-  /// leaves each unit once. So all devices of a unit send to the next unit. An all-to-all is direct.
+  /// Parts travel around rings. There are as many rings as a unit has members, and a ring enters
+  /// and leaves each unit once. So all devices of a unit send to the next unit. An all-to-all is
+  /// direct.
   rings
 };
 
@@ -29,8 +30,8 @@ struct CollectiveTime {
 ///
 /// A member exchanges a share of (n - 1) / n of the buffer with the n - 1 others, twice in an
 /// all-reduce (Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations
-/// in MPICH", 2005). In rings, the slowest level sets the pace, and the members of a unit share what
-/// passes its border. If parts are sent directly, every level carries what its own connections
+/// in MPICH", 2005). In rings, the slowest level sets the pace, and the members of a unit share
+/// what passes its border. If parts are sent directly, every level carries what its own connections
 /// move, and the slowest one sets the time.
 CollectiveTime timeOf(const Topology &topology, CollectiveKind kind, CollectiveAlgorithm algorithm,
                       const GroupPlaces &places);

@@ -1,5 +1,5 @@
-// A machine as a topology file describes it: its devices, and the levels of connections between them.
-// planning/TopologyFile reads such files.
+// A machine as a topology file describes it: its devices, and the levels of connections between
+// them. planning/TopologyFile reads such files.
 
 #ifndef DPC_PLANNING_TOPOLOGY_H
 #define DPC_PLANNING_TOPOLOGY_H

@@ -18,8 +18,8 @@
 
 namespace dpc {
 
-/// Reads a topology from `text`, the contents of a topology file, and checks it. An error is one line
-/// that names the key and its value. If the text is not JSON, it names the line.
+/// Reads a topology from `text`, the contents of a topology file, and checks it. An error is one
+/// line that names the key and its value. If the text is not JSON, it names the line.
 llvm::Expected<Topology> readTopology(llvm::StringRef text);
 
 } // namespace dpc

@@ -261,8 +261,8 @@ private:
   }
 
   // A tile of a pointwise convolution accesses a few elements of each channel, and channels are far
-  // apart, so the processor does not prefetch them. A run of the loop over input channels prefetches
-  // some channels of the image, and of the result.
+  // apart, so the processor does not prefetch them. A run of the loop over input channels
+  // prefetches some channels of the image, and of the result.
 
   /// Prefetches some channels of the `height` patches after the tile whose first row is at `first`,
   /// from an image that is read in place. `step` is the distance of patches.

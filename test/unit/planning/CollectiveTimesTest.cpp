@@ -47,8 +47,8 @@ struct Errors {
   std::vector<double> bandwidth, start;
 };
 
-/// The relative errors of h100-roce.json for the measured shapes of `collective`, except the two from
-/// which it was made.
+/// The relative errors of h100-roce.json for the measured shapes of `collective`, except the two
+/// from which it was made.
 Errors errorsOf(StringRef collective, CollectiveKind kind,
                 ArrayRef<std::pair<int64_t, int64_t>> calibrated) {
   const Topology topology = readFile("topologies/h100-roce.json");
