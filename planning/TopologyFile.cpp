@@ -7,8 +7,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 
-#include <map>
-
 using namespace llvm;
 using namespace dpc;
 
