@@ -278,7 +278,10 @@ private:
       return;
     for (Value operand : definition->getOperands())
       moveBefore(operand, op);
-    definition->moveBefore(op);
+    // Operation::moveBefore would invalidate the order of the block, which isBeforeInBlock would
+    // then compute again for each merge. An insertion keeps the order.
+    definition->remove();
+    op->getBlock()->getOperations().insert(op->getIterator(), definition);
   }
 
   Block &block;
