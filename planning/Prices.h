@@ -1,5 +1,5 @@
-// Computes the prices of computation and of messages on a machine. The inputs are plain
-// numbers, such as flops and bytes.
+// Computes the prices of collectives and messages between the ranks of a mesh. The inputs are plain
+// numbers, such as bytes. planning/Device computes the prices of kernels.
 //
 // All decisions that compare times use these prices: layouts, recomputation, divided updates
 // and the order of a step. passes/Prices computes the flops and bytes of ops.
@@ -8,39 +8,72 @@
 #define DPC_PLANNING_PRICES_H
 
 #include "planning/Machine.h"
-#include "planning/Topology.h"
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 
 namespace dpc {
-
-/// Returns the seconds that a device needs to compute `flops` floating-point operations and to
-/// read and write `bytes` of its memory.
-double computeSeconds(const Device &device, double flops, double bytes);
 
 /// Returns the seconds that a copy of `bytes` bytes in another order, such as a transposition, adds
 /// to a step. This is less than a pass over memory, because another op usually does the copy.
 double reorderSeconds(const Device &device, double bytes);
 
-/// What a collective costs each member of its group.
+/// The costs of a collective or a message for each member of its group.
 struct Price {
   double seconds = 0;
   /// Bytes that the member sends.
   double bytes = 0;
 };
 
-/// Returns the price of a collective among `members` devices, each of which sends through
-/// `link`. A member has two buffers, the operand and the result. `bytes` is the size of the
-/// larger one: the result of an all-gather, or the operand of a reduce-scatter.
-///
-/// An all-reduce is a reduce-scatter followed by an all-gather. Each of the two takes
-/// `members` - 1 steps, and in each step a member sends `bytes` / `members` bytes. Source:
-/// Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
-/// MPICH", 2005. The latency of the link counts once per collective.
-Price priceCollective(CollectiveKind kind, double bytes, int64_t members, const Link &link);
+/// Returns the bytes that a member of a collective of `members` devices sends. A member has two
+/// buffers, the operand and the result. `bytes` is the size of the larger one: the result of an
+/// all-gather, or the operand of a reduce-scatter. An all-reduce is a reduce-scatter followed by an
+/// all-gather.
+double bytesSent(CollectiveKind kind, double bytes, int64_t members);
 
-/// Returns the price of a message of `bytes` bytes through `link`, for its sender.
-Price priceMessage(double bytes, const Link &link);
+/// The prices between the ranks of a mesh. Rank r is device r of the machine; the coordinate along
+/// the last axis of the mesh changes fastest.
+class MeshPrices {
+public:
+  /// `axes` are the names and sizes of the mesh axes in rank order. Needs: no more ranks than
+  /// Topology::countDevices().
+  MeshPrices(Machine machine, llvm::ArrayRef<std::pair<std::string, int64_t>> axes);
+
+  const Machine &machine() const { return shared->machine; }
+  const Device &device() const { return shared->machine.device(); }
+
+  /// Returns the price of a collective over `axes`. Every group of ranks over these axes has one at
+  /// the same time, and the slowest group counts. `bytes` as in bytesSent(). Names that the mesh
+  /// does not have are axes of one rank.
+  Price collective(CollectiveKind kind, double bytes, llvm::ArrayRef<llvm::StringRef> axes) const;
+
+  /// The same, in which only the ranks with the given coordinates on `axis` take part.
+  Price collective(CollectiveKind kind, double bytes, llvm::StringRef axis,
+                   llvm::ArrayRef<int64_t> coordinates) const;
+
+  /// Returns the price of a message of `bytes` bytes from each rank to the next one along `axis`,
+  /// for its sender. The slowest message counts.
+  Price message(double bytes, llvm::StringRef axis) const;
+
+private:
+  Price collectiveOn(CollectiveKind kind, double bytes, llvm::ArrayRef<GroupPlaces> places) const;
+  /// The groups of ranks over the axes in `set`, a bit per axis.
+  std::vector<llvm::SmallVector<int64_t>> groupsOver(uint64_t set) const;
+  /// The places of these groups, or of the pairs of neighbours in them.
+  llvm::ArrayRef<GroupPlaces> placesOver(uint64_t set, bool asPairs) const;
+  uint64_t setOf(llvm::ArrayRef<llvm::StringRef> axes) const;
+
+  /// Copies share what was computed. Several threads may use it.
+  struct Shared {
+    Machine machine;
+    std::vector<std::pair<std::string, int64_t>> axes;
+    std::mutex mutex;
+    std::map<uint64_t, std::vector<GroupPlaces>> places, pairPlaces;
+  };
+  std::shared_ptr<Shared> shared;
+};
 
 } // namespace dpc
 

@@ -2,66 +2,65 @@
 
 #include "planning/Topology.h"
 
-#include "planning/PlanError.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include "planning/Numbers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 using namespace llvm;
 using namespace dpc;
 
+/// The average distance between two different places of a ring of `count`.
+static double hopsOfRing(int64_t count) {
+  // From one place, the distances to all places add up to count^2 / 4, rounded down.
+  return count > 1 ? double(count * count / 4) / double(count - 1) : 0;
+}
+
+double LinkLevel::hopsBetween(int64_t units) const {
+  if (shape == LevelShape::switched || units < 2)
+    return 1;
+  if (shape == LevelShape::ring)
+    return hopsOfRing(units);
+  int64_t width = 1;
+  for (int64_t factor = 2; factor * factor <= units; ++factor)
+    if (units % factor == 0)
+      width = factor;
+  const int64_t height = units / width;
+  // The distances in both dimensions add up. The average counts a place itself in each of them.
+  const double sum =
+      hopsOfRing(width) * (width - 1) / width + hopsOfRing(height) * (height - 1) / height;
+  return sum * units / (units - 1);
+}
+
 int64_t Topology::countDevices() const {
   int64_t count = 1;
-  for (const Level &level : levels)
+  for (const LinkLevel &level : levels) {
+    if (level.size == 0)
+      return kMostDevices;
     count *= level.size;
+  }
   return count;
 }
 
-std::string dpc::numberText(double number) {
-  std::string text;
-  raw_string_ostream(text) << format("%g", number);
-  return text;
-}
-
-/// Fails if `value`, which is the `what` of `owner`, is not finite or is below 0, or is 0 unless
-/// `mayBeZero`.
-static Error checkNumber(const Twine &owner, StringRef what, double value, bool mayBeZero) {
-  if (std::isfinite(value) && (value > 0 || (mayBeZero && value == 0)))
-    return Error::success();
-  return planError("{0} has the {1} {2}, which must be {3}", owner.str(), what, numberText(value),
-                   mayBeZero ? "0 or more, and finite" : "above 0, and finite");
-}
-
 Error Topology::check() const {
-  if (Error error = checkNumber("the device", "memory", memoryBytes, false))
+  if (Error error = device.check())
     return error;
-  if (Error error = checkNumber("the device", "memory bandwidth", memoryBytesPerSecond, false))
-    return error;
-  if (Error error = checkNumber("the device", "launch time", launchSeconds, true))
-    return error;
-  for (const auto &rate : flopsPerSecond)
-    if (Error error =
-            checkNumber("the device", ("rate of " + rate.first()).str(), rate.second, false))
-      return error;
   for (double start : startSeconds)
     if (Error error = checkNumber("a collective", "time to start", start, true))
       return error;
   if (levels.empty())
     return planError("there are no levels");
   int64_t devices = 1;
-  for (const Level &level : levels) {
+  for (const LinkLevel &level : levels) {
     const std::string owner = "level '" + level.name + "'";
-    constexpr int64_t kMostDevices = 1 << 24;
-    if (level.size < 1 || level.size > kMostDevices / devices)
+    const bool isOutermost = &level == &levels.back();
+    if (level.size == 0 && !isOutermost)
+      return planError("{0} has no size, which only the outermost level may leave out", owner);
+    if (level.size < 0 || level.size > kMostDevices / devices)
       return planError(
           "{0} has the size {1}, which must be 1 or more, and give at most {2} devices", owner,
-          level.size, kMostDevices);
+          level.size, int64_t(kMostDevices));
     devices *= level.size;
     if (Error error = checkNumber(owner, "bandwidth", level.bytesPerSecond, false))
       return error;
@@ -75,15 +74,34 @@ Error Topology::check() const {
   return Error::success();
 }
 
+Topology dpc::makeFlatTopology(std::string name, Device device, double bytesPerSecond,
+                               double startSeconds) {
+  LinkLevel level;
+  level.name = name;
+  level.size = 0;
+  level.bytesPerSecond = bytesPerSecond;
+  level.startSeconds = startSeconds;
+  Topology topology;
+  topology.name = std::move(name);
+  topology.device = std::move(device);
+  topology.levels = {std::move(level)};
+  return topology;
+}
+
+/// The unit of the level outside that holds `unit`.
+static int64_t unitOutside(const LinkLevel &level, int64_t unit) {
+  return level.size == 0 ? 0 : unit / level.size;
+}
+
 GroupPlaces::GroupPlaces(const Topology &topology, ArrayRef<int64_t> ranks)
-    : members(ranks.size()) {
+    : sharing(topology.levels.size(), 1), members(ranks.size()) {
   std::set<int64_t> inside(ranks.begin(), ranks.end());
-  for (const Level &level : topology.levels) {
+  for (const LinkLevel &level : topology.levels) {
     std::map<int64_t, int64_t> counts;
     std::set<int64_t> outside;
     for (int64_t unit : inside) {
-      ++counts[unit / level.size];
-      outside.insert(unit / level.size);
+      ++counts[unitOutside(level, unit)];
+      outside.insert(unitOutside(level, unit));
     }
     int64_t most = 1;
     for (const auto &[unit, count] : counts)
@@ -98,4 +116,33 @@ int64_t GroupPlaces::membersInside(size_t level) const {
   for (size_t i = 0; i < level; ++i)
     count *= units[i];
   return std::min(count, members);
+}
+
+std::vector<GroupPlaces> dpc::placesOf(const Topology &topology,
+                                       ArrayRef<SmallVector<int64_t>> groups) {
+  std::vector<GroupPlaces> places;
+  // By level: for each unit inside it, the groups that cross its border.
+  std::vector<std::map<int64_t, int64_t>> crossing(topology.levels.size());
+  for (ArrayRef<int64_t> group : groups) {
+    const GroupPlaces own(topology, group);
+    if (llvm::none_of(places, [&](const GroupPlaces &each) {
+          return each.units == own.units && each.members == own.members;
+        }))
+      places.push_back(own);
+    std::set<int64_t> inside(group.begin(), group.end());
+    for (auto [number, level] : llvm::enumerate(topology.levels)) {
+      std::set<int64_t> outside;
+      for (int64_t unit : inside) {
+        if (own.crosses(number))
+          ++crossing[number][unit];
+        outside.insert(unitOutside(level, unit));
+      }
+      inside = std::move(outside);
+    }
+  }
+  for (GroupPlaces &each : places)
+    for (size_t number = 0; number < crossing.size(); ++number)
+      for (const auto &[unit, count] : crossing[number])
+        each.sharing[number] = std::max(each.sharing[number], count);
+  return places;
 }

@@ -159,10 +159,11 @@ public:
   /// `--cpu`.
   virtual llvm::ArrayRef<llvm::StringRef> getProcessors() const = 0;
 
-  /// The rates of a device with the processor `processor`.
-  virtual Device getDevice(llvm::StringRef processor) const = 0;
-  /// The default link between devices, for machines whose links are not described.
-  virtual Link getLink() const = 0;
+  /// Devices with the processor `processor` and their connections, for machines that no topology
+  /// file describes. The numbers may be rough.
+  virtual Topology getTopology(llvm::StringRef processor) const = 0;
+  /// How the runtime exchanges data between devices of this target.
+  virtual Transport getTransport() const { return Transport::wires; }
 
   /// The costs of elements in kernels of this target. The default fits a processor
   /// with caches.

@@ -7,7 +7,7 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::dpc";
   let description = [{
     The cost of an op on the shapes of its operands and results. At level `local`
-    these are the shapes of one device's shards. `planning/Prices.h` turns the
+    these are the shapes of one device's shards. `planning/Device.h` turns the
     cost into time.
   }];
   let methods = [
@@ -18,6 +18,12 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       default, it reads every operand once and writes every result once.
     }], "int64_t", "getBytes", (ins), "",
       [{ return ::dpc::operandAndResultBytes($_op); }]>,
+    InterfaceMethod<[{
+      The class of the kernel that the op would be. By default, it is elementwise if the op
+      computes anything, and a copy if not.
+    }], "::dpc::KernelClass", "getKernelClass", (ins), "", [{
+      return ::dpc::classOfFlops($_op.getFlops());
+    }]>,
   ];
 }
 

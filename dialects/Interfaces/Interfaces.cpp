@@ -4,8 +4,14 @@
 
 #include "dialects/Interfaces/Interfaces.h"
 
+#include "planning/KernelClass.h"
+
 using namespace mlir;
 using namespace dpc;
+
+KernelClass dpc::classOfFlops(int64_t flops) {
+  return flops ? KernelClass::elementwise : KernelClass::copy;
+}
 
 #include "dialects/Interfaces/CostOpInterface.cpp.inc"
 #include "dialects/Interfaces/DecomposableOpInterface.cpp.inc"

@@ -10,6 +10,11 @@
 
 namespace dpc {
 
+/// Classes of kernels (planning/KernelClass.h).
+enum class KernelClass : int;
+/// The class of an op without another one: elementwise if it computes anything, and a copy if not.
+KernelClass classOfFlops(int64_t flops);
+
 /// The services that a simulated device offers to the interpreter rules of its ops.
 class InterpreterContext {
 public:

@@ -178,8 +178,8 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
     int64_t count = 0, bytes = 0;
     double seconds = 0;
   };
-  FailureOr<Machine> machine = dist::getMachine(module);
-  if (failed(machine))
+  FailureOr<MeshPrices> prices = dist::getMeshPrices(module);
+  if (failed(prices))
     return;
   for (auto entry : module.getOps<EntryOp>()) {
     // Rows are in the order of purposes, then of operations: collectives before messages.
@@ -201,12 +201,12 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
     };
     auto addCollective = [&](StartOp start) {
       SmallVector<StringRef> axes(start.getAxes().getAsValueRange<StringAttr>());
+      const CollectiveKind kind = priceKindOf(start.getKind());
       const int64_t bytes = std::max(bufferBytes(start.getInput().getType()),
                                      bufferBytes(start.getOutput().getType()));
-      const int64_t members =
-          start.getMembers() ? int64_t(start.getMembers()->size()) : dist::groupSize(mesh, axes);
       add(start, int64_t(start.getKind()), dist::stringifyCollective(start.getKind()), axes,
-          priceCollective(priceKindOf(start.getKind()), bytes, members, machine->linkOver(axes)));
+          start.getMembers() ? prices->collective(kind, bytes, axes.front(), *start.getMembers())
+                             : prices->collective(kind, bytes, axes));
     };
     entry.walk(addCollective);
     for (auto routine : module.getOps<RoutineOp>())
@@ -216,7 +216,7 @@ static void addCommunication(ExplainReport &report, ModuleOp module, const dist:
       const StringRef axes[] = {send.getAxis()};
       add(send, dist::getMaxEnumValForCollective() + 1 + int64_t(send.getPeer()),
           "send to stage " + std::to_string(send.getPeer()), axes,
-          priceMessage(bufferBytes(send.getBuffer().getType()), machine->linkOver(axes)));
+          prices->message(bufferBytes(send.getBuffer().getType()), send.getAxis()));
     });
     if (sums.empty() && dist::stageOf(module))
       continue;

@@ -44,8 +44,8 @@ namespace {
 /// Builds the table. Reshards that differ only in the numbers in their names share one row.
 class TableBuilder {
 public:
-  TableBuilder(func::FuncOp function, const MeshShape &mesh, const Machine &machine)
-      : mesh(mesh), machine(machine), micro(mesh), schedule(function, micro), parts(function),
+  TableBuilder(func::FuncOp function, const MeshShape &mesh, const MeshPrices &meshPrices)
+      : mesh(mesh), meshPrices(meshPrices), micro(mesh), schedule(function, micro), parts(function),
         causes(parts, mesh) {
     if (auto cost = function->getAttrOfType<CostAttr>(DistDialect::kCostAttrName)) {
       table.computing = 1e-9 * cost.getComputing();
@@ -95,14 +95,14 @@ private:
     const Layout to = own(reshard.getTo().getLayout());
     const int64_t elementBytes =
         tensorBytes(nn::withShape(cast<RankedTensorType>(reshard.getType()), {}));
-    llvm::Expected<NearestPlan> best = planFromNearest(local, to, mesh, machine, elementBytes);
+    llvm::Expected<NearestPlan> best = planFromNearest(local, to, mesh, meshPrices, elementBytes);
     if (!best) // dpc-partition reports this error
       return llvm::consumeError(best.takeError());
     if (best->plan.bytes == 0) {
       ++table.local;
       return;
     }
-    const ReshardProblem problem{local[best->source], to, mesh, machine, elementBytes};
+    const ReshardProblem problem{local[best->source], to, mesh, meshPrices, elementBytes};
     const bool becomesGradient = parts.isGradient(reshard, /*summed=*/true);
     const double turns = inside ? micro.getCount() : 1;
     ReshardRow gradients, row;
@@ -155,7 +155,7 @@ private:
   }
 
   const MeshShape &mesh;
-  const Machine &machine;
+  const MeshPrices &meshPrices;
   const MicrobatchAxis micro;
   const LoopSchedule schedule;
   const StepParts parts;
@@ -173,11 +173,11 @@ std::optional<ReshardTable> dpc::collectReshards(ModuleOp module) {
     function = module.lookupSymbol<func::FuncOp>("infer");
   if (!function || !module->hasAttr(DistDialect::kMachineAttrName))
     return std::nullopt;
-  FailureOr<Machine> machine = getMachine(module);
-  if (failed(machine))
+  FailureOr<MeshPrices> meshPrices = getMeshPrices(module);
+  if (failed(meshPrices))
     return std::nullopt;
   const MeshShape mesh = getMeshShape(module);
-  return TableBuilder(function, mesh, *machine).take();
+  return TableBuilder(function, mesh, *meshPrices).take();
 }
 
 static std::string millisecondsText(double seconds) {

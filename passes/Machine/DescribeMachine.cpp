@@ -1,6 +1,7 @@
 #include "passes/Machine/Passes.h"
 
 #include "dialects/Dist/IR/MachineAttr.h"
+#include "planning/TopologyFile.h"
 #include "targets/Target.h"
 
 using namespace mlir;
@@ -33,8 +34,16 @@ struct DescribeMachinePass : dpc::impl::DescribeMachineBase<DescribeMachinePass>
       module.emitError("target '") << target << "' knows no processor '" << processor << "'";
       return signalPassFailure();
     }
-    machine.device = device->getDevice(machine.processor);
-    machine.link = device->getLink();
+    machine.transport = device->getTransport();
+    machine.topology = device->getTopology(machine.processor);
+    if (!topology.empty()) {
+      llvm::Expected<Topology> file = readTopologyFile(topology);
+      if (!file) {
+        module.emitError(llvm::toString(file.takeError()));
+        return signalPassFailure();
+      }
+      machine.topology = std::move(*file);
+    }
     dist::setMachine(module, machine);
   }
 };

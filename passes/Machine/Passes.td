@@ -7,9 +7,10 @@ def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
   let summary = "Records the machine that the program is planned for";
   let description = [{
     Writes the attribute `dist.machine` on the module. It names the target that runs the
-    kernels, and has the rates of the target's device and of the links between devices.
-    Later passes use the machine to choose layouts, sharded updates, kernels and the order
-    of a step. If the module already has a machine, the pass keeps it.
+    kernels, and has the rates of a device and of the connections between devices: those of
+    a topology file, or rough ones of the target. Later passes use the machine to choose
+    layouts, sharded updates, kernels and the order of a step. If the module already has a
+    machine, the pass keeps it.
 
     Needs: nothing. Keeps: the level.
 
@@ -17,7 +18,9 @@ def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
     module {}
     // becomes
     module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native",
-        flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>} {}
+        transport = "wires", topology = {name = "shared memory",
+          device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20},
+          levels = [{name = "shared memory", GB_per_s = 3, start_us = 5} ]}>} {}
     ```
   }];
   let dependentDialects = ["::dpc::dist::DistDialect"];
@@ -25,6 +28,8 @@ def DescribeMachine : Pass<"dpc-describe-machine", "mlir::ModuleOp"> {
     Option<"target", "target", "std::string", "\"cpu\"", "The target that runs the kernels">,
     Option<"processor", "processor", "std::string", "\"\"",
            "A processor that the target knows (default: its first)">,
+    Option<"topology", "topology", "std::string", "\"\"",
+           "A topology file (default: the target's numbers)">,
   ];
 }
 

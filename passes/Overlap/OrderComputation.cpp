@@ -30,8 +30,8 @@ namespace {
 /// the answer. Task i is the i-th op of the block until the answer is applied.
 class OrderProblem {
 public:
-  OrderProblem(Block &block, const Machine &machine)
-      : owner(block.getParentOp()), block(block), machine(machine) {
+  OrderProblem(Block &block, const MeshPrices &prices)
+      : owner(block.getParentOp()), block(block), prices(prices) {
     scalarsFirst();
     addTasks();
     addDependencies();
@@ -98,7 +98,7 @@ private:
 
   int64_t nanoseconds(Operation *op) const {
     if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
-      return 1e9 * priceCollective(collective, machine).seconds;
+      return 1e9 * priceCollective(collective, prices).seconds;
     double seconds = 0;
     op->walk<WalkOrder::PreOrder>([&](Operation *kernel) {
       if (!isa<KernelOpInterface>(kernel))
@@ -106,7 +106,7 @@ private:
       int64_t times = 1;
       if (auto micro = kernel->getParentOfType<dist::MicroOp>(); micro && micro != owner)
         times = micro.getCount();
-      seconds += times * priceKernel(kernel).secondsOn(machine.device);
+      seconds += times * kernelSeconds(prices.device(), workOfKernel(kernel));
       return WalkResult::skip();
     });
     return 1e9 * seconds;
@@ -341,7 +341,7 @@ private:
 
   Operation *owner;
   Block &block;
-  const Machine &machine;
+  const MeshPrices &prices;
   /// The sum of the durations of all kernels, in ns.
   double computeNs = 0;
   ScheduleProblem problem;
@@ -351,8 +351,8 @@ private:
 
 struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPass> {
   void runOnOperation() override {
-    FailureOr<Machine> machine = dist::getMachine(getOperation());
-    if (failed(machine))
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(getOperation());
+    if (failed(prices))
       return signalPassFailure();
     SmallVector<Block *> blocks;
     auto add = [&](Block &block) {
@@ -365,7 +365,7 @@ struct OrderComputationPass : dpc::impl::OrderComputationBase<OrderComputationPa
       if (!function.isExternal())
         blocks.push_back(&function.front());
     for (Block *block : blocks)
-      if (failed(OrderProblem(*block, *machine).run()))
+      if (failed(OrderProblem(*block, *prices).run()))
         return signalPassFailure();
   }
 };

@@ -190,6 +190,7 @@ void dpc::buildPlacedPipeline(OpPassManager &manager, const PlacedOptions &optio
   DescribeMachineOptions describe;
   describe.target = options.target;
   describe.processor = options.processor;
+  describe.topology = options.topology;
   manager.addPass(createDescribeMachine(describe));
   addPlanned(manager, "placed", options);
   addCheck(manager, Level::placed, options);

@@ -85,6 +85,7 @@ struct PlacedOptions : ExplainedOptions<PlacedOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("cpu"),
                              llvm::cl::desc("See dpc-describe-machine")};
   Option<std::string> processor{*this, "processor", llvm::cl::desc("See dpc-describe-machine")};
+  Option<std::string> topology{*this, "topology", llvm::cl::desc("See dpc-describe-machine")};
 };
 
 /// step -> placed: adds the machine, a layout for every value, and explicit reshards, as the

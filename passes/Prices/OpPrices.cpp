@@ -1,5 +1,5 @@
-// Computes the floating-point operations and the bytes of ops and collectives, for the formulas
-// of planning/Prices.
+// Computes the work of ops, and the bytes of collectives, for the formulas of planning/Device and
+// planning/Prices.
 
 #include "passes/Prices/OpPrices.h"
 
@@ -11,25 +11,61 @@
 using namespace mlir;
 using namespace dpc;
 
-OpPrice dpc::priceBeforeFusion(Operation *op) {
+/// The rate at which a device computes with numbers of `type`.
+static NumberType numberTypeOf(Type type) {
+  if (type.isF64())
+    return NumberType::f64;
+  if (type.isBF16())
+    return NumberType::bf16;
+  return type.isF16() ? NumberType::f16 : NumberType::f32;
+}
+
+/// The type in which `op` computes: that of the first operand that has floating-point numbers. So
+/// a product of bf16 tensors is one in bf16, whatever its result.
+static NumberType numberTypeOf(Operation *op) {
+  for (Type type : op->getOperandTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type);
+        tensor && isa<FloatType>(tensor.getElementType()))
+      return numberTypeOf(tensor.getElementType());
+  return NumberType::f32;
+}
+
+static Work workOf(CostOpInterface cost, double bytes) {
+  return {double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
+}
+
+Work dpc::workBeforeFusion(Operation *op) {
   auto cost = dyn_cast<CostOpInterface>(op);
   if (!cost)
     return {};
-  return {static_cast<double>(cost.getFlops()),
-          std::min(static_cast<double>(cost.getBytes()), getFusedBytes(op))};
+  return workOf(cost, std::min(double(cost.getBytes()), getFusedBytes(op)));
 }
 
-OpPrice dpc::priceAccumulation(Value value) {
-  const double elements = cast<RankedTensorType>(value.getType()).getNumElements();
+Work dpc::workOfSum(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
   // The sum is read and written, and the value is read.
-  return {elements, 3. * double(tensorBytes(value.getType()))};
+  return {double(type.getNumElements()), 3. * double(tensorBytes(type)), KernelClass::elementwise,
+          numberTypeOf(type.getElementType())};
 }
 
-OpPrice dpc::priceKernel(Operation *kernel) {
-  OpPrice price;
-  kernel->walk([&](CostOpInterface cost) { price.flops += cost.getFlops(); });
-  price.bytes = operandAndResultBytes(kernel);
-  return price;
+Work dpc::workOfKernel(Operation *kernel) {
+  Work work;
+  if (auto cost = dyn_cast<CostOpInterface>(kernel))
+    work = workOf(cost, 0);
+  double most = -1;
+  kernel->walk([&](CostOpInterface cost) {
+    if (cost == kernel)
+      return;
+    const Work own = workOf(cost, 0);
+    if (own.flops < most || (own.flops == most && own.kind <= work.kind))
+      return;
+    most = own.flops;
+    if (work.kind != KernelClass::update) // an update says so itself
+      work.kind = own.kind;
+    work.type = own.type;
+  });
+  work.bytes = operandAndResultBytes(kernel);
+  return work;
 }
 
 CollectiveKind dpc::priceKindOf(dist::Collective collective) {
@@ -47,9 +83,9 @@ CollectiveKind dpc::priceKindOf(dist::Collective collective) {
   llvm_unreachable("unknown collective");
 }
 
-Price dpc::priceCollective(dist::CollectiveOpInterface collective, const Machine &machine) {
+Price dpc::priceCollective(dist::CollectiveOpInterface collective, const MeshPrices &prices) {
   const double bytes = std::max(tensorBytes(collective->getOperand(0).getType()),
                                 tensorBytes(collective->getResult(0).getType()));
-  return priceCollective(priceKindOf(collective.getCollective()), bytes,
-                         dist::membersOf(collective), machine.linkOver(dist::axesOf(collective)));
+  return prices.collective(priceKindOf(collective.getCollective()), bytes,
+                           dist::axesOf(collective));
 }

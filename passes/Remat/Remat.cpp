@@ -62,7 +62,7 @@ public:
   /// `forward` holds the ops on which the loss depends, and `updates` the ops on which the new
   /// state depends.
   BlockRemat(Block &block, const Ancestors &forward, const Ancestors &updates,
-             const Machine &machine, RematRequest &request)
+             const MeshPrices &prices, RematRequest &request)
       : block(block) {
     for (Operation &op : block.without_terminator())
       if (forward.ops.contains(&op) && llvm::any_of(op.getResultTypes(), hasRank))
@@ -88,7 +88,7 @@ public:
     findBegins();
     problem.savedBytes = request.savedBytes;
     for (Operation *op : ops)
-      addOp(op, machine, request);
+      addOp(op, prices, request);
     for (auto [value, index] : valueOf)
       addBackwardReaders(value, problem.values[index]);
     problem.backwardBytes = moments->countBytes(request.division);
@@ -132,19 +132,19 @@ public:
   }
 
 private:
-  static double secondsOf(Operation *op, const Machine &machine) {
+  static double secondsOf(Operation *op, const MeshPrices &prices) {
     if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
-      return priceCollective(collective, machine).seconds;
+      return priceCollective(collective, prices).seconds;
     // Kernels that read the result compute it in registers, as part of their own loops.
     if (getFusionKind(op) == FusionKind::elementwise && getFusedBytes(op) == 0)
       return 0;
     // Every other op takes time, even if it has no cost model. 1 ns is a placeholder above 0.
-    return std::max(1e-9, priceBeforeFusion(op).secondsOn(machine.device));
+    return std::max(1e-9, workSeconds(prices.device(), workBeforeFusion(op)));
   }
 
   /// Adds `op` to the problem. Adds a value for each result of `op`, unless `op` is free (isFree)
   /// or has regions.
-  void addOp(Operation *op, const Machine &machine, RematRequest &request) {
+  void addOp(Operation *op, const MeshPrices &prices, RematRequest &request) {
     RematOp &made = problem.ops.emplace_back();
     // Ops with regions, such as loops, are never repeated. A message arrives once.
     made.mayRepeat = op->getNumRegions() == 0 && !dist::isMessage(op);
@@ -153,7 +153,7 @@ private:
     const bool isNamed = request.names(op, request.used);
     if (isFree(op) || !made.mayRepeat)
       return;
-    made.seconds = secondsOf(op, machine);
+    made.seconds = secondsOf(op, prices);
     for (Value operand : op->getOperands())
       addRead(operand, made);
     // The user names the op, so it must be repeated as an op of its own. 0 seconds would mean that
@@ -404,8 +404,8 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     if (!step || step.isExternal() ||
         (stage && !stages.empty() && !llvm::is_contained(stages, *stage)))
       return;
-    FailureOr<Machine> machine = dist::getMachine(getOperation());
-    if (failed(machine))
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(getOperation());
+    if (failed(prices))
       return signalPassFailure();
     const Ancestors forward = findForwardPass(step), updates = findUpdates(step);
     RematRequest request;
@@ -420,9 +420,9 @@ struct RematPass : dpc::impl::RematBase<RematPass> {
     for (dist::MicroOp loop : loops)
       if (forward.ops.contains(loop) && updates.ops.contains(loop))
         if (failed(remat(loop.getBodyBlock(), Ancestors(loop, forward), Ancestors(loop, updates),
-                         *machine, request)))
+                         *prices, request)))
           return signalPassFailure();
-    if (failed(remat(step.front(), forward, updates, *machine, request)))
+    if (failed(remat(step.front(), forward, updates, *prices, request)))
       return signalPassFailure();
     for (auto [index, isRepeated] : llvm::enumerate(request.repeated))
       if (request.used[index] && !isRepeated)
@@ -446,8 +446,8 @@ private:
   }
 
   LogicalResult remat(Block &block, const Ancestors &forward, const Ancestors &updates,
-                      const Machine &machine, RematRequest &request) {
-    BlockRemat remat(block, forward, updates, machine, request);
+                      const MeshPrices &prices, RematRequest &request) {
+    BlockRemat remat(block, forward, updates, prices, request);
     if (failed(remat.run()))
       return failure();
     remat.findRepeated(request);

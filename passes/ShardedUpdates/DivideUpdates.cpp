@@ -265,8 +265,8 @@ private:
   /// stay whole after a gather. Subtracts from `toKeep` the bytes of the buckets that stay whole.
   LogicalResult divideUpdates(func::FuncOp step, int64_t &toKeep) {
     ModuleOp module = getOperation();
-    FailureOr<Machine> machine = dist::getMachine(module);
-    if (failed(machine))
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(module);
+    if (failed(prices))
       return failure();
     const SmallVector<std::string> among(axes.begin(), axes.end());
     std::vector<ReplicatedUpdate> updates = findReplicatedUpdates(step, among);
@@ -293,7 +293,7 @@ private:
     std::vector<Bucket> buckets;
     std::vector<StoragePlace> places;
     for (const Bucket &bucket : plan->buckets)
-      if (isWorthIt(bucket, updates, problem, *machine)) {
+      if (isWorthIt(bucket, updates, problem, *prices)) {
         buckets.push_back(bucket);
         places.push_back(makePlace(step, updates, bucket, problem));
       }
@@ -344,7 +344,7 @@ private:
   /// option is negative, the division must save more time in the update than the collectives take
   /// in addition.
   bool isWorthIt(const Bucket &bucket, ArrayRef<ReplicatedUpdate> updates,
-                 const BucketProblem &problem, const Machine &machine) {
+                 const BucketProblem &problem, const MeshPrices &prices) {
     int64_t shards = problem.tensors[bucket.members.front()].key.shards;
     if (shards < 2)
       return false;
@@ -352,15 +352,17 @@ private:
       return true;
     if (smallestBytes >= 0)
       return bucket.payloadBytes >= smallestBytes;
-    OpPrice update;
+    Work update;
+    update.kind = KernelClass::update;
     for (int64_t member : bucket.members)
-      update.bytes += priceKernel(updates[member].update).bytes;
-    const double saved = update.secondsOn(machine.device) -
-                         OpPrice{0, update.bytes / shards}.secondsOn(machine.device);
-    const Link link =
-        machine.linkOver(updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
+      update.bytes += workOfKernel(updates[member].update).bytes;
+    Work part = update;
+    part.bytes /= shards;
+    const double saved = workSeconds(prices.device(), update) - workSeconds(prices.device(), part);
+    const SmallVector<StringRef> axes(
+        updates[bucket.members.front()].axes.getAsValueRange<StringAttr>());
     auto seconds = [&](CollectiveKind kind) {
-      return priceCollective(kind, bucket.payloadBytes, shards, link).seconds;
+      return prices.collective(kind, bucket.payloadBytes, axes).seconds;
     };
     return saved > seconds(CollectiveKind::reduceScatter) + seconds(CollectiveKind::allGather) -
                        seconds(CollectiveKind::allReduce);

@@ -118,10 +118,10 @@ private:
     auto function = module.lookupSymbol<func::FuncOp>(trains ? "step" : "infer");
     if (!function)
       return module.emitError("has no function @step or @infer");
-    FailureOr<Machine> machine = dist::getMachine(module);
-    if (failed(machine))
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(module);
+    if (failed(prices))
       return failure();
-    const ForwardCut forward(function, findRoots(function, trains), trains, *machine);
+    const ForwardCut forward(function, findRoots(function, trains), trains, *prices);
     StageCutProblem problem = forward.getProblem();
     problem.chunks = chunks;
     problem.inFlight = inFlight;

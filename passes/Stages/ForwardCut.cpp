@@ -2,6 +2,8 @@
 
 #include "passes/Stages/ForwardCut.h"
 
+#include "dialects/Dist/IR/Messages.h"
+
 #include "passes/Forward/ForwardPass.h"
 #include "passes/Prices/OpPrices.h"
 
@@ -17,21 +19,21 @@ using namespace dpc;
 static constexpr int64_t kCopiesOfParameter = 4;
 
 /// The seconds of all ops in `block`, once.
-static double secondsOf(Block &block, const Machine &machine) {
+static double secondsOf(Block &block, const MeshPrices &prices) {
   double seconds = 0;
   for (Operation &op : block)
-    seconds += priceBeforeFusion(&op).secondsOn(machine.device);
+    seconds += workSeconds(prices.device(), workBeforeFusion(&op));
   return seconds;
 }
 
 /// The loop of `forward` that computes the most; null if there is none.
 static dist::MicroOp findMainLoop(func::FuncOp function, const Ancestors &forward,
-                                  const Machine &machine) {
+                                  const MeshPrices &prices) {
   dist::MicroOp main;
   double most = -1;
   for (auto loop : function.front().getOps<dist::MicroOp>())
     if (forward.ops.contains(loop))
-      if (const double seconds = secondsOf(loop.getBodyBlock(), machine); seconds > most) {
+      if (const double seconds = secondsOf(loop.getBodyBlock(), prices); seconds > most) {
         most = seconds;
         main = loop;
       }
@@ -39,8 +41,8 @@ static dist::MicroOp findMainLoop(func::FuncOp function, const Ancestors &forwar
 }
 
 ForwardCut::ForwardCut(func::FuncOp function, ArrayRef<Value> roots, bool trains,
-                       const Machine &machine)
-    : function(function), trains(trains), machine(machine) {
+                       const MeshPrices &prices)
+    : function(function), trains(trains), prices(prices) {
   for (BlockArgument argument : function.getArguments()) {
     const nn::ArgKind kind = nn::getArg(function, argument.getArgNumber()).getKind();
     if (nn::isState(kind))
@@ -49,7 +51,7 @@ ForwardCut::ForwardCut(func::FuncOp function, ArrayRef<Value> roots, bool trains
       origins[argument].readsInput = kind != nn::ArgKind::control;
   }
   const Ancestors outside(roots);
-  dist::MicroOp main = findMainLoop(function, outside, machine);
+  dist::MicroOp main = findMainLoop(function, outside, prices);
   Block *block = &function.front();
   if (main) {
     for (Operation &op : *block) {
@@ -74,7 +76,8 @@ ForwardCut::ForwardCut(func::FuncOp function, ArrayRef<Value> roots, bool trains
   if (main)
     addAccumulations(main);
   addStates();
-  problem.secondsPerByte = 1 / machine.link.bytesPerSecond;
+  problem.secondsPerByte =
+      prices.message(1, dist::kPipeAxis).seconds - prices.message(0, dist::kPipeAxis).seconds;
   problem.inFlight = {1};
 }
 
@@ -114,7 +117,7 @@ void ForwardCut::addForward(Block &block, const llvm::DenseSet<Operation *> &for
 void ForwardCut::addOp(Operation *op, const Origin &origin) {
   const unsigned number = ops.size();
   ops.push_back(op);
-  problem.ops.push_back({priceBeforeFusion(op).secondsOn(machine.device), 0});
+  problem.ops.push_back({workSeconds(prices.device(), workBeforeFusion(op)), 0});
   for (unsigned state : origin.states)
     addReader(readers[nn::getArg(function, state).getName().str()], number);
   for (Value operand : op->getOperands()) {
@@ -182,7 +185,7 @@ void ForwardCut::addBackward(Block &block) {
     Origin origin = joinOperands(&op);
     origin.op = findPlace(&op, origin.states);
     if (origin.op >= 0) {
-      problem.ops[origin.op].seconds += priceBeforeFusion(&op).secondsOn(machine.device);
+      problem.ops[origin.op].seconds += workSeconds(prices.device(), workBeforeFusion(&op));
       origin.states.clear();
       origin.readsInput = false;
     }
@@ -197,7 +200,7 @@ void ForwardCut::addAccumulations(dist::MicroOp loop) {
   for (OpOperand &yielded : loop.getBodyBlock().getTerminator()->getOpOperands()) {
     const Origin origin = origins.lookup(yielded.get());
     if (origin.op >= 0 && loop.getResultKind(yielded.getOperandNumber()) == dist::MicroKind::summed)
-      problem.ops[origin.op].seconds += priceAccumulation(yielded.get()).secondsOn(machine.device);
+      problem.ops[origin.op].seconds += workSeconds(prices.device(), workOfSum(yielded.get()));
   }
 }
 

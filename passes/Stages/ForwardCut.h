@@ -4,7 +4,7 @@
 #define DPC_PASSES_STAGES_FORWARDCUT_H
 
 #include "dialects/Dist/IR/Collectives.h"
-#include "planning/Machine.h"
+#include "planning/Prices.h"
 #include "planning/StageCut.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,7 +28,7 @@ public:
   /// `roots` are the results of the function that its forward pass computes. If `trains` is set,
   /// the function has a backward pass, and its ops count as costs of the chunks that will run them.
   ForwardCut(mlir::func::FuncOp function, llvm::ArrayRef<mlir::Value> roots, bool trains,
-             const Machine &machine);
+             const MeshPrices &prices);
 
   /// The ops that a cut assigns, in program order: entry i is op i of the problem.
   llvm::ArrayRef<mlir::Operation *> getOps() const { return ops; }
@@ -61,7 +61,7 @@ private:
 
   mutable mlir::func::FuncOp function;
   const bool trains;
-  const Machine &machine;
+  const MeshPrices &prices;
   std::vector<mlir::Operation *> ops;
   StageCutProblem problem;
   std::map<std::string, std::vector<unsigned>> readers;

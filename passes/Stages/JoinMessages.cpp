@@ -40,8 +40,8 @@ struct JoinMessagesPass : dpc::impl::JoinMessagesBase<JoinMessagesPass> {
     const SmallVector<dist::RankProgram> programs = dist::programsOf(getOperation());
     if (programs.size() < 2)
       return;
-    FailureOr<Machine> machine = dist::getMachine(getOperation());
-    if (failed(machine))
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(getOperation());
+    if (failed(prices))
       return signalPassFailure();
     std::map<int64_t, Message> byNumber;
     // By send: the number of the ops before it, in its block, that wait for other stages.
@@ -66,7 +66,7 @@ struct JoinMessagesPass : dpc::impl::JoinMessagesBase<JoinMessagesPass> {
     using Key = std::tuple<Block *, unsigned, Block *, int64_t, bool, const void *>;
     llvm::MapVector<Key, SmallVector<Message>, std::map<Key, unsigned>> groups;
     for (auto &[number, message] : byNumber)
-      if (message.send && message.recv && isSmall(typeOf(message), *machine))
+      if (message.send && message.recv && isSmall(typeOf(message), *prices))
         groups[{message.send->getBlock(), waitsBefore.lookup(message.send),
                 message.recv->getBlock(), message.recv.getChunk().value_or(-1),
                 message.recv.getBackward(), typeOf(message).getElementType().getAsOpaquePointer()}]
@@ -78,11 +78,10 @@ struct JoinMessagesPass : dpc::impl::JoinMessagesBase<JoinMessagesPass> {
 private:
   /// Whether copying a value into a joined message and out of it takes no longer than a message of
   /// its own takes to start.
-  static bool isSmall(RankedTensorType type, const Machine &machine) {
-    const StringRef axes[] = {dist::kPipeAxis};
+  static bool isSmall(RankedTensorType type, const MeshPrices &prices) {
     const double copied = 2. * double(tensorBytes(type));
-    return 2 * computeSeconds(machine.device, /*flops=*/0, copied) <=
-           machine.linkOver(axes).latencySeconds;
+    return 2 * workSeconds(prices.device(), {/*flops=*/0, copied, KernelClass::copy}) <=
+           prices.message(0, dist::kPipeAxis).seconds;
   }
 
   static void join(SmallVector<Message> messages) {

@@ -58,9 +58,9 @@ PieceKind kindOf(dist::PieceOp piece) {
 class PipelineScheduling {
 public:
   /// `heldBytes` is the pass's option `held-bytes`.
-  PipelineScheduling(ArrayRef<StageLoop> loops, const Machine &machine, ScheduleKind kind,
+  PipelineScheduling(ArrayRef<StageLoop> loops, const MeshPrices &prices, ScheduleKind kind,
                      bool overlap, ArrayRef<int64_t> heldBytes)
-      : loops(loops), machine(machine), overlap(overlap) {
+      : loops(loops), prices(prices), overlap(overlap) {
     problem.kind = kind;
     problem.stages = loops.size();
     for (const StageLoop &each : loops)
@@ -97,13 +97,13 @@ private:
     for (OpOperand &yielded : loop.getBodyBlock().getTerminator()->getOpOperands())
       if (yielded.get().getDefiningOp() == piece &&
           loop.getResultKind(yielded.getOperandNumber()) == dist::MicroKind::summed)
-        seconds += priceAccumulation(yielded.get()).secondsOn(machine.device);
+        seconds += workSeconds(prices.device(), workOfSum(yielded.get()));
     piece.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto collective = dyn_cast<dist::CollectiveOpInterface>(op))
-        seconds += priceCollective(collective, machine).seconds;
+        seconds += priceCollective(collective, prices).seconds;
       if (!isa<KernelOpInterface>(op))
         return WalkResult::advance();
-      seconds += priceKernel(op).secondsOn(machine.device);
+      seconds += kernelSeconds(prices.device(), workOfKernel(op));
       return WalkResult::skip();
     });
     return int64_t(1e9 * seconds);
@@ -208,12 +208,11 @@ private:
           if (from.getChunk() != to.getChunk() && from->isBeforeInBlock(to) &&
               llvm::any_of(from.getResults(), [&](Value value) { return isReadIn(to, value); }))
             addEdge(from, to, 0);
-    const StringRef axes[] = {dist::kPipeAxis};
     for (LoopMessage message : messages) {
       if (!message.maker || !message.reader)
         continue;
       const Price price =
-          priceMessage(tensorBytes(message.send.getInput().getType()), machine.linkOver(axes));
+          prices.message(tensorBytes(message.send.getInput().getType()), dist::kPipeAxis);
       addEdge(message.from->pieces[*message.maker], message.to->pieces[*message.reader],
               price.seconds);
     }
@@ -419,7 +418,7 @@ private:
   };
 
   ArrayRef<StageLoop> loops;
-  const Machine &machine;
+  const MeshPrices &prices;
   const bool overlap;
   PipelineProblem problem;
   /// By chunk of the pipeline: its number in `problem`.
@@ -442,15 +441,15 @@ struct SchedulePipelinePass : dpc::impl::SchedulePipelineBase<SchedulePipelinePa
     }
     if (loops.empty())
       return;
-    FailureOr<Machine> machine = dist::getMachine(getOperation());
+    FailureOr<MeshPrices> prices = dist::getMeshPrices(getOperation());
     std::optional<ScheduleKind> kind = parseSchedule(schedule);
-    if (failed(machine))
+    if (failed(prices))
       return signalPassFailure();
     if (!kind) {
       getOperation().emitError("unknown schedule '") << schedule << "'";
       return signalPassFailure();
     }
-    if (failed(PipelineScheduling(loops, *machine, *kind, overlap, heldBytes).run(getOperation())))
+    if (failed(PipelineScheduling(loops, *prices, *kind, overlap, heldBytes).run(getOperation())))
       signalPassFailure();
   }
 };

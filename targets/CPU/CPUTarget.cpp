@@ -63,9 +63,14 @@ public:
     return processors;
   }
 
-  // The rates are those of one core. The link is shared memory.
-  Device getDevice(StringRef) const override { return {1e11, 2e10}; }
-  Link getLink() const override { return {3e9, 5e-6}; }
+  // The rates are those of one core.
+  Topology getTopology(StringRef) const override {
+    Device device;
+    device.memoryBytesPerSecond = 2e10;
+    device.flopsPerSecond = {/*f64=*/5e10, /*f32=*/1e11, /*tf32=*/0, /*bf16=*/1e11, /*f16=*/1e11};
+    return makeFlatTopology("shared memory", device, /*bytesPerSecond=*/3e9,
+                            /*startSeconds=*/5e-6);
+  }
 
   FunctionForm getFunctionForm() const override { return FunctionForm::hostCode; }
 

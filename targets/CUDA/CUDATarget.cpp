@@ -28,10 +28,16 @@ public:
     return processors;
   }
 
-  // The rates are those of an H100 or H200 in f32 without tensor cores. The link is
-  // NVLink.
-  Device getDevice(StringRef) const override { return {5e13, 3e12}; }
-  Link getLink() const override { return {3e11, 1e-5}; }
+  // The rates are those of an H100 or H200; f32 has no tensor cores. The connection is NVLink.
+  Topology getTopology(StringRef) const override {
+    Device device;
+    device.memoryBytesPerSecond = 3e12;
+    device.flopsPerSecond = {/*f64=*/3e13, /*f32=*/5e13, /*tf32=*/2.5e14, /*bf16=*/5e14,
+                             /*f16=*/5e14};
+    device.launchSeconds = 3e-6;
+    return makeFlatTopology("NVLink", device, /*bytesPerSecond=*/3e11, /*startSeconds=*/1e-5);
+  }
+  Transport getTransport() const override { return Transport::nccl; }
 
   // On a device, storing and loading an element takes as long as many operations.
   ElementCosts getElementCosts() const override {

@@ -95,10 +95,14 @@ public:
     return processors;
   }
 
-  // The rates are those of one core that computes one element at a time. The link
-  // is shared memory.
-  Device getDevice(StringRef) const override { return {2e9, 5e9}; }
-  Link getLink() const override { return {5e9, 5e-6}; }
+  // The rates are those of one core that computes one element at a time.
+  Topology getTopology(StringRef) const override {
+    Device device;
+    device.memoryBytesPerSecond = 5e9;
+    device.flopsPerSecond = {/*f64=*/2e9, /*f32=*/2e9, /*tf32=*/0, /*bf16=*/2e9, /*f16=*/2e9};
+    return makeFlatTopology("shared memory", device, /*bytesPerSecond=*/5e9,
+                            /*startSeconds=*/5e-6);
+  }
 
   // Kernels are host code, but functions are tables of launches, so that only the
   // queue accesses the memory.

@@ -100,40 +100,30 @@ def Dist_StorageAttr : AttrDef<Dist_Dialect, "Storage"> {
   let assemblyFormat = "`<` $name ` ` `[` $members `]` (`over` ` ` `[` $axes^ `]`)? `>`";
 }
 
-def Dist_LinkAttr : AttrDef<Dist_Dialect, "Link"> {
-  let mnemonic = "link";
-  let summary = "The connection of a device to the other devices of its group (dpc::Link)";
-  let description = [{
-    `bytesPerUs` is the number of bytes that the link transfers in a microsecond, and `latencyNs`
-    is its latency in nanoseconds. `#dist.machine` has one or more links.
-  }];
-  let parameters = (ins "int64_t":$bytesPerUs, "int64_t":$latencyNs);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
 def Dist_MachineAttr : AttrDef<Dist_Dialect, "Machine"> {
   let mnemonic = "machine";
   let summary = "The machine that a program is planned for (dpc::Machine)";
   let description = [{
     An attribute of the module. `target` names the kind of device that runs the kernels, e.g.
-    `cpu`, and `processor` names the type of its processor. In one microsecond, a device computes
-    `flopsPerUs` floating-point operations, and moves `memoryBytesPerUs` bytes to or from its
-    memory. `link` connects the devices of a group, unless the group lies along an axis with its
-    own link in `axisLinks`.
+    `cpu`, and `processor` names the type of its processor. `transport` says which algorithms
+    collectives have: `wires`, or `nccl`. `topology` is the object of a topology file: the rates of
+    a device, and the levels of connections between devices.
 
     `dpc-describe-machine` sets the attribute. All passes that estimate times read it.
 
     ```mlir
-    #machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000,
-                             link = <bytesPerUs = 5000, latencyNs = 5000>,
-                             axisLinks = {data = #dist.link<bytesPerUs = 1000, latencyNs = 20000>}>
+    #machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {
+      name = "two hosts", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10},
+      levels = [{name = "host", size = 4, GB_per_s = 5, start_us = 5},
+                {name = "network", size = 2, GB_per_s = 1, start_us = 20} ]}>
     ```
+
+    Constraints:
+
+    * (C1) `topology` passes Topology::check().
   }];
   let parameters = (ins "::mlir::StringAttr":$target, "::mlir::StringAttr":$processor,
-                        "int64_t":$flopsPerUs, "int64_t":$memoryBytesPerUs,
-                        "::dpc::dist::LinkAttr":$link,
-                        OptionalParameter<"::mlir::DictionaryAttr">:$axisLinks);
+                        "::mlir::StringAttr":$transport, "::mlir::DictionaryAttr":$topology);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -2,38 +2,80 @@
 
 #include "dialects/Dist/IR/MachineAttr.h"
 
-#include <cmath>
+#include "dialects/Dist/IR/Collectives.h"
+#include "planning/TopologyFile.h"
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-// The attribute holds integers: work per microsecond, and times in nanoseconds.
-// dpc::Machine counts in seconds.
-constexpr double kPerSecond = 1e6, kNanoseconds = 1e9;
+namespace json = llvm::json;
 
-static Link linkOf(LinkAttr attr) {
-  return {attr.getBytesPerUs() * kPerSecond, attr.getLatencyNs() / kNanoseconds};
+//===----------------------------------------------------------------------===//
+// The object of a topology file as a dictionary
+//===----------------------------------------------------------------------===//
+
+static Attribute attributeOf(Builder &builder, const json::Value &value) {
+  if (std::optional<bool> truth = value.getAsBoolean())
+    return builder.getBoolAttr(*truth);
+  if (std::optional<int64_t> number = value.getAsInteger())
+    return builder.getI64IntegerAttr(*number);
+  if (std::optional<double> number = value.getAsNumber())
+    return builder.getF64FloatAttr(*number);
+  if (std::optional<StringRef> text = value.getAsString())
+    return builder.getStringAttr(*text);
+  if (const json::Array *array = value.getAsArray()) {
+    SmallVector<Attribute> list;
+    for (const json::Value &each : *array)
+      list.push_back(attributeOf(builder, each));
+    return builder.getArrayAttr(list);
+  }
+  SmallVector<NamedAttribute> entries;
+  for (const auto &[key, each] : *value.getAsObject())
+    entries.push_back(builder.getNamedAttr(key.str(), attributeOf(builder, each)));
+  return builder.getDictionaryAttr(entries);
 }
 
-static LinkAttr attrOf(MLIRContext *context, const Link &link) {
-  return LinkAttr::get(context, std::llround(link.bytesPerSecond / kPerSecond),
-                       std::llround(link.latencySeconds * kNanoseconds));
+/// Attributes that no topology has become null, which the reader of topologies refuses.
+static json::Value jsonOf(Attribute attribute) {
+  if (auto truth = dyn_cast<BoolAttr>(attribute))
+    return truth.getValue();
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return number.getValue().trySExtValue().value_or(0);
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getValueAsDouble();
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return text.getValue();
+  if (auto list = dyn_cast<ArrayAttr>(attribute)) {
+    json::Array array;
+    for (Attribute each : list)
+      array.push_back(jsonOf(each));
+    return array;
+  }
+  if (auto entries = dyn_cast<DictionaryAttr>(attribute)) {
+    json::Object object;
+    for (NamedAttribute each : entries)
+      object[each.getName().getValue()] = jsonOf(each.getValue());
+    return object;
+  }
+  return nullptr;
 }
+
+//===----------------------------------------------------------------------===//
+// #dist.machine
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kNccl = "nccl", kWires = "wires";
 
 void dist::setMachine(ModuleOp module, const Machine &machine) {
-  MLIRContext *context = module.getContext();
-  const Device &device = machine.device;
-  SmallVector<NamedAttribute> links;
-  for (const auto &[axis, link] : machine.axisLinks)
-    links.push_back({StringAttr::get(context, axis), attrOf(context, link)});
-  module->setAttr(DistDialect::kMachineAttrName,
-                  MachineAttr::get(context, StringAttr::get(context, machine.target),
-                                   StringAttr::get(context, machine.processor),
-                                   std::llround(device.flopsPerSecond / kPerSecond),
-                                   std::llround(device.memoryBytesPerSecond / kPerSecond),
-                                   attrOf(context, machine.link),
-                                   links.empty() ? nullptr : DictionaryAttr::get(context, links)));
+  Builder builder(module.getContext());
+  auto topology = cast<DictionaryAttr>(attributeOf(builder, toJson(machine.topology)));
+  module->setAttr(
+      DistDialect::kMachineAttrName,
+      MachineAttr::get(module.getContext(), builder.getStringAttr(machine.target),
+                       builder.getStringAttr(machine.processor),
+                       builder.getStringAttr(machine.transport == Transport::nccl ? kNccl : kWires),
+                       topology));
 }
 
 FailureOr<Machine> dist::getMachine(Operation *op) {
@@ -47,33 +89,33 @@ FailureOr<Machine> dist::getMachine(Operation *op) {
   Machine machine;
   machine.target = attr.getTarget().str();
   machine.processor = attr.getProcessor().str();
-  machine.device = {attr.getFlopsPerUs() * kPerSecond, attr.getMemoryBytesPerUs() * kPerSecond};
-  machine.link = linkOf(attr.getLink());
-  if (DictionaryAttr links = attr.getAxisLinks())
-    for (NamedAttribute entry : links)
-      machine.axisLinks.push_back(
-          {entry.getName().str(), linkOf(cast<LinkAttr>(entry.getValue()))});
+  machine.transport = attr.getTransport() == kNccl ? Transport::nccl : Transport::wires;
+  machine.topology = llvm::cantFail(topologyFrom(jsonOf(attr.getTopology())));
   return machine;
 }
 
-LogicalResult LinkAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t bytesPerUs,
-                               int64_t latencyNs) {
-  if (bytesPerUs < 1 || latencyNs < 0)
-    return emitError() << "a link of " << bytesPerUs << " bytes a microsecond and " << latencyNs
-                       << " ns of latency";
-  return success();
+FailureOr<MeshPrices> dist::getMeshPrices(Operation *op) {
+  FailureOr<Machine> machine = getMachine(op);
+  if (failed(machine))
+    return failure();
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  const MeshShape mesh = getMeshShape(module);
+  if (const int64_t devices = machine->topology.countDevices(); mesh.worldSize() > devices)
+    return module.emitError("the mesh has ")
+           << mesh.worldSize() << " ranks, and the machine '" << machine->topology.name << "' "
+           << devices << " devices";
+  return getMeshPrices(*machine, mesh);
 }
 
 LogicalResult MachineAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
-                                  StringAttr, int64_t flopsPerUs, int64_t memoryBytesPerUs,
-                                  LinkAttr, DictionaryAttr axisLinks) {
-  if (flopsPerUs < 1 || memoryBytesPerUs < 1)
-    return emitError() << "a device of " << flopsPerUs << " flops and " << memoryBytesPerUs
-                       << " bytes a microsecond";
-  if (axisLinks)
-    for (NamedAttribute entry : axisLinks)
-      if (!llvm::isa<LinkAttr>(entry.getValue()))
-        return emitError() << "axis " << entry.getName() << " has " << entry.getValue()
-                           << " in place of a link";
+                                  StringAttr, StringAttr transport, DictionaryAttr topology) {
+  if (transport != kNccl && transport != kWires)
+    return emitError() << "a machine: the transport '" << transport.getValue()
+                       << "' is neither wires nor nccl";
+  llvm::Expected<Topology> known = topologyFrom(jsonOf(topology));
+  if (!known)
+    return emitError() << "a machine: " << llvm::toString(known.takeError());
   return success();
 }

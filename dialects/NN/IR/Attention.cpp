@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Attention.h"
 
 #include "dialects/NN/IR/SumTypes.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -189,11 +190,13 @@ AttentionShape AttentionGradOp::getAttentionShape() {
 // Cost and sharding
 //===----------------------------------------------------------------------===//
 
+KernelClass AttentionOp::getKernelClass() { return KernelClass::attention; }
 int64_t AttentionOp::getFlops() {
   AttentionShape shape = getAttentionShape();
   return shape.visiblePairs() * (2 * (shape.depth + shape.valueDepth) + 6);
 }
 
+KernelClass AttentionGradOp::getKernelClass() { return KernelClass::attention; }
 int64_t AttentionGradOp::getFlops() {
   AttentionShape shape = getAttentionShape();
   return shape.visiblePairs() * (6 * shape.depth + 4 * shape.valueDepth + 6);

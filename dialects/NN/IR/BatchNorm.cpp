@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Conversions.h"
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Normalization.h"
+#include "planning/KernelClass.h"
 
 #include <cmath>
 
@@ -27,6 +28,7 @@ LogicalResult BatchNormOp::verify() {
   return success();
 }
 
+KernelClass BatchNormOp::getKernelClass() { return KernelClass::normalization; }
 int64_t BatchNormOp::getFlops() { return 9 * typeOf(getInput()).getNumElements(); }
 
 /// The factor that turns a population variance over `count` values into the variance

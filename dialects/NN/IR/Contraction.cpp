@@ -6,6 +6,7 @@
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Shape.h"
 #include "dialects/NN/IR/SumTypes.h"
+#include "planning/KernelClass.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -117,6 +118,7 @@ bool DotOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange results) {
   return areCompatibleSums(inferred, results);
 }
 
+KernelClass DotOp::getKernelClass() { return KernelClass::product; }
 int64_t DotOp::getFlops() {
   int64_t flops = 2 * typeOf(getResult()).getNumElements();
   for (int64_t d : getLhsContract())

@@ -8,6 +8,7 @@
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/SumTypes.h"
+#include "planning/KernelClass.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -133,8 +134,11 @@ template <typename Op> static LogicalResult verifyGradient(Op op) {
 LogicalResult ConvInputGradOp::verify() { return verifyGradient(*this); }
 LogicalResult ConvWeightGradOp::verify() { return verifyGradient(*this); }
 
+KernelClass ConvOp::getKernelClass() { return KernelClass::convolution; }
 int64_t ConvOp::getFlops() { return getConvolution().getFlops(); }
+KernelClass ConvInputGradOp::getKernelClass() { return KernelClass::convolution; }
 int64_t ConvInputGradOp::getFlops() { return getConvolution().getFlops(); }
+KernelClass ConvWeightGradOp::getKernelClass() { return KernelClass::convolution; }
 int64_t ConvWeightGradOp::getFlops() { return getConvolution().getFlops(); }
 
 //===----------------------------------------------------------------------===//

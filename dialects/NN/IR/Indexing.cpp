@@ -3,6 +3,7 @@
 // IndexingInterp.cpp, and their gradients are in IndexingVjp.cpp.
 
 #include "dialects/NN/IR/Indexing.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -81,6 +82,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
+KernelClass GatherOp::getKernelClass() { return KernelClass::indexing; }
 int64_t GatherOp::getBytes() { return gatherBytes(getIndices(), getResult()); }
 
 ShardingRule GatherOp::getShardingRule() {
@@ -114,6 +116,7 @@ LogicalResult ScatterAddOp::verify() {
   return success();
 }
 
+KernelClass ScatterAddOp::getKernelClass() { return KernelClass::indexing; }
 int64_t ScatterAddOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterAddOp::getShardingRule() {
@@ -189,6 +192,7 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   return success();
 }
 
+KernelClass GatherElementsOp::getKernelClass() { return KernelClass::indexing; }
 int64_t GatherElementsOp::getBytes() { return gatherBytes(getIndices(), getResult()); }
 
 ShardingRule GatherElementsOp::getShardingRule() {
@@ -213,6 +217,7 @@ LogicalResult ScatterElementsOp::verify() {
   return success();
 }
 
+KernelClass ScatterElementsOp::getKernelClass() { return KernelClass::indexing; }
 int64_t ScatterElementsOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterElementsOp::getShardingRule() {
@@ -288,6 +293,7 @@ LogicalResult GatherNDOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
+KernelClass GatherNDOp::getKernelClass() { return KernelClass::indexing; }
 int64_t GatherNDOp::getBytes() { return gatherBytes(getIndices(), getResult()); }
 
 ShardingRule GatherNDOp::getShardingRule() {
@@ -313,6 +319,7 @@ LogicalResult ScatterNDOp::verify() {
   return success();
 }
 
+KernelClass ScatterNDOp::getKernelClass() { return KernelClass::indexing; }
 int64_t ScatterNDOp::getFlops() { return typeOf(getUpdates()).getNumElements(); }
 
 ShardingRule ScatterNDOp::getShardingRule() {
@@ -349,6 +356,7 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   return success();
 }
 
+KernelClass TopKOp::getKernelClass() { return KernelClass::indexing; }
 int64_t TopKOp::getFlops() { return typeOf(getInput()).getNumElements(); }
 
 ShardingRule TopKOp::getShardingRule() {

@@ -11,7 +11,7 @@ class NN_IndexingOp<string mnemonic, list<Trait> traits = []>
         Pure, NN_Interpretable, NN_Shardable, NN_Differentiable], traits)>;
 
 /// The costs of a gather: it reads as many bytes of the table as it writes to the result.
-def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes"]>;
+def NN_Gathers : DeclareOpInterfaceMethods<CostOpInterface, ["getBytes", "getKernelClass"]>;
 
 def NN_GatherOp : NN_IndexingOp<"gather",
     [NN_Gathers, PrecisionOpInterface, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {

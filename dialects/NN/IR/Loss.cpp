@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Loss.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -50,6 +51,7 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   return success();
 }
 
+KernelClass CrossEntropyOp::getKernelClass() { return KernelClass::normalization; }
 int64_t CrossEntropyOp::getFlops() { return 5 * typeOf(getLogits()).getNumElements(); }
 
 ShardingRule CrossEntropyOp::getShardingRule() {

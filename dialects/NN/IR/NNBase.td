@@ -38,9 +38,9 @@ def NN_Fusable : DeclareOpInterfaceMethods<FusableOpInterface>;
 def NN_TrainingMode : DeclareOpInterfaceMethods<TrainingModeOpInterface>;
 /// The costs of an op that only moves data: the default bytes and no operations.
 def NN_Moves : DeclareOpInterfaceMethods<CostOpInterface>;
-/// The costs of an op that computes: the default bytes, and operations that the
-/// op itself counts.
-def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
+/// The costs of an op that computes: the default bytes, operations that the op itself counts, and
+/// its class.
+def NN_Computes : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops", "getKernelClass"]>;
 
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NN_Dialect, mnemonic, traits>;

@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Normalization.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -76,6 +77,7 @@ LogicalResult SoftmaxOp::verify() { // softmax_c1
   return verifyRow(*this, getDimension(), typeOf(getInput()).getRank());
 }
 
+KernelClass SoftmaxOp::getKernelClass() { return KernelClass::normalization; }
 int64_t SoftmaxOp::getFlops() { return 5 * typeOf(getInput()).getNumElements(); }
 
 ShardingRule SoftmaxOp::getShardingRule() { return rowShardingRule(*this, getDimension()); }
@@ -115,6 +117,7 @@ LogicalResult LogSoftmaxOp::verify() { // log_softmax_c1
   return verifyRow(*this, getDimension(), typeOf(getInput()).getRank());
 }
 
+KernelClass LogSoftmaxOp::getKernelClass() { return KernelClass::normalization; }
 int64_t LogSoftmaxOp::getFlops() { return 5 * typeOf(getInput()).getNumElements(); }
 
 ShardingRule LogSoftmaxOp::getShardingRule() { return rowShardingRule(*this, getDimension()); }
@@ -187,6 +190,7 @@ int64_t NormalizeOp::getReducedCount() {
   return count;
 }
 
+KernelClass NormalizeOp::getKernelClass() { return KernelClass::normalization; }
 int64_t NormalizeOp::getFlops() { return 7 * typeOf(getInput()).getNumElements(); }
 
 ShardingRule NormalizeOp::getShardingRule() {

@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Pooling.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "planning/KernelClass.h"
 
 #include <cmath>
 #include <limits>
@@ -92,9 +93,13 @@ static int64_t poolingFlops(Value pooled, const Window &window) {
   return typeOf(pooled).getNumElements() * window.getTaps();
 }
 
+KernelClass MaxPoolOp::getKernelClass() { return KernelClass::reduction; }
 int64_t MaxPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
+KernelClass MaxPoolGradOp::getKernelClass() { return KernelClass::reduction; }
 int64_t MaxPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
+KernelClass SumPoolOp::getKernelClass() { return KernelClass::reduction; }
 int64_t SumPoolOp::getFlops() { return poolingFlops(getResult(), getWindow()); }
+KernelClass SumPoolGradOp::getKernelClass() { return KernelClass::reduction; }
 int64_t SumPoolGradOp::getFlops() { return poolingFlops(getGrad(), getWindow()); }
 
 namespace {

@@ -2,6 +2,7 @@
 // nn.update and nn.kernel.
 
 #include "dialects/NN/IR/Program.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -114,6 +115,7 @@ LogicalResult UpdateOp::verify() {
   return success();
 }
 
+KernelClass UpdateOp::getKernelClass() { return KernelClass::update; }
 int64_t UpdateOp::getFlops() {
   int64_t ops = llvm::range_size(getBodyBlock().without_terminator());
   return getNumResults() ? ops * typeOf(getResult(0)).getNumElements() : 0;

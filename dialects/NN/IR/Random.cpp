@@ -5,6 +5,7 @@
 
 #include "dialects/NN/IR/Expressions.h"
 #include "dialects/NN/IR/Philox.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -33,6 +34,7 @@ LogicalResult RandomUniformOp::verify() {
 }
 
 // Philox has ten rounds of four multiplications and four exclusive ors.
+KernelClass RandomUniformOp::getKernelClass() { return KernelClass::random; }
 int64_t RandomUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 ShardingRule RandomUniformOp::getShardingRule() {
@@ -83,6 +85,7 @@ static void noteMean(Operation *draw) {
     draw->emitRemark("evaluation takes the mean of what is drawn here");
 }
 
+KernelClass DrawUniformOp::getKernelClass() { return KernelClass::random; }
 int64_t DrawUniformOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 SmallVector<Value> DrawUniformOp::buildTraining(OpBuilder &builder,
@@ -98,6 +101,7 @@ SmallVector<Value> DrawUniformOp::buildInference(OpBuilder &builder) {
   return {Expressions{builder, getLoc()}.splat(getType(), 0.5)};
 }
 
+KernelClass DrawNormalOp::getKernelClass() { return KernelClass::random; }
 int64_t DrawNormalOp::getFlops() { return 200 * typeOf(getResult()).getNumElements(); }
 
 SmallVector<Value> DrawNormalOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {
@@ -129,6 +133,7 @@ LogicalResult DropoutOp::verify() {
   return success();
 }
 
+KernelClass DropoutOp::getKernelClass() { return KernelClass::random; }
 int64_t DropoutOp::getFlops() { return 80 * typeOf(getResult()).getNumElements(); }
 
 SmallVector<Value> DropoutOp::buildTraining(OpBuilder &builder, const TrainingContext &context) {

@@ -4,6 +4,7 @@
 #include "dialects/NN/IR/Reduction.h"
 
 #include "dialects/NN/IR/Expressions.h"
+#include "planning/KernelClass.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -68,6 +69,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
+KernelClass ReduceOp::getKernelClass() { return KernelClass::reduction; }
 int64_t ReduceOp::getFlops() { return typeOf(getInput()).getNumElements(); }
 
 FusionKind ReduceOp::getFusionKind() { return FusionKind::reduction; }
@@ -335,6 +337,7 @@ LogicalResult CumSumOp::verify() {
   return success();
 }
 
+KernelClass CumSumOp::getKernelClass() { return KernelClass::reduction; }
 int64_t CumSumOp::getFlops() { return typeOf(getInput()).getNumElements(); }
 
 ShardingRule CumSumOp::getShardingRule() {

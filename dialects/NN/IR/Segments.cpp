@@ -1,6 +1,7 @@
 // Verifiers, costs and interpreter rules of nn.segment_sum and nn.segment_fill.
 
 #include "dialects/NN/IR/Segments.h"
+#include "planning/KernelClass.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -46,6 +47,7 @@ LogicalResult SegmentSumOp::verify() {
   return verifyValues(*this, getInput(), getResult(), getBegins()); // segment_sum_c1
 }
 
+KernelClass SegmentSumOp::getKernelClass() { return KernelClass::reduction; }
 int64_t SegmentSumOp::getFlops() { return typeOf(getInput()).getNumElements(); }
 
 LogicalResult SegmentSumOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,
@@ -63,6 +65,7 @@ LogicalResult SegmentFillOp::verify() {
   return verifyValues(*this, getResult(), getInput(), getBegins()); // segment_fill_c1
 }
 
+KernelClass SegmentFillOp::getKernelClass() { return KernelClass::copy; }
 int64_t SegmentFillOp::getFlops() { return 0; }
 
 LogicalResult SegmentFillOp::interpret(InterpreterContext &, ArrayRef<const HostTensor *> in,

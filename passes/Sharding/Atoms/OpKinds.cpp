@@ -72,8 +72,8 @@ static std::string formOf(const OpLoops &op) {
 static std::string kindOf(const OpLoops &op, StringRef form) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << op.op->getOperandTypes() << op.op->getResultTypes() << op.price.flops << '/'
-     << op.price.bytes << '|' << form;
+  os << op.op->getOperandTypes() << op.op->getResultTypes() << op.work.flops << '/' << op.work.bytes
+     << '|' << form;
   return text;
 }
 

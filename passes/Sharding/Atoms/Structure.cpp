@@ -58,7 +58,7 @@ public:
       OpLoops loops;
       loops.op = &op;
       loops.rule = shardable.getShardingRule();
-      loops.price = priceBeforeFusion(&op);
+      loops.work = workBeforeFusion(&op);
       firstLoop.push_back(structures.size());
       for (const ShardingRule::Loop &loop : loops.rule.loops)
         structures.push_back(DimStructure{{std::max<int64_t>(loop.size, 1)}});

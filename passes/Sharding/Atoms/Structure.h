@@ -47,7 +47,7 @@ struct OpLoops {
   /// Ops of one form agree in the same facts, except for types and costs.
   unsigned form = 0;
   /// The cost of the op if nothing is cut.
-  OpPrice price;
+  Work work;
 
   bool isBroken(unsigned value, unsigned dim) const;
   bool isUncut(unsigned loop) const { return llvm::is_contained(uncut, loop); }

@@ -191,11 +191,12 @@ private:
 } // namespace
 
 llvm::Expected<NearestPlan> dpc::planFromNearest(ArrayRef<Layout> sources, const Layout &to,
-                                                 const MeshShape &mesh, const Machine &machine,
+                                                 const MeshShape &mesh,
+                                                 const MeshPrices &meshPrices,
                                                  int64_t elementBytes) {
   std::optional<NearestPlan> best;
   for (auto [index, source] : llvm::enumerate(sources)) {
-    ReshardProblem problem{source, to, mesh, machine, elementBytes};
+    ReshardProblem problem{source, to, mesh, meshPrices, elementBytes};
     llvm::Expected<ReshardPlan> plan = planReshard(problem);
     llvm::Error error = plan ? plan->verify(problem) : plan.takeError();
     if (error && !best)
@@ -211,13 +212,13 @@ llvm::Expected<NearestPlan> dpc::planFromNearest(ArrayRef<Layout> sources, const
 }
 
 FailureOr<Value> dpc::lowerReshard(PartitionContext &context, Operation *op, FlatSymbolRefAttr mesh,
-                                   const Machine &machine, ArrayRef<LocalTensor> sources,
+                                   const MeshPrices &meshPrices, ArrayRef<LocalTensor> sources,
                                    const Layout &to) {
   std::vector<Layout> layouts;
   for (const LocalTensor &source : sources)
     layouts.push_back(source.layout);
   llvm::Expected<NearestPlan> best =
-      planFromNearest(layouts, to, context.mesh, machine,
+      planFromNearest(layouts, to, context.mesh, meshPrices,
                       tensorBytes(withShape(typeOf(sources.front().value), {})));
   if (!best)
     return op->emitOpError("reshard: ") << llvm::toString(best.takeError()), failure();

@@ -4,7 +4,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/Partition/Partition.h"
 #include "passes/Sharding/Reshards/ReshardPlan.h"
-#include "planning/Machine.h"
+#include "planning/Prices.h"
 
 namespace dpc {
 
@@ -26,7 +26,7 @@ struct NearestPlan {
 /// in the list wins. Fails if there is no plan from the first source.
 llvm::Expected<NearestPlan> planFromNearest(llvm::ArrayRef<dist::Layout> sources,
                                             const dist::Layout &to, const dist::MeshShape &mesh,
-                                            const Machine &machine, int64_t elementBytes);
+                                            const MeshPrices &meshPrices, int64_t elementBytes);
 
 /// Builds the shard of a tensor under layout `to`. The device has the tensor in several layouts,
 /// `sources`; the first one is the layout in which the tensor was made. Emits the steps of the plan
@@ -34,7 +34,8 @@ llvm::Expected<NearestPlan> planFromNearest(llvm::ArrayRef<dist::Layout> sources
 /// Collectives are over the mesh named `mesh`, which is the mesh of `context`. Fails with an error
 /// on `op` if there is no sound plan.
 mlir::FailureOr<mlir::Value> lowerReshard(PartitionContext &context, mlir::Operation *op,
-                                          mlir::FlatSymbolRefAttr mesh, const Machine &machine,
+                                          mlir::FlatSymbolRefAttr mesh,
+                                          const MeshPrices &meshPrices,
                                           llvm::ArrayRef<LocalTensor> sources,
                                           const dist::Layout &to);
 

@@ -183,14 +183,14 @@ private:
         {map.lookup(op.getInput()), ownLayout(op.getFrom().getLayout())}};
     for (ReshardOp other : schedule->madeBefore(op))
       sources.push_back({map.lookup(other.getResult()), ownLayout(other.getTo().getLayout())});
-    if (!machine) {
-      FailureOr<Machine> found = getMachine(op);
+    if (!meshPrices) {
+      FailureOr<MeshPrices> found = getMeshPrices(op);
       if (failed(found))
         return failure();
-      machine = std::move(*found);
+      meshPrices = std::move(*found);
     }
-    FailureOr<Value> local =
-        lowerReshard(context, op, meshName, *machine, sources, ownLayout(op.getTo().getLayout()));
+    FailureOr<Value> local = lowerReshard(context, op, meshName, *meshPrices, sources,
+                                          ownLayout(op.getTo().getLayout()));
     if (failed(local))
       return failure();
     map[op.getResult()] = *local;
@@ -360,8 +360,8 @@ private:
   const FlatSymbolRefAttr meshName;
   MicrobatchAxis micro;
   OpBuilder builder;
-  /// The machine of the module, read when the first reshard needs it.
-  std::optional<Machine> machine;
+  /// The prices on the mesh of the module, read when the first reshard needs it.
+  std::optional<MeshPrices> meshPrices;
   /// Which ops run in loops. Computed after all layouts are known.
   std::optional<LoopSchedule> schedule;
   // These maps are looked up by key only, so their order cannot affect the program.

@@ -44,7 +44,7 @@ struct ReshardStep {
 struct ReshardProblem {
   dist::Layout from, to;
   const dist::MeshShape &mesh;
-  const Machine &machine;
+  const MeshPrices &meshPrices;
   int64_t elementBytes;
 
   /// Checks that the problem is sound: the layouts have one shape and fit the mesh, and `to` is

@@ -21,7 +21,7 @@ const Price &ReshardPrices::getCost(unsigned from, unsigned to, int64_t bytes) {
   for (int64_t extent : layouts[from].shape())
     elements *= extent;
   const int64_t elementBytes = std::max<int64_t>(1, bytes / std::max<int64_t>(1, elements));
-  auto plan = planReshard({layouts[from], layouts[to], mesh, machine, elementBytes});
+  auto plan = planReshard({layouts[from], layouts[to], mesh, meshPrices, elementBytes});
   if (plan)
     return entry->second = {plan->seconds, plan->bytes};
   llvm::consumeError(plan.takeError());

@@ -8,12 +8,12 @@
 
 namespace dpc {
 
-/// The costs of reshards on one mesh and machine, which must outlive the object. Each reshard is
+/// The costs of reshards on one mesh. It and its prices must outlive the object. Each reshard is
 /// planned once.
 class ReshardPrices {
 public:
-  ReshardPrices(const dist::MeshShape &mesh, const Machine &machine)
-      : layouts(mesh), mesh(mesh), machine(machine) {}
+  ReshardPrices(const dist::MeshShape &mesh, const MeshPrices &meshPrices)
+      : layouts(mesh), mesh(mesh), meshPrices(meshPrices) {}
 
   /// The modelled time, and the bytes that a device sends, to reshard a tensor of `bytes` from one
   /// layout to another. Both are 0 if the layouts are the same, and infinite if there is no plan.
@@ -30,7 +30,7 @@ private:
   };
 
   const dist::MeshShape &mesh;
-  const Machine &machine;
+  const MeshPrices &meshPrices;
   // This map is looked up by key only, so its order cannot affect the program. References to its
   // values stay valid.
   std::unordered_map<Question, Price, Hash> known;

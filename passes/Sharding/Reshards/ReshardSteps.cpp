@@ -191,7 +191,9 @@ Price dpc::costOf(const Layout &before, const ReshardStep &step, const ReshardPr
   const int64_t members = membersOf(step.axes, problem.mesh);
   const double in = shardBytes(before, problem.mesh, problem.elementBytes),
                out = shardBytes(step.after, problem.mesh, problem.elementBytes);
-  auto copySeconds = [&](double bytes) { return reorderSeconds(problem.machine.device, bytes); };
+  auto copySeconds = [&](double bytes) {
+    return reorderSeconds(problem.meshPrices.device(), bytes);
+  };
   if (step.kind == ReshardKind::slice)
     return {copySeconds(out), 0};
   std::vector<ReshardPiece> pieces = piecesOf(before, step, problem.mesh);
@@ -215,7 +217,8 @@ Price dpc::costOf(const Layout &before, const ReshardStep &step, const ReshardPr
     for (const ReshardPiece &piece : pieces)
       bytes *= piece.exchanged();
   }
-  Price cost = priceCollective(kind, bytes, members, problem.machine.linkOver(step.axes));
+  const llvm::SmallVector<llvm::StringRef> axes(step.axes.begin(), step.axes.end());
+  Price cost = problem.meshPrices.collective(kind, bytes, axes);
   const bool gathers = step.kind == ReshardKind::allGather || step.kind == ReshardKind::allToAll;
   const bool cuts = step.kind == ReshardKind::reduceScatter || step.kind == ReshardKind::allToAll;
   if (gathers && movesElements(pieces, step, /*gathers=*/true, problem.mesh))

@@ -37,11 +37,13 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
   using AssignLayoutsBase::AssignLayoutsBase;
 
   void runOnOperation() override {
-    FailureOr<Machine> machine = getMachine(getOperation());
     MeshShape mesh;
-    if (failed(machine) || failed(readMesh(mesh)))
+    if (failed(readMesh(mesh)))
       return signalPassFailure();
     writeMesh(mesh);
+    FailureOr<MeshPrices> meshPrices = getMeshPrices(getOperation());
+    if (failed(meshPrices))
+      return signalPassFailure();
     KnownLayouts known(mesh);
     LayoutWishes wishes;
     wishes.batchAxes = batchAxes;
@@ -52,7 +54,7 @@ struct AssignLayoutsPass : dpc::impl::AssignLayoutsBase<AssignLayoutsPass> {
     for (StringRef name : {"step", "eval", "infer"})
       if (auto function = getOperation().lookupSymbol<func::FuncOp>(name)) {
         if (failed(known.addGiven(function)) ||
-            failed(assign(function, mesh, *machine, wishes, known)))
+            failed(assign(function, mesh, *meshPrices, wishes, known)))
           return signalPassFailure();
         wishes.stateIsKnown = true;
       }
@@ -93,7 +95,7 @@ private:
                            sequential.empty() ? ArrayAttr() : builder.getStrArrayAttr(sequential));
   }
 
-  LogicalResult assign(func::FuncOp function, const MeshShape &mesh, const Machine &machine,
+  LogicalResult assign(func::FuncOp function, const MeshShape &mesh, const MeshPrices &meshPrices,
                        const LayoutWishes &wishes, KnownLayouts &known) {
     const bool hasMicrobatches = llvm::any_of(
         mesh.axes, [](const MeshAxis &axis) { return axis.sequential && axis.size > 1; });
@@ -112,7 +114,7 @@ private:
       if (*isNew)
         continue;
       boundary.keepWhole(*program);
-      PlacementCache cache(mesh, machine,
+      PlacementCache cache(mesh, meshPrices,
                            wishes.splitAtoms ? wishes.autoAxes : ArrayRef<std::string>());
       LayoutPlanner planner(boundary, *program, mesh, cache, wishes);
       if (failed(planner.search()))

@@ -25,10 +25,10 @@ namespace {
 
 class OpPlacer {
 public:
-  OpPlacer(const OpSituation &situation, const MeshShape &mesh, const Machine &machine,
+  OpPlacer(const OpSituation &situation, const MeshShape &mesh, const MeshPrices &meshPrices,
            ReshardPrices &prices)
       : situation(situation), op(situation.op), cutter(situation, mesh), mesh(mesh),
-        machine(machine), prices(prices) {}
+        meshPrices(meshPrices), prices(prices) {}
 
   OpPlacement run();
 
@@ -59,7 +59,7 @@ private:
   const OpLoops &op;
   const LoopCutter cutter;
   const MeshShape &mesh;
-  const Machine &machine;
+  const MeshPrices &meshPrices;
   ReshardPrices &prices;
 };
 
@@ -273,7 +273,10 @@ double OpPlacer::computeSeconds(const OpPlacement &placement) const {
   double fraction = 1.0 / static_cast<double>(countUpdaters(placement));
   for (const DimLayout &dim : placement.loops)
     fraction *= shareOf(dim);
-  return fraction * op.price.secondsOn(machine.device);
+  Work work = op.work;
+  work.flops *= fraction;
+  work.bytes *= fraction;
+  return workSeconds(meshPrices.device(), work);
 }
 
 /// Returns the cost of reading an operand of `bytes` in layout `to`. The reshard starts at the
@@ -312,8 +315,8 @@ double OpPlacer::secondsWithReshards(const OpPlacement &placement) const {
 }
 
 OpPlacement dpc::placeOp(const OpSituation &situation, const MeshShape &mesh,
-                         const Machine &machine, ReshardPrices &prices) {
-  return OpPlacer(situation, mesh, machine, prices).run();
+                         const MeshPrices &meshPrices, ReshardPrices &prices) {
+  return OpPlacer(situation, mesh, meshPrices, prices).run();
 }
 
 AxisNames dpc::findCutAxes(const OpPlacement &placement) {

@@ -50,7 +50,7 @@ struct OpSituation {
 /// gathering the operands is at least twice as fast as reducing the result, for example if a few
 /// rows are scattered into a large table.
 OpPlacement placeOp(const OpSituation &situation, const dist::MeshShape &mesh,
-                    const Machine &machine, ReshardPrices &prices);
+                    const MeshPrices &meshPrices, ReshardPrices &prices);
 
 /// Returns the axes that cut any loop of the op, in order of first appearance.
 dist::AxisNames findCutAxes(const OpPlacement &placement);

@@ -14,7 +14,7 @@ unsigned PlacementCache::getPlacement(const Key &key, llvm::function_ref<OpSitua
   if (isNew) {
     Answer answer;
     const OpSituation situation = situate();
-    const OpPlacement placement = placeOp(situation, mesh, machine, prices);
+    const OpPlacement placement = placeOp(situation, mesh, meshPrices, prices);
     const AxisNames cutAxes = findCutAxes(placement);
     answer.seconds = answer.dividedSeconds = placement.seconds;
     answer.cutAxes = getCuts(cutAxes);

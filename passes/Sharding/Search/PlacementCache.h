@@ -15,11 +15,11 @@ namespace dpc {
 /// differ elsewhere, ask the same questions.
 class PlacementCache {
 public:
-  /// `mesh` and `machine` must outlive the cache. Ops that are idle for an axis of `divided`
+  /// `mesh` and `meshPrices` must outlive the cache. Ops that are idle for an axis of `divided`
   /// (isIdle) will be divided over this axis (SplitAtoms.h).
-  PlacementCache(const dist::MeshShape &mesh, const Machine &machine,
+  PlacementCache(const dist::MeshShape &mesh, const MeshPrices &meshPrices,
                  llvm::ArrayRef<std::string> divided)
-      : mesh(mesh), machine(machine), prices(mesh, machine), layouts(prices.layouts),
+      : mesh(mesh), meshPrices(meshPrices), prices(mesh, meshPrices), layouts(prices.layouts),
         divided(divided), sets(1) {}
 
   using Key = llvm::SmallVector<unsigned, 16>;
@@ -75,7 +75,7 @@ public:
   }
 
   const dist::MeshShape &mesh;
-  const Machine &machine;
+  const MeshPrices &meshPrices;
   ReshardPrices prices;
   LayoutTable &layouts;
 

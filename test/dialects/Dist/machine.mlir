@@ -1,27 +1,32 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics | FileCheck %s
 
-// Links of their own for some axes.
-// CHECK: #dist.machine<target = "cpu", processor = "native", flopsPerUs = 7, memoryBytesPerUs = 3, link = <bytesPerUs = 2, latencyNs = 0>, axisLinks = {data = #dist.link<bytesPerUs = 1, latencyNs = 20000>}>
-module @links_of_axes attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 7, memoryBytesPerUs = 3, link = <bytesPerUs = 2, latencyNs = 0>, axisLinks = {data = #dist.link<bytesPerUs = 1, latencyNs = 20000>}>} {
+// Two levels of connections.
+// CHECK: #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {device = {TFLOP_per_s = {f32 = 5.000000e-02 : f64}, memory_GB_per_s = 10 : i64}, levels = [{GB_per_s = 5 : i64, name = "host", size = 4 : i64, start_us = 5 : i64}, {GB_per_s = 1 : i64, name = "network"}], name = "hosts"}>
+module @two_levels attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "hosts", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "host", size = 4, GB_per_s = 5, start_us = 5}, {name = "network", GB_per_s = 1}]}>} {
 }
 
 // -----
 
-// expected-error @+2 {{failed to parse Dist_MachineAttr parameter 'link'}}
-// expected-error @+1 {{a link of 0 bytes a microsecond and 5 ns of latency}}
-module @refuses_link_without_bandwidth attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 7, memoryBytesPerUs = 3, link = <bytesPerUs = 0, latencyNs = 5>>} {
+// expected-error @+1 {{a machine: level 'flat' has the bandwidth 0, which must be above 0, and finite}}
+module @refuses_level_without_bandwidth attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 1}, memory_GB_per_s = 1}, levels = [{name = "flat", GB_per_s = 0}]}>} {
 }
 
 // -----
 
-// expected-error @+1 {{a device of 0 flops and 3 bytes a microsecond}}
-module @refuses_device_without_flops attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 0, memoryBytesPerUs = 3, link = <bytesPerUs = 2, latencyNs = 5>>} {
+// expected-error @+1 {{a machine: 'TFLOP_per_s' of 'device' has no 'f32'}}
+module @refuses_device_without_flops attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {}, memory_GB_per_s = 1}, levels = [{name = "flat", GB_per_s = 1}]}>} {
 }
 
 // -----
 
-// expected-error @+1 {{axis "data" has 3 : i64 in place of a link}}
-module @refuses_number_as_link attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 7, memoryBytesPerUs = 3, link = <bytesPerUs = 2, latencyNs = 5>, axisLinks = {data = 3}>} {
+// expected-error @+1 {{a machine: level 0 is not an object}}
+module @refuses_level_without_name attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 1}, memory_GB_per_s = 1}, levels = [3]}>} {
+}
+
+// -----
+
+// expected-error @+1 {{a machine: the transport 'ships' is neither wires nor nccl}}
+module @refuses_transport attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "ships", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 1}, memory_GB_per_s = 1}, levels = [{name = "flat", GB_per_s = 1}]}>} {
 }
 
 // -----

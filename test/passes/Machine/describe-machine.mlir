@@ -5,10 +5,10 @@
 // RUN: not dpc-opt %s --dpc-describe-machine=processor=i386 2>&1 | FileCheck %s --check-prefix=PROCESSOR
 // RUN: not dpc-opt %s --dpc-assign-layouts=axes=data=2 2>&1 | FileCheck %s --check-prefix=NONE
 
-// The target says what its device and its links can do; a machine that the
+// The target says what its device and its connections can do; a machine that the
 // program has stays.
-// CPU: module @target_describes_machine attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>}
-// SCALAR: dist.machine = #dist.machine<target = "scalar", processor = "x86-64", flopsPerUs =
+// CPU: module @target_describes_machine attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {device = {TFLOP_per_s = {bf16 = 1.000000e-01 : f64, f16 = 1.000000e-01 : f64, f32 = 1.000000e-01 : f64, f64 = 5.000000e-02 : f64}, memory_GB_per_s = 20 : i64}, levels = [{GB_per_s = 3 : i64, name = "shared memory", start_us = 5 : i64}], name = "shared memory"}>}
+// SCALAR: dist.machine = #dist.machine<target = "scalar", processor = "x86-64", transport = "wires", topology =
 // KEPT: dist.machine = #dist.machine<target = "cpu", processor = "x86-64-v4"
 // TARGET: error: unknown target 'tpu'
 // PROCESSOR: error: target 'cpu' knows no processor 'i386'

@@ -195,7 +195,7 @@ func.func @infer(%x: tensor<8x64xf32> {nn.arg = #nn.arg<input "x">},
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[(512: model)], [512]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: sent = 786432>
-module @sum_wins_on_fast_links attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @sum_wins_on_fast_links attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<512x512xf32> {nn.arg = #nn.arg<parameter "w">})
       -> (tensor<256x512xf32> {nn.result = #nn.result<metric "y">}) {
@@ -211,7 +211,7 @@ module @sum_wins_on_fast_links attributes {dist.machine = #dist.machine<target =
 // CHECK-LABEL: @infer
 // CHECK-SAME: dist.layout = #dist.layout<"[8192], [(512: model)]">, nn.arg = #nn.arg<parameter "w">
 // CHECK-SAME: sent = 393216>
-module @gather_wins_for_small_gain attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @gather_wins_for_small_gain attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<256x8192xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<8192x512xf32> {nn.arg = #nn.arg<parameter "w">})
       -> (tensor<256x512xf32> {nn.result = #nn.result<metric "y">}) {

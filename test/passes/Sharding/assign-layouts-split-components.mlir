@@ -5,7 +5,7 @@
 // CHECK-LABEL: module @component_takes_loop_of_last
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
-module @component_takes_loop_of_last attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @component_takes_loop_of_last attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<3x4096xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<3x65536xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<3x4096xf32>
@@ -23,7 +23,7 @@ module @component_takes_loop_of_last attributes {dist.machine = #dist.machine<ta
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[3], [(65536: model)]">]
 // CHECK: nn.reduce sum {{.*}}dist.results = [#dist.layout<"[3] partial sum(model)">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[3], [4096]">]
-module @component_takes_loop_of_first attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @component_takes_loop_of_first attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<3x65536xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<3x4096xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<3x65536xf32>
@@ -81,7 +81,7 @@ func.func @infer(%x: tensor<256x64xf32> {nn.arg = #nn.arg<input "x">},
 // CHECK-LABEL: module @single_number_joins_no_loops
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[1], [(4096: model)]">]
 // CHECK: nn.tanh {{.*}}dist.results = [#dist.layout<"[1], [(65536: model)]">]
-module @single_number_joins_no_loops attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @single_number_joins_no_loops attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<1x4096xf32> {nn.arg = #nn.arg<input "x">})
       -> (tensor<1x65536xf32> {nn.result = #nn.result<metric "y">}) {
     %0 = nn.exp %x : tensor<1x4096xf32>

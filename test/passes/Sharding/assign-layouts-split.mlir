@@ -85,7 +85,7 @@ func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(256: model)], [512]">]
 // CHECK: dist.reshard {{.*}} from <"[(256: model)], [512]"> to <"[256], [512]">
 // WHOLE-LABEL: module @shards_on_fast_links
-module @shards_on_fast_links attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @shards_on_fast_links attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<256x512xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<512x512xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[512], [(512: model)]">})
       -> (tensor<256x512xf32> {nn.result = #nn.result<output "y">}) {
@@ -101,7 +101,7 @@ module @shards_on_fast_links attributes {dist.machine = #dist.machine<target = "
 // CHECK-LABEL: module @shards_small_part_of_step
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[(2: model)], [2048]">]
 // WHOLE-LABEL: module @shards_small_part_of_step
-module @shards_small_part_of_step attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @shards_small_part_of_step attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<2x2048xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<2048x65536xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[2048], [(65536: model)]">})
       -> (tensor<2x65536xf32> {nn.result = #nn.result<output "y">}) {
@@ -117,7 +117,7 @@ module @shards_small_part_of_step attributes {dist.machine = #dist.machine<targe
 // CHECK-LABEL: module @skips_negligible_part_of_step
 // CHECK: nn.exp {{.*}}dist.results = [#dist.layout<"[2], [2048]">]
 // WHOLE-LABEL: module @skips_negligible_part_of_step
-module @skips_negligible_part_of_step attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @skips_negligible_part_of_step attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @infer(%x: tensor<2x2048xf32> {nn.arg = #nn.arg<input "x">},
                    %w: tensor<2048x131072xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[2048], [(131072: model)]">})
       -> (tensor<2x131072xf32> {nn.result = #nn.result<output "y">}) {
@@ -154,7 +154,7 @@ func.func @infer(%x: tensor<1x512xf32> {nn.arg = #nn.arg<input "x">},
 // CHECK-LABEL: module @shards_op_on_whole_state
 // CHECK: nn.sub {{.*}}dist.results = [#dist.layout<"[(1024: model)], [1024]">]
 // WHOLE-LABEL: module @shards_op_on_whole_state
-module @shards_op_on_whole_state attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @shards_op_on_whole_state attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @step(%g: tensor<1024x1024xf32> {nn.arg = #nn.arg<input "g">},
                   %w: tensor<1024x1024xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[1024], [1024]">})
       -> (tensor<1024x1024xf32> {nn.result = #nn.result<state "w">}) {
@@ -172,7 +172,7 @@ module @shards_op_on_whole_state attributes {dist.machine = #dist.machine<target
 // CHECK-NOT: dist.reshard
 // CHECK: return
 // WHOLE-LABEL: module @keeps_update_for_flat_storage
-module @keeps_update_for_flat_storage attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 10000, link = <bytesPerUs = 100000000, latencyNs = 1>>} {
+module @keeps_update_for_flat_storage attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 100000, start_us = 0.001}]}>} {
   func.func @step(%g: tensor<1024x1024xf32> {nn.arg = #nn.arg<input "g">},
                   %w: tensor<1024x1024xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[1024], [1024]">})
       -> (tensor<1024x1024xf32> {nn.result = #nn.result<state "w">}) {

@@ -46,7 +46,7 @@ module {
 // -----
 
 // ... and what is whole cannot become partial.
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 5, start_us = 5}]}>} {
   dist.mesh @mesh axes ["data"] sizes [2]
   func.func @refuses_whole_to_partial(%x: tensor<8xf32> {dist.layout = #dist.layout<"[8]">}) {
     // expected-error@+1 {{'dist.reshard' op reshard: [8] is to become partial max(data)}}

@@ -20,7 +20,7 @@
 // SCHEDULED: exec.start reduce_scatter sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
 // SCHEDULED: exec.start all_to_all sum over ["data"]
-module @reshards_stay_inside_loop attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>,
+module @reshards_stay_inside_loop attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 5, start_us = 5}]}>,
                    dist.plan = #dist.plan<mesh = ["data" = 2 batch], microbatches = 2>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]
   nn.variable @w = dense<0.5> : tensor<4x6xf32>

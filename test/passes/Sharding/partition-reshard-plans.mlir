@@ -318,11 +318,11 @@ func.func @equal_factors_need_no_step(%x: tensor<8xf32> {dist.layout = #dist.lay
 
 // -----
 
-// Cuts over two axes are undone by one collective where links are alike, ...
+// Cuts over two axes are undone by one collective where connections are alike, ...
 // CHECK-LABEL: @equal_links_gather_at_once(
 // CHECK: dist.all_gather %{{.*}} on @mesh ["data", "model"] : tensor<64x64xf32> -> tensor<4x64x64xf32>
 // CHECK-NOT: dist.all_gather
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 5, start_us = 5}]}>} {
   dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
   func.func @equal_links_gather_at_once(%x: tensor<128x128xf32> {dist.layout = #dist.layout<"[(128: data)], [(128: model)]">})
       -> (tensor<128x128xf32> {dist.layout = #dist.layout<"[128], [128]">}) {
@@ -337,8 +337,8 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // CHECK-LABEL: @slow_link_gathers_first(
 // CHECK: dist.all_gather %{{.*}} on @mesh ["model"] : tensor<64x64xf32> -> tensor<2x64x64xf32>
 // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<64x128xf32> -> tensor<2x64x128xf32>
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>, axisLinks = {model = #dist.link<bytesPerUs = 10, latencyNs = 5000>}>} {
-  dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "hosts", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "host", size = 2, GB_per_s = 5, start_us = 5}, {name = "network", GB_per_s = 0.01, start_us = 5}]}>} {
+  dist.mesh @mesh axes ["model", "data"] sizes [2, 2]
   func.func @slow_link_gathers_first(%x: tensor<128x128xf32> {dist.layout = #dist.layout<"[(128: data)], [(128: model)]">})
       -> (tensor<128x128xf32> {dist.layout = #dist.layout<"[128], [128]">}) {
     %y = dist.reshard %x from <"[(128: data)], [(128: model)]"> to <"[128], [128]"> : tensor<128x128xf32>
@@ -353,7 +353,7 @@ module attributes {dist.machine = #dist.machine<target = "cpu", processor = "nat
 // CHECK-LABEL: @large_values_gather_twice(
 // CHECK: dist.all_gather %{{.*}} on @mesh ["model"] : tensor<256x256xf32> -> tensor<2x256x256xf32>
 // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<256x512xf32> -> tensor<2x256x512xf32>
-module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 50000, memoryBytesPerUs = 10000, link = <bytesPerUs = 5000, latencyNs = 5000>>} {
+module attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.05}, memory_GB_per_s = 10}, levels = [{name = "flat", GB_per_s = 5, start_us = 5}]}>} {
   dist.mesh @mesh axes ["data", "model"] sizes [2, 2]
   func.func @large_values_gather_twice(%x: tensor<512x512xf32> {dist.layout = #dist.layout<"[(512: data)], [(512: model)]">})
       -> (tensor<512x512xf32> {dist.layout = #dist.layout<"[512], [512]">}) {

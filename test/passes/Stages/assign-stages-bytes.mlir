@@ -2,7 +2,7 @@
 // RUN: dpc-opt %s '--dpc-assign-stages=microbatches=2 stage-bytes=1000' | FileCheck %s --check-prefixes=CHECK,LIMIT
 // RUN: dpc-opt %s '--dpc-assign-stages=microbatches=2 stage-bytes=10' | FileCheck %s --check-prefixes=CHECK,LIMIT
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // Without a limit, the first two products are a chunk, because the message after them is the
 // smallest one. The chunk holds 1024 bytes, and a limit moves the cut. If no cut keeps the limit,
 // it is the one that needs the fewest bytes.

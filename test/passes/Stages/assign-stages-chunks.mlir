@@ -12,7 +12,7 @@
 // CHECK: nn.dot {{.*}} {dist.chunks = array<i64: 2>}
 // CHECK: nn.dot {{.*}} {dist.chunks = array<i64: 3>}
 // FEW: error: pipe=2 with 3 chunks per stage: a forward pass of 4 ops cannot be cut into 6 chunks
-module @cuts_into_chunks attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>} {
+module @cuts_into_chunks attributes {dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>} {
   dist.mesh @mesh axes ["pipe"] sizes [2]
   func.func @infer(%x: tensor<4x8xf32> {nn.arg = #nn.arg<input "x", batch = 0>, dist.layout = #dist.layout<"[4], [8]">},
                    %w: tensor<8x8xf32> {nn.arg = #nn.arg<parameter "w">, dist.layout = #dist.layout<"[8], [8]">})

@@ -1,6 +1,6 @@
 // RUN: dpc-opt %s --split-input-file --verify-diagnostics --dpc-assign-stages | FileCheck %s
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // Each chunk holds the parameters that its ops read. An op without a state among its sources, as
 // the reshape of an input, can run on every chunk.
 module @cuts_the_forward_pass attributes {dist.machine = #machine} {
@@ -30,7 +30,7 @@ module @cuts_the_forward_pass attributes {dist.machine = #machine} {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.001}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // The gradient of a weight runs on the chunk of the weight, although the factor from the forward
 // pass comes from a lower chunk: this chunk received the factor. The gradient of its input follows.
 module @follows_in_the_backward_pass attributes {dist.machine = #machine} {
@@ -67,7 +67,7 @@ module @follows_in_the_backward_pass attributes {dist.machine = #machine} {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // A tied weight is on both chunks. A loop that adds its gradients yields them one by one, and the
 // sum is one over stages.
 module @yields_the_terms_of_a_tied_weight attributes {dist.machine = #machine} {
@@ -106,7 +106,7 @@ module @yields_the_terms_of_a_tied_weight attributes {dist.machine = #machine} {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 module @refuses_more_chunks_than_ops attributes {dist.machine = #machine} {
   dist.mesh @mesh axes ["pipe"] sizes [2]
   // expected-error @+1 {{pipe=2: a forward pass of 1 ops cannot be cut into 2 chunks}}
@@ -133,7 +133,7 @@ module @leaves_other_programs {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // The moment of a tied weight is on both chunks too, so that both update the weight.
 module @holds_slots_of_a_tied_weight attributes {dist.machine = #machine} {
   dist.mesh @mesh axes ["micro", "pipe"] sizes [2, 2] sequential ["micro"]
@@ -171,7 +171,7 @@ module @holds_slots_of_a_tied_weight attributes {dist.machine = #machine} {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3000, start_us = 5}]}>
 // The chunk of a trained parameter adds its gradient to a sum in each microbatch. This takes as long
 // as a product here, so the other two products are the second chunk.
 module @counts_sums_of_gradients attributes {dist.machine = #machine} {

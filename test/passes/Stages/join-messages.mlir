@@ -1,6 +1,6 @@
 // RUN: dpc-opt %s --split-input-file --dpc-join-messages | FileCheck %s
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // Small messages of one type travel together, to where the last one was received. A message of
 // another type and a large one do not.
 module attributes {dist.machine = #machine} {
@@ -46,7 +46,7 @@ module attributes {dist.machine = #machine} {
 
 // -----
 
-#machine = #dist.machine<target = "cpu", processor = "native", flopsPerUs = 100000, memoryBytesPerUs = 20000, link = <bytesPerUs = 3000, latencyNs = 5000>>
+#machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {name = "flat", device = {TFLOP_per_s = {f32 = 0.1}, memory_GB_per_s = 20}, levels = [{name = "flat", GB_per_s = 3, start_us = 5}]}>
 // The messages stay as they are: the sender waits for the receiver between the first two, the
 // receiver reads the third one before the last one, and another chunk reads the last one.
 module attributes {dist.machine = #machine} {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace dpc;
 using namespace llvm;
@@ -35,7 +36,16 @@ GroupPlaces placesOn(const Topology &topology, int64_t hosts, int64_t ranks) {
 
 CollectiveTime ringTime(const Topology &topology, CollectiveKind kind, int64_t hosts,
                         int64_t ranks) {
-  return timeOf(topology, kind, CollectiveAlgorithm::rings, placesOn(topology, hosts, ranks));
+  // An all-to-all is direct.
+  const auto algorithm =
+      kind == CollectiveKind::allToAll ? CollectiveAlgorithm::direct : CollectiveAlgorithm::rings;
+  return *timeOf(topology, kind, algorithm, placesOn(topology, hosts, ranks));
+}
+
+/// The time of an all-reduce of `bytes` bytes.
+double secondsOf(const Topology &topology, const GroupPlaces &places, CollectiveAlgorithm algorithm,
+                 double bytes) {
+  return timeOf(topology, CollectiveKind::allReduce, algorithm, places)->seconds(bytes);
 }
 
 double median(std::vector<double> values) {
@@ -87,7 +97,6 @@ TEST(CollectiveTimes, FitMeasuredAllToAlls) {
 /// Two hosts of four devices: 100 and 10 bytes in a second, 1 and 2 seconds a step, 5 to cross.
 Topology small() {
   Topology topology;
-  topology.memoryBytes = topology.memoryBytesPerSecond = 1;
   topology.levels = {{"host", 4, 100, 0, 1, 0}, {"network", 2, 10, 0, 2, 5}};
   topology.startSeconds = {3, 3, 3, 3};
   return topology;
@@ -106,7 +115,7 @@ TEST(CollectiveTimes, DirectPartsPassEachLevelThatSeparatesThem) {
   const Topology topology = small();
   const GroupPlaces places = placesOn(topology, 2, 4);
   const CollectiveTime time =
-      timeOf(topology, CollectiveKind::allGather, CollectiveAlgorithm::direct, places);
+      *timeOf(topology, CollectiveKind::allGather, CollectiveAlgorithm::direct, places);
   EXPECT_DOUBLE_EQ(time.bytesPerSecond, 10 * 8. / 4); // half of a member's bytes leave its host
 }
 
@@ -124,6 +133,85 @@ TEST(CollectiveTimes, DevicesShareTheConnectionOfTheirUnit) {
   EXPECT_DOUBLE_EQ(ringTime(topology, CollectiveKind::allGather, 2, 1).bytesPerSecond, 20);
 }
 
+TEST(CollectiveTimes, GroupsThatSendAtTheSameTimeShareAConnection) {
+  Topology topology = small();
+  topology.levels[1].unitBytesPerSecond = 20;
+  const GroupPlaces one = placesOf(topology, {{0, 4}}).front(),
+                    four = placesOf(topology, {{0, 4}, {1, 5}, {2, 6}, {3, 7}}).front();
+  EXPECT_EQ(four.sharing, (SmallVector<int64_t>{1, 4}));
+  EXPECT_DOUBLE_EQ(secondsOf(topology, one, CollectiveAlgorithm::rings, 100),
+                   3 + 5 + 2 * (2 + 50 / 10.));
+  EXPECT_DOUBLE_EQ(secondsOf(topology, four, CollectiveAlgorithm::rings, 100),
+                   3 + 5 + 2 * (2 + 50 / 5.));
+}
+
+// Chains of four members, and trees of two hosts: up and down, each byte passes each border once.
+TEST(CollectiveTimes, TreesTakeFewSteps) {
+  EXPECT_DOUBLE_EQ(secondsOf(small(), placesOn(small(), 2, 4), CollectiveAlgorithm::trees, 100),
+                   3 + 5 + 2 * (3 * 1 + 1 * 2 + 100 / 40.));
+}
+
+TEST(CollectiveTimes, LevelsFollowEachOtherInAHierarchy) {
+  EXPECT_DOUBLE_EQ(
+      secondsOf(small(), placesOn(small(), 2, 4), CollectiveAlgorithm::hierarchical, 100),
+      3 + 5 + 2 * (3 * 1 + 0.75 * 100 / 100 + 1 * 2 + 0.5 * 100 / 40));
+}
+
+TEST(CollectiveTimes, SwitchesThatSumPassBytesOnce) {
+  Topology topology = small();
+  const GroupPlaces inside = placesOn(topology, 1, 4), both = placesOn(topology, 2, 4);
+  auto time = [&](const GroupPlaces &places, CollectiveKind kind) {
+    return timeOf(topology, kind, CollectiveAlgorithm::inNetwork, places);
+  };
+  EXPECT_FALSE(time(inside, CollectiveKind::allReduce));
+  topology.levels[0].sumsInNetwork = true;
+  EXPECT_DOUBLE_EQ(time(inside, CollectiveKind::allReduce)->seconds(100), 3 + 2 * 1 + 100 / 100.);
+  EXPECT_FALSE(time(both, CollectiveKind::allReduce)); // all levels must sum
+  EXPECT_FALSE(time(inside, CollectiveKind::allToAll));
+}
+
+TEST(CollectiveTimes, NcclTakesTheFastestAlgorithm) {
+  const Topology topology = small();
+  const GroupPlaces places = placesOn(topology, 2, 4);
+  double least = std::numeric_limits<double>::infinity();
+  for (auto algorithm :
+       {CollectiveAlgorithm::rings, CollectiveAlgorithm::trees, CollectiveAlgorithm::hierarchical})
+    least = std::min(least, secondsOf(topology, places, algorithm, 100));
+  EXPECT_DOUBLE_EQ(
+      collectiveSeconds(topology, Transport::nccl, CollectiveKind::allReduce, places, 100), least);
+  EXPECT_DOUBLE_EQ(
+      collectiveSeconds(topology, Transport::wires, CollectiveKind::allReduce, places, 100),
+      secondsOf(topology, places, CollectiveAlgorithm::direct, 100));
+}
+
+TEST(CollectiveTimes, DirectPartsPassSeveralConnectionsOfARing) {
+  Topology topology = makeFlatTopology("ring", {}, 10, 0);
+  LinkLevel &level = topology.levels.front();
+  level.size = 8;
+  auto seconds = [&] {
+    const GroupPlaces all(topology, {0, 1, 2, 3, 4, 5, 6, 7});
+    return collectiveSeconds(topology, Transport::wires, CollectiveKind::allToAll, all, 80);
+  };
+  EXPECT_DOUBLE_EQ(seconds(), 7);
+  level.shape = LevelShape::ring; // distances 1 1 2 2 3 3 4
+  EXPECT_DOUBLE_EQ(seconds(), 7 * 16 / 7.);
+  level.shape = LevelShape::torus; // two rows of four: 1 1 2 of a row, and one more each, and 1
+  EXPECT_DOUBLE_EQ(seconds(), 7 * 12 / 7.);
+}
+
+TEST(CollectiveTimes, AGroupOfOneOnlyStarts) {
+  const Topology topology = small();
+  EXPECT_DOUBLE_EQ(collectiveSeconds(topology, Transport::nccl, CollectiveKind::allReduce,
+                                     GroupPlaces(topology, {3}), 100),
+                   3);
+}
+
+TEST(CollectiveTimes, AMessagePassesTheLevelsBetweenItsRanks) {
+  const Topology topology = small();
+  EXPECT_DOUBLE_EQ(messageSeconds(topology, {topology, {0, 1}}, 100), 1 + 100 / 100.);
+  EXPECT_DOUBLE_EQ(messageSeconds(topology, {topology, {0, 4}}, 100), 5 + 2 + 100 / 10.);
+}
+
 // Three members on one host and one on the other: as two hosts with three.
 TEST(CollectiveTimes, AnIrregularGroupIsAsItsLargestUnits) {
   const Topology topology = small();
@@ -135,7 +223,7 @@ TEST(CollectiveTimes, AnIrregularGroupIsAsItsLargestUnits) {
 
 TEST(CollectiveTimes, AllRatesTimesKGiveTimesOverK) {
   Topology slow = readFile("topologies/h100-roce.json"), fast = slow;
-  for (Level &level : fast.levels) {
+  for (LinkLevel &level : fast.levels) {
     level.bytesPerSecond *= 4, level.unitBytesPerSecond *= 4;
     level.stepSeconds /= 4, level.startSeconds /= 4;
   }

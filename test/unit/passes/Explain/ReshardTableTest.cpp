@@ -3,6 +3,8 @@
 
 #include "passes/Explain/ReshardTable.h"
 
+#include "test/unit/planning/FlatMachine.h"
+
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "dialects/NN/Partition/Partition.h"
@@ -44,7 +46,7 @@ protected:
     if (!module)
       return {};
     // A round machine: 1 GB/s and 10 us between any two.
-    dist::setMachine(*module, {"cpu", "native", {1e12, 1e10}, {1e9, 1e-5}, {}});
+    dist::setMachine(*module, test::makeFlatMachine(1e12, 1e10, 1e9, 1e-5));
     PassManager manager(&context);
     AssignLayoutsOptions assign;
     const std::string axes[] = {"micro=4", "data=2", "model=2"};

@@ -2,6 +2,8 @@
 
 #include "passes/Prices/OpPrices.h"
 
+#include "test/unit/planning/FlatMachine.h"
+
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/NN/IR/NNDialect.h"
 
@@ -11,6 +13,7 @@
 
 using namespace mlir;
 using namespace dpc;
+using dpc::test::makeFlatMachine;
 
 namespace {
 
@@ -35,9 +38,9 @@ TEST_F(OpPricesTest, AGatherHasTheBytesOfTheRowsThatItTakes) {
       return %0 : tensor<2x8xf32>
     })");
   // The rows that it reads and writes, and the indices.
-  EXPECT_EQ(priceBeforeFusion(gather).bytes, 2 * 64 + 16);
+  EXPECT_EQ(workBeforeFusion(gather).bytes, 2 * 64 + 16);
   // A kernel reads all of its operands: nothing says which rows it takes.
-  EXPECT_EQ(priceKernel(gather).bytes, 32000 + 16 + 64);
+  EXPECT_EQ(workOfKernel(gather).bytes, 32000 + 16 + 64);
 }
 
 TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {
@@ -47,8 +50,8 @@ TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {
       %1 = nn.relu %0 : tensor<8x16xf32>
       return %1 : tensor<8x16xf32>
     })");
-  EXPECT_EQ(priceBeforeFusion(relu).bytes, 512);
-  EXPECT_EQ(priceKernel(relu).bytes, 1024);
+  EXPECT_EQ(workBeforeFusion(relu).bytes, 512);
+  EXPECT_EQ(workOfKernel(relu).bytes, 1024);
 }
 
 TEST_F(OpPricesTest, CollectivesHaveTheBytesOfTheLargerBuffer) {
@@ -58,9 +61,9 @@ TEST_F(OpPricesTest, CollectivesHaveTheBytesOfTheLargerBuffer) {
       %0 = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<4x2x3xf32> -> tensor<2x3xf32>
       return %0 : tensor<2x3xf32>
     })");
-  Machine machine;
-  machine.link = {/*bytesPerSecond=*/8, /*latencySeconds=*/1};
-  const Price price = priceCollective(cast<dist::CollectiveOpInterface>(scatter), machine);
+  const MeshPrices prices(makeFlatMachine(1, 1, /*bytesPerSecond=*/8, /*startSeconds=*/1),
+                          {{"data", 4}});
+  const Price price = priceCollective(cast<dist::CollectiveOpInterface>(scatter), prices);
   EXPECT_EQ(price.bytes, 72);
   EXPECT_EQ(price.seconds, 10);
 }

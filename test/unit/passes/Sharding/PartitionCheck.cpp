@@ -2,6 +2,8 @@
 
 #include "test/unit/passes/Sharding/PartitionCheck.h"
 
+#include "test/unit/planning/FlatMachine.h"
+
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "passes/Sharding/Passes.h"
@@ -48,7 +50,7 @@ std::optional<PartitionCase> dpc::test::makeCase(MLIRContext &context,
   if (!made.module)
     return std::nullopt;
   made.mesh = program.mesh;
-  made.machine = {"cpu", "native", {5e10, 1e10}, {5e9, 5e-6}, {}};
+  made.machine = makeFlatMachine(5e10, 1e10, 5e9, 5e-6);
   for (const RandomArgument &argument : program.arguments)
     if (argument.limit)
       made.limits[argument.name] = argument.limit;

@@ -43,8 +43,9 @@ static RequestedAxes makeRequest(int64_t rank, std::vector<std::string> axes, in
 }
 
 int dpc::test::addRequests(PartitionCase &trial, std::mt19937 &random) {
-  static const std::vector<Link> links = {{5e9, 5e-6}, {1e15, 0}, {1e6, 1e-3}};
-  trial.machine.link = links[random() % links.size()];
+  static const std::vector<std::pair<double, double>> links = {{5e9, 5e-6}, {1e15, 0}, {1e6, 1e-3}};
+  LinkLevel &level = trial.machine.topology.levels.front();
+  std::tie(level.bytesPerSecond, level.startSeconds) = links[random() % links.size()];
   const std::vector<std::string> axes = devicesOf(trial.mesh);
   MLIRContext *context = trial.module.get().getContext();
   int count = 0;

@@ -1,12 +1,17 @@
 // Random reshard plans, played on the elements of all devices.
 
 #include "passes/Sharding/Reshards/ReshardPlan.h"
+
+#include "test/unit/planning/FlatMachine.h"
+
+#include "dialects/Dist/IR/PricesOnMesh.h"
 #include "test/unit/dialects/Dist/IR/LayoutReference.h"
 
 #include <gtest/gtest.h>
 #include <map>
 
 using namespace dpc;
+using dpc::test::makeFlatMachine;
 using namespace dpc::dist;
 using namespace dpc::dist::reference;
 
@@ -260,10 +265,9 @@ Layout randomTarget(Random &random, const Layout &from, const MeshShape &mesh) {
 
 TEST(ReshardPlanRandom, MovesEveryElement) {
   Random random(11);
-  Machine machine{"cpu", "native", {5e10, 1e10}, {1e9, 1e-9}, {}};
   std::map<std::string, int> met;
   for (int round = 0; round < 4000; ++round) {
-    machine.link.latencySeconds = random.oneIn(2) ? 1e-9 : 1e-6;
+    const Machine machine = makeFlatMachine(5e10, 1e10, 1e9, random.oneIn(2) ? 1e-9 : 1e-6);
     MeshShape mesh = random.mesh(3, 4);
     for (MeshAxis &axis : mesh.axes)
       axis.sequential = false;
@@ -275,7 +279,8 @@ TEST(ReshardPlanRandom, MovesEveryElement) {
     }
     Layout to = randomTarget(random, from, mesh);
     SCOPED_TRACE(dist::toString(from) + " -> " + dist::toString(to));
-    ReshardProblem problem{from, to, mesh, machine, 4};
+    const MeshPrices meshPrices = dist::getMeshPrices(machine, mesh);
+    ReshardProblem problem{from, to, mesh, meshPrices, 4};
     auto plan = planReshard(problem);
     ASSERT_TRUE(bool(plan)) << text(plan.takeError());
     ASSERT_EQ(text(plan->verify(problem)), "");

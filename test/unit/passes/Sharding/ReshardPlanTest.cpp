@@ -2,15 +2,20 @@
 
 #include "passes/Sharding/Reshards/ReshardPlan.h"
 
+#include "test/unit/planning/FlatMachine.h"
+
+#include "dialects/Dist/IR/PricesOnMesh.h"
+
 #include <gtest/gtest.h>
 
 using namespace dpc;
+using dpc::test::makeFlatMachine;
 using namespace dpc::dist;
 
 namespace {
 
-/// A slow link, so that bytes decide.
-Machine makeMachine() { return {"cpu", "native", {5e10, 1e10}, {1e9, 1e-9}, {}}; }
+/// A slow connection, so that bytes decide.
+Machine makeMachine() { return makeFlatMachine(5e10, 1e10, 1e9, 1e-9); }
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
 
@@ -20,7 +25,7 @@ Layout parse(llvm::StringRef layout) { return llvm::cantFail(parseLayout(layout)
 class ReshardPlanTest : public testing::Test {
 protected:
   ReshardProblem problemOf(llvm::StringRef from, llvm::StringRef to) const {
-    return {parse(from), parse(to), mesh, machine, 4};
+    return {parse(from), parse(to), mesh, meshPrices, 4};
   }
 
   ReshardPlan solve(const ReshardProblem &problem) const {
@@ -38,7 +43,7 @@ protected:
   }
 
   MeshShape mesh{{"micro", 2, true}, {"a", 2}, {"b", 2}, {"one", 1}};
-  Machine machine = makeMachine();
+  MeshPrices meshPrices = getMeshPrices(makeMachine(), mesh);
 };
 
 TEST_F(ReshardPlanTest, PartialBecomesWhole) {
@@ -130,7 +135,13 @@ TEST_F(ReshardPlanTest, IdleAxes) {
 // Latency: neighbours are one collective; bytes: a slow link is passed alone.
 TEST_F(ReshardPlanTest, WidensWhereThatIsCheaper) {
   EXPECT_EQ(stepsOf("[(800: a,b)]", "[800]"), "all_gather a+b");
-  machine.axisLinks = {{"a", {1e6, 1e-9}}};
+  Machine machine = makeMachine();
+  LinkLevel &host = machine.topology.levels.front();
+  host.size = 2;
+  LinkLevel network = host;
+  network.bytesPerSecond = 1e6;
+  machine.topology.levels.push_back(network);
+  meshPrices = getMeshPrices(machine, mesh);
   EXPECT_EQ(stepsOf("[(800: a)(800: b)]", "[640000]"), "all_gather a, all_gather b");
 }
 
@@ -152,7 +163,7 @@ TEST_F(ReshardPlanTest, RefusesUnsoundProblems) {
             "to: layout of dimension 0 has extent 4 but the shape has 8");
   EXPECT_EQ(text(problemOf("[8]", "[8] partial max(a)").check()),
             "[8] is to become partial max(a)");
-  ReshardProblem empty{parse("[8]"), parse("[8]"), mesh, machine, 0};
+  ReshardProblem empty{parse("[8]"), parse("[8]"), mesh, meshPrices, 0};
   EXPECT_EQ(text(empty.check()), "elements have 0 bytes");
   EXPECT_EQ(text(planReshard(empty).takeError()), "elements have 0 bytes");
 }

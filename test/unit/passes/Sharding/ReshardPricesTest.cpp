@@ -2,10 +2,15 @@
 
 #include "passes/Sharding/Reshards/ReshardPrices.h"
 
+#include "test/unit/planning/FlatMachine.h"
+
+#include "dialects/Dist/IR/PricesOnMesh.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 
 using namespace dpc;
+using dpc::test::makeFlatMachine;
 using namespace dpc::dist;
 
 namespace {
@@ -20,15 +25,16 @@ protected:
   }
 
   const MeshShape mesh{{"micro", 2, true}, {"a", 2}, {"b", 2}};
-  const Machine machine{"cpu", "native", {5e10, 1e10}, {1e9, 1e-6}, {}};
-  ReshardPrices prices{mesh, machine};
+  const MeshPrices meshPrices = dist::getMeshPrices(makeFlatMachine(5e10, 1e10, 1e9, 1e-6), mesh);
+  ReshardPrices prices{mesh, meshPrices};
 };
 
 TEST_F(ReshardPricesTest, PricesThePlan) {
   // Of 32 f32 on two devices an all-reduce sends twice a half.
   const Price &sum = costOf("[8], [4] partial sum(a)", "[8], [4]", 128);
   EXPECT_EQ(sum.bytes, 128);
-  auto plan = planReshard({parse("[8], [4] partial sum(a)"), parse("[8], [4]"), mesh, machine, 4});
+  auto plan =
+      planReshard({parse("[8], [4] partial sum(a)"), parse("[8], [4]"), mesh, meshPrices, 4});
   ASSERT_TRUE(bool(plan));
   EXPECT_EQ(sum.seconds, plan->seconds);
   EXPECT_GT(sum.seconds, 1e-6);

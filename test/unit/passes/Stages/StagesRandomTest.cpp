@@ -74,8 +74,8 @@ private:
       if (nn::ResultAttr attr = nn::getResult(step, result.getOperandNumber());
           attr.getKind() == nn::ResultKind::metric && attr.getName() == "loss")
         roots.push_back(result.get());
-    const Machine machine = *dist::getMachine(local);
-    const size_t ops = ForwardCut(step, roots, /*trains=*/true, machine).getOps().size();
+    const MeshPrices prices = *dist::getMeshPrices(local);
+    const size_t ops = ForwardCut(step, roots, /*trains=*/true, prices).getOps().size();
     std::vector<unsigned> numbers(ops ? ops - 1 : 0);
     std::iota(numbers.begin(), numbers.end(), 1);
     std::shuffle(numbers.begin(), numbers.end(), random);

@@ -20,8 +20,7 @@ public:
   explicit PricedTarget(ElementCosts costs) : costs(costs) {}
   StringRef getName() const override { return "priced"; }
   ArrayRef<StringRef> getProcessors() const override { return {}; }
-  Device getDevice(StringRef) const override { return {1, 1}; }
-  Link getLink() const override { return {1, 1}; }
+  Topology getTopology(StringRef) const override { return {}; }
   ElementCosts getElementCosts() const override { return costs; }
   FunctionForm getFunctionForm() const override { return FunctionForm::launchTable; }
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
