@@ -38,7 +38,7 @@ uint64_t MeshPrices::setOf(llvm::ArrayRef<llvm::StringRef> axes) const {
 /// Whether the set of axes `set` has the axis `number`.
 static bool has(uint64_t set, size_t number) { return set >> number & 1; }
 
-std::vector<llvm::SmallVector<int64_t>> MeshPrices::groupsOver(uint64_t set) const {
+std::vector<llvm::SmallVector<int64_t>> MeshPrices::groupsOfSet(uint64_t set) const {
   int64_t ranks = 1;
   for (const auto &[name, size] : shared->axes)
     ranks *= size;
@@ -64,7 +64,7 @@ llvm::ArrayRef<GroupPlaces> MeshPrices::placesOver(uint64_t set, bool asPairs) c
   auto known = places.find(set);
   if (known != places.end())
     return known->second;
-  std::vector<llvm::SmallVector<int64_t>> groups = groupsOver(set);
+  std::vector<llvm::SmallVector<int64_t>> groups = groupsOfSet(set);
   if (asPairs) {
     std::vector<llvm::SmallVector<int64_t>> pairs;
     for (llvm::ArrayRef<int64_t> group : groups)
@@ -74,6 +74,22 @@ llvm::ArrayRef<GroupPlaces> MeshPrices::placesOver(uint64_t set, bool asPairs) c
       groups = std::move(pairs);
   }
   return places.emplace(set, placesOf(shared->machine.topology, groups)).first->second;
+}
+
+std::vector<llvm::SmallVector<int64_t>>
+MeshPrices::groupsOver(llvm::ArrayRef<llvm::StringRef> axes,
+                       llvm::ArrayRef<int64_t> coordinates) const {
+  std::vector<llvm::SmallVector<int64_t>> groups = groupsOfSet(setOf(axes));
+  if (coordinates.empty())
+    return groups;
+  for (llvm::SmallVector<int64_t> &group : groups) {
+    llvm::SmallVector<int64_t> members;
+    for (int64_t coordinate : coordinates)
+      if (coordinate < int64_t(group.size()))
+        members.push_back(group[coordinate]);
+    group = std::move(members);
+  }
+  return groups;
 }
 
 Price MeshPrices::collectiveOn(CollectiveKind kind, double bytes,
@@ -95,15 +111,8 @@ Price MeshPrices::collective(CollectiveKind kind, double bytes,
 
 Price MeshPrices::collective(CollectiveKind kind, double bytes, llvm::StringRef axis,
                              llvm::ArrayRef<int64_t> coordinates) const {
-  std::vector<llvm::SmallVector<int64_t>> groups = groupsOver(setOf(axis));
-  for (llvm::SmallVector<int64_t> &group : groups) {
-    llvm::SmallVector<int64_t> members;
-    for (int64_t coordinate : coordinates)
-      if (coordinate < int64_t(group.size()))
-        members.push_back(group[coordinate]);
-    group = std::move(members);
-  }
-  return collectiveOn(kind, bytes, placesOf(shared->machine.topology, groups));
+  return collectiveOn(kind, bytes,
+                      placesOf(shared->machine.topology, groupsOver({axis}, coordinates)));
 }
 
 Price MeshPrices::message(double bytes, llvm::StringRef axis) const {

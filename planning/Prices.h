@@ -44,6 +44,12 @@ public:
   const Machine &machine() const { return shared->machine; }
   const Device &device() const { return shared->machine.device(); }
 
+  /// The groups of ranks over `axes`, each in rank order: ranks with equal coordinates on all other
+  /// axes. If there are `coordinates`, there is one axis, and only the ranks with these coordinates
+  /// on it form groups.
+  std::vector<llvm::SmallVector<int64_t>>
+  groupsOver(llvm::ArrayRef<llvm::StringRef> axes, llvm::ArrayRef<int64_t> coordinates = {}) const;
+
   /// Returns the price of a collective over `axes`. Every group of ranks over these axes has one at
   /// the same time, and the slowest group counts. `bytes` as in bytesSent(). Names that the mesh
   /// does not have are axes of one rank.
@@ -60,7 +66,7 @@ public:
 private:
   Price collectiveOn(CollectiveKind kind, double bytes, llvm::ArrayRef<GroupPlaces> places) const;
   /// The groups of ranks over the axes in `set`, a bit per axis.
-  std::vector<llvm::SmallVector<int64_t>> groupsOver(uint64_t set) const;
+  std::vector<llvm::SmallVector<int64_t>> groupsOfSet(uint64_t set) const;
   /// The places of these groups, or of the pairs of neighbours in them.
   llvm::ArrayRef<GroupPlaces> placesOver(uint64_t set, bool asPairs) const;
   uint64_t setOf(llvm::ArrayRef<llvm::StringRef> axes) const;

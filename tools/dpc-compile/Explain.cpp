@@ -1,6 +1,7 @@
 #include "tools/dpc-compile/Explain.h"
 
 #include "passes/Explain/ProgramReport.h"
+#include "passes/Explain/StepReport.h"
 #include "targets/Target.h"
 #include "tools/dpc-compile/PlanOptions.h"
 
@@ -38,13 +39,16 @@ static void addPlan(ExplainReport &report, const CompileOptions &options) {
       describePlan(options.plan, target->getFunctionForm() == FunctionForm::gridTable));
 }
 
-void dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
+bool dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                          mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
                          llvm::raw_ostream &os) {
   ExplainReport report;
+  if (mlir::failed(addStep(report, module)))
+    return false;
   addModel(report, options, summary);
   addRestored(report, summary);
   addPlan(report, options);
   addProgram(report, module, reshards ? &*reshards : nullptr);
   report.print(os);
+  return true;
 }

@@ -6,11 +6,11 @@
 
 namespace dpc {
 
-/// Writes the page of --explain: the contents of the file and its restored
+/// Writes the page of --explain: the time of a step, the contents of the file and its restored
 /// parameters, the plan, and the decisions that passes recorded in `module`.
 /// `reshards` were collected at level `placed`, because later levels have no
-/// reshards.
-void explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
+/// reshards. Returns false after an error.
+bool explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                     mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
                     llvm::raw_ostream &os);
 

@@ -97,7 +97,8 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
     return exitDone;
   bool isTaken = options.output.empty() || options.output == "-";
   llvm::raw_fd_ostream &page = isTaken ? llvm::errs() : llvm::outs();
-  explainProgram(options, summary, module, reshards, page);
+  if (!explainProgram(options, summary, module, reshards, page))
+    return exitInvalid;
   // If standard output and error go to one file, the notes must follow the complete page.
   page.flush();
   if (!page.has_error())

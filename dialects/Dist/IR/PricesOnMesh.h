@@ -6,8 +6,8 @@
 
 namespace dpc::dist {
 
-/// The prices between the ranks of `mesh`, whose sequential axes have no ranks. Needs: no more ranks
-/// than devices of `machine`.
+/// The prices between the ranks of `mesh`, whose sequential axes have no ranks. Needs: no more
+/// ranks than devices of `machine`.
 MeshPrices getMeshPrices(const Machine &machine, const MeshShape &mesh);
 
 } // namespace dpc::dist

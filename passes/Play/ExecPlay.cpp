@@ -1,0 +1,204 @@
+// Unrolls the entries of a program into the tables of a play, and prices its functions.
+
+#include "passes/Play/ExecPlay.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/MachineAttr.h"
+#include "dialects/Dist/IR/Messages.h"
+#include "dialects/Dist/IR/Stages.h"
+#include "dialects/Exec/IR/ExecOps.h"
+#include "passes/Prices/OpPrices.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dpc;
+using namespace dpc::exec;
+
+static int64_t bytesOf(Value buffer) { return bufferBytes(buffer.getType()); }
+
+static PlayCause causeOf(Operation *start) {
+  auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
+  switch (attr ? attr.getValue() : Purpose::activations) {
+  case Purpose::activations:
+    return PlayCause::activations;
+  case Purpose::gradients:
+    return PlayCause::gradients;
+  case Purpose::parameters:
+  case Purpose::gathered:
+    return PlayCause::parameters;
+  case Purpose::metrics:
+    return PlayCause::metrics;
+  }
+  llvm_unreachable("unknown purpose");
+}
+
+namespace {
+
+/// Builds the table of one stage.
+class TableBuilder {
+public:
+  TableBuilder(ExecPlay &play, const MeshPrices &prices, dist::RankProgram program)
+      : play(play), prices(prices), program(program) {}
+
+  PlayTable build(EntryOp entry) {
+    visit(entry.getBodyBlock());
+    return std::move(table);
+  }
+
+private:
+  void visit(Block &block) {
+    for (Operation &op : block)
+      visit(&op);
+  }
+
+  void visit(Operation *op) {
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      for (int64_t i = 0; i < int64_t(loop.getCount()); ++i)
+        visit(loop.getBodyBlock());
+    } else if (auto run = dyn_cast<RunOp>(op)) {
+      visit(tables.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr()).getBodyBlock());
+    } else if (auto call = dyn_cast<ComputeOp>(op)) {
+      compute(functionOf(tables.lookupNearestSymbolFrom<FunctionOp>(call, call.getCalleeAttr())));
+    } else if (auto zero = dyn_cast<ZeroOp>(op)) {
+      PlayAction action;
+      action.seconds = workSeconds(
+          prices.device(), {/*flops=*/0, double(bytesOf(zero.getOutput())), KernelClass::copy});
+      table.actions.push_back(action);
+    } else if (auto start = dyn_cast<StartOp>(op)) {
+      PlayOperation operation;
+      operation.collective = priceKindOf(start.getKind());
+      operation.bytes = std::max(bytesOf(start.getInput()), bytesOf(start.getOutput()));
+      operation.family =
+          familyOf(SmallVector<StringRef>(start.getAxes().getAsValueRange<StringAttr>()),
+                   start.getMembers() ? *start.getMembers() : ArrayRef<int64_t>());
+      operation.cause = causeOf(start);
+      addStart(operation, start.getEvent());
+    } else if (auto send = dyn_cast<StartSendOp>(op)) {
+      addMessage(send, PlayOperation::Kind::send);
+    } else if (auto receive = dyn_cast<StartRecvOp>(op)) {
+      addMessage(receive, PlayOperation::Kind::receive);
+    } else if (auto wait = dyn_cast<WaitOp>(op)) {
+      PlayAction action;
+      action.kind = PlayAction::Kind::wait;
+      action.started = starts.lookup(wait.getEvent());
+      table.actions.push_back(action);
+    }
+  }
+
+  void compute(size_t function) {
+    PlayAction action;
+    action.seconds = play.functions[function].seconds;
+    action.function = function;
+    table.actions.push_back(action);
+  }
+
+  template <typename Message> void addMessage(Message message, PlayOperation::Kind kind) {
+    PlayOperation operation;
+    operation.kind = kind;
+    operation.bytes = bytesOf(message.getBuffer());
+    operation.family = familyOf({message.getAxis()}, {});
+    operation.peer = message.getPeer();
+    operation.cause = PlayCause::stages;
+    addStart(operation, message.getEvent());
+  }
+
+  void addStart(const PlayOperation &operation, Value event) {
+    PlayAction action;
+    action.kind = PlayAction::Kind::start;
+    action.operation = operation;
+    starts[event] = table.actions.size();
+    table.actions.push_back(action);
+  }
+
+  size_t familyOf(ArrayRef<StringRef> axes, ArrayRef<int64_t> coordinates) {
+    std::string name = llvm::join(axes, "+");
+    for (int64_t coordinate : coordinates)
+      name += "," + std::to_string(coordinate);
+    auto known = llvm::find(play.families, name);
+    if (known != play.families.end())
+      return known - play.families.begin();
+    play.families.push_back(name);
+    play.problem.families.push_back({prices.groupsOver(axes, coordinates)});
+    return play.families.size() - 1;
+  }
+
+  size_t functionOf(FunctionOp function) {
+    auto [known, isNew] = functions.try_emplace(function, play.functions.size());
+    if (!isNew)
+      return known->second;
+    PlayedFunction played;
+    played.name = dist::stagePrefix(program.module) + function.getSymName().str();
+    function.walk([&](Operation *op) {
+      if (auto launch = dyn_cast<LaunchOp>(op))
+        add(played, kernelOf(launch), launchesOf(launch));
+      else if (auto copy = dyn_cast<CopyOp>(op))
+        add(played, {/*flops=*/0, 2. * double(bytesOf(copy.getInput())), KernelClass::copy}, 1);
+    });
+    play.functions.push_back(std::move(played));
+    return known->second;
+  }
+
+  void add(PlayedFunction &function, const Work &work, int64_t launches) {
+    const Device &device = prices.device();
+    const double seconds = workSeconds(device, work) + launches * device.launchSeconds;
+    function.seconds += seconds;
+    function.secondsOfClass[size_t(work.kind)] += seconds;
+    function.flops += work.flops;
+    function.bytes += work.bytes;
+  }
+
+  /// A kernel is the one op of its function.
+  Work kernelOf(LaunchOp launch) {
+    auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    Work work;
+    if (!kernel.isExternal())
+      for (Operation &op : kernel.front().without_terminator())
+        if (isa<CostOpInterface>(op))
+          work = workOfKernel(&op);
+    return work;
+  }
+
+  /// A kernel of a device with grids may need several launches.
+  int64_t launchesOf(LaunchOp launch) {
+    auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+    auto grids = kernel->getAttrOfType<ArrayAttr>(ExecDialect::kLaunchesAttrName);
+    return grids ? grids.size() : 1;
+  }
+
+  ExecPlay &play;
+  const MeshPrices &prices;
+  const dist::RankProgram program;
+  PlayTable table;
+  DenseMap<Value, size_t> starts; ///< by event: the action that starts the operation
+  DenseMap<Operation *, size_t> functions;
+  SymbolTableCollection tables;
+};
+
+} // namespace
+
+FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry) {
+  SmallVector<dist::RankProgram> programs = dist::programsOf(root);
+  if (!programs.front().module.lookupSymbol<EntryOp>(entry))
+    return std::optional<ExecPlay>();
+  FailureOr<MeshPrices> prices = dist::getMeshPrices(programs.front().module);
+  if (failed(prices))
+    return failure();
+  ExecPlay play;
+  play.problem.topology = prices->machine().topology;
+  play.problem.transport = prices->machine().transport;
+  play.problem.hasOneStream = prices->machine().transport == Transport::nccl;
+  for (dist::RankProgram program : programs) {
+    auto body = program.module.lookupSymbol<EntryOp>(entry);
+    if (!body)
+      return program.module.emitError("has no entry ") << entry;
+    play.problem.tables.push_back(TableBuilder(play, *prices, program).build(body));
+  }
+  const dist::MeshShape mesh = dist::getMeshShape(programs.front().module);
+  for (int64_t rank = 0; rank < mesh.worldSize(); ++rank)
+    for (auto [number, program] : llvm::enumerate(programs))
+      if (program.runsOn(mesh, mesh.coordinates(rank)))
+        play.problem.tableOf.push_back(number);
+  return std::optional<ExecPlay>(std::move(play));
+}
