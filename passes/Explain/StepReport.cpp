@@ -4,7 +4,6 @@
 
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "passes/Explain/Boundary.h"
-#include "passes/Play/ExecPlay.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -48,8 +47,8 @@ static std::string ranksText(const PlayedRank &rank) {
                           std::to_string(rank.ranks.front());
 }
 
-LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module) {
-  FailureOr<std::optional<ExecPlay>> play = playOf(module, "step");
+LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module, const KernelSeconds &measured) {
+  FailureOr<std::optional<ExecPlay>> play = playOf(module, "step", measured);
   if (failed(play))
     return failure();
   if (!*play)
@@ -65,7 +64,8 @@ LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module) {
   const Topology &topology = (*play)->problem.topology;
 
   ReportSection &section = report.add("one step (model)");
-  section.lines.push_back("machine: " + topology.name);
+  section.lines.push_back("machine: " + topology.name +
+                          (measured.empty() ? "" : ", with kernels measured on this host"));
   std::string line = millisecondsText(timeline->seconds) + " ms";
   for (const BoundaryTensor &tensor : boundaryOf(module))
     if (tensor.isInput() && !tensor.isLabel && tensor.batch >= 0) {
@@ -81,7 +81,7 @@ LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module) {
     section.lines.push_back(ranksText(*last) + " ends last:");
   section.columns = {"", ">ms", ">of the step"};
   auto add = [&](const std::string &what, double seconds) {
-    if (seconds > 0)
+    if (seconds >= 5e-4 * timeline->seconds) // others would be 0.0 %
       section.addRow({what, millisecondsText(seconds), shareText(seconds, timeline->seconds)});
   };
   double planned = 0;

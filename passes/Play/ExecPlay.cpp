@@ -39,8 +39,9 @@ namespace {
 /// Builds the table of one stage.
 class TableBuilder {
 public:
-  TableBuilder(ExecPlay &play, const MeshPrices &prices, dist::RankProgram program)
-      : play(play), prices(prices), program(program) {}
+  TableBuilder(ExecPlay &play, const MeshPrices &prices, dist::RankProgram program,
+               const KernelSeconds &measured)
+      : play(play), prices(prices), program(program), measured(measured) {}
 
   PlayTable build(EntryOp entry) {
     visit(entry.getBodyBlock());
@@ -131,18 +132,24 @@ private:
     PlayedFunction played;
     played.name = dist::stagePrefix(program.module) + function.getSymName().str();
     function.walk([&](Operation *op) {
-      if (auto launch = dyn_cast<LaunchOp>(op))
-        add(played, kernelOf(launch), launchesOf(launch));
-      else if (auto copy = dyn_cast<CopyOp>(op))
-        add(played, {/*flops=*/0, 2. * double(bytesOf(copy.getInput())), KernelClass::copy}, 1);
+      const Device &device = prices.device();
+      if (auto launch = dyn_cast<LaunchOp>(op)) {
+        const Work work = kernelOf(launch);
+        auto known = measured.find(launch.getKernel());
+        add(played, work,
+            known != measured.end()
+                ? known->second
+                : workSeconds(device, work) + launchesOf(launch) * device.launchSeconds);
+      } else if (auto copy = dyn_cast<CopyOp>(op)) {
+        const Work work{/*flops=*/0, 2. * double(bytesOf(copy.getInput())), KernelClass::copy};
+        add(played, work, kernelSeconds(device, work));
+      }
     });
     play.functions.push_back(std::move(played));
     return known->second;
   }
 
-  void add(PlayedFunction &function, const Work &work, int64_t launches) {
-    const Device &device = prices.device();
-    const double seconds = workSeconds(device, work) + launches * device.launchSeconds;
+  static void add(PlayedFunction &function, const Work &work, double seconds) {
     function.seconds += seconds;
     function.secondsOfClass[size_t(work.kind)] += seconds;
     function.flops += work.flops;
@@ -170,6 +177,7 @@ private:
   ExecPlay &play;
   const MeshPrices &prices;
   const dist::RankProgram program;
+  const KernelSeconds &measured;
   PlayTable table;
   DenseMap<Value, size_t> starts; ///< by event: the action that starts the operation
   DenseMap<Operation *, size_t> functions;
@@ -178,7 +186,8 @@ private:
 
 } // namespace
 
-FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry) {
+FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
+                                               const KernelSeconds &measured) {
   SmallVector<dist::RankProgram> programs = dist::programsOf(root);
   if (!programs.front().module.lookupSymbol<EntryOp>(entry))
     return std::optional<ExecPlay>();
@@ -193,7 +202,7 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry) {
     auto body = program.module.lookupSymbol<EntryOp>(entry);
     if (!body)
       return program.module.emitError("has no entry ") << entry;
-    play.problem.tables.push_back(TableBuilder(play, *prices, program).build(body));
+    play.problem.tables.push_back(TableBuilder(play, *prices, program, measured).build(body));
   }
   const dist::MeshShape mesh = dist::getMeshShape(programs.front().module);
   for (int64_t rank = 0; rank < mesh.worldSize(); ++rank)

@@ -6,10 +6,12 @@
 #include "planning/StepPlay.h"
 
 #include "mlir/IR/BuiltinOps.h"
-
-#include <map>
+#include "llvm/ADT/StringMap.h"
 
 namespace dpc {
+
+/// Measured seconds of kernels, by their names in the program.
+using KernelSeconds = llvm::StringMap<double>;
 
 /// A generated function that ranks call, for reports.
 struct PlayedFunction {
@@ -31,10 +33,11 @@ struct ExecPlay {
 };
 
 /// Returns the tables of entry `entry` ("step", "eval" or "infer") of the program at level `exec`.
-/// A kernel takes the time of its work on the machine of the module (planning/Device.h). The
-/// machine must have as many devices as the mesh has ranks. Fails with an error on the module if it
+/// A kernel takes its time in `measured`, or that of its work on the machine of the module
+/// (planning/Device.h). The machine must have as many devices as the mesh has ranks. Fails with an error on the module if it
 /// has no machine; nullopt if the program has no such entry.
-mlir::FailureOr<std::optional<ExecPlay>> playOf(mlir::ModuleOp root, llvm::StringRef entry);
+mlir::FailureOr<std::optional<ExecPlay>> playOf(mlir::ModuleOp root, llvm::StringRef entry,
+                                                const KernelSeconds &measured = {});
 
 } // namespace dpc
 

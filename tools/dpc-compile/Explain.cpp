@@ -41,9 +41,9 @@ static void addPlan(ExplainReport &report, const CompileOptions &options) {
 
 bool dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
                          mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
-                         llvm::raw_ostream &os) {
+                         const KernelSeconds &measured, llvm::raw_ostream &os) {
   ExplainReport report;
-  if (mlir::failed(addStep(report, module)))
+  if (mlir::failed(addStep(report, module, measured)))
     return false;
   addModel(report, options, summary);
   addRestored(report, summary);

@@ -19,6 +19,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -187,6 +188,32 @@ static void parseTopology(const InputArgList &args, CompileOptions &options) {
   if (topology->device.rateOf(*parseNumberType(type)) == 0)
     fail(path + ": the device has no rate for " + type + ", the type of --precision");
   options.placed.topology = path;
+}
+
+/// Parses --tune, which needs kernels that run on this machine.
+static void parseTune(const InputArgList &args, CompileOptions &options) {
+  options.tune = args.hasArg(OPT_tune);
+  if (!options.tune)
+    return;
+  if (options.stopAfter < Level::exec)
+    usageError("--tune needs the level exec, which --stop-after comes before");
+  const Target *target = findTarget(options.placed.target);
+  CodeOptions code;
+  code.processor = options.placed.processor;
+  static const std::pair<HostLevel, StringRef> needed[] = {
+      {HostLevel::v3, "avx2"}, {HostLevel::v4, "avx512bw"}, {HostLevel::v4Bf16, "avx512bf16"}};
+  const StringMap<bool> features = sys::getHostCPUFeatures();
+  const bool isDevice = target->getFunctionForm() == FunctionForm::gridTable;
+  const bool isMissing = any_of(needed, [&](const auto &each) {
+    return each.first == target->getHostLevel(code) && !features.lookup(each.second);
+  });
+  if (isDevice || isMissing) {
+    errs() << "dpc-compile: error: --tune: this machine cannot run kernels for --"
+           << (isDevice ? "target=" + options.placed.target
+                        : "cpu=" + std::string(options.placed.processor))
+           << "\n";
+    exit(exitInvalid);
+  }
 }
 
 static Explain parseExplain(const InputArgList &args) {
@@ -386,6 +413,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
     options.command += std::string(" ") + argv[i];
   parseTarget(args, options);
   parseOutput(args, options);
+  parseTune(args, options);
   parseImport(args, options);
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");

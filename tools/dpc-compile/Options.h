@@ -46,6 +46,8 @@ struct CompileOptions {
   std::vector<std::string> assembled;
   Level stopAfter = Level::object;
   Explain explain = Explain::none;
+  /// Whether the page takes the times of kernels from a measurement on this host (--tune).
+  bool tune = false;
   /// The file that gets a drawing of the schedule (--schedule-svg), or "" for none.
   std::string drawing;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).

@@ -75,7 +75,7 @@ def recompute : Value<"recompute", "on|off", "Repeat short computations instead 
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;
 def products : Value<"products", "WHO", "Who multiplies matrices for --target=cuda: auto (default: cuBLASLt where they are large), library (wherever it can) or generated (kernels)", output>;
 def emit : Value<"emit", "KIND", "exe (default), shared or object", output>;
-def tune : Flag<["--"], "tune">, HelpText<"Measure kernels and keep the fastest">, Flags<[NotYetAvailable, HelpHidden]>;
+def tune : Flag<["--"], "tune">, HelpText<"Measure each kernel on this machine for the times of --explain, and keep the times beside the kernels (--target=cpu)">, Group<output>;
 def stop_after : Value<"stop-after", "LEVEL", "Print the program at a level: import, step, placed, local, ordered, scheduled, exec (default: none)", output>;
 def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what trains, layouts, reshards, communication, memory">, Group<output>;
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;

@@ -132,9 +132,7 @@ static llvm::Error addTemplate(ModuleOp module, onnx::OnnxModel &source, const o
   return llvm::Error::success();
 }
 
-/// Opens the cache that keeps kernels between compiles; nullopt if there is no cache. Sets `code`
-/// to the exit code.
-static std::optional<ObjectCache> openCache(const CompileOptions &options, int &code) {
+std::optional<ObjectCache> dpc::openCache(const CompileOptions &options, int &code) {
   code = exitDone;
   if (options.cacheFolder.empty())
     return std::nullopt;
@@ -166,6 +164,20 @@ static OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
   return all;
 }
 
+FailureOr<std::vector<KernelObject>>
+dpc::compileKernels(ModuleOp kernels, const CompileOptions &options, const ObjectCache *cache) {
+  CodeOptions native;
+  native.processor = options.placed.processor;
+  native.assembler = options.assembler;
+  native.assembled = options.assembled;
+  // Use threads only if the address space has no limit, because the heap of each thread reserves
+  // hundreds of MiB of addresses.
+  struct rlimit addresses;
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
+    kernels.getContext()->enableMultithreading();
+  return findTarget(options.placed.target)->compileKernels(kernels, native, cache);
+}
+
 /// Compiles the kernels of `module` into one archive, and renames the calls in
 /// `record` to the symbols of the archive. Equal kernels share one symbol. For a
 /// target with grids, the archive is empty and `record` gets the code as data.
@@ -176,17 +188,8 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
   if (code)
     return code;
   OwningOpRef<ModuleOp> owned = takeKernels(module);
-  CodeOptions native;
-  native.processor = options.placed.processor;
-  native.assembler = options.assembler;
-  native.assembled = options.assembled;
-  // Use threads only if the address space has no limit, because the heap of each thread reserves
-  // hundreds of MiB of addresses.
-  struct rlimit addresses;
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY)
-    module.getContext()->enableMultithreading();
   FailureOr<std::vector<KernelObject>> objects =
-      findTarget(options.placed.target)->compileKernels(*owned, native, cache ? &*cache : nullptr);
+      compileKernels(*owned, options, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
   const bool isGrids =

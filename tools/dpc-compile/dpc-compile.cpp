@@ -21,6 +21,7 @@
 #include "tools/common/PrefixStream.h"
 #include "tools/dpc-compile/Explain.h"
 #include "tools/dpc-compile/FileLayouts.h"
+#include "tools/dpc-compile/TuneKernels.h"
 #include "tools/dpc-compile/WorkFolder.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
@@ -89,15 +90,19 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
-/// Prints the page of --explain, if it is requested. The page goes to standard output, or to
+/// Measures kernels, and prints the page of --explain, as far as they are requested. The page goes to standard output, or to
 /// standard error if the program goes to standard output. Returns the exit code.
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
+  KernelSeconds measured;
+  if (options.tune)
+    if (int code = tuneKernels(module, options, measured))
+      return code;
   if (options.explain == Explain::none)
     return exitDone;
   bool isTaken = options.output.empty() || options.output == "-";
   llvm::raw_fd_ostream &page = isTaken ? llvm::errs() : llvm::outs();
-  if (!explainProgram(options, summary, module, reshards, page))
+  if (!explainProgram(options, summary, module, reshards, measured, page))
     return exitInvalid;
   // If standard output and error go to one file, the notes must follow the complete page.
   page.flush();

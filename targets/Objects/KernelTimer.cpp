@@ -1,0 +1,183 @@
+// Loads kernels with ORC, and calls them.
+
+#include "targets/Objects/KernelTimer.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <unistd.h>
+
+using namespace dpc;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Function = void (*)(char *const *);
+
+constexpr size_t kAlignment = 64;
+/// Calls go on until they took this long, and were so many.
+constexpr double kSecondsPerKernel = 0.02;
+constexpr unsigned kLeastCalls = 3, kMostCalls = 25;
+
+int64_t bytesOf(mlir::Type element, int64_t count) {
+  const unsigned bits = element.getIntOrFloatBitWidth();
+  return count * ((bits + 7) / 8);
+}
+
+/// Memory that is aligned as kernels need it.
+class Memory {
+public:
+  explicit Memory(size_t bytes) : block(bytes + kAlignment) {}
+  char *data() {
+    const auto address = reinterpret_cast<uintptr_t>(block.data());
+    return block.data() + (kAlignment - address % kAlignment) % kAlignment;
+  }
+
+private:
+  std::vector<char> block;
+};
+
+/// Writes numbers from 1/2 to 3/2, or zeros if the elements are no floating-point numbers.
+void fill(char *to, mlir::Type element, int64_t count) {
+  if (!llvm::isa<mlir::FloatType>(element))
+    return;
+  const auto &semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
+  const int64_t size = bytesOf(element, 1);
+  // A short pattern is enough, because the time of arithmetic depends on no value of this range.
+  constexpr int64_t kPattern = 61;
+  std::vector<char> pattern(kPattern * size);
+  for (int64_t i = 0; i < kPattern; ++i) {
+    bool isInexact;
+    llvm::APFloat value(0.5 + double(i) / kPattern);
+    value.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &isInexact);
+    const llvm::APInt bits = value.bitcastToAPInt();
+    std::memcpy(&pattern[i * size], bits.getRawData(), size);
+  }
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * size, &pattern[i % kPattern * size], size);
+}
+
+/// One thread's buffers of a kernel.
+class Buffers {
+public:
+  explicit Buffers(const TimedKernel &kernel) {
+    for (auto [element, count] : kernel.buffers) {
+      memory.emplace_back(bytesOf(element, count));
+      fill(memory.back().data(), element, count);
+    }
+    if (kernel.scratchBytes)
+      memory.emplace_back(kernel.scratchBytes);
+    for (Memory &each : memory)
+      pointers.push_back(each.data());
+  }
+  char *const *get() const { return pointers.data(); }
+
+private:
+  std::vector<Memory> memory;
+  std::vector<char *> pointers;
+};
+
+/// Reads all lines of `memory`, so that other data leaves the cache.
+void readAll(const std::vector<char> &memory) {
+  char sum = 0;
+  for (size_t i = 0; i < memory.size(); i += kAlignment)
+    sum = char(sum + memory[i]);
+  static std::atomic<char> sink;
+  sink = sum;
+}
+
+/// Lets threads begin their calls together.
+class Barrier {
+public:
+  explicit Barrier(unsigned threads) : threads(threads) {}
+  void wait() {
+    const unsigned round = rounds;
+    if (++arrived == threads) {
+      arrived = 0;
+      ++rounds;
+      return;
+    }
+    while (rounds == round)
+      std::this_thread::yield();
+  }
+
+private:
+  const unsigned threads;
+  std::atomic<unsigned> arrived = 0, rounds = 0;
+};
+
+/// The seconds of the calls of all threads.
+std::vector<double> callKernel(const TimedKernel &kernel, Function function, unsigned threads,
+                               const std::vector<char> &evicting) {
+  std::vector<std::vector<double>> seconds(threads);
+  Barrier barrier(threads);
+  std::atomic<unsigned> calls = kLeastCalls;
+  auto run = [&](unsigned thread) {
+    Buffers buffers(kernel);
+    const auto begin = Clock::now();
+    function(buffers.get()); // touches pages and loads code
+    if (thread == 0) {
+      const double once = std::chrono::duration<double>(Clock::now() - begin).count();
+      calls = unsigned(std::clamp(kSecondsPerKernel / std::max(once, 1e-9), double(kLeastCalls),
+                                  double(kMostCalls)));
+    }
+    barrier.wait();
+    for (unsigned call = 0; call < calls; ++call) {
+      readAll(evicting);
+      barrier.wait();
+      const auto start = Clock::now();
+      function(buffers.get());
+      seconds[thread].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      barrier.wait();
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned thread = 1; thread < threads; ++thread)
+    others.emplace_back(run, thread);
+  run(0);
+  for (std::thread &other : others)
+    other.join();
+  std::vector<double> all;
+  for (const std::vector<double> &own : seconds)
+    all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel> kernels,
+                                                     unsigned threads) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  auto library = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!library)
+    return library.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*library));
+  const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const std::vector<char> evicting(2 * (cache > 0 ? cache : 1 << 21), 1);
+  std::vector<double> seconds;
+  for (const TimedKernel &kernel : kernels) {
+    if (llvm::Error error = (*jit)->addObjectFile(
+            llvm::MemoryBuffer::getMemBufferCopy(kernel.object->object, kernel.object->symbol)))
+      return std::move(error);
+    auto symbol = (*jit)->lookup(kernel.object->symbol);
+    if (!symbol)
+      return symbol.takeError();
+    std::vector<double> calls =
+        callKernel(kernel, symbol->toPtr<Function>(), std::max(1u, threads), evicting);
+    std::nth_element(calls.begin(), calls.begin() + calls.size() / 2, calls.end());
+    seconds.push_back(calls[calls.size() / 2]);
+  }
+  return seconds;
+}

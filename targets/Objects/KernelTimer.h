@@ -1,0 +1,31 @@
+// Runs compiled kernels of this host in this process, and measures how long they take.
+
+#ifndef DPC_TARGETS_OBJECTS_KERNELTIMER_H
+#define DPC_TARGETS_OBJECTS_KERNELTIMER_H
+
+#include "targets/Target.h"
+
+#include "mlir/IR/Types.h"
+
+namespace dpc {
+
+/// The buffers of a kernel, in the order of its arguments (Target::emitKernel).
+struct TimedKernel {
+  const KernelObject *object = nullptr;
+  /// The types of elements and the numbers of elements of operands and results.
+  std::vector<std::pair<mlir::Type, int64_t>> buffers;
+  int64_t scratchBytes = 0;
+};
+
+/// Measures each of `kernels`: returns the seconds of one call, in their order. `threads` threads
+/// call the kernel at the same time, each on buffers of its own, as the ranks of a host do.
+/// Operands are random numbers from 1/2 to 3/2, and the index 0. Before each call, a thread reads
+/// as many bytes as twice its second-level cache has, because in a step the operands of a kernel
+/// have usually left it. The result is the median of the calls of all threads. Fails with one line
+/// if a kernel cannot be loaded.
+llvm::Expected<std::vector<double>> timeKernels(llvm::ArrayRef<TimedKernel> kernels,
+                                                unsigned threads);
+
+} // namespace dpc
+
+#endif // DPC_TARGETS_OBJECTS_KERNELTIMER_H

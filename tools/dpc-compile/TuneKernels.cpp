@@ -1,0 +1,101 @@
+// Compiles the kernels of a program, and measures those that no earlier compile measured.
+
+#include "tools/dpc-compile/TuneKernels.h"
+
+#include "dialects/Dist/IR/Collectives.h"
+#include "dialects/Dist/IR/Stages.h"
+#include "dialects/Exec/IR/ExecOps.h"
+#include "targets/Objects/KernelTimer.h"
+#include "targets/Objects/ObjectCache.h"
+#include "tools/common/CommandLine.h"
+#include "tools/dpc-compile/WriteProgram.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <thread>
+
+using namespace mlir;
+using namespace dpc;
+
+/// Copies the code of all kernels, which compileKernels lowers in place.
+static OwningOpRef<ModuleOp> copyKernels(ModuleOp module) {
+  OwningOpRef<ModuleOp> all = ModuleOp::create(module.getLoc());
+  for (dist::RankProgram program : dist::programsOf(module))
+    if (auto code = program.module.lookupSymbol<ModuleOp>(exec::ExecDialect::kCodeModuleName))
+      for (Operation &kernel : *code.getBody())
+        all->getBody()->push_back(kernel.clone());
+  return all;
+}
+
+static void addBuffers(TypeRange types, TimedKernel &kernel) {
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      kernel.buffers.push_back({tensor.getElementType(), tensor.getNumElements()});
+}
+
+/// The key of a kernel's time in the cache. The time depends on the processor, too.
+static std::string keyOf(StringRef symbol, unsigned threads) {
+  return ObjectCache::keyOf(llvm::formatv("time of {0} on {1}, {2} at a time", symbol,
+                                          llvm::sys::getHostCPUName(), threads)
+                                .str());
+}
+
+int dpc::tuneKernels(ModuleOp module, const CompileOptions &options, KernelSeconds &seconds) {
+  int code;
+  std::optional<ObjectCache> cache = openCache(options, code);
+  if (code)
+    return code;
+  OwningOpRef<ModuleOp> kernels = copyKernels(module);
+  FailureOr<std::vector<KernelObject>> objects =
+      compileKernels(*kernels, options, cache ? &*cache : nullptr);
+  if (failed(objects))
+    return exitInvalid;
+  llvm::StringMap<const KernelObject *> objectOf;
+  for (const KernelObject &object : *objects)
+    objectOf[object.kernel] = &object;
+
+  // As many ranks as the host has cores run at the same time.
+  const auto ranks = uint64_t(dist::getMeshShape(module).worldSize());
+  const unsigned threads =
+      std::min<uint64_t>(ranks, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<TimedKernel> unknown;
+  llvm::StringMap<double> known; // by symbol
+  for (dist::RankProgram program : dist::programsOf(module))
+    for (auto function : program.module.getOps<func::FuncOp>()) {
+      const KernelObject *object = objectOf.lookup(function.getSymName());
+      if (!object || !known.try_emplace(object->symbol, 0).second)
+        continue;
+      double kept = 0;
+      if (cache)
+        if (std::optional<std::string> text = cache->lookup(keyOf(object->symbol, threads)))
+          StringRef(*text).getAsDouble(kept);
+      known[object->symbol] = kept;
+      if (kept > 0)
+        continue;
+      TimedKernel kernel{object, {}, 0};
+      addBuffers(function.getArgumentTypes(), kernel);
+      addBuffers(function.getResultTypes(), kernel);
+      if (auto bytes =
+              function->getAttrOfType<IntegerAttr>(exec::ExecDialect::kScratchBytesAttrName))
+        kernel.scratchBytes = bytes.getInt();
+      unknown.push_back(std::move(kernel));
+    }
+  llvm::Expected<std::vector<double>> measured = timeKernels(unknown, threads);
+  if (!measured) {
+    llvm::errs() << "dpc-compile: error: --tune: " << llvm::toString(measured.takeError()) << "\n";
+    return exitInvalid;
+  }
+  for (auto [kernel, time] : llvm::zip_equal(unknown, *measured)) {
+    known[kernel.object->symbol] = time;
+    if (cache)
+      cache->store(keyOf(kernel.object->symbol, threads), llvm::formatv("{0:e6}", time).str());
+  }
+  for (const KernelObject &object : *objects)
+    seconds[object.kernel] = known.lookup(object.symbol);
+  if (cache)
+    cache->prune();
+  return exitDone;
+}
