@@ -44,8 +44,8 @@ struct PlayAction {
   };
   Kind kind = Kind::compute;
   double seconds = 0;
-  /// Of a computation: its number, for the caller.
-  int64_t function = -1;
+  /// The number of the function or the operation, for the caller.
+  int64_t number = -1;
   PlayOperation operation;
   size_t started = 0;
 };

@@ -38,6 +38,7 @@ public:
     return sections.back();
   }
   void print(llvm::raw_ostream &os) const;
+  const std::vector<ReportSection> &getSections() const { return sections; }
 
 private:
   std::vector<ReportSection> sections;

@@ -28,11 +28,11 @@ struct ClassTimes {
     for (const PlayAction &action : play.problem.tables[rank.table].actions) {
       if (action.kind != PlayAction::Kind::compute)
         continue;
-      if (action.function < 0) { // buffers are set to zero
+      if (action.number < 0) { // buffers are set to zero
         seconds[size_t(KernelClass::copy)] += action.seconds;
         continue;
       }
-      const PlayedFunction &function = play.functions[action.function];
+      const PlayedFunction &function = play.functions[action.number];
       flops += function.flops;
       for (size_t kind = 0; kind < kKernelClasses; ++kind)
         seconds[kind] += function.secondsOfClass[kind];
@@ -47,42 +47,36 @@ static std::string ranksText(const PlayedRank &rank) {
                           std::to_string(rank.ranks.front());
 }
 
-LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module, const KernelSeconds &measured) {
-  FailureOr<std::optional<ExecPlay>> play = playOf(module, "step", measured);
-  if (failed(play))
-    return failure();
-  if (!*play)
-    return success();
-  llvm::Expected<StepTimeline> timeline = playStep((*play)->problem);
-  if (!timeline)
-    return module.emitError("the play of a step: ") << llvm::toString(timeline.takeError());
+void dpc::addStep(ExplainReport &report, ModuleOp module, const PlayedStep &step, bool isMeasured) {
+  const ExecPlay &play = step.play;
+  const StepTimeline &timeline = step.timeline;
   const auto last =
-      llvm::max_element(timeline->played, [](const PlayedRank &a, const PlayedRank &b) {
+      llvm::max_element(timeline.played, [](const PlayedRank &a, const PlayedRank &b) {
         return a.endSeconds < b.endSeconds;
       });
-  const ClassTimes times(**play, *last);
-  const Topology &topology = (*play)->problem.topology;
+  const ClassTimes times(play, *last);
+  const Topology &topology = play.problem.topology;
 
   ReportSection &section = report.add("one step (model)");
   section.lines.push_back("machine: " + topology.name +
-                          (measured.empty() ? "" : ", with kernels measured on this host"));
-  std::string line = millisecondsText(timeline->seconds) + " ms";
+                          (isMeasured ? ", with kernels measured on this host" : ""));
+  std::string line = millisecondsText(timeline.seconds) + " ms";
   for (const BoundaryTensor &tensor : boundaryOf(module))
     if (tensor.isInput() && !tensor.isLabel && tensor.batch >= 0) {
       const int64_t samples = tensor.type.getDimSize(tensor.batch);
-      line += llvm::formatv(", {0:f0} samples/s", samples / timeline->seconds).str();
+      line += llvm::formatv(", {0:f0} samples/s", samples / timeline.seconds).str();
       break;
     }
   const double peak = topology.device.rateOf(NumberType::f32);
   section.lines.push_back(line + llvm::formatv(", {0} of the device's rate for f32",
-                                               shareText(times.flops / timeline->seconds, peak))
+                                               shareText(times.flops / timeline.seconds, peak))
                                      .str());
-  if (timeline->played.size() > 1)
+  if (timeline.played.size() > 1)
     section.lines.push_back(ranksText(*last) + " ends last:");
   section.columns = {"", ">ms", ">of the step"};
   auto add = [&](const std::string &what, double seconds) {
-    if (seconds >= 5e-4 * timeline->seconds) // others would be 0.0 %
-      section.addRow({what, millisecondsText(seconds), shareText(seconds, timeline->seconds)});
+    if (seconds >= 5e-4 * timeline.seconds) // others would be 0.0 %
+      section.addRow({what, millisecondsText(seconds), shareText(seconds, timeline.seconds)});
   };
   double planned = 0;
   for (size_t kind = kKernelClasses; kind-- > 0;) {
@@ -94,5 +88,4 @@ LogicalResult dpc::addStep(ExplainReport &report, ModuleOp module, const KernelS
     add("wait: " + nameOf(PlayCause(cause)).str(), last->exposedSeconds[cause]);
   add("wait: until other ranks start", last->waitedForRanks);
   add("wait: until other stages send", last->waitedForStages);
-  return success();
 }

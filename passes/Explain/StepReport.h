@@ -6,12 +6,18 @@
 
 namespace dpc {
 
-/// Adds a section about one step of the program at level `exec`, as planning/StepPlay plays it: its
-/// time, the share of the device's peak, computation by class of kernel, and waits by cause, of the
-/// rank that ends last. Kernels take their times in `measured`. Fails with an error if the step cannot be played.
-/// Adds nothing to a program without a step.
-mlir::LogicalResult addStep(ExplainReport &report, mlir::ModuleOp module,
-                            const KernelSeconds &measured);
+/// Adds a section about `step` of `module`: its time, the share of the device's peak, computation
+/// by class of kernel, and waits by cause, of the rank that ends last. `isMeasured` says that the
+/// times of kernels are measured.
+void addStep(ExplainReport &report, mlir::ModuleOp module, const PlayedStep &step, bool isMeasured);
+
+/// Writes the play as a trace in the Chrome trace event format, as runs write theirs
+/// (runtime/src/trace): one process per timeline, with the number of its first rank.
+void writeStepTrace(const PlayedStep &step, llvm::raw_ostream &os);
+
+/// Writes the sections of `report`, and the play if there is one, as one JSON object.
+void writeReportJson(const ExplainReport &report, const std::optional<PlayedStep> &step,
+                     llvm::raw_ostream &os);
 
 } // namespace dpc
 

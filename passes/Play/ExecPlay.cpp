@@ -7,16 +7,23 @@
 #include "dialects/Dist/IR/Messages.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/Interfaces/NodeNames.h"
 #include "passes/Prices/OpPrices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
 
 static int64_t bytesOf(Value buffer) { return bufferBytes(buffer.getType()); }
+
+static int64_t elementsOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getNumElements();
+}
 
 static PlayCause causeOf(Operation *start) {
   auto attr = start->getAttrOfType<PurposeAttr>(ExecDialect::kPurposeAttrName);
@@ -75,7 +82,17 @@ private:
           familyOf(SmallVector<StringRef>(start.getAxes().getAsValueRange<StringAttr>()),
                    start.getMembers() ? *start.getMembers() : ArrayRef<int64_t>());
       operation.cause = causeOf(start);
-      addStart(operation, start.getEvent());
+      PlayedCall call;
+      call.name = dist::stringifyCollective(start.getKind()).str();
+      std::replace(call.name.begin(), call.name.end(), '_', '-');
+      // As in record/Actions.cpp: an all-to-all has all parts in both buffers.
+      call.elements = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
+      const int64_t members = play.problem.families[operation.family].groups.front().size();
+      if (start.getKind() == dist::Collective::all_to_all)
+        call.elements /= members;
+      call.sentBytes = bytesSent(operation.collective, operation.bytes, members);
+      call.id = start.getId();
+      addStart(operation, std::move(call), start.getInput(), start.getEvent());
     } else if (auto send = dyn_cast<StartSendOp>(op)) {
       addMessage(send, PlayOperation::Kind::send);
     } else if (auto receive = dyn_cast<StartRecvOp>(op)) {
@@ -91,7 +108,7 @@ private:
   void compute(size_t function) {
     PlayAction action;
     action.seconds = play.functions[function].seconds;
-    action.function = function;
+    action.number = function;
     table.actions.push_back(action);
   }
 
@@ -102,21 +119,35 @@ private:
     operation.family = familyOf({message.getAxis()}, {});
     operation.peer = message.getPeer();
     operation.cause = PlayCause::stages;
-    addStart(operation, message.getEvent());
+    PlayedCall call;
+    const bool sends = kind == PlayOperation::Kind::send;
+    call.name = sends ? "send" : "recv";
+    call.elements = elementsOf(message.getBuffer());
+    call.sentBytes = sends ? operation.bytes : 0;
+    call.id = message.getId();
+    addStart(operation, std::move(call), message.getBuffer(), message.getEvent());
   }
 
-  void addStart(const PlayOperation &operation, Value event) {
+  void addStart(const PlayOperation &operation, PlayedCall call, Value buffer, Value event) {
+    llvm::raw_string_ostream(call.type) << cast<MemRefType>(buffer.getType()).getElementType();
+    call.nodes = namesOf(event.getLoc()).nodes;
     PlayAction action;
     action.kind = PlayAction::Kind::start;
     action.operation = operation;
+    action.number = play.calls.size();
+    play.calls.push_back(std::move(call));
     starts[event] = table.actions.size();
     table.actions.push_back(action);
   }
 
   size_t familyOf(ArrayRef<StringRef> axes, ArrayRef<int64_t> coordinates) {
+    // The names of families in the record (record/Mesh.cpp), which traces of runs show.
     std::string name = llvm::join(axes, "+");
-    for (int64_t coordinate : coordinates)
-      name += "," + std::to_string(coordinate);
+    if (!coordinates.empty())
+      name += "{" +
+              llvm::join(llvm::map_range(coordinates, [](int64_t i) { return std::to_string(i); }),
+                         ",") +
+              "}";
     auto known = llvm::find(play.families, name);
     if (known != play.families.end())
       return known - play.families.begin();
@@ -130,7 +161,11 @@ private:
     if (!isNew)
       return known->second;
     PlayedFunction played;
-    played.name = dist::stagePrefix(program.module) + function.getSymName().str();
+    // As traces of runs show it: the stage of a pipeline is a module with a name.
+    played.name = function.getSymName().str();
+    if (program.stage)
+      played.name = program.module.getSymName()->str() + "." + played.name;
+    played.nodes = namesOf(function.getLoc()).nodes;
     function.walk([&](Operation *op) {
       const Device &device = prices.device();
       if (auto launch = dyn_cast<LaunchOp>(op)) {
@@ -176,7 +211,7 @@ private:
 
   ExecPlay &play;
   const MeshPrices &prices;
-  const dist::RankProgram program;
+  dist::RankProgram program;
   const KernelSeconds &measured;
   PlayTable table;
   DenseMap<Value, size_t> starts; ///< by event: the action that starts the operation
@@ -210,4 +245,16 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
       if (program.runsOn(mesh, mesh.coordinates(rank)))
         play.problem.tableOf.push_back(number);
   return std::optional<ExecPlay>(std::move(play));
+}
+
+FailureOr<std::optional<PlayedStep>> dpc::playStepOf(ModuleOp root, const KernelSeconds &measured) {
+  FailureOr<std::optional<ExecPlay>> play = playOf(root, "step", measured);
+  if (failed(play))
+    return failure();
+  if (!*play)
+    return std::optional<PlayedStep>();
+  llvm::Expected<StepTimeline> timeline = playStep((*play)->problem);
+  if (!timeline)
+    return root.emitError("the play of a step: ") << llvm::toString(timeline.takeError());
+  return std::optional<PlayedStep>({std::move(**play), std::move(*timeline)});
 }

@@ -15,7 +15,8 @@ using KernelSeconds = llvm::StringMap<double>;
 
 /// A generated function that ranks call, for reports.
 struct PlayedFunction {
-  std::string name; ///< e.g. "step.3"; of a pipeline, with the stage
+  std::string name;  ///< e.g. "step.3", as in traces of runs
+  std::string nodes; ///< of the ONNX file (NodeNames)
   /// The time of one call, as a whole and by class of kernel.
   double seconds = 0;
   std::array<double, kKernelClasses> secondsOfClass = {};
@@ -23,21 +24,45 @@ struct PlayedFunction {
   double flops = 0, bytes = 0;
 };
 
+/// A collective or a message that ranks start, for reports.
+struct PlayedCall {
+  std::string name; ///< e.g. "all-reduce", as in traces of runs
+  std::string nodes;
+  int64_t elements = 0; ///< of one rank's part
+  std::string type;     ///< of the elements, e.g. "f32"
+  int64_t id = 0;       ///< of the logical buffer
+  double sentBytes = 0; ///< by one rank
+};
+
 /// A program as the play sees it.
 struct ExecPlay {
   PlayProblem problem;
-  /// The functions that actions of kind `compute` call, by their number.
+  /// The functions that actions of kind `compute` call, by their number. Buffers that are set to
+  /// zero have the number -1.
   std::vector<PlayedFunction> functions;
+  /// The operations that actions of kind `start` start, by their number.
+  std::vector<PlayedCall> calls;
   /// The names of problem.families: their axes.
   std::vector<std::string> families;
 };
 
 /// Returns the tables of entry `entry` ("step", "eval" or "infer") of the program at level `exec`.
 /// A kernel takes its time in `measured`, or that of its work on the machine of the module
-/// (planning/Device.h). The machine must have as many devices as the mesh has ranks. Fails with an error on the module if it
-/// has no machine; nullopt if the program has no such entry.
+/// (planning/Device.h). Fails with an error on the module if it has no machine, or one with fewer
+/// devices than the mesh has ranks; nullopt if the program has no such entry.
 mlir::FailureOr<std::optional<ExecPlay>> playOf(mlir::ModuleOp root, llvm::StringRef entry,
                                                 const KernelSeconds &measured = {});
+
+/// A step, and how it was played.
+struct PlayedStep {
+  ExecPlay play;
+  StepTimeline timeline;
+};
+
+/// Plays the step of a program at level `exec`. Fails with an error on the module; nullopt if the
+/// program has no step.
+mlir::FailureOr<std::optional<PlayedStep>> playStepOf(mlir::ModuleOp root,
+                                                      const KernelSeconds &measured);
 
 } // namespace dpc
 

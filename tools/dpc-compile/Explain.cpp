@@ -1,10 +1,14 @@
+// Makes the page of --explain, and writes the file of --report.
+
 #include "tools/dpc-compile/Explain.h"
 
 #include "passes/Explain/ProgramReport.h"
-#include "passes/Explain/StepReport.h"
 #include "targets/Target.h"
+#include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/PlanOptions.h"
+#include "tools/dpc-compile/WriteProgram.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace dpc;
@@ -39,16 +43,36 @@ static void addPlan(ExplainReport &report, const CompileOptions &options) {
       describePlan(options.plan, target->getFunctionForm() == FunctionForm::gridTable));
 }
 
-bool dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
-                         mlir::ModuleOp module, const std::optional<ReshardTable> &reshards,
-                         const KernelSeconds &measured, llvm::raw_ostream &os) {
+ExplainReport dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
+                                  mlir::ModuleOp module,
+                                  const std::optional<ReshardTable> &reshards,
+                                  const std::optional<PlayedStep> &step) {
   ExplainReport report;
-  if (mlir::failed(addStep(report, module, measured)))
-    return false;
+  if (step)
+    addStep(report, module, *step, options.tune);
   addModel(report, options, summary);
   addRestored(report, summary);
   addPlan(report, options);
   addProgram(report, module, reshards ? &*reshards : nullptr);
-  report.print(os);
-  return true;
+  return report;
+}
+
+int dpc::writeReport(const CompileOptions &options, const ExplainReport &report,
+                     const std::optional<PlayedStep> &step) {
+  const llvm::StringRef path = options.report;
+  if (path.ends_with(".trace.json") && !step) {
+    llvm::errs() << "dpc-compile: error: --report: " << path
+                 << ": a program that infers has no step to trace\n";
+    return exitInvalid;
+  }
+  const int code = writeFile(options.report, [&](llvm::raw_fd_ostream &stream) {
+    if (path.ends_with(".trace.json"))
+      writeStepTrace(*step, stream);
+    else
+      writeReportJson(report, step, stream);
+    return true;
+  });
+  if (code != exitDone)
+    llvm::sys::fs::remove(options.report);
+  return code;
 }

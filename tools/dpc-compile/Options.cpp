@@ -378,6 +378,8 @@ static void checkFiles(const CompileOptions &options) {
     written.push_back({"--params", options.params});
   if (!options.drawing.empty())
     written.push_back({"--schedule-svg", options.drawing});
+  if (!options.report.empty())
+    written.push_back({"--report", options.report});
   for (const auto &[option, path] : written)
     if (!path.empty() && isSameFile(path, options.model)) {
       errs() << "dpc-compile: error: " << option << ": " << path << " is the model\n";
@@ -442,6 +444,11 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.drawing = args.getLastArgValue(OPT_schedule_svg).str();
   if (!options.drawing.empty() && options.stopAfter < Level::scheduled)
     usageError("--schedule-svg needs the level scheduled, which --stop-after comes before");
+  options.report = args.getLastArgValue(OPT_report).str();
+  if (args.hasArg(OPT_report) && !StringRef(options.report).ends_with(".json"))
+    usageError("--report=" + options.report + ": the name of a report ends with .json");
+  if (!options.report.empty() && options.stopAfter < Level::exec)
+    usageError("--report needs the level exec, which --stop-after comes before");
   options.step.batchGroups = parseBatchGroups(args, options.plan);
   checkFiles(options);
 }

@@ -50,6 +50,8 @@ struct CompileOptions {
   bool tune = false;
   /// The file that gets a drawing of the schedule (--schedule-svg), or "" for none.
   std::string drawing;
+  /// The file that gets the report (--report), or "" for none.
+  std::string report;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
   /// Choices that the command line leaves open. If a program needs more memory than

@@ -81,4 +81,4 @@ def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what 
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
 def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;
 def schedule_svg : Value<"schedule-svg", "FILE", "Draw the schedule of a pipeline, as SVG", output>;
-def report : Planned<"report", "FILE.html", "A page about the plan">;
+def report : Value<"report", "FILE", "Write the page of --explain and the modelled timeline of a step: FILE.json, or FILE.trace.json for Perfetto", output>;

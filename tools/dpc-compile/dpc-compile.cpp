@@ -90,20 +90,29 @@ static int printModule(ModuleOp module, StringRef path) {
   return exitDone;
 }
 
-/// Measures kernels, and prints the page of --explain, as far as they are requested. The page goes to standard output, or to
-/// standard error if the program goes to standard output. Returns the exit code.
+/// Measures kernels, plays a step, prints the page of --explain and writes the file of --report, as
+/// far as the command line asks for them. The page goes to standard output, or to standard error if
+/// the program goes to standard output. Returns the exit code.
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
   KernelSeconds measured;
   if (options.tune)
     if (int code = tuneKernels(module, options, measured))
       return code;
+  if (options.explain == Explain::none && options.report.empty())
+    return exitDone;
+  FailureOr<std::optional<PlayedStep>> step = playStepOf(module, measured);
+  if (failed(step))
+    return exitInvalid;
+  const ExplainReport report = explainProgram(options, summary, module, reshards, *step);
+  if (!options.report.empty())
+    if (int code = writeReport(options, report, *step))
+      return code;
   if (options.explain == Explain::none)
     return exitDone;
   bool isTaken = options.output.empty() || options.output == "-";
   llvm::raw_fd_ostream &page = isTaken ? llvm::errs() : llvm::outs();
-  if (!explainProgram(options, summary, module, reshards, measured, page))
-    return exitInvalid;
+  report.print(page);
   // If standard output and error go to one file, the notes must follow the complete page.
   page.flush();
   if (!page.has_error())
@@ -118,7 +127,7 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
 /// needs them. Returns false, after one line, if a row sends more than --fail-on-reshard allows.
 static bool examineReshards(const CompileOptions &options, ModuleOp module,
                             std::optional<ReshardTable> &reshards) {
-  if (options.explain == Explain::none && !options.mostReshardBytes)
+  if (options.explain == Explain::none && options.report.empty() && !options.mostReshardBytes)
     return true;
   reshards = collectReshards(module);
   if (!reshards || !options.mostReshardBytes)
@@ -312,12 +321,14 @@ int main(int argc, char **argv) {
   EarlierLevels facts;
   if (!runPipelines(options, *module, facts))
     return exitInvalid;
-  if (int code = explain(options, summary, *module, facts.reshards))
-    return code;
-  if (int code = draw(options, *module))
-    return code;
-  const int code = write(options, *module, *source, facts, argv[0]);
-  if (code != exitDone && !options.drawing.empty())
-    llvm::sys::fs::remove(options.drawing);
+  int code = explain(options, summary, *module, facts.reshards);
+  if (code == exitDone)
+    code = draw(options, *module);
+  if (code == exitDone)
+    code = write(options, *module, *source, facts, argv[0]);
+  if (code != exitDone)
+    for (const std::string &file : {options.drawing, options.report})
+      if (!file.empty())
+        llvm::sys::fs::remove(file);
   return finish(code, options, facts.loss);
 }
