@@ -56,6 +56,33 @@ llvm::Error PlayProblem::check() const {
   return llvm::Error::success();
 }
 
+llvm::Error PlayChanges::applyTo(PlayProblem &problem) const {
+  const auto ranks = int64_t(problem.tableOf.size());
+  if (!slowRanks.empty())
+    problem.slowness.resize(ranks, 1);
+  for (auto [rank, slow] : slowRanks) {
+    if (rank < 0 || rank >= ranks)
+      return planError("there is no rank {0}, only ranks 0 to {1}", rank, ranks - 1);
+    problem.slowness[rank] *= slow;
+  }
+  for (const auto &[name, share] : slowLevels) {
+    std::string known;
+    bool isKnown = false;
+    for (LinkLevel &level : problem.topology.levels) {
+      known += (known.empty() ? "'" : ", '") + level.name + "'";
+      if (level.name != name)
+        continue;
+      isKnown = true;
+      level.bytesPerSecond *= share;
+      level.unitBytesPerSecond *= share;
+    }
+    if (!isKnown)
+      return planError("the machine '{0}' has no level '{1}', only {2}", problem.topology.name,
+                       name, known);
+  }
+  return llvm::Error::success();
+}
+
 namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();

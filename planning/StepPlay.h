@@ -76,6 +76,17 @@ struct PlayProblem {
   llvm::Error check() const;
 };
 
+/// Changes of a machine, to ask how long a step would then take.
+struct PlayChanges {
+  /// Ranks that compute, and levels that send, more slowly: how many times as long a rank takes,
+  /// and the share of its bandwidth that a level has.
+  std::vector<std::pair<int64_t, double>> slowRanks;
+  std::vector<std::pair<std::string, double>> slowLevels;
+
+  /// Fails with one line if `problem` has no such rank or level.
+  llvm::Error applyTo(PlayProblem &problem) const;
+};
+
 /// When an action of a rank ran. A start takes no time: the entry of its wait has the times of the
 /// operation.
 struct PlayedAction {

@@ -247,12 +247,15 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
   return std::optional<ExecPlay>(std::move(play));
 }
 
-FailureOr<std::optional<PlayedStep>> dpc::playStepOf(ModuleOp root, const KernelSeconds &measured) {
+FailureOr<std::optional<PlayedStep>> dpc::playStepOf(ModuleOp root, const KernelSeconds &measured,
+                                                     const PlayChanges &changes) {
   FailureOr<std::optional<ExecPlay>> play = playOf(root, "step", measured);
   if (failed(play))
     return failure();
   if (!*play)
     return std::optional<PlayedStep>();
+  if (llvm::Error error = changes.applyTo((*play)->problem))
+    return root.emitError(llvm::toString(std::move(error)));
   llvm::Expected<StepTimeline> timeline = playStep((*play)->problem);
   if (!timeline)
     return root.emitError("the play of a step: ") << llvm::toString(timeline.takeError());

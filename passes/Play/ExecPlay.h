@@ -59,10 +59,10 @@ struct PlayedStep {
   StepTimeline timeline;
 };
 
-/// Plays the step of a program at level `exec`. Fails with an error on the module; nullopt if the
-/// program has no step.
-mlir::FailureOr<std::optional<PlayedStep>> playStepOf(mlir::ModuleOp root,
-                                                      const KernelSeconds &measured);
+/// Plays the step of a program at level `exec` with `changes`. Fails with an error on the module;
+/// nullopt if the program has no step.
+mlir::FailureOr<std::optional<PlayedStep>>
+playStepOf(mlir::ModuleOp root, const KernelSeconds &measured, const PlayChanges &changes);
 
 } // namespace dpc
 

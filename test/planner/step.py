@@ -99,6 +99,17 @@ def tuned_kernels_are_kept(tools):
 
 
 @test('step')
+def slow_ranks_and_levels_lengthen_a_step(tools):
+    flags = ['--mesh=data=2', '--zero=0']
+    plain = played(tools, *flags)
+    slow = played(tools, *flags, '--slow=1:2')
+    expect([timeline['ranks'] for timeline in slow['timelines']] == [[0], [1]], f'{slow["timelines"]}')
+    expect(slow['timelines'][0]['waited_for_ranks_s'] > 0 and slow['seconds'] > plain['seconds'], f'{plain} and {slow}')
+    linked = played(tools, *flags, '--slow-link=shared memory:0.1')
+    expect(linked['seconds'] > plain['seconds'], f'{plain} and {linked}')
+
+
+@test('step')
 def bad_requests_have_one_line(tools):
     compile = ['dpc-compile', MLP, *TRAIN, '-o', 'out']
     tools.refused(2, '--report=r.txt: the name of a report ends with .json', *compile, '--report=r.txt')
@@ -108,4 +119,8 @@ def bad_requests_have_one_line(tools):
     tools.refused(1, 'r.trace.json: a program that infers has no step', 'dpc-compile', MLP, '--shape=x:24x16', '-o', 'out',
                   '--report=r.trace.json')
     tools.refused(1, '--tune: this machine cannot run kernels for --target=cuda', *compile, '--tune', '--target=cuda')
+    for flags, code, text in (('--slow=1:0', 2, "--slow: '1:0' is not RANK:X with X above 0"), ('--slow=x:2', 2, "'x' is not the number of a rank"),
+                              ('--slow=7:2', 1, 'there is no rank 7, only ranks 0 to 1'),
+                              ('--slow-link=rack:2', 1, "the machine 'shared memory' has no level 'rack', only 'shared memory'")):
+        tools.refused(code, text, *compile, '--mesh=data=2', f'--report={tools.path("r.json")}', flags)
     tools.refused(2, '--tune needs the level exec', *compile, '--tune', '--stop-after=local')

@@ -21,6 +21,8 @@
 #include "llvm/Support/Program.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <cmath>
+
 using namespace llvm;
 using namespace llvm::opt;
 using namespace dpc;
@@ -188,6 +190,28 @@ static void parseTopology(const InputArgList &args, CompileOptions &options) {
   if (topology->device.rateOf(*parseNumberType(type)) == 0)
     fail(path + ": the device has no rate for " + type + ", the type of --precision");
   options.placed.topology = path;
+}
+
+/// Parses --slow and --slow-link.
+static void parseChanges(const InputArgList &args, CompileOptions &options) {
+  auto parse = [](StringRef option, StringRef text, StringRef form) {
+    auto [what, number] = text.rsplit(':');
+    double factor;
+    if (what.empty() || number.getAsDouble(factor) || !(factor > 0) || !std::isfinite(factor))
+      usageError(option + ": '" + text + "' is not " + form + " with X above 0");
+    return std::pair(what, factor);
+  };
+  for (StringRef text : args.getAllArgValues(OPT_slow)) {
+    auto [rank, factor] = parse("--slow", text, "RANK:X");
+    int64_t number;
+    if (rank.getAsInteger(10, number))
+      usageError("--slow: '" + rank + "' is not the number of a rank");
+    options.changes.slowRanks.push_back({number, factor});
+  }
+  for (StringRef text : args.getAllArgValues(OPT_slow_link)) {
+    auto [level, factor] = parse("--slow-link", text, "LEVEL:X");
+    options.changes.slowLevels.push_back({level.str(), factor});
+  }
 }
 
 /// Parses --tune, which needs kernels that run on this machine.
@@ -416,6 +440,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   parseTarget(args, options);
   parseOutput(args, options);
   parseTune(args, options);
+  parseChanges(args, options);
   parseImport(args, options);
   if (options.stopAfter == Level::object && options.output.empty())
     usageError("-o OUT is missing");

@@ -4,6 +4,7 @@
 #include "frontends/onnx/Import/Import.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "planning/Plan.h"
+#include "planning/StepPlay.h"
 #include "tools/dpc-compile/LinkProgram.h"
 
 namespace dpc {
@@ -50,6 +51,8 @@ struct CompileOptions {
   bool tune = false;
   /// The file that gets a drawing of the schedule (--schedule-svg), or "" for none.
   std::string drawing;
+  /// Slow ranks and levels in the play of a step (--slow, --slow-link).
+  PlayChanges changes;
   /// The file that gets the report (--report), or "" for none.
   std::string report;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).

@@ -81,4 +81,6 @@ def explain : Flag<["--"], "explain">, HelpText<"A page about the program: what 
 def explain_eq : Value<"explain", "all", "The page, and every decision line by line", output>;
 def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing it (default on)", output>;
 def schedule_svg : Value<"schedule-svg", "FILE", "Draw the schedule of a pipeline, as SVG", output>;
+def slow : Repeated<"slow", "RANK:X", "For the times of --explain and --report: a rank that takes X times as long to compute", output>;
+def slow_link : Repeated<"slow-link", "LEVEL:X", "For the same: a level of the topology whose bandwidth is X times as high, such as 0.5", output>;
 def report : Value<"report", "FILE", "Write the page of --explain and the modelled timeline of a step: FILE.json, or FILE.trace.json for Perfetto", output>;

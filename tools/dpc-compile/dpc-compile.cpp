@@ -101,7 +101,7 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
       return code;
   if (options.explain == Explain::none && options.report.empty())
     return exitDone;
-  FailureOr<std::optional<PlayedStep>> step = playStepOf(module, measured);
+  FailureOr<std::optional<PlayedStep>> step = playStepOf(module, measured, options.changes);
   if (failed(step))
     return exitInvalid;
   const ExplainReport report = explainProgram(options, summary, module, reshards, *step);

@@ -248,6 +248,23 @@ TEST(StepPlay, RanksThatWaitForEachOtherAreNamed) {
   EXPECT_EQ(toString(timeline.takeError()), "rank 0 waits for ever in action 1");
 }
 
+TEST(StepPlay, ChangesSlowRanksAndLevels) {
+  PlayProblem problem = makeProblem(2);
+  compute(problem.tables[0], 2);
+  wait(problem.tables[0], start(problem.tables[0], 100));
+  PlayChanges changes;
+  changes.slowRanks = {{1, 1.5}};
+  changes.slowLevels = {{"flat", 0.5}};
+  cantFail(changes.applyTo(problem));
+  EXPECT_DOUBLE_EQ(cantFail(playStep(problem)).seconds, 2 * 1.5 + 1 / 0.5);
+  changes.slowRanks = {{2, 1.5}};
+  EXPECT_EQ(toString(changes.applyTo(problem)), "there is no rank 2, only ranks 0 to 1");
+  changes.slowRanks = {};
+  changes.slowLevels = {{"rack", 0.5}};
+  EXPECT_EQ(toString(changes.applyTo(problem)),
+            "the machine 'flat' has no level 'rack', only 'flat'");
+}
+
 TEST(StepPlay, BadProblemsAreRefused) {
   PlayProblem problem = makeProblem(2);
   compute(problem.tables[0], -1);
