@@ -279,6 +279,8 @@ static json::Object toObject(const LinkLevel &level) {
   return object;
 }
 
+json::Value dpc::toJson(const Device &device) { return toObject(device); }
+
 json::Value dpc::toJson(const Topology &topology) {
   json::Object object{{"name", topology.name}, {"device", toObject(topology.device)}};
   json::Object starts;

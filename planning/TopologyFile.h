@@ -23,6 +23,8 @@ llvm::Expected<Topology> topologyFrom(const llvm::json::Value &object);
 /// Returns the object of a topology file. Keys whose numbers are their defaults are left out.
 /// topologyFrom() returns the same topology, except for rounding.
 llvm::json::Value toJson(const Topology &topology);
+/// Returns the object `device` of a topology file.
+llvm::json::Value toJson(const Device &device);
 
 } // namespace dpc
 

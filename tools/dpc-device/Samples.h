@@ -1,0 +1,25 @@
+#ifndef DPC_TOOLS_DPC_DEVICE_SAMPLES_H
+#define DPC_TOOLS_DPC_DEVICE_SAMPLES_H
+
+#include "planning/Device.h"
+
+#include <string>
+#include <vector>
+
+namespace dpc {
+
+/// A kernel that stands for its class.
+struct Sample {
+  KernelClass kind;
+  NumberType type;
+  /// The text of an `nn.kernel` or an `nn.update`, in a function of its operands.
+  std::string text;
+};
+
+/// The kernels that dpc-device measures: of each class several sizes in f32, and large products in
+/// the other types.
+std::vector<Sample> makeSamples();
+
+} // namespace dpc
+
+#endif // DPC_TOOLS_DPC_DEVICE_SAMPLES_H
