@@ -160,7 +160,7 @@ double dpc::collectiveSeconds(const Topology &topology, Transport transport, Col
 }
 
 double dpc::messageSeconds(const Topology &topology, const GroupPlaces &places, double bytes) {
-  double seconds = 0, secondsPerByte = 0;
+  double seconds = topology.messageStartSeconds, secondsPerByte = 0;
   for (const Crossing &each : crossingsOf(topology, places)) {
     seconds += each.level.startSeconds + each.level.stepSeconds;
     secondsPerByte = std::max(secondsPerByte, 1 / each.bytesPerSecond);

@@ -49,6 +49,8 @@ Error Topology::check() const {
   for (double start : startSeconds)
     if (Error error = checkNumber("a collective", "time to start", start, true))
       return error;
+  if (Error error = checkNumber("a message", "time to start", messageStartSeconds, true))
+    return error;
   if (levels.empty())
     return planError("there are no levels");
   int64_t devices = 1;

@@ -57,6 +57,8 @@ struct Topology {
   Device device;
   /// The time to start a collective, by kind, without those of its levels.
   CollectiveStarts startSeconds = {};
+  /// The time to start a message, without that of its levels.
+  double messageStartSeconds = 0;
   /// From the inside out.
   std::vector<LinkLevel> levels;
 

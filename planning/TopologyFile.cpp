@@ -179,6 +179,7 @@ void readFile(const json::Value &file, Topology &topology, Error &error) {
     Reader starts(value, "'start_us'", error);
     for (const auto &[name, kind] : kKinds)
       starts.number(name, kMicro, topology.startSeconds[size_t(kind)], /*isOptional=*/true);
+    starts.number("message", kMicro, topology.messageStartSeconds, /*isOptional=*/true);
   }
   const json::Value *levels = reader.find("levels");
   if (error)
@@ -286,6 +287,7 @@ json::Value dpc::toJson(const Topology &topology) {
   json::Object starts;
   for (const auto &[name, kind] : kKinds)
     put(starts, name, topology.startSeconds[size_t(kind)], kMicro);
+  put(starts, "message", topology.messageStartSeconds, kMicro);
   if (!starts.empty())
     object["start_us"] = std::move(starts);
   json::Array levels;

@@ -8,8 +8,8 @@
 using namespace dpc;
 using llvm::formatv;
 
-/// Returns a kernel whose operands %a0, %a1, .. have the types `operands`; `body` computes %y, which
-/// has the type `result`.
+/// Returns a kernel whose operands %a0, %a1, .. have the types `operands`. Its `body` computes %y,
+/// which has the type `result`.
 static std::string kernelOf(llvm::ArrayRef<std::string> operands, const std::string &body,
                             const std::string &result) {
   std::string outer, names, types, inner;

@@ -18,6 +18,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
 #include <unistd.h>
 
 using namespace mlir;
@@ -101,7 +102,9 @@ static Device fitDevice(llvm::ArrayRef<Measured> measured) {
         (byFlops ? device.flopsEfficiency : device.bytesEfficiency)[size_t(each.sample.kind)];
     const double size = byFlops ? each.work.flops : each.work.bytes;
     const double rate = byFlops ? device.rateOf(NumberType::f32) : device.memoryBytesPerSecond;
-    efficiency.points.push_back({size, std::min(1., size / each.seconds / rate)});
+    // Three digits, because the others only repeat noise.
+    const double share = std::max(1e-3, std::round(1e3 * size / each.seconds / rate) / 1e3);
+    efficiency.points.push_back({size, std::min(1., share)});
   }
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -294,6 +294,10 @@ int launch(const LaunchOptions &options) {
     const dpc_status_t status = explainFolders(options.command);
     return status ? report(status) : int(DPC_OK);
   }
+  if (!options.describe.file.empty()) {
+    const dpc_status_t status = describe(options.describe);
+    return status ? report(status) : int(DPC_OK);
+  }
   const int code = startAndWatch(options);
   const bool isKept = code == DPC_OK || code == DPC_USAGE || code == DPC_INTERRUPTED;
   return !options.check || isKept ? code : int(DPC_INVALID);

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_LAUNCH_LAUNCH_H
 
 #include "dpc/status.h"
+#include "runtime/src/describe/Describe.h"
 
 #include <cstdint>
 #include <string>
@@ -24,6 +25,7 @@ struct LaunchOptions {
          ///< and ranks to come; 0: no check
   bool verify = false;              ///< prove the program's plan and run no step
   bool readPostmortem = false;      ///< explain how an earlier run ended, and run nothing
+  DescribeOptions describe;         ///< if it has a file: measure this host, and run nothing
   std::vector<std::string> command; ///< the program and its arguments, or the folders of
                                     ///< `readPostmortem`
 };

@@ -1,6 +1,7 @@
 // Parses the options of dpc-run, which come before the path of the program, and has the
 // text of --help.
 
+#include "runtime/src/base/CommChoice.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Launch.h"
@@ -59,6 +60,27 @@ dpc_status_t passCheck(LaunchOptions *out) {
   return DPC_OK;
 }
 
+/// Checks the options of --describe, and gives it the number of ranks.
+dpc_status_t checkDescribe(LaunchOptions *out, const GivenOptions &given) {
+  if (!given.has("--describe")) {
+    if (given.has("--comm"))
+      return fail(DPC_USAGE, "--comm is an option of the program: dpc-run ./PROGRAM --comm=..");
+    return DPC_OK;
+  }
+  if (out->describe.file.empty())
+    return fail(DPC_USAGE, "--describe= needs the file to write");
+  if (!out->command.empty() || out->verify || out->check || out->maxRestarts || out->nodes > 1 ||
+      out->readPostmortem)
+    return fail(DPC_USAGE,
+                "--describe measures this host and runs nothing: it takes -n and --comm, "
+                "and no program");
+  if (out->describe.transport == kNcclTransport)
+    return fail(DPC_USAGE, "--describe measures cores of this host: --comm=%s is for devices",
+                kNcclTransport);
+  out->describe.ranks = out->ranks;
+  return DPC_OK;
+}
+
 /// Reads --frozen of the program's options, because the launcher must not wait longer than the
 /// ranks.
 dpc_status_t readFrozen(LaunchOptions *out) {
@@ -96,6 +118,11 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->verify = true;
     else if (argument.substr(0, argument.find('=')) == kCheckOption)
       status = parseCheck(argument, &out->check);
+    else if (const char *file = valueOf("--describe="))
+      out->describe.file = file;
+    else if (const char *comm = valueOf("--comm="))
+      status = parseCommChoice(comm, &out->describe.transport, &out->describe.bandwidth,
+                               &out->describe.latency);
     else if (argument == kReadPostmortemOption)
       out->readPostmortem = true;
     else if (argument == "-n" && i + 1 < argc)
@@ -123,6 +150,8 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
   out->command.assign(argv + i, argv + argc);
   if (dpc_status_t status = passCheck(out))
     return status;
+  if (dpc_status_t status = checkDescribe(out, given))
+    return status;
   if (out->readPostmortem && out->command.empty())
     return fail(DPC_USAGE, "%s needs the folders that the run had as --postmortem=DIR",
                 kReadPostmortemOption);
@@ -130,7 +159,7 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       (out->verify || out->check || out->ranks || out->maxRestarts || out->nodes > 1))
     return fail(DPC_USAGE, "%s runs nothing: it takes folders and no other options",
                 kReadPostmortemOption);
-  if (out->command.empty() && !out->help && !out->version)
+  if (out->command.empty() && !out->help && !out->version && out->describe.file.empty())
     return fail(DPC_USAGE, "no program to run (dpc-run [-n N] ./PROGRAM ...)");
   if (out->verify &&
       (out->check || out->ranks || out->maxRestarts || out->nodes > 1 || out->command.size() > 1))
@@ -153,6 +182,7 @@ const char *launchHelp() {
        dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT --token-file=FILE ./PROGRAM [its options]
        dpc-run --check[=SECONDS] [the options of a run] ./PROGRAM [its options]
        dpc-run --verify ./PROGRAM
+       dpc-run --describe=FILE.json [-n N] [--comm=NAME,..]
        dpc-run --read-postmortem DIR..
 
 Starts the ranks of a program made by dpc-compile on this machine and waits for them. With --nodes, one dpc-run on each of
@@ -168,6 +198,8 @@ several hosts starts a part of the ranks, and all of them end together.
   --check[=SECONDS]    check whether a run could start, measure each pair of ranks, print a table, and do nothing else; hosts and
                        ranks wait SECONDS for each other (default 3)
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
+  --describe=FILE.json run nothing: measure this host with N ranks at once (default: one per core), over the transport of --comm, and
+                       write a topology file for dpc-compile --topology; takes some seconds
   --read-postmortem    run nothing: say how a run of --postmortem=DIR ended, by the folders of all its hosts
   --help, --version
 

@@ -2,6 +2,7 @@
 #define DPC_RUNTIME_SRC_SESSION_SESSION_H
 
 #include "dpc/dpc.h"
+#include "runtime/src/base/CommChoice.h"
 #include "runtime/src/device/TensorTransfer.h"
 #include "runtime/src/program/Executor.h"
 #include "runtime/src/session/CheckpointRun.h"
@@ -130,7 +131,7 @@ struct dpc_session {
   bool gradientsFound = false;
 
   /// With this value of --comm, NCCL moves the tensors of CUDA devices.
-  static constexpr const char *kNccl = "nccl";
+  static constexpr const char *kNccl = dpc::kNcclTransport;
   /// With this value of --comm, which is the default, the runtime chooses the transport.
   static constexpr const char *kAuto = "auto";
 

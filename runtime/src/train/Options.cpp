@@ -4,6 +4,7 @@
 #include "runtime/src/train/Options.h"
 
 #include "dpc/comm.h"
+#include "runtime/src/base/CommChoice.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/session/Session.h"
@@ -29,62 +30,6 @@ dpc_status_t parsePositive(const char *option, const std::string &value, double 
   *out = std::strtod(value.c_str(), &end);
   if (value.empty() || *end || !std::isfinite(*out) || *out <= 0)
     return fail(DPC_USAGE, "%s: \"%s\" is not a positive number", option, value.c_str());
-  return DPC_OK;
-}
-
-/// Parses a number with an optional unit, for example 10GB/s, 1.5e9 or 20us.
-dpc_status_t parseWithUnit(const char *option, const std::string &value,
-                           std::initializer_list<std::pair<const char *, double>> units,
-                           double *out) {
-  char *end = nullptr;
-  *out = std::strtod(value.c_str(), &end);
-  const std::string unit = end;
-  bool known = unit.empty();
-  for (const auto &[name, factor] : units)
-    if (unit == name) {
-      *out *= factor;
-      known = true;
-    }
-  if (value.empty() || !known || !std::isfinite(*out) || *out < 0)
-    return fail(DPC_USAGE, "%s: \"%s\" is not a number with a unit of it", option, value.c_str());
-  return DPC_OK;
-}
-
-/// Parses NAME[,bandwidth=..][,latency=..].
-dpc_status_t parseComm(const std::string &value, Options *out) {
-  size_t at = value.find(',');
-  out->transport = value.substr(0, at);
-  if (out->transport != dpc_session::kNccl && !dpc_transport_find(out->transport.c_str()))
-    return failWithin(DPC_USAGE, "--comm");
-  while (at != std::string::npos) {
-    const size_t next = value.find(',', at + 1);
-    const std::string part = value.substr(at + 1, next == std::string::npos ? next : next - at - 1);
-    const size_t equals = part.find('=');
-    const std::string key = part.substr(0, equals),
-                      number = equals == std::string::npos ? "" : part.substr(equals + 1);
-    dpc_status_t status = DPC_OK;
-    if (key == "bandwidth")
-      status = parseWithUnit("--comm bandwidth", number,
-                             {{"B/s", 1},
-                              {"KB/s", 1e3},
-                              {"MB/s", 1e6},
-                              {"GB/s", 1e9},
-                              {"Mbit/s", 1e6 / 8},
-                              {"Gbit/s", 1e9 / 8}},
-                             &out->bandwidth);
-    else if (key == "latency")
-      status = parseWithUnit("--comm latency", number,
-                             {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}, &out->latency);
-    else
-      return fail(DPC_USAGE, "--comm: unknown setting \"%s\" (bandwidth= and latency= are known)",
-                  part.c_str());
-    if (status)
-      return status;
-    if (key == "bandwidth" && out->bandwidth == 0)
-      return fail(DPC_USAGE, "--comm bandwidth: \"%s\" is no bandwidth: leave it out for none",
-                  number.c_str());
-    at = next;
-  }
   return DPC_OK;
 }
 
@@ -172,7 +117,7 @@ struct Parser {
     if (name == kFrozenOption)
       return parseFrozen(value.c_str(), &out->frozen);
     if (name == "--comm")
-      return parseComm(value, out);
+      return parseCommChoice(value, &out->transport, &out->bandwidth, &out->latency);
     if (name == "--input" || name == "--output")
       return parseNamedFile(name.c_str(), value, name == "--input" ? &out->inputs : &out->outputs);
     if (name == "--cuda-graph") {

@@ -210,6 +210,9 @@ TEST(CollectiveTimes, AMessagePassesTheLevelsBetweenItsRanks) {
   const Topology topology = small();
   EXPECT_DOUBLE_EQ(messageSeconds(topology, {topology, {0, 1}}, 100), 1 + 100 / 100.);
   EXPECT_DOUBLE_EQ(messageSeconds(topology, {topology, {0, 4}}, 100), 5 + 2 + 100 / 10.);
+  Topology late = topology;
+  late.messageStartSeconds = 4;
+  EXPECT_DOUBLE_EQ(messageSeconds(late, {late, {0, 1}}, 100), 4 + 1 + 100 / 100.);
 }
 
 // Three members on one host and one on the other: as two hosts with three.

@@ -102,6 +102,8 @@ TEST(TopologyFile, AllKeysAreWrittenBack) {
                         "{\"GFLOP\": [[1, 0.5], [8, 1]], \"MB\": [[2, 0.25]]}},");
   const std::string level = "\"start_us\": 7";
   text.replace(text.find(level), level.size(), level + ", \"shape\": \"torus\", \"sums\": true");
+  const std::string start = "\"all_gather\": 10";
+  text.replace(text.find(start), start.size(), start + ", \"message\": 3");
   const Topology topology = cantFail(readTopology(text));
   const Topology again = cantFail(topologyFrom(toJson(topology)));
   for (const Topology *each : {&topology, &again}) {
@@ -110,6 +112,7 @@ TEST(TopologyFile, AllKeysAreWrittenBack) {
     EXPECT_DOUBLE_EQ(each->device.flopsEfficiency[size_t(KernelClass::product)].at(1e9), 0.5);
     EXPECT_DOUBLE_EQ(each->device.bytesEfficiency[size_t(KernelClass::product)].at(1e9), 0.25);
     EXPECT_DOUBLE_EQ(each->startSeconds[size_t(CollectiveKind::allGather)], 1e-5);
+    EXPECT_DOUBLE_EQ(each->messageStartSeconds, 3e-6);
     EXPECT_TRUE(each->levels[1].sumsInNetwork);
     EXPECT_EQ(each->levels[1].shape, LevelShape::torus);
     EXPECT_DOUBLE_EQ(each->levels[1].unitBytesPerSecond, 1e10);
