@@ -11,6 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <thread>
 #include <unistd.h>
 
@@ -113,10 +115,10 @@ private:
   std::atomic<unsigned> arrived = 0, rounds = 0;
 };
 
-/// The seconds of the calls of all threads.
-std::vector<double> callKernel(const TimedKernel &kernel, Function function, unsigned threads,
-                               const std::vector<char> &evicting) {
-  std::vector<std::vector<double>> seconds(threads);
+/// The mean of the least seconds of the threads.
+double callKernel(const TimedKernel &kernel, Function function, unsigned threads,
+                  const std::vector<char> &evicting) {
+  std::vector<double> least(threads, std::numeric_limits<double>::infinity());
   Barrier barrier(threads);
   std::atomic<unsigned> calls = kLeastCalls;
   auto run = [&](unsigned thread) {
@@ -134,7 +136,8 @@ std::vector<double> callKernel(const TimedKernel &kernel, Function function, uns
       barrier.wait();
       const auto start = Clock::now();
       function(buffers.get());
-      seconds[thread].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      least[thread] =
+          std::min(least[thread], std::chrono::duration<double>(Clock::now() - start).count());
       barrier.wait();
     }
   };
@@ -144,10 +147,7 @@ std::vector<double> callKernel(const TimedKernel &kernel, Function function, uns
   run(0);
   for (std::thread &other : others)
     other.join();
-  std::vector<double> all;
-  for (const std::vector<double> &own : seconds)
-    all.insert(all.end(), own.begin(), own.end());
-  return all;
+  return std::accumulate(least.begin(), least.end(), 0.) / threads;
 }
 
 } // namespace
@@ -174,10 +174,8 @@ llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel>
     auto symbol = (*jit)->lookup(kernel.object->symbol);
     if (!symbol)
       return symbol.takeError();
-    std::vector<double> calls =
-        callKernel(kernel, symbol->toPtr<Function>(), std::max(1u, threads), evicting);
-    std::nth_element(calls.begin(), calls.begin() + calls.size() / 2, calls.end());
-    seconds.push_back(calls[calls.size() / 2]);
+    seconds.push_back(
+        callKernel(kernel, symbol->toPtr<Function>(), std::max(1u, threads), evicting));
   }
   return seconds;
 }

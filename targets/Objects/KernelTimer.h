@@ -21,8 +21,8 @@ struct TimedKernel {
 /// call the kernel at the same time, each on buffers of its own, as the ranks of a host do.
 /// Operands are random numbers from 1/2 to 3/2, and the index 0. Before each call, a thread reads
 /// as many bytes as twice its second-level cache has, because in a step the operands of a kernel
-/// have usually left it. The result is the median of the calls of all threads. Fails with one line
-/// if a kernel cannot be loaded.
+/// have usually left it. The result is the mean of the least times of the threads, because other
+/// programs can only add to a time. Fails with one line if a kernel cannot be loaded.
 llvm::Expected<std::vector<double>> timeKernels(llvm::ArrayRef<TimedKernel> kernels,
                                                 unsigned threads);
 

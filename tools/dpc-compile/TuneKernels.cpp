@@ -38,7 +38,7 @@ static void addBuffers(TypeRange types, TimedKernel &kernel) {
 
 /// The key of a kernel's time in the cache. The time depends on the processor, too.
 static std::string keyOf(StringRef symbol, unsigned threads) {
-  return ObjectCache::keyOf(llvm::formatv("time of {0} on {1}, {2} at a time", symbol,
+  return ObjectCache::keyOf(llvm::formatv("least time of {0} on {1}, {2} at a time", symbol,
                                           llvm::sys::getHostCPUName(), threads)
                                 .str());
 }
