@@ -136,6 +136,7 @@ static void addLayout(ExplainReport &report, const dist::MeshShape &mesh,
   // The groups with the most bytes come first. Groups of equal size stay in program order.
   llvm::stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   ReportSection &section = report.add("layout");
+  section.mostRows = 12; // the largest ones
   std::string line;
   for (const dist::MeshAxis &axis : mesh.axes)
     line += (line.empty() ? "mesh " : ", ") + axis.name + "=" + std::to_string(axis.size) +
@@ -249,7 +250,8 @@ static void addMemory(ExplainReport &report, ModuleOp module) {
                              {"activations", use.getActivations()},
                              {"gaps", use.getGaps()},
                              {"together", memory.getPeak()}})
-    section.addRow({what, bytesText(bytes)});
+    if (bytes) // a row of zeros says nothing
+      section.addRow({what, bytesText(bytes)});
   if (auto live = module->getAttrOfType<LiveBytesAttr>(ExecDialect::kLiveBytesAttrName);
       live && live.getAfterForward())
     section.addRow({"live at the end of the forward pass", bytesText(live.getAfterForward())});

@@ -24,7 +24,8 @@ static void addModel(ExplainReport &report, const CompileOptions &options,
                              {"frozen by the command line", &summary.frozen},
                              {"buffers (running statistics)", &summary.buffers},
                              {"constants", &summary.constants}})
-    section.addRow({what, countText(count->tensors), countText(count->elements)});
+    if (count->tensors) // a row of zeros says nothing
+      section.addRow({what, countText(count->tensors), countText(count->elements)});
 }
 
 /// Adds a row for each parameter that the exporter changed and the importer restored.
