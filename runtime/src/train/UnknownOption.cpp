@@ -23,8 +23,9 @@ constexpr char kOfCompiler[] =
     "--chunks --clip-grad-norm --cpu --cuda-arch --cut-memory --device-memory --emit --explain "
     "--fail-on-reshard --first-bucket-mib --grad-reduce --label-shape --label-type "
     "--log-grad-norm --loss --lr-schedule --mesh --metric --microbatches --optimizer --overlap "
-    "--param-group --params --precision --products --ptxas --recompute --remat --schedule "
-    "--schedule-memory --schedule-svg --shape --shard --stages --stop-after --sums --target "
+    "--param-group --params --precision --products --ptxas --recompute --remat --report --schedule "
+    "--schedule-memory --schedule-svg --shape --shard --slow --slow-link --stages --stop-after "
+    "--sums --target --topology "
     "--trainable --verify-plan --zero --zero-keep ";
 
 /// Options that users may know from other training programs, and the option of dpc that has
@@ -38,6 +39,7 @@ constexpr struct {
     {"--log-interval", "the file of --log=FILE.jsonl has every step"},
     {"--learning-rate", "the option is --lr=X"},
     {"--eval", "the option is --evaluate, with --eval-data=.."},
+    {"--describe", "it is an option of dpc-run, in place of a program"},
     {"--listen", "it is an option of dpc-run, before the program"},
     {"--max-restarts", "it is an option of dpc-run, before the program"},
     {"--read-postmortem", "it is an option of dpc-run, in place of a program"},
