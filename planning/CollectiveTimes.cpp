@@ -3,6 +3,7 @@
 #include "planning/CollectiveTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,30 +42,28 @@ struct Phase {
   double startSeconds = 0, secondsPerByte = 0;
 };
 
-Phase directPhase(llvm::ArrayRef<Crossing> crossings, double members) {
+/// All levels move bytes at the same time, and the slowest one sets the pace. `shareOf` returns the
+/// share of the buffer that passes the border of a unit.
+Phase flatPhase(llvm::ArrayRef<Crossing> crossings, double members,
+                llvm::function_ref<double(const Crossing &)> shareOf) {
   Phase phase;
   double slowestStep = 0;
   for (const Crossing &each : crossings) {
-    // The share of the buffer that passes the border of a unit, for each of its members.
-    const double share = each.inside * (members - each.inside) / members;
-    phase.secondsPerByte = std::max(
-        phase.secondsPerByte, share * each.level.hopsBetween(each.units) / each.bytesPerSecond);
+    phase.secondsPerByte = std::max(phase.secondsPerByte, shareOf(each) / each.bytesPerSecond);
     slowestStep = std::max(slowestStep, each.level.stepSeconds);
   }
   phase.startSeconds = (members - 1) * slowestStep;
   return phase;
 }
 
+Phase directPhase(llvm::ArrayRef<Crossing> crossings, double members) {
+  return flatPhase(crossings, members, [&](const Crossing &each) {
+    return each.inside * (members - each.inside) / members * each.level.hopsBetween(each.units);
+  });
+}
+
 Phase ringPhase(llvm::ArrayRef<Crossing> crossings, double members) {
-  Phase phase;
-  double slowestStep = 0;
-  for (const Crossing &each : crossings) {
-    phase.secondsPerByte =
-        std::max(phase.secondsPerByte, (members - 1) / members / each.bytesPerSecond);
-    slowestStep = std::max(slowestStep, each.level.stepSeconds);
-  }
-  phase.startSeconds = (members - 1) * slowestStep;
-  return phase;
+  return flatPhase(crossings, members, [&](const Crossing &) { return (members - 1) / members; });
 }
 
 /// The way up of sums: along the chain of the innermost units, and up trees outside of them.

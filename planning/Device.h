@@ -8,6 +8,7 @@
 #include "llvm/Support/Error.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "planning/KernelClass.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include <iterator>
 
 using namespace dpc;
 
@@ -12,10 +12,3 @@ static constexpr llvm::StringLiteral kKernelClassNames[] = {
 static_assert(std::size(kKernelClassNames) == kKernelClasses);
 
 llvm::StringRef dpc::nameOf(KernelClass kind) { return kKernelClassNames[size_t(kind)]; }
-
-std::optional<KernelClass> dpc::parseKernelClass(llvm::StringRef name) {
-  const auto *found = llvm::find(kKernelClassNames, name);
-  if (found == std::end(kKernelClassNames))
-    return std::nullopt;
-  return KernelClass(found - std::begin(kKernelClassNames));
-}

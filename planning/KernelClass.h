@@ -6,8 +6,6 @@
 
 #include "llvm/ADT/StringRef.h"
 
-#include <optional>
-
 namespace dpc {
 
 /// If a kernel has ops of several classes that do as much work, it is of the last one in this list.
@@ -27,7 +25,6 @@ constexpr size_t kKernelClasses = size_t(KernelClass::product) + 1;
 
 /// The name of `kind` in topology files, e.g. "product".
 llvm::StringRef nameOf(KernelClass kind);
-std::optional<KernelClass> parseKernelClass(llvm::StringRef name);
 
 } // namespace dpc
 

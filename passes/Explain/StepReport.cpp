@@ -2,7 +2,6 @@
 
 #include "passes/Explain/StepReport.h"
 
-#include "dialects/Dist/IR/MachineAttr.h"
 #include "passes/Explain/Boundary.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -19,6 +18,7 @@ static std::string shareText(double part, double whole) {
   return whole > 0 ? llvm::formatv("{0:f1} %", 100 * part / whole).str() : "";
 }
 
+namespace {
 /// The time of a rank by class of kernel, and its operations.
 struct ClassTimes {
   std::array<double, kKernelClasses> seconds = {};
@@ -39,6 +39,7 @@ struct ClassTimes {
     }
   }
 };
+} // namespace
 
 static std::string ranksText(const PlayedRank &rank) {
   const size_t count = rank.ranks.size();

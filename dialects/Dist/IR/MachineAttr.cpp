@@ -67,6 +67,12 @@ static json::Value jsonOf(Attribute attribute) {
 
 static constexpr StringLiteral kNccl = "nccl", kWires = "wires";
 
+/// The module that is `op` or contains `op`.
+static ModuleOp moduleOf(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  return module ? module : op->getParentOfType<ModuleOp>();
+}
+
 void dist::setMachine(ModuleOp module, const Machine &machine) {
   Builder builder(module.getContext());
   auto topology = cast<DictionaryAttr>(attributeOf(builder, toJson(machine.topology)));
@@ -79,9 +85,7 @@ void dist::setMachine(ModuleOp module, const Machine &machine) {
 }
 
 FailureOr<Machine> dist::getMachine(Operation *op) {
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
+  ModuleOp module = moduleOf(op);
   auto attr = module->getAttrOfType<MachineAttr>(DistDialect::kMachineAttrName);
   if (!attr)
     return module.emitError("has no machine that it is planned for "
@@ -98,9 +102,7 @@ FailureOr<MeshPrices> dist::getMeshPrices(Operation *op) {
   FailureOr<Machine> machine = getMachine(op);
   if (failed(machine))
     return failure();
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
+  ModuleOp module = moduleOf(op);
   const MeshShape mesh = getMeshShape(module);
   if (const int64_t devices = machine->topology.countDevices(); mesh.worldSize() > devices)
     return module.emitError("the mesh has ")
