@@ -54,4 +54,34 @@ def FitMemory : Pass<"dpc-fit-memory", "mlir::ModuleOp"> {
   ];
 }
 
+def FitStep : Pass<"dpc-fit-step", "mlir::ModuleOp"> {
+  let summary = "Chooses the sizes of buckets and the divided updates with which a step is shortest";
+  let description = [{
+    Reads `dist.plan` of the module. Tries plans with other sizes of buckets, and with
+    other updates divided among the ranks (planning/FitStep.h). For each of them, the
+    pass clones the module, runs the passes up to level `ordered` on the clone, and plays
+    a step of it on the machine of the module (passes/Play/OrderedPlay.h). It then
+    replaces the module's plan by the one with the shortest step. If that is another
+    plan, a remark says how long both steps take, and which options differ.
+
+    Does nothing for programs without collectives of gradients, and if both choices are
+    closed.
+
+    Needs: level `local`, `dist.plan`, `dpc-describe-machine`. Keeps: the level.
+
+    ```mlir
+    module attributes {dist.plan = #dist.plan<mesh = ["data" = 8 batch]>} {}
+    // may become
+    module attributes {dist.plan = #dist.plan<mesh = ["data" = 8 batch], firstBucketBytes = 4194304,
+                                              bucketBytes = 104857600>} {}
+    ```
+  }];
+  let options = [
+    Option<"mayChooseBuckets", "may-choose-buckets", "bool", "false", "The sizes of buckets may change">,
+    ListOption<"axesToDivide", "axes-to-divide", "std::string",
+               "The mesh axes over which optimizer state may be divided">,
+    Option<"explain", "explain", "bool", "false", "Say in a remark how long the step takes, also if the plan stays">,
+  ];
+}
+
 #endif // DPC_PASSES_PIPELINES_PASSES_TD

@@ -2,6 +2,8 @@
 
 #include "passes/Play/ExecPlay.h"
 
+#include "passes/Play/PlayTables.h"
+
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/Messages.h"
@@ -11,7 +13,6 @@
 #include "passes/Prices/OpPrices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 
@@ -46,9 +47,9 @@ namespace {
 /// Builds the table of one stage.
 class TableBuilder {
 public:
-  TableBuilder(ExecPlay &play, const MeshPrices &prices, dist::RankProgram program,
+  TableBuilder(ExecPlay &play, PlayTables &all, dist::RankProgram program,
                const KernelSeconds &measured)
-      : play(play), prices(prices), program(program), measured(measured) {}
+      : play(play), all(all), device(all.prices.device()), program(program), measured(measured) {}
 
   PlayTable build(EntryOp entry) {
     visit(entry.getBodyBlock());
@@ -70,24 +71,22 @@ private:
     } else if (auto call = dyn_cast<ComputeOp>(op)) {
       compute(functionOf(tables.lookupNearestSymbolFrom<FunctionOp>(call, call.getCalleeAttr())));
     } else if (auto zero = dyn_cast<ZeroOp>(op)) {
-      PlayAction action;
-      action.seconds = workSeconds(
-          prices.device(), {/*flops=*/0, double(bytesOf(zero.getOutput())), KernelClass::copy});
-      table.actions.push_back(action);
+      const Work work{/*flops=*/0, double(bytesOf(zero.getOutput())), KernelClass::copy};
+      PlayTables::addCompute(table, workSeconds(device, work), /*number=*/-1);
     } else if (auto start = dyn_cast<StartOp>(op)) {
       PlayOperation operation;
       operation.collective = priceKindOf(start.getKind());
       operation.bytes = std::max(bytesOf(start.getInput()), bytesOf(start.getOutput()));
       operation.family =
-          familyOf(SmallVector<StringRef>(start.getAxes().getAsValueRange<StringAttr>()),
-                   start.getMembers() ? *start.getMembers() : ArrayRef<int64_t>());
+          all.familyOf(SmallVector<StringRef>(start.getAxes().getAsValueRange<StringAttr>()),
+                       start.getMembers() ? *start.getMembers() : ArrayRef<int64_t>());
       operation.cause = causeOf(start);
       PlayedCall call;
       call.name = dist::stringifyCollective(start.getKind()).str();
       std::replace(call.name.begin(), call.name.end(), '_', '-');
       // As in record/Actions.cpp: an all-to-all has all parts in both buffers.
       call.elements = std::min(elementsOf(start.getInput()), elementsOf(start.getOutput()));
-      const int64_t members = play.problem.families[operation.family].groups.front().size();
+      const int64_t members = all.problem.families[operation.family].groups.front().size();
       if (start.getKind() == dist::Collective::all_to_all)
         call.elements /= members;
       call.sentBytes = bytesSent(operation.collective, operation.bytes, members);
@@ -98,25 +97,19 @@ private:
     } else if (auto receive = dyn_cast<StartRecvOp>(op)) {
       addMessage(receive, PlayOperation::Kind::receive);
     } else if (auto wait = dyn_cast<WaitOp>(op)) {
-      PlayAction action;
-      action.kind = PlayAction::Kind::wait;
-      action.started = starts.lookup(wait.getEvent());
-      table.actions.push_back(action);
+      PlayTables::addWait(table, starts.lookup(wait.getEvent()));
     }
   }
 
   void compute(size_t function) {
-    PlayAction action;
-    action.seconds = play.functions[function].seconds;
-    action.number = function;
-    table.actions.push_back(action);
+    PlayTables::addCompute(table, play.functions[function].seconds, function);
   }
 
   template <typename Message> void addMessage(Message message, PlayOperation::Kind kind) {
     PlayOperation operation;
     operation.kind = kind;
     operation.bytes = bytesOf(message.getBuffer());
-    operation.family = familyOf({message.getAxis()}, {});
+    operation.family = all.familyOf({message.getAxis()}, {});
     operation.peer = message.getPeer();
     operation.cause = PlayCause::stages;
     PlayedCall call;
@@ -131,29 +124,8 @@ private:
   void addStart(const PlayOperation &operation, PlayedCall call, Value buffer, Value event) {
     llvm::raw_string_ostream(call.type) << cast<MemRefType>(buffer.getType()).getElementType();
     call.nodes = namesOf(event.getLoc()).nodes;
-    PlayAction action;
-    action.kind = PlayAction::Kind::start;
-    action.operation = operation;
-    action.number = play.calls.size();
+    starts[event] = PlayTables::addStart(table, operation, play.calls.size());
     play.calls.push_back(std::move(call));
-    starts[event] = table.actions.size();
-    table.actions.push_back(action);
-  }
-
-  size_t familyOf(ArrayRef<StringRef> axes, ArrayRef<int64_t> coordinates) {
-    // The names of families in the record (record/Mesh.cpp), which traces of runs show.
-    std::string name = llvm::join(axes, "+");
-    if (!coordinates.empty())
-      name += "{" +
-              llvm::join(llvm::map_range(coordinates, [](int64_t i) { return std::to_string(i); }),
-                         ",") +
-              "}";
-    auto known = llvm::find(play.families, name);
-    if (known != play.families.end())
-      return known - play.families.begin();
-    play.families.push_back(name);
-    play.problem.families.push_back({prices.groupsOver(axes, coordinates)});
-    return play.families.size() - 1;
   }
 
   size_t functionOf(FunctionOp function) {
@@ -167,7 +139,6 @@ private:
       played.name = program.module.getSymName()->str() + "." + played.name;
     played.nodes = namesOf(function.getLoc()).nodes;
     function.walk([&](Operation *op) {
-      const Device &device = prices.device();
       if (auto launch = dyn_cast<LaunchOp>(op)) {
         const Work work = kernelOf(launch);
         auto known = measured.find(launch.getKernel());
@@ -210,7 +181,8 @@ private:
   }
 
   ExecPlay &play;
-  const MeshPrices &prices;
+  PlayTables &all;
+  const Device &device;
   dist::RankProgram program;
   const KernelSeconds &measured;
   PlayTable table;
@@ -230,20 +202,16 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
   if (failed(prices))
     return failure();
   ExecPlay play;
-  play.problem.topology = prices->machine().topology;
-  play.problem.transport = prices->machine().transport;
-  play.problem.hasOneStream = prices->machine().transport == Transport::nccl;
+  PlayTables tables(*prices);
   for (dist::RankProgram program : programs) {
     auto body = program.module.lookupSymbol<EntryOp>(entry);
     if (!body)
       return program.module.emitError("has no entry ") << entry;
-    play.problem.tables.push_back(TableBuilder(play, *prices, program, measured).build(body));
+    tables.problem.tables.push_back(TableBuilder(play, tables, program, measured).build(body));
   }
-  const dist::MeshShape mesh = dist::getMeshShape(programs.front().module);
-  for (int64_t rank = 0; rank < mesh.worldSize(); ++rank)
-    for (auto [number, program] : llvm::enumerate(programs))
-      if (program.runsOn(mesh, mesh.coordinates(rank)))
-        play.problem.tableOf.push_back(number);
+  tables.placeRanks(programs);
+  play.problem = std::move(tables.problem);
+  play.families = std::move(tables.families);
   return std::optional<ExecPlay>(std::move(play));
 }
 

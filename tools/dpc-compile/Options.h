@@ -63,6 +63,9 @@ struct CompileOptions {
   bool mayRecompute = false;
   std::vector<std::string> axesToDivide;
   bool mayShrinkBuckets = false;
+  /// Whether sizes of buckets may be those with which a step on the machine of a topology file is
+  /// shortest. `axesToDivide` allows the same for the division of optimizer state.
+  bool mayChooseBuckets = false;
 };
 
 /// Reads the command line into `options`. Exits with 0 after --help or --version. Exits with 2,

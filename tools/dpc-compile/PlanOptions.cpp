@@ -325,6 +325,7 @@ void dpc::parsePlan(const InputArgList &args, CompileOptions &options) {
     plan.buckets.later = parseMebibytes(*arg);
   else
     options.mayShrinkBuckets = true;
+  options.mayChooseBuckets = !args.hasArg(OPT_first_bucket_mib, OPT_bucket_mib);
   if (const Arg *arg = args.getLastArg(OPT_device_memory))
     plan.deviceBytes = parseBytes(*arg);
   plan.overlap = parseSwitch(args, OPT_overlap, "--overlap");

@@ -177,8 +177,16 @@ static int finish(int code, const CompileOptions &options, const std::optional<s
   return code;
 }
 
-/// Adds the search for a plan that fits into the memory of a device.
+/// Adds the searches for a plan with a short step, on a machine that a file describes, and for a
+/// plan that fits into the memory of a device.
 static void addFitting(OpPassManager &manager, const CompileOptions &options) {
+  if (!options.placed.topology.empty()) {
+    FitStepOptions step;
+    step.mayChooseBuckets = options.mayChooseBuckets;
+    step.axesToDivide = options.axesToDivide;
+    step.explain = options.explain == Explain::all;
+    manager.addPass(createFitStep(step));
+  }
   FitMemoryOptions fit;
   fit.mayRecompute = options.mayRecompute;
   fit.axesToDivide = options.axesToDivide;

@@ -16,12 +16,6 @@ using namespace mlir;
 using namespace dpc;
 using namespace dpc::dist;
 
-/// Only this fraction of the time in which gradients are resharded makes a step longer, because
-/// gradients move while the backward pass computes. The fraction is not 0, because moving gradients
-/// takes some of the memory bandwidth. All other reshards count fully, because a step waits for
-/// them. Gradients are the values that only updates read.
-static const double kExposedOfGradients = 0.25;
-
 /// Whether `op` updates state, or is a conversion whose result only updates read.
 static bool isForUpdates(Operation *op) {
   return updatesState(op) ||

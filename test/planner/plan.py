@@ -1,0 +1,89 @@
+"""Gate `step`: plans that are chosen by the estimate of a step, on machines of topology files."""
+import json
+import os
+import re
+
+import numpy as np
+
+from tools import MODELS, expect, test
+
+OPTIONS = ['--loss=cross-entropy', '--optimizer=adam,lr=0.01']
+SHAPES = {'mlp': ['--shape=x:128x16'], 'gpt2': [], 'bn_cnn': ['--shape=x:8x3x16x16']}
+
+
+def machine(tools, **level):
+    """A topology file of 8 slow devices with wires between them."""
+    return '--topology=' + tools.write('machine.json', json.dumps({
+        'name': 'wires', 'device': {'memory_GiB': 8, 'memory_GB_per_s': 10, 'TFLOP_per_s': {'f32': 1e-4, 'f64': 1e-4, 'bf16': 1e-4}},
+        'levels': [{'name': 'wires', 'size': 8, 'GB_per_s': 0.01, 'start_us': 0.1, **level}]}))
+
+
+def compiled(tools, model, *flags):
+    """The page and the note of the search: (milliseconds as estimated, as played, changed options, plans tried)"""
+    page, notes = tools.good('dpc-compile', os.path.join(MODELS, model, 'model.onnx'), *OPTIONS, *SHAPES[model], '--stop-after=exec',
+                             '-o', tools.path('program'), '--explain=all', *flags)
+    played = float(re.search(r'^ONE STEP \(MODEL\)\n.*\n +([\d.]+) ms', page, re.M)[1])
+    note = re.search(r'a step takes ([\d.]+) ms(?: with (.*), and [\d.]+ ms without)?, as estimated; (\d+) plan', notes)
+    return (float(note[1]), played, note[2] or '', int(note[3])) if note else (None, played, '', 0)
+
+
+def agrees(model, flags):
+    def check(tools):
+        estimated, played, _, _ = compiled(tools, model, machine(tools), *flags.split())
+        expect(estimated and abs(estimated / played - 1) < 0.005, f'{estimated} ms as estimated, {played} ms as played')
+    return check
+
+
+for model in SHAPES:
+    for flags in ('--mesh=data=2', '--mesh=data=8', '--mesh=data=2 --zero=3', '--mesh=data=2 --microbatches=2 --zero=2',
+                  '--mesh=data=2,model=2', '--mesh=data=2 --precision=bf16'):
+        function = agrees(model, flags)
+        function.__name__ = f'the estimate of {model} {flags} is the play'
+        test('step')(function)
+
+
+@test('step')
+def slow_wires_make_small_buckets(tools):
+    _, played, how, tried = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools))
+    expect('--first-bucket-mib=0.0' in how and tried > 2, f'{tried} plans, changes: {how}')
+    # The note names options that give the same program without the search.
+    again = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools), *how.split())
+    expect(again[1:3] == (played, ''), f'{played} ms, and {again} with {how}')
+    default = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools), '--bucket-mib=25', '--zero=0')
+    expect(default[1] > 1.05 * played, f'{played} ms, and {default[1]} ms with the default')
+
+
+@test('step')
+def slow_starts_make_large_buckets(tools):
+    # One stream, in which each collective takes its time to start after the one before.
+    _, _, how, tried = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools, start_us=20000), '--target=cuda')
+    expect('bucket' not in how and tried > 2, f'{tried} plans, changes: {how}')
+
+
+@test('step')
+def given_sizes_and_divisions_stay(tools):
+    for flags in (['--bucket-mib=25', '--zero=0'], ['--first-bucket-mib=1', '--zero=1']):
+        _, _, how, tried = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools), *flags)
+        expect(not how and tried <= 1, f'{flags}: {tried} plans, changes: {how}')
+    _, _, how, tried = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools), '--zero=2')
+    expect(tried > 1 and '--zero' not in how, f'--zero=2: {tried} plans, changes: {how}')
+
+
+@test('step')
+def one_rank_has_no_choice(tools):
+    expect(compiled(tools, 'gpt2', machine(tools))[3] == 0, 'plans are tried for one rank')
+
+
+@test('step')
+def chosen_plans_keep_values(tools):
+    data = np.random.default_rng(1)
+    np.savez(tools.path('data.npz'), x=data.random((256, 16), dtype=np.float32), label=data.integers(0, 10, 256))
+    saved = []
+    for flags in ([], [machine(tools)]):
+        notes = tools.good('dpc-compile', os.path.join(MODELS, 'mlp', 'model.onnx'), *OPTIONS, *SHAPES['mlp'], '--mesh=data=2', '-o',
+                           tools.path('program'), *flags)[1]
+        expect(('a step takes' in notes) == bool(flags), f'{flags}: {notes}')
+        tools.good('dpc-run', tools.path('program'), f'--data={tools.path("data.npz")}', '--steps=4', f'--save-params={tools.path("p")}')
+        with open(tools.path('p'), 'rb') as file:
+            saved.append(file.read())
+    expect(saved[0] == saved[1], 'the parameters differ')
