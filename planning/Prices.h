@@ -21,8 +21,8 @@ namespace dpc {
 double reorderSeconds(const Device &device, double bytes);
 
 /// The share of the time of a collective of gradients that makes a step longer, as long as the
-/// order of the step is not known. Gradients move while the backward pass computes, but they take some of
-/// the memory bandwidth. All other collectives count fully, because a step waits for them.
+/// order of the step is not known. Gradients move while the backward pass computes, but they take
+/// some of the memory bandwidth. All other collectives count fully, because a step waits for them.
 inline constexpr double kExposedOfGradients = 0.25;
 
 /// The costs of a collective or a message for each member of its group.
