@@ -1,5 +1,6 @@
 """Plans as options: --explain prints the plan of a program, and a compile with these options makes the same program."""
 import re
+import shlex
 import subprocess
 
 CROSS = '--loss=cross-entropy'
@@ -51,7 +52,13 @@ def compiled(tools, model, flags, length):
     command = (command + path).encode()
     if code.count(command) != 1:
         raise ValueError(f'the object holds its command {code.count(command)} times')
-    return re.search(r'^PLAN\n  (--.*)$', page, re.M).group(1), code.replace(command, b'')
+    # The command repeats the other options as they were given, and then has the plan.
+    printed = re.search(r'^PLAN\n  dpc-compile (.*)$', page, re.M).group(1)
+    given = ' '.join([*arguments[:1], *step, '--emit=object', '--cache=off', '-o', path])
+    other, plan = printed.split(path)
+    if ' '.join(shlex.split(other + path)) != given:
+        raise ValueError(f'{printed} begins not with {given}')
+    return plan.strip(), code.replace(command, b'')
 
 
 def defect(tools, model, flags):

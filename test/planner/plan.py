@@ -95,3 +95,28 @@ def chosen_plans_keep_values(tools):
         tools.good('dpc-run', tools.path('program'), f'--data={tools.path("data.npz")}', '--steps=4', f'--save-params={tools.path("p")}')
         saved.append(tensors(tools.path('p')))
     expect(len(saved[0]) == 6 and saved[0] == saved[1], 'the parameters differ')
+
+
+def page(tools, model, *flags):
+    return tools.good('dpc-compile', os.path.join(MODELS, model, 'model.onnx'), *flags, '--stop-after=exec', '-o', tools.path('program'),
+                      '--explain')[0]
+
+
+@test('step')
+def the_page_begins_with_rates_memory_and_bubble(tools):
+    rate = r'^ +[\d.]+ ms, (\d+) samples/s(?:, (\d+) tokens/s)?, [\d.]+ % of the'
+    tokens = page(tools, 'gpt2', *OPTIONS, '--mesh=pipe=2', '--microbatches=4')
+    samples, found = map(int, re.search(rate, tokens, re.M).groups())
+    expect(abs(found - 12 * samples) <= 12, f'{samples} samples and {found} tokens of 12 a sample')
+    expect('(bubble)' in tokens, f'no bubble: {tokens[:900]}')
+    memory = re.search(r'^  (\S+ \S+) a rank of stage 0: activations ', tokens, re.M)
+    expect(memory and re.search(rf'MEMORY OF A RANK, STAGE 0\n(?:  .*\n)*  together +{memory[1]}\n', tokens), f'{memory}: {tokens}')
+    features = page(tools, 'mlp', *OPTIONS, *SHAPES['mlp'])
+    expect(re.search(rate, features, re.M)[2] is None and '(bubble)' not in features, features[:900])
+
+
+@test('step')
+def repeated_layers_are_one_row(tools):
+    table = page(tools, 'llama', '--loss=output:loss', '--optimizer=sgd,lr=0.1').split('RESTORED PARAMETERS\n')[1].split('\n\n')[0]
+    rows = [re.split(r'\s{2,}', line.strip()) for line in table.splitlines()[1:]]
+    expect(len(rows) == 8 and [row[1] for row in rows] == ['2'] * 7 + ['1'], table)

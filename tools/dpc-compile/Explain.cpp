@@ -2,14 +2,18 @@
 
 #include "tools/dpc-compile/Explain.h"
 
+#include "passes/Explain/Names.h"
 #include "passes/Explain/ProgramReport.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/PlanOptions.h"
 #include "tools/dpc-compile/WriteProgram.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <map>
 
 using namespace dpc;
 
@@ -28,20 +32,40 @@ static void addModel(ExplainReport &report, const CompileOptions &options,
       section.addRow({what, countText(count->tensors), countText(count->elements)});
 }
 
-/// Adds a row for each parameter that the exporter changed and the importer restored.
+/// Adds a row for each parameter that the exporter changed and the importer restored, or for the
+/// corresponding parameters of repeated layers.
 static void addRestored(ExplainReport &report, const onnx::ImportSummary &summary) {
   if (summary.restored.empty())
     return;
+  struct Family {
+    std::vector<std::string> names, instead;
+    std::string type, uses;
+  };
+  std::vector<Family> families;
+  std::map<std::string, size_t> positions;
+  for (const auto &[name, type, uses, instead] : summary.restored) {
+    const std::string key =
+        llvm::join_items("\n", withoutNumbers(name), type, uses, withoutNumbers(instead));
+    auto [position, isNew] = positions.try_emplace(key, families.size());
+    if (isNew)
+      families.emplace_back();
+    Family &family = families[position->second];
+    family.names.push_back(name);
+    family.instead.push_back(instead);
+    family.type = type;
+    family.uses = uses;
+  }
   ReportSection &section = report.add("restored parameters");
-  section.columns = {"module's", "type", ">uses", "in the file"};
-  for (const auto &[name, type, uses, instead] : summary.restored)
-    section.addRow({name, type, uses, instead});
+  section.columns = {"module's", ">tensors", "each", ">uses", "in the file"};
+  for (const Family &family : families)
+    section.addRow({commonPattern(family.names), countText(family.names.size()), family.type,
+                    family.uses, commonPattern(family.instead)});
 }
 
 static void addPlan(ExplainReport &report, const CompileOptions &options) {
   const Target *target = findTarget(options.placed.target);
   report.add("plan").lines.push_back(
-      describePlan(options.plan, target->getFunctionForm() == FunctionForm::gridTable));
+      describeCommand(options, target->getFunctionForm() == FunctionForm::gridTable));
 }
 
 ExplainReport dpc::explainProgram(const CompileOptions &options, const onnx::ImportSummary &summary,
@@ -51,9 +75,9 @@ ExplainReport dpc::explainProgram(const CompileOptions &options, const onnx::Imp
   ExplainReport report;
   if (step)
     addStep(report, module, *step, options.tune);
+  addPlan(report, options);
   addModel(report, options, summary);
   addRestored(report, summary);
-  addPlan(report, options);
   addProgram(report, module, reshards ? &*reshards : nullptr);
   return report;
 }

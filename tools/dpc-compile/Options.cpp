@@ -461,6 +461,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   options.import.widensHalves =
       args.hasArg(OPT_precision) || (options.import.trains && !options.import.asExported);
   parsePlan(args, options);
+  options.otherWords = findOtherWords(args);
   parseTopology(args, options);
   if (const Arg *arg = args.getLastArg(OPT_fail_on_reshard))
     options.mostReshardBytes = parseBytes(*arg);

@@ -57,6 +57,8 @@ struct CompileOptions {
   std::string report;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
+  /// The words of the command line that describeCommand() repeats.
+  std::vector<std::string> otherWords;
   /// Choices that the command line leaves open. If a program needs more memory than
   /// `plan.deviceBytes`, dpc-compile may recompute parts of the forward pass, divide state over
   /// the axes `axesToDivide`, and make buckets smaller.

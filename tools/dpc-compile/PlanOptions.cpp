@@ -345,9 +345,12 @@ namespace {
 /// Options of a command line, quoted for a shell.
 class OptionText {
 public:
-  void add(StringRef name, const Twine &value) {
+  explicit OptionText(std::string text) : text(std::move(text)) {}
+
+  void add(StringRef name, const Twine &value) { add((name + "=" + value).str()); }
+
+  void add(const std::string &option) {
     text += text.empty() ? "" : " ";
-    std::string option = (name + "=" + value).str();
     if (StringRef(option).find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                             "0123456789-_=.,:+/@%") == StringRef::npos) {
       text += option;
@@ -434,8 +437,36 @@ static std::string rematText(const RematChoice &remat) {
          (remat.savedBytes != 0 ? std::to_string(remat.savedBytes) : join(remat.nodes, ","));
 }
 
-std::string dpc::describePlan(const ProgramPlan &plan, bool isOnDevice) {
-  OptionText options;
+std::vector<std::string> dpc::findOtherWords(const InputArgList &args) {
+  // The options of describeCommand(), and those that only ask for reports.
+  static const OptSpecifier others[] = {OPT_mesh,          OPT_batch_axes,
+                                        OPT_microbatches,  OPT_shard,
+                                        OPT_zero,          OPT_zero_keep,
+                                        OPT_schedule,      OPT_chunks,
+                                        OPT_cut_memory,    OPT_schedule_memory,
+                                        OPT_stages,        OPT_remat,
+                                        OPT_device_memory, OPT_first_bucket_mib,
+                                        OPT_bucket_mib,    OPT_overlap,
+                                        OPT_recompute,     OPT_sums,
+                                        OPT_products,      OPT_explain,
+                                        OPT_explain_eq,    OPT_report,
+                                        OPT_schedule_svg,  OPT_tune,
+                                        OPT_slow,          OPT_slow_link};
+  std::vector<std::string> words;
+  for (const Arg *arg : args)
+    if (none_of(others, [&](OptSpecifier option) { return arg->getOption().matches(option); })) {
+      ArgStringList own;
+      arg->render(args, own);
+      words.insert(words.end(), own.begin(), own.end());
+    }
+  return words;
+}
+
+std::string dpc::describeCommand(const CompileOptions &all, bool isOnDevice) {
+  const ProgramPlan &plan = all.plan;
+  OptionText options("dpc-compile");
+  for (const std::string &word : all.otherWords)
+    options.add(word);
   describeMesh(plan, options);
   describeZero(plan, options);
   options.add("--remat", rematText(plan.remat));
@@ -446,8 +477,6 @@ std::string dpc::describePlan(const ProgramPlan &plan, bool isOnDevice) {
     options.add("--device-memory", Twine(plan.deviceBytes));
   options.add("--recompute", plan.kernels.recompute ? "on" : "off");
   options.add("--sums", plan.kernels.orderedSums ? "ordered" : "fast");
-  if (plan.kernels.tf32)
-    options.add("--precision", "tf32");
   if (isOnDevice)
     options.add("--products", nameOf(plan.kernels.products));
   return options.text;

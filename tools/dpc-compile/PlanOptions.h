@@ -12,10 +12,13 @@ namespace dpc {
 /// known. If a value is not valid in any plan, exits with 2 after one line.
 void parsePlan(const llvm::opt::InputArgList &args, CompileOptions &options);
 
-/// Returns the plan as options for a shell. A compile of the same model for the same target and
-/// training step with these options makes the same program. `isOnDevice` says whether the target
-/// has a library of matrix products; if so, the text has --products.
-std::string describePlan(const ProgramPlan &plan, bool isOnDevice);
+/// Returns the words of the command line that neither choose the plan nor only ask for reports.
+std::vector<std::string> findOtherWords(const llvm::opt::InputArgList &args);
+
+/// Returns a command for a shell that makes the same program, with all choices of the plan as
+/// options. `isOnDevice` says whether the target has a library of matrix products; if so, the
+/// command has --products.
+std::string describeCommand(const CompileOptions &options, bool isOnDevice);
 
 } // namespace dpc
 
