@@ -3,6 +3,7 @@
 
 #include "passes/Prices/OpPrices.h"
 
+#include "dialects/Dist/IR/PlanAttr.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/NN/IR/Fusion.h"
 
@@ -30,8 +31,23 @@ static NumberType numberTypeOf(Operation *op) {
   return NumberType::f32;
 }
 
+/// Whether the plan of the program of `op` lets products of f32 round their factors to tf32.
+static bool roundsProducts(Operation *op) {
+  for (auto module = op->getParentOfType<ModuleOp>(); module;
+       module = module->getParentOfType<ModuleOp>())
+    if (auto plan = module->getAttrOfType<dist::PlanAttr>(dist::DistDialect::kPlanAttrName))
+      return plan.getPlan().kernels.tf32;
+  return false;
+}
+
 static Work workOf(CostOpInterface cost, double bytes) {
-  return {double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
+  Work work{double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
+  const bool multiplies = work.kind == KernelClass::product ||
+                          work.kind == KernelClass::convolution ||
+                          work.kind == KernelClass::attention;
+  if (multiplies && work.type == NumberType::f32 && roundsProducts(cost))
+    work.type = NumberType::tf32;
+  return work;
 }
 
 Work dpc::workBeforeFusion(Operation *op) {
@@ -46,6 +62,27 @@ Work dpc::workOfSum(Value value) {
   // The sum is read and written, and the value is read.
   return {double(type.getNumElements()), 3. * double(tensorBytes(type)), KernelClass::elementwise,
           numberTypeOf(type.getElementType())};
+}
+
+/// The bytes that the ops in `kernel` read of operand `index`. Gathers read a part of it.
+static double bytesRead(Operation *kernel, unsigned index) {
+  const double all = tensorBytes(kernel->getOperand(index).getType());
+  if (kernel->getNumRegions() != 1 || kernel->getRegion(0).empty() ||
+      kernel->getRegion(0).getNumArguments() <= index)
+    return all;
+  const Value argument = kernel->getRegion(0).getArgument(index);
+  double read = 0;
+  for (Operation *user : argument.getUsers()) {
+    auto cost = dyn_cast<CostOpInterface>(user);
+    const bool isLargest = llvm::all_of(user->getOperandTypes(), [&](Type other) {
+      return tensorBytes(other) <= tensorBytes(argument.getType());
+    });
+    if (!cost || !isLargest)
+      return all;
+    // An op that reads less of its operands than they have reads less of the largest one.
+    read += all - std::max(0., double(operandAndResultBytes(user) - cost.getBytes()));
+  }
+  return std::clamp(read, 0., all);
 }
 
 Work dpc::workOfKernel(Operation *kernel) {
@@ -64,7 +101,15 @@ Work dpc::workOfKernel(Operation *kernel) {
       work.kind = own.kind;
     work.type = own.type;
   });
-  work.bytes = operandAndResultBytes(kernel);
+  if (auto cost = dyn_cast<CostOpInterface>(kernel); cost && kernel->getNumRegions() == 0) {
+    work.bytes = cost.getBytes();
+    return work;
+  }
+  work.bytes = 0;
+  for (Type type : kernel->getResultTypes())
+    work.bytes += tensorBytes(type);
+  for (unsigned index = 0; index < kernel->getNumOperands(); ++index)
+    work.bytes += bytesRead(kernel, index);
   return work;
 }
 

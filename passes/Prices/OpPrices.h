@@ -19,7 +19,8 @@ Work workBeforeFusion(mlir::Operation *op);
 Work workOfSum(mlir::Value value);
 
 /// The work of a kernel or an update: the floating-point operations of all ops in it, and the
-/// bytes of its operands and results, each read or written once. It has the class and type of the
+/// bytes of its operands and results, each read or written once. Of an operand that only gathers
+/// read, the bytes that they gather count. It has the class and type of the
 /// op with the most floating-point operations.
 Work workOfKernel(mlir::Operation *kernel);
 

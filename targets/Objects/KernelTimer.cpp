@@ -3,6 +3,7 @@
 #include "targets/Objects/KernelTimer.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <unistd.h>
 
@@ -46,10 +48,23 @@ private:
   std::vector<char> block;
 };
 
-/// Writes numbers from 1/2 to 3/2, or zeros if the elements are no floating-point numbers.
-void fill(char *to, mlir::Type element, int64_t count) {
-  if (!llvm::isa<mlir::FloatType>(element))
+/// Writes random integers from 0 to `limit` - 1, in the byte order of this host.
+void fillIntegers(char *to, int64_t size, int64_t count, int64_t limit) {
+  std::minstd_rand random(1);
+  std::uniform_int_distribution<int64_t> below(0, limit - 1);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t value = below(random);
+    std::memcpy(to + i * size, &value, size); // the lowest bytes come first
+  }
+}
+
+/// Writes numbers from 1/2 to 3/2, or integers below `limit`; zeros if it is 0.
+void fill(char *to, mlir::Type element, int64_t count, int64_t limit) {
+  if (!llvm::isa<mlir::FloatType>(element)) {
+    if (limit > 0)
+      fillIntegers(to, bytesOf(element, 1), count, limit);
     return;
+  }
   const auto &semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
   const int64_t size = bytesOf(element, 1);
   // A short pattern is enough, because the time of arithmetic depends on no value of this range.
@@ -70,9 +85,11 @@ void fill(char *to, mlir::Type element, int64_t count) {
 class Buffers {
 public:
   explicit Buffers(const TimedKernel &kernel) {
-    for (auto [element, count] : kernel.buffers) {
+    for (auto [index, buffer] : llvm::enumerate(kernel.buffers)) {
+      const auto [element, count] = buffer;
       memory.emplace_back(bytesOf(element, count));
-      fill(memory.back().data(), element, count);
+      fill(memory.back().data(), element, count,
+           index < kernel.limits.size() ? kernel.limits[index] : 0);
     }
     if (kernel.scratchBytes)
       memory.emplace_back(kernel.scratchBytes);

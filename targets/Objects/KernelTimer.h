@@ -15,11 +15,13 @@ struct TimedKernel {
   /// The types of elements and the numbers of elements of operands and results.
   std::vector<std::pair<mlir::Type, int64_t>> buffers;
   int64_t scratchBytes = 0;
+  /// By buffer: its integers are random numbers below this limit. Buffers without one have zeros.
+  std::vector<int64_t> limits;
 };
 
 /// Measures each of `kernels`: returns the seconds of one call, in their order. `threads` threads
 /// call the kernel at the same time, each on buffers of its own, as the ranks of a host do.
-/// Operands are random numbers from 1/2 to 3/2, and the index 0. Before each call, a thread reads
+/// Floating-point operands are numbers from 1/2 to 3/2. Before each call, a thread reads
 /// as many bytes as twice its second-level cache has, because in a step the operands of a kernel
 /// have usually left it. The result is the mean of the least times of the threads, because other
 /// programs can only add to a time. Fails with one line if a kernel cannot be loaded.

@@ -5,6 +5,7 @@
 #include "dialects/Dist/IR/Collectives.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "dialects/Exec/IR/ExecOps.h"
+#include "dialects/NN/Bounds/Bounds.h"
 #include "targets/Objects/KernelTimer.h"
 #include "targets/Objects/ObjectCache.h"
 #include "tools/common/CommandLine.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <limits>
 #include <thread>
 
 using namespace mlir;
@@ -36,10 +38,31 @@ static void addBuffers(TypeRange types, TimedKernel &kernel) {
       kernel.buffers.push_back({tensor.getElementType(), tensor.getNumElements()});
 }
 
+/// Sets the limits of the operands by which the kernel of `function` reads rows of tables. If all of
+/// them were row 0, the rows would lie in the caches.
+static void setLimits(func::FuncOp function, TimedKernel &kernel) {
+  kernel.limits.resize(kernel.buffers.size());
+  if (function.isExternal())
+    return;
+  for (Operation &op : function.front().without_terminator()) {
+    if (op.getNumRegions() != 1 || op.getRegion(0).empty())
+      continue;
+    Block &body = op.getRegion(0).front();
+    const llvm::DenseMap<Value, nn::ElementBounds> bounds = nn::findRequiredBounds(body);
+    for (auto [operand, argument] : llvm::zip(op.getOperands(), body.getArguments()))
+      if (auto known = bounds.find(argument); known != bounds.end())
+        if (auto outer = dyn_cast<BlockArgument>(operand)) {
+          const nn::IntegerBounds all = known->second.everywhere();
+          if (all.low <= 0 && all.high < std::numeric_limits<int64_t>::max())
+            kernel.limits[outer.getArgNumber()] = std::max<int64_t>(all.high + 1, 0);
+        }
+  }
+}
+
 /// The key of a kernel's time in the cache. The time depends on the processor, too.
 static std::string keyOf(StringRef symbol, unsigned threads) {
-  return ObjectCache::keyOf(llvm::formatv("least time of {0} on {1}, {2} at a time", symbol,
-                                          llvm::sys::getHostCPUName(), threads)
+  return ObjectCache::keyOf(llvm::formatv("least time of {0} with any rows on {1}, {2} at a time",
+                                          symbol, llvm::sys::getHostCPUName(), threads)
                                 .str());
 }
 
@@ -75,9 +98,11 @@ int dpc::tuneKernels(ModuleOp module, const CompileOptions &options, KernelSecon
       known[object->symbol] = kept;
       if (kept > 0)
         continue;
-      TimedKernel kernel{object, {}, 0};
+      TimedKernel kernel;
+      kernel.object = object;
       addBuffers(function.getArgumentTypes(), kernel);
       addBuffers(function.getResultTypes(), kernel);
+      setLimits(function, kernel);
       if (auto bytes =
               function->getAttrOfType<IntegerAttr>(exec::ExecDialect::kScratchBytesAttrName))
         kernel.scratchBytes = bytes.getInt();

@@ -11,6 +11,12 @@ namespace dpc {
 /// Attaches BoundsOpInterface to nn ops.
 void registerBoundsModels(mlir::DialectRegistry &registry);
 
+namespace nn {
+/// Returns the bounds that integers must satisfy so that every index in the ops of `block` is valid,
+/// for each value that needs any.
+llvm::DenseMap<mlir::Value, ElementBounds> findRequiredBounds(mlir::Block &block);
+} // namespace nn
+
 } // namespace dpc
 
 #include "dialects/NN/Bounds/BoundsOpInterface.h.inc"

@@ -39,8 +39,46 @@ TEST_F(OpPricesTest, AGatherHasTheBytesOfTheRowsThatItTakes) {
     })");
   // The rows that it reads and writes, and the indices.
   EXPECT_EQ(workBeforeFusion(gather).bytes, 2 * 64 + 16);
-  // A kernel reads all of its operands: nothing says which rows it takes.
-  EXPECT_EQ(workOfKernel(gather).bytes, 32000 + 16 + 64);
+  EXPECT_EQ(workOfKernel(gather).bytes, 2 * 64 + 16);
+}
+
+TEST_F(OpPricesTest, AKernelHasTheBytesOfTheRowsThatItsGathersTake) {
+  Operation *kernel = parse(R"(
+    func.func @f(%x: tensor<1000x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
+      %0 = nn.kernel(%x, %i : tensor<1000x8xf32>, tensor<2xi64>) {
+      ^bb0(%t: tensor<1000x8xf32>, %j: tensor<2xi64>):
+        %1 = nn.gather %t, %j dim 0 : tensor<1000x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
+        %2 = nn.exp %1 : tensor<2x8xf32>
+        nn.yield %2 : tensor<2x8xf32>
+      } -> tensor<2x8xf32>
+      return %0 : tensor<2x8xf32>
+    })");
+  EXPECT_EQ(workOfKernel(kernel).bytes, 2 * 64 + 16);
+}
+
+TEST_F(OpPricesTest, AKernelHasAllBytesOfATableThatAnotherOpReads) {
+  Operation *kernel = parse(R"(
+    func.func @f(%x: tensor<1000x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> {
+      %0:2 = nn.kernel(%x, %i : tensor<1000x8xf32>, tensor<2xi64>) {
+      ^bb0(%t: tensor<1000x8xf32>, %j: tensor<2xi64>):
+        %1 = nn.gather %t, %j dim 0 : tensor<1000x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
+        %2 = nn.exp %t : tensor<1000x8xf32>
+        nn.yield %1, %2 : tensor<2x8xf32>, tensor<1000x8xf32>
+      } -> tensor<2x8xf32>, tensor<1000x8xf32>
+      return %0#0 : tensor<2x8xf32>
+    })");
+  EXPECT_EQ(workOfKernel(kernel).bytes, 32000 + 16 + 64 + 32000);
+}
+
+TEST_F(OpPricesTest, ProductsOfF32HaveTheTypeToWhichThePlanRoundsTheirFactors) {
+  const std::string text = R"(
+    func.func @f(%x: tensor<8x4xf32>, %y: tensor<4x2xf32>) -> tensor<8x2xf32> {
+      %0 = nn.dot %x, %y contract [1] [0] : tensor<8x4xf32>, tensor<4x2xf32> -> tensor<8x2xf32>
+      return %0 : tensor<8x2xf32>
+    })";
+  EXPECT_EQ(workOfKernel(parse(text)).type, NumberType::f32);
+  const std::string attributes = "module attributes {dist.plan = #dist.plan<tf32 = true>} {";
+  EXPECT_EQ(workOfKernel(parse(attributes + text + "}")).type, NumberType::tf32);
 }
 
 TEST_F(OpPricesTest, ValuesInRegistersHaveNoBytesBeforeFusion) {
