@@ -47,9 +47,8 @@ namespace {
 /// Builds the table of one stage.
 class TableBuilder {
 public:
-  TableBuilder(ExecPlay &play, PlayTables &all, dist::RankProgram program,
-               const KernelSeconds &measured)
-      : play(play), all(all), device(all.prices.device()), program(program), measured(measured) {}
+  TableBuilder(ExecPlay &play, PlayTables &all, dist::RankProgram program, const PlayInputs &inputs)
+      : play(play), all(all), device(all.prices.device()), program(program), inputs(inputs) {}
 
   PlayTable build(EntryOp entry) {
     visit(entry.getBodyBlock());
@@ -141,9 +140,9 @@ private:
     function.walk([&](Operation *op) {
       if (auto launch = dyn_cast<LaunchOp>(op)) {
         const Work work = kernelOf(launch);
-        auto known = measured.find(launch.getKernel());
+        auto known = inputs.measured.find(launch.getKernel());
         add(played, work,
-            known != measured.end()
+            known != inputs.measured.end()
                 ? known->second
                 : workSeconds(device, work) + launchesOf(launch) * device.launchSeconds);
       } else if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -170,7 +169,7 @@ private:
       for (Operation &op : kernel.front().without_terminator())
         if (isa<CostOpInterface>(op))
           work = workOfKernel(&op);
-    return work;
+    return inputs.roundsProducts ? withRoundedFactors(work) : work;
   }
 
   /// A kernel of a device with grids may need several launches.
@@ -184,7 +183,7 @@ private:
   PlayTables &all;
   const Device &device;
   dist::RankProgram program;
-  const KernelSeconds &measured;
+  const PlayInputs &inputs;
   PlayTable table;
   DenseMap<Value, size_t> starts; ///< by event: the action that starts the operation
   DenseMap<Operation *, size_t> functions;
@@ -194,7 +193,7 @@ private:
 } // namespace
 
 FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
-                                               const KernelSeconds &measured) {
+                                               const PlayInputs &inputs) {
   SmallVector<dist::RankProgram> programs = dist::programsOf(root);
   if (!programs.front().module.lookupSymbol<EntryOp>(entry))
     return std::optional<ExecPlay>();
@@ -207,7 +206,7 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
     auto body = program.module.lookupSymbol<EntryOp>(entry);
     if (!body)
       return program.module.emitError("has no entry ") << entry;
-    tables.problem.tables.push_back(TableBuilder(play, tables, program, measured).build(body));
+    tables.problem.tables.push_back(TableBuilder(play, tables, program, inputs).build(body));
   }
   tables.placeRanks(programs);
   play.problem = std::move(tables.problem);
@@ -215,9 +214,9 @@ FailureOr<std::optional<ExecPlay>> dpc::playOf(ModuleOp root, StringRef entry,
   return std::optional<ExecPlay>(std::move(play));
 }
 
-FailureOr<std::optional<PlayedStep>> dpc::playStepOf(ModuleOp root, const KernelSeconds &measured,
+FailureOr<std::optional<PlayedStep>> dpc::playStepOf(ModuleOp root, const PlayInputs &inputs,
                                                      const PlayChanges &changes) {
-  FailureOr<std::optional<ExecPlay>> play = playOf(root, "step", measured);
+  FailureOr<std::optional<ExecPlay>> play = playOf(root, "step", inputs);
   if (failed(play))
     return failure();
   if (!*play)

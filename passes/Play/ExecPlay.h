@@ -13,6 +13,15 @@ namespace dpc {
 /// Measured seconds of kernels, by their names in the program.
 using KernelSeconds = llvm::StringMap<double>;
 
+/// What a play takes from outside of the module.
+struct PlayInputs {
+  /// The times of these kernels. All others take the time of their work.
+  KernelSeconds measured;
+  /// Whether products of f32 round their factors to tf32 (KernelChoices::tf32). The module has no
+  /// plan any more.
+  bool roundsProducts = false;
+};
+
 /// A generated function that ranks call, for reports.
 struct PlayedFunction {
   std::string name;  ///< e.g. "step.3", as in traces of runs
@@ -47,11 +56,11 @@ struct ExecPlay {
 };
 
 /// Returns the tables of entry `entry` ("step", "eval" or "infer") of the program at level `exec`.
-/// A kernel takes its time in `measured`, or that of its work on the machine of the module
+/// A kernel takes its time in `inputs`, or that of its work on the machine of the module
 /// (planning/Device.h). Fails with an error on the module if it has no machine, or one with fewer
 /// devices than the mesh has ranks; nullopt if the program has no such entry.
 mlir::FailureOr<std::optional<ExecPlay>> playOf(mlir::ModuleOp root, llvm::StringRef entry,
-                                                const KernelSeconds &measured = {});
+                                                const PlayInputs &inputs = {});
 
 /// A step, and how it was played.
 struct PlayedStep {
@@ -61,8 +70,8 @@ struct PlayedStep {
 
 /// Plays the step of a program at level `exec` with `changes`. Fails with an error on the module;
 /// nullopt if the program has no step.
-mlir::FailureOr<std::optional<PlayedStep>>
-playStepOf(mlir::ModuleOp root, const KernelSeconds &measured, const PlayChanges &changes);
+mlir::FailureOr<std::optional<PlayedStep>> playStepOf(mlir::ModuleOp root, const PlayInputs &inputs,
+                                                      const PlayChanges &changes);
 
 } // namespace dpc
 

@@ -40,14 +40,18 @@ static bool roundsProducts(Operation *op) {
   return false;
 }
 
-static Work workOf(CostOpInterface cost, double bytes) {
-  Work work{double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
+Work dpc::withRoundedFactors(Work work) {
   const bool multiplies = work.kind == KernelClass::product ||
                           work.kind == KernelClass::convolution ||
                           work.kind == KernelClass::attention;
-  if (multiplies && work.type == NumberType::f32 && roundsProducts(cost))
+  if (multiplies && work.type == NumberType::f32)
     work.type = NumberType::tf32;
   return work;
+}
+
+static Work workOf(CostOpInterface cost, double bytes) {
+  const Work work{double(cost.getFlops()), bytes, cost.getKernelClass(), numberTypeOf(cost)};
+  return roundsProducts(cost) ? withRoundedFactors(work) : work;
 }
 
 Work dpc::workBeforeFusion(Operation *op) {

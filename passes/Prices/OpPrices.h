@@ -24,6 +24,9 @@ Work workOfSum(mlir::Value value);
 /// op with the most floating-point operations.
 Work workOfKernel(mlir::Operation *kernel);
 
+/// The work of a kernel whose products of f32 round their factors to tf32.
+Work withRoundedFactors(Work work);
+
 /// The kind of `collective` in the formulas of planning/CollectiveTimes.
 CollectiveKind priceKindOf(dist::Collective collective);
 

@@ -14,7 +14,7 @@ SHAPES = {'mlp': ['--shape=x:128x16'], 'gpt2': [], 'bn_cnn': ['--shape=x:8x3x16x
 def machine(tools, **level):
     """A topology file of 8 slow devices with wires between them."""
     return '--topology=' + tools.write('machine.json', json.dumps({
-        'name': 'wires', 'device': {'memory_GiB': 8, 'memory_GB_per_s': 10, 'TFLOP_per_s': {'f32': 1e-4, 'f64': 1e-4, 'bf16': 1e-4}},
+        'name': 'wires', 'device': {'memory_GiB': 8, 'memory_GB_per_s': 10, 'TFLOP_per_s': {'f32': 1e-4, 'tf32': 2e-4, 'f64': 1e-4, 'bf16': 1e-4}},
         'levels': [{'name': 'wires', 'size': 8, 'GB_per_s': 0.01, 'start_us': 0.1, **level}]}))
 
 
@@ -120,3 +120,10 @@ def repeated_layers_are_one_row(tools):
     table = page(tools, 'llama', '--loss=output:loss', '--optimizer=sgd,lr=0.1').split('RESTORED PARAMETERS\n')[1].split('\n\n')[0]
     rows = [re.split(r'\s{2,}', line.strip()) for line in table.splitlines()[1:]]
     expect(len(rows) == 8 and [row[1] for row in rows] == ['2'] * 7 + ['1'], table)
+
+
+@test('step')
+def products_have_the_rate_of_tf32(tools):
+    rates = [float(re.search(r'compute: product +([\d.]+)', page(tools, 'gpt2', *OPTIONS, '--target=cuda', f'--precision={precision}',
+                                                                 machine(tools)))[1]) for precision in ('f32', 'tf32')]
+    expect(abs(rates[0] / rates[1] - 2) < 0.05, f'{rates} ms')

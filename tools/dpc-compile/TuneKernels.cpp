@@ -38,8 +38,8 @@ static void addBuffers(TypeRange types, TimedKernel &kernel) {
       kernel.buffers.push_back({tensor.getElementType(), tensor.getNumElements()});
 }
 
-/// Sets the limits of the operands by which the kernel of `function` reads rows of tables. If all of
-/// them were row 0, the rows would lie in the caches.
+/// Sets the limits of the operands by which the kernel of `function` reads rows of tables. If all
+/// of them were row 0, the rows would lie in the caches.
 static void setLimits(func::FuncOp function, TimedKernel &kernel) {
   kernel.limits.resize(kernel.buffers.size());
   if (function.isExternal())

@@ -95,13 +95,14 @@ static int printModule(ModuleOp module, StringRef path) {
 /// the program goes to standard output. Returns the exit code.
 static int explain(const CompileOptions &options, const onnx::ImportSummary &summary,
                    ModuleOp module, const std::optional<ReshardTable> &reshards) {
-  KernelSeconds measured;
+  PlayInputs inputs;
+  inputs.roundsProducts = options.plan.kernels.tf32;
   if (options.tune)
-    if (int code = tuneKernels(module, options, measured))
+    if (int code = tuneKernels(module, options, inputs.measured))
       return code;
   if (options.explain == Explain::none && options.report.empty())
     return exitDone;
-  FailureOr<std::optional<PlayedStep>> step = playStepOf(module, measured, options.changes);
+  FailureOr<std::optional<PlayedStep>> step = playStepOf(module, inputs, options.changes);
   if (failed(step))
     return exitInvalid;
   const ExplainReport report = explainProgram(options, summary, module, reshards, *step);

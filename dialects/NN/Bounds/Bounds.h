@@ -12,8 +12,8 @@ namespace dpc {
 void registerBoundsModels(mlir::DialectRegistry &registry);
 
 namespace nn {
-/// Returns the bounds that integers must satisfy so that every index in the ops of `block` is valid,
-/// for each value that needs any.
+/// Returns the bounds that integers must satisfy so that every index in the ops of `block` is
+/// valid, for each value that needs any.
 llvm::DenseMap<mlir::Value, ElementBounds> findRequiredBounds(mlir::Block &block);
 } // namespace nn
 
