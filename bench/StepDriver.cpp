@@ -6,7 +6,8 @@
 //   QUIT        -> BYE {"rss_mb": [..], "pss_mb": [..]}
 //
 // An argument NAME=N fills the input NAME with integers from 0 to N - 1. The
-// variable DPC_BENCH_TUNE names the file of --tune, for CUDA devices.
+// variable DPC_BENCH_TUNE names the file of --tune, for CUDA devices. DPC_BENCH_LINK
+// is an emulated link between the ranks: bytes a second and seconds, such as 1e9,20e-6.
 #include "dpc/dpc.h"
 
 #include <algorithm>
@@ -129,6 +130,13 @@ struct Rank {
     options.rendezvous = rendezvous.c_str();
     options.token = nullptr;
     options.tune = std::getenv("DPC_BENCH_TUNE");
+    if (const char *link = std::getenv("DPC_BENCH_LINK")) {
+      options.transport = "local";
+      if (std::sscanf(link, "%lf,%lf", &options.bandwidth, &options.latency) != 2) {
+        std::fprintf(stderr, "error: DPC_BENCH_LINK is %s, not bytes a second,seconds\n", link);
+        return DPC_USAGE;
+      }
+    }
     if (dpc_status_t status = dpc_session_create(program, &options, &session))
       return status;
     return batch.bind(session);

@@ -1,4 +1,5 @@
 """Programs of the scoreboard's models that take turns, so that noise of the machine falls on all alike."""
+import itertools
 import json
 import os
 import re
@@ -9,16 +10,22 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+# The milliseconds of a step, as the page foresees it.
+STEP = r'^ONE STEP \(MODEL\)\n.*\n +([\d.]+) ms'
+
+
 class Contender:
     """A program of a model, compiled with some options, that takes its turn when told; `page` is its --explain."""
 
-    def __init__(self, name, model, options, ranks=2):
+    def __init__(self, name, model, options, ranks=2, link=None):
+        """`link`: bytes a second and seconds of an emulated link between the ranks."""
         self.name, self.times = name, []
+        environment = {**os.environ, 'DPC_BENCH_LINK': f'{link[0]},{link[1]}'} if link else None
         workload = os.path.basename(model).split('_x')[0].removesuffix('.onnx')
         with tempfile.TemporaryFile('w+') as messages:
             self.process = subprocess.Popen(
                 [os.path.join(ROOT, 'bench/contender'), workload, str(ranks), model, '--explain', *options],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, text=True, env=environment)
             ready = self.process.stdout.readline()
             messages.seek(0)
             self.page = messages.read()
@@ -54,3 +61,14 @@ def take_turns(contenders, rounds, steps):
                 contender.times.append(time)
     for contender in contenders:
         contender.stop()
+
+
+def count_pairs(predicted, measured, near=0.05):
+    """(pairs of programs whose measured times differ by `near` or more, those of them that `predicted` orders alike)"""
+    ordered = alike = 0
+    for one, other in itertools.combinations(measured, 2):
+        if max(measured[one], measured[other]) < (1 + near) * min(measured[one], measured[other]):
+            continue
+        ordered += 1
+        alike += (measured[one] < measured[other]) == (predicted[one] < predicted[other])
+    return ordered, alike
