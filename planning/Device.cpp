@@ -37,6 +37,37 @@ double Efficiency::at(double size) const {
   return low + part * (above->second - low);
 }
 
+double Efficiency::highestAfter(double smaller, double share, double larger) {
+  // The time is size / share. Where the share grows by b per unit of the logarithm of the size, the
+  // time grows with the size as long as the share is at least b. The least share is the first one.
+  return share * (1 + std::log(larger / smaller));
+}
+
+/// Fails if `efficiency`, which belongs to `owner`, has impossible points.
+static llvm::Error checkEfficiency(const Efficiency &efficiency, const std::string &owner) {
+  // Files have rounded numbers.
+  constexpr double kRounding = 1 + 1e-9;
+  double last = 0, lastShare = 0;
+  for (auto [size, share] : efficiency.points) {
+    if (llvm::Error error = checkNumber(owner, "share", share, false))
+      return error;
+    if (!(size > last) || !std::isfinite(size))
+      return planError("{0} has the size {1} after {2}, which must be larger", owner,
+                       numberText(size), numberText(last));
+    if (last > 0) {
+      const double highest = Efficiency::highestAfter(last, lastShare, size);
+      if (share > highest * kRounding)
+        return planError("{0} has the share {1} at the size {2}, after {3} at {4}: above {5}, "
+                         "larger kernels would take less time",
+                         owner, numberText(share), numberText(size), numberText(lastShare),
+                         numberText(last), numberText(highest));
+    }
+    last = size;
+    lastShare = share;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Device::check() const {
   if (llvm::Error error = checkNumber("the device", "memory", memoryBytes, true))
     return error;
@@ -54,18 +85,10 @@ llvm::Error Device::check() const {
                      "and finite",
                      numberText(slowdownOfCommunication));
   for (size_t kind = 0; kind < kKernelClasses; ++kind)
-    for (const Efficiency *each : {&flopsEfficiency[kind], &bytesEfficiency[kind]}) {
-      double last = 0;
-      for (auto [size, share] : each->points) {
-        const std::string owner = ("the efficiency of class " + nameOf(KernelClass(kind))).str();
-        if (llvm::Error error = checkNumber(owner, "share", share, false))
-          return error;
-        if (!(size > last) || !std::isfinite(size))
-          return planError("{0} has the size {1} after {2}, which must be larger", owner,
-                           numberText(size), numberText(last));
-        last = size;
-      }
-    }
+    for (const Efficiency *each : {&flopsEfficiency[kind], &bytesEfficiency[kind]})
+      if (llvm::Error error = checkEfficiency(
+              *each, ("the efficiency of class " + nameOf(KernelClass(kind))).str()))
+        return error;
   return llvm::Error::success();
 }
 

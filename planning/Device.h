@@ -31,6 +31,10 @@ struct Efficiency {
   std::vector<std::pair<double, double>> points;
 
   double at(double size) const;
+
+  /// The highest share at the size `larger`, if the share at the size `smaller` is `share`. With a
+  /// higher one, a kernel would take less time than a smaller kernel.
+  static double highestAfter(double smaller, double share, double larger);
 };
 
 /// One device. Numbers of targets may be rough, because decisions only compare times of

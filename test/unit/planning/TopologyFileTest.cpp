@@ -74,6 +74,10 @@ TEST(TopologyFile, BadFilesHaveOneLine) {
       errorOf("\"launch_us\": 2", "\"efficiency\": {\"product\": {\"MB\": [[2, 1], [1, 1]]}}"),
       "the efficiency of class product has the size 1e+06 after 2e+06, which must be larger");
   EXPECT_EQ(
+      errorOf("\"launch_us\": 2", "\"efficiency\": {\"copy\": {\"MB\": [[1, 0.1], [2, 0.2]]}}"),
+      "the efficiency of class copy has the share 0.2 at the size 2e+06, after 0.1 at 1e+06: "
+      "above 0.169315, larger kernels would take less time");
+  EXPECT_EQ(
       errorOf("\"launch_us\": 2", "\"slowdown_of_communication\": 0.5"),
       "the device has the slow-down of communication 0.5, which must be 1 or more, and finite");
   EXPECT_EQ(errorOf("\"size\": 2", "\"shape\": \"line\""),
