@@ -8,6 +8,7 @@
 #include "record/Functions.h"
 #include "record/LaunchTable.h"
 
+#include "dialects/Dist/IR/MachineAttr.h"
 #include "dialects/Dist/IR/Stages.h"
 #include "dialects/NN/IR/Program.h"
 #include "dpc/program.h"
@@ -84,7 +85,7 @@ public:
       if (failed(emitStage(program)))
         return failure();
     emitRanks();
-    if (failed(emitOnnxPatches()))
+    if (failed(findMachine()) || failed(emitOnnxPatches()))
       return failure();
     emitRecord();
     return success();
@@ -232,6 +233,25 @@ private:
     return success();
   }
 
+  /// Names the machine for which the program was planned, and its levels. A module that was written
+  /// by hand may have no machine.
+  LogicalResult findMachine() {
+    if (!module->hasAttr(dist::DistDialect::kMachineAttrName))
+      return success();
+    const FailureOr<Machine> machine = dist::getMachine(module);
+    if (failed(machine))
+      return failure();
+    machineName = machine->topology.name;
+    for (const LinkLevel &level : machine->topology.levels) {
+      dpc_level_t record = {};
+      record.size = level.size;
+      const uint64_t at = levels.append(record);
+      levels.setPointer(at + offsetof(dpc_level_t, name), pool.getString(level.name));
+      ++levelCount;
+    }
+    return success();
+  }
+
   void emitRecord() {
     dpc_program_t record = {};
     record.struct_size = sizeof(record);
@@ -259,6 +279,7 @@ private:
     record.onnx_template_bytes =
         options.onnxTemplate.empty() ? options.onnxBytes : options.onnxTemplate.size();
     record.onnx_patch_count = options.onnxPatches.size();
+    record.level_count = levelCount;
 
     RecordImage image;
     image.append(record);
@@ -280,6 +301,9 @@ private:
     DPC_SET(locations, locations.emit());
     if (options.functions != FunctionForm::hostCode)
       DPC_SET(device, launches.emit());
+    if (machineName)
+      DPC_SET(machine, pool.getString(*machineName));
+    DPC_SET(levels, levels.emit(target, "levels"));
     if (!options.onnxTemplate.empty()) {
       DPC_SET(onnx_template, pool.addBytes(options.onnxTemplate, "onnx"));
       DPC_SET(onnx_patches, onnxPatches.emit(target, "onnx.patches"));
@@ -298,7 +322,9 @@ private:
   TensorRecords tensors;
   LocationTable locations;
   LaunchTable launches;
-  RecordImage functions, stages, ranks, onnxPatches;
+  RecordImage functions, stages, ranks, onnxPatches, levels;
+  std::optional<std::string> machineName;
+  uint64_t levelCount = 0;
   /// The tables of each program, in the order of `programs`.
   std::vector<StageTables> tables;
   uint32_t functionCount = 0;

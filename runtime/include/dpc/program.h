@@ -136,7 +136,14 @@ typedef struct dpc_program_t {
   const dpc_device_program_t *device; /**< the functions of a program for a device; null: functions
                                            are host code */
 
-  const void *reserved[7];
+  const char *machine;       /**< name of the machine for which the program was planned; null if the
+                                  compiler did not record it */
+  const dpc_level_t *levels; /**< the levels of its connections, from the inside out */
+  uint64_t level_count;
+
+  const void *reserved[4]; /**< null. A new field that old runtimes may ignore takes a place from
+                                here, and DPC_ABI_VERSION stays: null means that the compiler did
+                                not know the field */
 } dpc_program_t;
 
 #ifdef __cplusplus

@@ -74,6 +74,13 @@ typedef struct dpc_axis_t {
   uint32_t sequential; /**< 1: the axis runs over time (microbatches), 0: over ranks */
 } dpc_axis_t;
 
+/** A level of connections of the machine for which a program was planned: it connects `size` units
+ * of the level inside it, or `size` devices if it is the innermost level. */
+typedef struct dpc_level_t {
+  const char *name;
+  uint64_t size; /**< 0: any number, which only the outermost level may have */
+} dpc_level_t;
+
 /** A family of disjoint groups of equal size, for example all groups of ranks
  * along the axis "data". An action names a family, and each rank communicates
  * with the group of this family that contains the rank. A rank that belongs to

@@ -320,6 +320,20 @@ dpc_status_t checkControl(const dpc_program_t &program, const dpc_control_t &con
   return DPC_OK;
 }
 
+/// Checks the levels of the machine for which the program was planned.
+dpc_status_t checkLevels(const dpc_program_t &program) {
+  // No machine has as many. A damaged record may have any number, and no such table.
+  constexpr uint64_t kMostLevels = 1 << 10;
+  if (program.level_count > kMostLevels || !program.levels != (program.level_count == 0))
+    return fail(DPC_INVALID, "the machine has %llu levels and %s table of them",
+                static_cast<unsigned long long>(program.level_count), program.levels ? "a" : "no");
+  for (uint64_t i = 0; i < program.level_count; ++i)
+    if (!program.levels[i].name || (program.levels[i].size == 0 && i + 1 < program.level_count))
+      return fail(DPC_INVALID, "level %llu of the machine has no %s",
+                  static_cast<unsigned long long>(i), program.levels[i].name ? "size" : "name");
+  return DPC_OK;
+}
+
 } // namespace
 
 dpc_status_t checkProgram(const dpc_program_t &program, uint32_t rank) {
@@ -339,6 +353,8 @@ dpc_status_t checkTables(const dpc_program_t &program, uint32_t rankIndex) {
   if (ranks != program.world_size || rankIndex >= program.world_size || program.family_count == 0)
     return fail(DPC_INVALID, "the mesh has %llu ranks, the program record %u",
                 static_cast<unsigned long long>(ranks), program.world_size);
+  if (dpc_status_t status = checkLevels(program))
+    return status;
   const dpc_rank_t &rank = program.ranks[rankIndex];
   const Spaces spaces = {{rank.arena_bytes, rank.shared_bytes}};
   for (uint32_t e = 0; e < DPC_ENTRY_COUNT; ++e)

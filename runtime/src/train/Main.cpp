@@ -5,6 +5,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/plan/PlanCheck.h"
 #include "runtime/src/session/Environment.h"
+#include "runtime/src/session/PlannedHosts.h"
 #include "runtime/src/train/CheckFiles.h"
 #include "runtime/src/train/Trainer.h"
 
@@ -130,6 +131,17 @@ dpc_status_t noteHosts(const dpc_session &session, const Options &options) {
                (shares ? ", and the ranks of one host share memory\n" : "\n"));
 }
 
+/// Says if the hosts are others than those for which the program was planned. Transports that are
+/// named, except for shared memory, do not look for hosts.
+dpc_status_t notePlannedHosts(const dpc_session &session, const Options &options) {
+  const bool knowsHosts = options.transport.empty() || options.transport == dpc_session::kAuto ||
+                          options.transport == dpc_session::kNccl || options.transport == "local";
+  if (!knowsHosts || session.options.rank != 0)
+    return DPC_OK;
+  const std::string note = hostsUnlikePlan(session.program, session.comm->hosts);
+  return note.empty() ? dpc_status_t(DPC_OK) : print("note: " + note + "\n");
+}
+
 dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
                         const dpc_session_options_t &place, bool *outReport) {
   auto session = std::make_unique<dpc_session>(program, place);
@@ -139,6 +151,8 @@ dpc_status_t runProgram(const dpc_program_t &program, const Options &options,
     status = session->open();
     if (status == DPC_OK)
       status = session->failed(noteHosts(*session, options));
+    if (status == DPC_OK)
+      status = session->failed(notePlannedHosts(*session, options));
     if (status == DPC_OK && !options.postmortem.empty())
       status = session->failed(session->keepRecords(options.postmortem));
     if (status == DPC_OK) {

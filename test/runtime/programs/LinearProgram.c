@@ -360,4 +360,7 @@ const dpc_program_t dpc_program = {sizeof(dpc_program_t),
                                    patches,
                                    1,
                                    0,
+                                   0,
+                                   0,
+                                   0,
                                    {0}};

@@ -26,6 +26,9 @@ using namespace mlir;
 
 inline const char *const kProgram = R"(
 module attributes {
+    dist.machine = #dist.machine<target = "cpu", processor = "native", transport = "wires", topology = {
+      name = "two hosts", device = {TFLOP_per_s = {f32 = 1}, memory_GB_per_s = 1},
+      levels = [{name = "host", size = 4, GB_per_s = 9}, {name = "net", GB_per_s = 1}]}>,
     exec.memory = #exec.memory<arena = 512, shared = 128, peak = 640, lowerBound = 600>,
     nn.learning_rate = #nn.learning_rate<base = 0.5 : f64, decay = cosine, warmup = 3, total = 10, minimum = 0.25 : f64>} {
   dist.mesh @mesh axes ["micro", "data"] sizes [2, 2] sequential ["micro"]

@@ -27,6 +27,16 @@ TEST(ProgramRecord, Header) {
   EXPECT_EQ(program.schedule.total, 10u);
 }
 
+TEST(ProgramRecord, Machine) {
+  const dpc_program_t &program = load();
+  EXPECT_STREQ(program.machine, "two hosts");
+  ASSERT_EQ(program.level_count, 2u);
+  EXPECT_STREQ(program.levels[0].name, "host");
+  EXPECT_EQ(program.levels[0].size, 4u);
+  EXPECT_STREQ(program.levels[1].name, "net");
+  EXPECT_EQ(program.levels[1].size, 0u); // any number
+}
+
 TEST(ProgramRecord, MeshAndFamilies) {
   const dpc_program_t &program = load();
   ASSERT_EQ(program.axis_count, 2u);
