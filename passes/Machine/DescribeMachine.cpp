@@ -1,8 +1,8 @@
+#include "passes/Machine/DescribeMachine.h"
 #include "passes/Machine/Passes.h"
 
 #include "dialects/Dist/IR/MachineAttr.h"
 #include "planning/TopologyFile.h"
-#include "targets/Target.h"
 
 using namespace mlir;
 
@@ -12,6 +12,16 @@ namespace dpc {
 } // namespace dpc
 
 using namespace dpc;
+
+void dpc::describeMachine(ModuleOp module, const Target &target, StringRef processor,
+                          Topology topology) {
+  Machine machine;
+  machine.target = target.getName();
+  machine.processor = processor;
+  machine.transport = target.getTransport();
+  machine.topology = std::move(topology);
+  dist::setMachine(module, machine);
+}
 
 namespace {
 struct DescribeMachinePass : dpc::impl::DescribeMachineBase<DescribeMachinePass> {
@@ -27,24 +37,19 @@ struct DescribeMachinePass : dpc::impl::DescribeMachineBase<DescribeMachinePass>
       return signalPassFailure();
     }
     ArrayRef<StringRef> known = device->getProcessors();
-    Machine machine;
-    machine.target = target;
-    machine.processor = processor.empty() ? known.front().str() : processor;
-    if (!llvm::is_contained(known, machine.processor)) {
+    const StringRef chosen = processor.empty() ? known.front() : StringRef(processor);
+    if (!llvm::is_contained(known, chosen)) {
       module.emitError("target '") << target << "' knows no processor '" << processor << "'";
       return signalPassFailure();
     }
-    machine.transport = device->getTransport();
-    machine.topology = device->getTopology(machine.processor);
-    if (!topology.empty()) {
-      llvm::Expected<Topology> file = readTopologyFile(topology);
-      if (!file) {
-        module.emitError(llvm::toString(file.takeError()));
-        return signalPassFailure();
-      }
-      machine.topology = std::move(*file);
+    if (topology.empty())
+      return describeMachine(module, *device, chosen, device->getTopology(chosen));
+    llvm::Expected<Topology> file = readTopologyFile(topology);
+    if (!file) {
+      module.emitError(llvm::toString(file.takeError()));
+      return signalPassFailure();
     }
-    dist::setMachine(module, machine);
+    describeMachine(module, *device, chosen, std::move(*file));
   }
 };
 } // namespace

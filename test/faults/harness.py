@@ -12,6 +12,7 @@ from linking import link
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(ROOT, 'test', 'models', 'mlp', 'model.onnx')
 FLAGS = ['--shape=x:8x16', '--loss=cross-entropy', '--optimizer=adam,lr=0.01']
+os.environ.setdefault('DPC_TOPOLOGY', 'target')  # no test depends on the file of a measured host
 MARK = 'DPC_FAULTS_TEST'  # in the environment of all that a test starts
 FOREVER = '--steps=100000000'
 # Does $FAULT, a shell command, in the rank it names first, and becomes the program.

@@ -4,7 +4,6 @@
 
 #include "passes/Autodiff/Metrics.h"
 #include "passes/Optimize/Optimizer.h"
-#include "planning/TopologyFile.h"
 #include "targets/Objects/ObjectCache.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
@@ -12,6 +11,7 @@
 #include "tools/dpc-compile/OptionValues.h"
 #include "tools/dpc-compile/PlanOptions.h"
 #include "tools/dpc-compile/ProgramOptions.h"
+#include "tools/dpc-compile/TopologyChoice.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -162,34 +162,6 @@ static void parseTarget(const InputArgList &args, CompileOptions &options) {
   if (!is_contained(processors, machine.processor))
     usageError("--cpu: unknown processor '" + machine.processor +
                "'; known: " + join(processors, ", "));
-}
-
-/// Parses --topology. The mesh of the plan must fit into the machine, which must have a rate for
-/// the type of products.
-static void parseTopology(const InputArgList &args, CompileOptions &options) {
-  const Arg *arg = args.getLastArg(OPT_topology);
-  if (!arg)
-    return;
-  auto fail = [](const Twine &message) {
-    errs() << "dpc-compile: error: --topology: " << message << "\n";
-    exit(exitInvalid);
-  };
-  const std::string path = arg->getValue();
-  if (path.empty())
-    usageError("--topology= needs a file");
-  Expected<Topology> topology = readTopologyFile(path);
-  if (!topology)
-    return fail(toString(topology.takeError()));
-  int64_t ranks = 1;
-  for (const PlanAxis &axis : options.plan.mesh)
-    ranks *= axis.size;
-  if (ranks > topology->countDevices())
-    fail(path + ": its levels hold " + Twine(topology->countDevices()) +
-         " devices, and --mesh has " + Twine(ranks));
-  const StringRef type = options.plan.kernels.tf32 ? "tf32" : StringRef(options.step.precision);
-  if (topology->device.rateOf(*parseNumberType(type)) == 0)
-    fail(path + ": the device has no rate for " + type + ", the type of --precision");
-  options.placed.topology = path;
 }
 
 /// Parses --slow and --slow-link.
@@ -462,7 +434,7 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
       args.hasArg(OPT_precision) || (options.import.trains && !options.import.asExported);
   parsePlan(args, options);
   options.otherWords = findOtherWords(args);
-  parseTopology(args, options);
+  chooseTopology(args, options);
   if (const Arg *arg = args.getLastArg(OPT_fail_on_reshard))
     options.mostReshardBytes = parseBytes(*arg);
   options.placed.explain = options.explain == Explain::all;

@@ -25,6 +25,8 @@ struct CompileOptions {
   onnx::ImportOptions import;
   StepOptions step;
   PlacedOptions placed;
+  /// The machine to plan for, unless it has the target's numbers.
+  std::optional<Topology> topology;
   LocalOptions local;
   OrderedOptions ordered;
   ScheduledOptions scheduled;

@@ -63,7 +63,7 @@ def offload : Value<"offload", "WHERE", "Refused: dpc keeps nothing in another m
 def bucket_mib : Value<"bucket-mib", "X", "MiB at which a bucket of gradients closes (default 25)", layout>;
 def first_bucket_mib : Value<"first-bucket-mib", "X", "The same for the first (default 1)", layout>;
 def overlap : Value<"overlap", "on|off", "Hide communication behind compute (default on)", layout>;
-def topology : Value<"topology", "FILE", "The machine to plan for: a file in JSON with the rates of a device and the levels of connections between devices, such as topologies/h100-roce.json; docs/topology.md lists its keys (default: rough numbers of --target)", layout>;
+def topology : Value<"topology", "FILE", "The machine to plan for: a file in JSON with the rates of a device and the levels of connections between devices, such as topologies/h100-roce.json; docs/topology.md lists its keys; or target, the rough numbers of --target (default: $DPC_TOPOLOGY; else for --target=cpu the file that dpc-run --describe wrote, if there is one; else target)", layout>;
 def fail_on_reshard : Value<"fail-on-reshard", "SIZE", "Refuse layouts of which a row of --explain's table of reshards sends more than SIZE, such as 64MiB (default: no limit)", layout>;
 
 def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to compare with) or cuda", output>;

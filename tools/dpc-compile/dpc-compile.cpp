@@ -11,6 +11,7 @@
 #include "frontends/onnx/Model/Load.h"
 #include "passes/Explain/PipelineReport.h"
 #include "passes/Explain/ProgramReport.h"
+#include "passes/Machine/DescribeMachine.h"
 #include "passes/Pipelines/Passes.h"
 #include "targets/CPU/CPUTarget.h"
 #include "targets/CUDA/CUDATarget.h"
@@ -233,6 +234,9 @@ static bool runPipelines(CompileOptions &options, ModuleOp module, EarlierLevels
   for (const auto &[level, build] : pipelines) {
     if (level > options.stopAfter)
       break;
+    if (level == Level::placed && options.topology)
+      describeMachine(module, *findTarget(options.placed.target), options.placed.processor,
+                      *options.topology);
     PassManager manager(module.getContext());
     manager.addInstrumentation(std::make_unique<NamePasses>());
     build(manager);
