@@ -77,6 +77,14 @@ static Sample unaryOf(KernelClass kind, const std::string &operand, const std::s
                    result)};
 }
 
+/// Two halves of rows beside each other.
+static Sample concatOf(int64_t rows) {
+  const std::string half = typeOf({rows, 512}), y = typeOf({rows, 1024});
+  return {KernelClass::copy, NumberType::f32,
+          kernelOf({half, half},
+                   formatv("%y = nn.concat %a0, %a1 dim 1 : {0}, {0} -> {1}", half, y).str(), y)};
+}
+
 static Sample updateOf(int64_t count) {
   const std::string x = typeOf({count});
   return {
@@ -119,6 +127,7 @@ std::vector<Sample> dpc::makeSamples() {
     samples.push_back(unaryOf(KernelClass::elementwise, x, x, "nn.relu %a0"));
     samples.push_back(unaryOf(KernelClass::reduction, x, y, "nn.reduce sum %a0 [1]"));
     samples.push_back(unaryOf(KernelClass::copy, x, turned, "nn.transpose %a0 [1, 0]"));
+    samples.push_back(concatOf(rows));
     samples.push_back(updateOf(rows * 1024));
     samples.push_back(gatherOf(rows, rows));
   }

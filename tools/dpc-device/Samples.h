@@ -16,8 +16,9 @@ struct Sample {
   std::string text;
 };
 
-/// The kernels that dpc-device measures: of each class several sizes in f32, and large products in
-/// the other types.
+/// The kernels that dpc-device measures: of each class several sizes in f32, in increasing order,
+/// and large products in the other types. Kernels that copy in order and kernels that transpose are
+/// one class, with equal sizes.
 std::vector<Sample> makeSamples();
 
 } // namespace dpc

@@ -81,8 +81,28 @@ static bool isByFlops(KernelClass kind) {
          kind == KernelClass::attention;
 }
 
+/// The share of `rate` that `each` reaches.
+static double shareOf(const Measured &each, double size, double rate) {
+  return std::min(1., size / each.seconds / rate);
+}
+
+/// Adds a point to `efficiency`. Samples of equal size are one point, the geometric mean. A larger
+/// kernel never takes less time.
+static void addPoint(Efficiency &efficiency, double size, double share) {
+  auto &points = efficiency.points;
+  if (!points.empty() && points.back().first == size) {
+    share = std::sqrt(share * points.back().second);
+    points.pop_back();
+  }
+  if (!points.empty())
+    share =
+        std::min(share, Efficiency::highestAfter(points.back().first, points.back().second, size));
+  // Three digits, because the others only repeat noise.
+  points.push_back({size, std::max(1e-3, std::floor(1e3 * share) / 1e3)});
+}
+
 /// The device whose times of the samples are the measured ones: a rate is that of the fastest
-/// sample, and each sample is a point of its class.
+/// sample, and each size of a class is a point.
 static Device fitDevice(llvm::ArrayRef<Measured> measured) {
   Device device;
   for (const Measured &each : measured) {
@@ -97,14 +117,13 @@ static Device fitDevice(llvm::ArrayRef<Measured> measured) {
   for (const Measured &each : measured) {
     if (each.sample.type != NumberType::f32)
       continue;
-    const bool byFlops = isByFlops(each.sample.kind);
-    auto &efficiency =
-        (byFlops ? device.flopsEfficiency : device.bytesEfficiency)[size_t(each.sample.kind)];
-    const double size = byFlops ? each.work.flops : each.work.bytes;
-    const double rate = byFlops ? device.rateOf(NumberType::f32) : device.memoryBytesPerSecond;
-    // Three digits, because the others only repeat noise.
-    const double share = std::max(1e-3, std::round(1e3 * size / each.seconds / rate) / 1e3);
-    efficiency.points.push_back({size, std::min(1., share)});
+    const auto kind = size_t(each.sample.kind);
+    if (isByFlops(each.sample.kind))
+      addPoint(device.flopsEfficiency[kind], each.work.flops,
+               shareOf(each, each.work.flops, device.rateOf(NumberType::f32)));
+    else
+      addPoint(device.bytesEfficiency[kind], each.work.bytes,
+               shareOf(each, each.work.bytes, device.memoryBytesPerSecond));
   }
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -150,6 +169,9 @@ int main(int argc, char **argv) {
     return fail(llvm::toString(seconds.takeError()));
   for (auto [each, time] : llvm::zip_equal(measured, *seconds))
     each.seconds = time;
-  llvm::outs() << llvm::formatv("{0:2}", toJson(fitDevice(measured))) << "\n";
+  const Device device = fitDevice(measured);
+  if (llvm::Error error = device.check())
+    return fail(llvm::toString(std::move(error)));
+  llvm::outs() << llvm::formatv("{0:2}", toJson(device)) << "\n";
   return exitDone;
 }
