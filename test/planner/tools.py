@@ -31,6 +31,7 @@ def expect(condition, message):
 class Tools:
     def __init__(self, binaries, folder):
         self.binaries, self.folder = binaries, folder
+        self.variables = {}  # of all tools that are called
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -40,12 +41,15 @@ class Tools:
             file.write(text)
         return self.path(name)
 
+    def environment(self, work):
+        return {**os.environ, 'TMPDIR': work, **self.variables}
+
     def call(self, tool, *arguments):
         """(exit code, standard output, standard error, the files left in its folder)"""
         work = tempfile.mkdtemp(dir=self.folder)
         try:
             done = subprocess.run([os.path.join(self.binaries, tool), *arguments], capture_output=True, cwd=work, text=True,
-                                  timeout=LIMIT, stdin=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': work})
+                                  timeout=LIMIT, stdin=subprocess.DEVNULL, env=self.environment(work))
         except subprocess.TimeoutExpired:
             raise Failed(f'{tool} hangs')
         return done.returncode, done.stdout, done.stderr.strip(), os.listdir(work)

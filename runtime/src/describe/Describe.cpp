@@ -1,24 +1,131 @@
-// Measures this host: starts dpc-device for the rates of a core, and ranks that time collectives,
-// and fits the numbers of a topology file to them.
+// Measures hosts, and writes a topology file of them.
 #include "runtime/src/describe/Describe.h"
 
 #include "runtime/src/base/AtomicFile.h"
+#include "runtime/src/base/Phrases.h"
+#include "runtime/src/base/Process.h"
 #include "runtime/src/base/Status.h"
+#include "runtime/src/describe/ActionTime.h"
 #include "runtime/src/describe/CollectiveRates.h"
+#include "runtime/src/describe/DeviceRates.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 namespace dpc {
 
 namespace {
 
 using nlohmann::ordered_json;
+
+/// Numbers are written with six digits, because the others only repeat noise.
+double rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
+}
+
+ordered_json levelOf(const std::string &name, uint32_t size, const WayRates &rates) {
+  // One rank sends nothing, so any bandwidth is right.
+  constexpr double kNothingIsSent = 1e12;
+  ordered_json level;
+  level["name"] = name;
+  level["size"] = size;
+  level["GB_per_s"] = rounded((size == 1 ? kNothingIsSent : rates.bytesPerSecond) / 1e9);
+  if (rates.unitBytesPerSecond > 0)
+    level["unit_GB_per_s"] = rounded(rates.unitBytesPerSecond / 1e9);
+  if (rates.startSeconds > 0)
+    level["start_us"] = rounded(rates.startSeconds * 1e6);
+  return level;
+}
+
+/// For people: the hosts, the ranks and the transport.
+std::string nameOf(const DescribeOptions &options) {
+  std::string name = hostName();
+  if (options.hosts > 1)
+    name += " and " + countOf(options.hosts - 1, "other host");
+  name += ", " + countOf(options.ranks, "rank") + (options.hosts > 1 ? " each" : "");
+  if (options.hosts > 1 || options.ranks > 1)
+    name += " over " + (!options.transport.empty() ? options.transport
+                        : options.hosts > 1        ? "sockets"
+                                                   : "local");
+  return name;
+}
+
+/// The object of a topology file.
+ordered_json objectOf(const DescribeOptions &options, const CollectiveRates &rates,
+                      const ordered_json &device) {
+  static const char *const names[kTimedOperations] = {"all_reduce", "all_gather", "reduce_scatter",
+                                                      "all_to_all", "message"};
+  ordered_json file;
+  file["name"] = nameOf(options);
+  file["source"] = options.hosts > 1 ? "dpc-run --describe measured these hosts."
+                                     : "dpc-run --describe measured this host.";
+  file["device"] = device;
+  if (options.hosts * options.ranks > 1) {
+    file["device"]["slowdown_of_communication"] = rounded(rates.slowdown);
+    for (int what = 0; what < kTimedOperations; ++what)
+      file["start_us"][names[what]] = rounded(rates.startSeconds[what] * 1e6);
+  }
+  if (options.hosts == 1) {
+    const std::string name = options.transport.empty() ? "local" : options.transport;
+    file["levels"] = {levelOf(name, options.ranks, rates.inside)};
+  } else {
+    file["levels"] = {levelOf("host", options.ranks, rates.inside),
+                      levelOf("network", options.hosts, rates.between)};
+  }
+  return file;
+}
+
+/// Makes the folder of `path`, and the one that holds it.
+dpc_status_t makeFolder(const std::string &path) {
+  const std::string folder = path.substr(0, path.rfind('/')),
+                    outer = folder.substr(0, folder.rfind('/'));
+  for (const std::string &each : {outer, folder})
+    if (!each.empty() && ::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST)
+      return fail(DPC_IO, "%s: %s", each.c_str(), std::strerror(errno));
+  return DPC_OK;
+}
+
+dpc_status_t measureHosts(const DescribeOptions &options) {
+  const bool writes = options.host == 0;
+  // First, because a file that cannot be written needs no measurement.
+  AtomicFile out;
+  if (writes && options.isDefault)
+    if (dpc_status_t status = makeFolder(options.file))
+      return status;
+  if (writes)
+    if (dpc_status_t status = out.create(options.file))
+      return status;
+  CollectiveRates rates;
+  if (options.hosts * options.ranks > 1)
+    if (dpc_status_t status = measureCollectives(options, &rates))
+      return status;
+  if (!writes)
+    return DPC_OK;
+  std::string text;
+  double actionSeconds = 0;
+  if (dpc_status_t status = measureDevice(options.ranks, &text))
+    return status;
+  if (dpc_status_t status = measureActionTime(&actionSeconds))
+    return status;
+  ordered_json device = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!device.is_object())
+    return fail(DPC_INVALID, "dpc-device measured nothing");
+  device["launch_us"] = rounded(actionSeconds * 1e6);
+  text =
+      objectOf(options, rates, device).dump(2, ' ', false, ordered_json::error_handler_t::replace) +
+      "\n";
+  if (dpc_status_t status = out.write(text.data(), text.size()))
+    return status;
+  return out.commit();
+}
+
+} // namespace
 
 uint32_t countCores() {
   cpu_set_t set;
@@ -28,102 +135,20 @@ uint32_t countCores() {
   return count > 0 ? uint32_t(count) : 1;
 }
 
-/// The tool beside this program; its bare name, which is looked up in PATH, if it is not there.
-std::string pathOfTool(const char *name) {
-  char own[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", own, sizeof own - 1);
-  if (length <= 0)
-    return name;
-  std::string path(own, size_t(length));
-  path = path.substr(0, path.rfind('/') + 1) + name;
-  return ::access(path.c_str(), X_OK) == 0 ? path : name;
-}
-
-/// Runs dpc-device, and parses the object that it prints.
-dpc_status_t measureDevice(uint32_t ranks, ordered_json *out) {
-  const std::string tool = pathOfTool("dpc-device"), option = "--ranks=" + std::to_string(ranks);
-  int ends[2];
-  if (::pipe(ends) != 0)
-    return fail(DPC_IO, "a pipe: %s", std::strerror(errno));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execlp(tool.c_str(), tool.c_str(), option.c_str(), static_cast<char *>(nullptr));
-    ::_exit(127);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) != 0;)
-    if (got > 0)
-      text.append(buffer, size_t(got));
-    else if (errno != EINTR)
-      break;
-  ::close(ends[0]);
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR)
-    continue;
-  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
-    return fail(DPC_IO, "dpc-device cannot be started: it belongs beside dpc-run or into PATH");
-  *out = ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (status != 0 || !out->is_object())
-    return fail(DPC_INVALID, "dpc-device measured nothing");
-  return DPC_OK;
-}
-
-/// Numbers are written with six digits, because the others only repeat noise.
-double rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return std::strtod(text, nullptr);
-}
-
-ordered_json levelOf(const DescribeOptions &options, const CollectiveRates &rates, uint32_t ranks) {
-  ordered_json level;
-  level["name"] = options.transport.empty() ? "local" : options.transport;
-  level["size"] = ranks;
-  level["GB_per_s"] = rounded(rates.bytesPerSecond / 1e9);
-  return level;
-}
-
-} // namespace
-
-dpc_status_t describe(const DescribeOptions &options) {
-  const uint32_t ranks = options.ranks ? options.ranks : countCores();
-  ordered_json device;
-  if (dpc_status_t status = measureDevice(ranks, &device))
+dpc_status_t describe(const DescribeOptions &given) {
+  DescribeOptions options = given;
+  if (options.ranks == 0)
+    options.ranks = countCores();
+  if (dpc_status_t status = measureHosts(options))
     return failWithin(status, "--describe");
-  CollectiveRates rates;
-  rates.bytesPerSecond = 1e12; // one rank sends nothing
-  if (ranks > 1)
-    if (dpc_status_t status = measureCollectives(options, ranks, &rates))
-      return failWithin(status, "--describe");
-  char host[256] = "this host";
-  ::gethostname(host, sizeof host - 1);
-  ordered_json file;
-  file["name"] = std::string(host) + ", " + std::to_string(ranks) +
-                 (ranks == 1 ? " rank" : " ranks over ") +
-                 (ranks == 1                  ? ""
-                  : options.transport.empty() ? "local"
-                                              : options.transport);
-  file["source"] = "dpc-run --describe measured this host.";
-  file["device"] = device;
-  const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
-  for (int kind = 0; kind < CollectiveRates::kKinds && ranks > 1; ++kind)
-    file["start_us"][names[kind]] = rounded(rates.startSeconds[kind] * 1e6);
-  if (ranks > 1)
-    file["start_us"]["message"] = rounded(rates.messageSeconds * 1e6);
-  file["levels"] = {levelOf(options, rates, ranks)};
-  const std::string text = file.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  AtomicFile out;
-  dpc_status_t status = out.create(options.file);
-  if (status == DPC_OK)
-    status = out.write(text.data(), text.size());
-  if (status == DPC_OK)
-    status = out.commit();
-  return status ? failWithin(status, "--describe") : dpc_status_t(DPC_OK);
+  if (!options.isDefault || options.host != 0)
+    return DPC_OK;
+  if (std::printf("wrote %s, for which dpc-compile now plans programs (--topology=target: without "
+                  "it)\n",
+                  options.file.c_str()) < 0 ||
+      std::fflush(stdout) != 0)
+    return fail(DPC_IO, "standard output: %s", std::strerror(errno));
+  return DPC_OK;
 }
 
 } // namespace dpc

@@ -11,6 +11,7 @@
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/Rendezvous.h"
 #include "runtime/src/launch/AskRanks.h"
+#include "runtime/src/launch/DescribeHosts.h"
 #include "runtime/src/launch/Interrupts.h"
 #include "runtime/src/launch/Supervise.h"
 #include "runtime/src/postmortem/Postmortem.h"
@@ -295,7 +296,7 @@ int launch(const LaunchOptions &options) {
     return status ? report(status) : int(DPC_OK);
   }
   if (!options.describe.file.empty()) {
-    const dpc_status_t status = describe(options.describe);
+    const dpc_status_t status = describeHosts(options);
     return status ? report(status) : int(DPC_OK);
   }
   const int code = startAndWatch(options);

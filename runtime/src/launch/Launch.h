@@ -25,7 +25,7 @@ struct LaunchOptions {
          ///< and ranks to come; 0: no check
   bool verify = false;              ///< prove the program's plan and run no step
   bool readPostmortem = false;      ///< explain how an earlier run ended, and run nothing
-  DescribeOptions describe;         ///< if it has a file: measure this host, and run nothing
+  DescribeOptions describe;         ///< if it has a file: measure the hosts, and run nothing
   std::vector<std::string> command; ///< the program and its arguments, or the folders of
                                     ///< `readPostmortem`
 };

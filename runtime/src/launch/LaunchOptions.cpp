@@ -2,6 +2,7 @@
 // text of --help.
 
 #include "runtime/src/base/CommChoice.h"
+#include "runtime/src/base/HostFile.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/launch/Launch.h"
@@ -68,12 +69,16 @@ dpc_status_t checkDescribe(LaunchOptions *out, const GivenOptions &given) {
     return DPC_OK;
   }
   if (out->describe.file.empty())
-    return fail(DPC_USAGE, "--describe= needs the file to write");
-  if (!out->command.empty() || out->verify || out->check || out->maxRestarts || out->nodes > 1 ||
-      out->readPostmortem)
-    return fail(DPC_USAGE,
-                "--describe measures this host and runs nothing: it takes -n and --comm, "
-                "and no program");
+    return out->describe.isDefault
+               ? fail(DPC_USAGE, "--describe: neither XDG_CACHE_HOME nor HOME names a folder for "
+                                 "the file: --describe=FILE names it")
+               : fail(DPC_USAGE, "--describe= needs the file to write");
+  if (!out->command.empty() || out->verify || out->check || out->maxRestarts || out->readPostmortem)
+    return fail(DPC_USAGE, "--describe measures hosts and runs nothing: it takes -n, --comm and "
+                           "the options of several hosts, and no program");
+  if (out->nodes > 1 && out->describe.transport == "local")
+    return fail(DPC_USAGE, "--nodes=%u and --comm=local: ranks on several hosts share no memory",
+                out->nodes);
   if (out->describe.transport == kNcclTransport)
     return fail(DPC_USAGE, "--describe measures cores of this host: --comm=%s is for devices",
                 kNcclTransport);
@@ -118,7 +123,10 @@ dpc_status_t parseLaunchOptions(int argc, char **argv, LaunchOptions *out) {
       out->verify = true;
     else if (argument.substr(0, argument.find('=')) == kCheckOption)
       status = parseCheck(argument, &out->check);
-    else if (const char *file = valueOf("--describe="))
+    else if (argument == "--describe") {
+      out->describe.file = hostFile();
+      out->describe.isDefault = true;
+    } else if (const char *file = valueOf("--describe="))
       out->describe.file = file;
     else if (const char *comm = valueOf("--comm="))
       status = parseCommChoice(comm, &out->describe.transport, &out->describe.bandwidth,
@@ -182,7 +190,7 @@ const char *launchHelp() {
        dpc-run --nodes=N --node-rank=I --rendezvous=tcp://HOST:PORT --token-file=FILE ./PROGRAM [its options]
        dpc-run --check[=SECONDS] [the options of a run] ./PROGRAM [its options]
        dpc-run --verify ./PROGRAM
-       dpc-run --describe=FILE.json [-n N] [--comm=NAME,..]
+       dpc-run --describe[=FILE.json] [-n N] [--comm=NAME,..] [--nodes=N ..]
        dpc-run --read-postmortem DIR..
 
 Starts the ranks of a program made by dpc-compile on this machine and waits for them. With --nodes, one dpc-run on each of
@@ -198,8 +206,9 @@ several hosts starts a part of the ranks, and all of them end together.
   --check[=SECONDS]    check whether a run could start, measure each pair of ranks, print a table, and do nothing else; hosts and
                        ranks wait SECONDS for each other (default 3)
   --verify             run nothing: prove the program's plan by playing the tables of all ranks against each other
-  --describe=FILE.json run nothing: measure this host with N ranks at once (default: one per core), over the transport of --comm, and
-                       write a topology file for dpc-compile --topology; takes some seconds
+  --describe[=FILE]    run nothing: measure this host, or all hosts of --nodes, with N ranks each at once (default: one per core),
+                       over the transport of --comm, and write a topology file for dpc-compile --topology; takes less than a minute.
+                       Without FILE: the file for which dpc-compile plans if it has no --topology, whose path is printed
   --read-postmortem    run nothing: say how a run of --postmortem=DIR ended, by the folders of all its hosts
   --help, --version
 

@@ -101,7 +101,8 @@ dpc_status_t Nodes::open(const LaunchOptions &options) {
   meet.size = "--nodes=";
   meet.rank = own;
   meet.worldSize = count;
-  meet.transport = "dpc-run";
+  describes = !options.describe.file.empty();
+  meet.transport = describes ? "dpc-run --describe" : "dpc-run";
   meet.address = options.rendezvous;
   meet.token = token;
   meet.timeoutSeconds = options.check ? double(options.check) : kMeetSeconds;
@@ -228,6 +229,8 @@ dpc_status_t Nodes::check() {
     };
     if (std::strcmp(record.version, first.version) != 0)
       return differ("the dpc-run of", record.version, first.version);
+    if (describes && record.ranks != first.ranks)
+      return differ("-n", std::to_string(record.ranks), std::to_string(first.ranks));
     if (record.programRanks != first.programRanks)
       return differ("a program for", countOf(record.programRanks, "rank"),
                     countOf(first.programRanks, "rank"));

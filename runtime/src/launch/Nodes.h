@@ -92,6 +92,7 @@ private:
   void decide(double now);
 
   uint32_t own = 0, count = 1;
+  bool describes = false; ///< the launchers measure their hosts, and have no program
   std::string host;
   Digest token{};
   std::vector<NodeLink> links; ///< by node; on nodes but 0, only that to node 0
