@@ -15,6 +15,9 @@ TEST(LoadRecord, IsTheProgramsBeforeItIsLinked) {
   const dpc_program_t &linked = load(), &read = loaded().inObject->getProgram();
   EXPECT_EQ(read.abi_version, DPC_ABI_VERSION);
   EXPECT_STREQ(read.name, "model");
+  EXPECT_STREQ(read.machine, "two hosts");
+  ASSERT_EQ(read.level_count, 2u);
+  EXPECT_STREQ(read.levels[1].name, "net");
   ASSERT_EQ(read.world_size, 2u);
   EXPECT_EQ(std::memcmp(read.plan_hash, linked.plan_hash, sizeof linked.plan_hash), 0);
   const dpc_rank_t &rank = read.ranks[1];
