@@ -56,6 +56,7 @@ private:
   };
   dpc_status_t open();
   dpc_status_t add(double *value);
+  dpc_status_t meet();
   dpc_status_t agree(double *value);
   dpc_status_t measureWay(const Way &way, WayTimes *out);
   dpc_status_t leastSeconds(const Way &way, int what, uint64_t bytes, double *out);

@@ -6,6 +6,8 @@
 
 #include "gtest/gtest.h"
 
+#include <random>
+
 using namespace dpc;
 using dpc::test::makeFlatMachine;
 
@@ -46,6 +48,31 @@ TEST(Prices, AClassReachesAShareOfTheRates) {
   device.bytesEfficiency[size_t(KernelClass::product)].points = {{1, 0.5}};
   EXPECT_DOUBLE_EQ(secondsOf(device, 0, 10), 2);
   EXPECT_DOUBLE_EQ(workSeconds(device, {200, 10, KernelClass::update}), 2);
+}
+
+// Curves whose shares grow as fast as check() allows have times that grow with the size.
+TEST(Prices, ALargerKernelTakesNoLessTime) {
+  std::mt19937 random(40);
+  std::uniform_real_distribution<double> factor(1, 3);
+  for (int round = 0; round < 200; ++round) {
+    Device device = kMachine.device();
+    auto &points = device.bytesEfficiency[size_t(KernelClass::copy)].points;
+    points = {{1, 1e-3}};
+    while (points.size() < 6) {
+      const double size = points.back().first * factor(random);
+      points.push_back(
+          {size, Efficiency::highestAfter(points.back().first, points.back().second, size)});
+    }
+    EXPECT_EQ(llvm::toString(device.check()), "");
+    double last = 0;
+    for (double bytes = 0.5; bytes < 2 * points.back().first; bytes *= 1.01) {
+      const double seconds = workSeconds(device, {0, bytes, KernelClass::copy});
+      EXPECT_GE(seconds, last * (1 - 1e-12)) << bytes;
+      last = seconds;
+    }
+    points.back().second *= 1.001;
+    EXPECT_NE(llvm::toString(device.check()), "");
+  }
 }
 
 TEST(Prices, CopiesThatReorderCostAPartOfAPassOverMemory) {
