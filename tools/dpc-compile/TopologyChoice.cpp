@@ -46,6 +46,13 @@ static Topology readChosen(StringRef owner, StringRef path) {
   return std::move(*topology);
 }
 
+/// Plans for a topology whose file is not on the command line.
+static void take(Topology topology, const std::string &path, CompileOptions &options) {
+  options.topology = std::move(topology);
+  options.command += " --topology=" + path;
+  options.otherWords.push_back("--topology=" + path);
+}
+
 /// Plans for the file of this host, if there is one.
 static void useHostFile(CompileOptions &options) {
   const Target *target = findTarget(options.placed.target);
@@ -68,8 +75,7 @@ static void useHostFile(CompileOptions &options) {
     return;
   }
   errs() << "planned for the measured host, " << path << " (--topology=target: without it)\n";
-  options.topology = std::move(*topology);
-  options.command += " --topology=" + path;
+  take(std::move(*topology), path, options);
 }
 
 void dpc::chooseTopology(const InputArgList &args, CompileOptions &options) {
@@ -87,9 +93,10 @@ void dpc::chooseTopology(const InputArgList &args, CompileOptions &options) {
   Topology topology = readChosen(owner, path);
   if (const std::string defect = findTopologyDefect(topology, options); !defect.empty())
     refuseTopology(owner, path + ": " + defect);
-  options.topology = std::move(topology);
-  if (arg)
+  if (arg) {
+    options.topology = std::move(topology);
     return;
+  }
   errs() << "dpc-compile: note: planned for the machine of " << path << " (DPC_TOPOLOGY)\n";
-  options.command += " --topology=" + path;
+  take(std::move(topology), path, options);
 }

@@ -182,7 +182,7 @@ static int finish(int code, const CompileOptions &options, const std::optional<s
 /// Adds the searches for a plan with a short step, on a machine that a file describes, and for a
 /// plan that fits into the memory of a device.
 static void addFitting(OpPassManager &manager, const CompileOptions &options) {
-  if (!options.placed.topology.empty()) {
+  if (options.topology) {
     FitStepOptions step;
     step.mayChooseBuckets = options.mayChooseBuckets;
     step.axesToDivide = options.axesToDivide;
