@@ -24,29 +24,6 @@ static std::string shareText(double part, double whole) {
 }
 
 namespace {
-/// The time of a rank by class of kernel, and its operations.
-struct ClassTimes {
-  std::array<double, kKernelClasses> seconds = {};
-  double flops = 0;
-
-  ClassTimes(const ExecPlay &play, const PlayedRank &rank) {
-    for (const PlayAction &action : play.problem.tables[rank.table].actions) {
-      if (action.kind != PlayAction::Kind::compute)
-        continue;
-      if (action.number < 0) { // buffers are set to zero
-        seconds[size_t(KernelClass::copy)] += action.seconds;
-        continue;
-      }
-      const PlayedFunction &function = play.functions[action.number];
-      flops += function.flops;
-      for (size_t kind = 0; kind < kKernelClasses; ++kind)
-        seconds[kind] += function.secondsOfClass[kind];
-    }
-  }
-};
-} // namespace
-
-namespace {
 /// The samples and the tokens of a step; 0 if it has none.
 struct Counts {
   int64_t samples = 0, tokens = 0;
@@ -70,6 +47,39 @@ static Counts countOf(ModuleOp module) {
       counts.tokens = tensor.type.getNumElements();
   }
   return counts;
+}
+
+StepNumbers::StepNumbers(ModuleOp module, const PlayedStep &step) : seconds(step.timeline.seconds) {
+  last = &*llvm::max_element(step.timeline.played, [](const PlayedRank &a, const PlayedRank &b) {
+    return a.endSeconds < b.endSeconds;
+  });
+  const ExecPlay &play = step.play;
+  double flops = 0;
+  for (const PlayAction &action : play.problem.tables[last->table].actions) {
+    if (action.kind != PlayAction::Kind::compute)
+      continue;
+    if (action.number < 0) { // buffers are set to zero
+      secondsOfClass[size_t(KernelClass::copy)] += action.seconds;
+      continue;
+    }
+    const PlayedFunction &function = play.functions[action.number];
+    flops += function.flops;
+    for (size_t kind = 0; kind < kKernelClasses; ++kind)
+      secondsOfClass[kind] += function.secondsOfClass[kind];
+  }
+  const double peak = play.problem.topology.device.rateOf(NumberType::f32);
+  if (peak > 0 && seconds > 0)
+    shareOfPeak = flops / seconds / peak;
+  const Counts counts = countOf(module);
+  samplesPerSecond = counts.samples / seconds;
+  tokensPerSecond = counts.tokens / seconds;
+}
+
+double StepNumbers::waitedSeconds() const {
+  double sum = last->waitedForRanks + last->waitedForStages;
+  for (double exposed : last->exposedSeconds)
+    sum += exposed;
+  return sum;
 }
 
 /// The memory of the rank that needs the most, by kind: the largest first.
@@ -119,33 +129,27 @@ static std::string ranksText(const PlayedRank &rank) {
 }
 
 void dpc::addStep(ExplainReport &report, ModuleOp module, const PlayedStep &step, bool isMeasured) {
-  const ExecPlay &play = step.play;
+  const StepNumbers numbers(module, step);
   const StepTimeline &timeline = step.timeline;
-  const auto last =
-      llvm::max_element(timeline.played, [](const PlayedRank &a, const PlayedRank &b) {
-        return a.endSeconds < b.endSeconds;
-      });
-  const ClassTimes times(play, *last);
-  const Topology &topology = play.problem.topology;
+  const Topology &topology = step.play.problem.topology;
 
   ReportSection &section = report.add("one step (model)");
   section.lines.push_back("machine: " + topology.name +
                           (isMeasured ? ", with kernels measured on this host" : ""));
   std::string line = millisecondsText(timeline.seconds) + " ms";
-  const Counts counts = countOf(module);
-  for (auto [what, count] : {std::pair("samples", counts.samples), {"tokens", counts.tokens}})
-    if (count)
-      line += llvm::formatv(", {0:f0} {1}/s", count / timeline.seconds, what).str();
-  const double peak = topology.device.rateOf(NumberType::f32);
-  section.lines.push_back(line + llvm::formatv(", {0} of the device's rate for f32",
-                                               shareText(times.flops / timeline.seconds, peak))
-                                     .str());
+  for (auto [what, rate] :
+       {std::pair("samples", numbers.samplesPerSecond), {"tokens", numbers.tokensPerSecond}})
+    if (rate > 0)
+      line += llvm::formatv(", {0:f0} {1}/s", rate, what).str();
+  section.lines.push_back(
+      line +
+      llvm::formatv(", {0} of the device's rate for f32", shareText(numbers.shareOfPeak, 1)).str());
   if (const std::string memory = memoryText(module); !memory.empty())
     section.lines.push_back(memory);
   if (const std::string bubble = bubbleText(timeline); !bubble.empty())
     section.lines.push_back("ranks wait for other stages in " + bubble + " of the step (bubble)");
   if (timeline.played.size() > 1)
-    section.lines.push_back(ranksText(*last) + " ends last:");
+    section.lines.push_back(ranksText(*numbers.last) + " ends last:");
   section.columns = {"", ">ms", ">of the step"};
   auto add = [&](const std::string &what, double seconds) {
     if (seconds >= 5e-4 * timeline.seconds) // others would be 0.0 %
@@ -153,12 +157,12 @@ void dpc::addStep(ExplainReport &report, ModuleOp module, const PlayedStep &step
   };
   double planned = 0;
   for (size_t kind = kKernelClasses; kind-- > 0;) {
-    add("compute: " + nameOf(KernelClass(kind)).str(), times.seconds[kind]);
-    planned += times.seconds[kind];
+    add("compute: " + nameOf(KernelClass(kind)).str(), numbers.secondsOfClass[kind]);
+    planned += numbers.secondsOfClass[kind];
   }
-  add("compute: slower during communication", last->computeSeconds - planned);
+  add("compute: slower during communication", numbers.last->computeSeconds - planned);
   for (size_t cause = 0; cause < kPlayCauses; ++cause)
-    add("wait: " + nameOf(PlayCause(cause)).str(), last->exposedSeconds[cause]);
-  add("wait: until other ranks start", last->waitedForRanks);
-  add("wait: until other stages send", last->waitedForStages);
+    add("wait: " + nameOf(PlayCause(cause)).str(), numbers.last->exposedSeconds[cause]);
+  add("wait: until other ranks start", numbers.last->waitedForRanks);
+  add("wait: until other stages send", numbers.last->waitedForStages);
 }

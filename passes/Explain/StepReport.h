@@ -6,6 +6,22 @@
 
 namespace dpc {
 
+/// The numbers of a step that matter most, of the rank that ends last.
+struct StepNumbers {
+  const PlayedRank *last = nullptr;
+  double seconds = 0;
+  /// 0 if no input has a batch dimension, and if no inputs are sequences of integers.
+  double samplesPerSecond = 0, tokensPerSecond = 0;
+  /// The share of the device's rate of f32 that the operations need.
+  double shareOfPeak = 0;
+  /// Of kernels by KernelClass, as planned: without the slow-down by communication.
+  std::array<double, kKernelClasses> secondsOfClass = {};
+
+  StepNumbers(mlir::ModuleOp module, const PlayedStep &step);
+  /// The time of waits for operations under way, other ranks and other stages.
+  double waitedSeconds() const;
+};
+
 /// Adds a section about `step` of `module`: its time, the share of the device's peak, computation
 /// by class of kernel, and waits by cause, of the rank that ends last. `isMeasured` says that the
 /// times of kernels are measured.

@@ -141,20 +141,21 @@ private:
       if (auto launch = dyn_cast<LaunchOp>(op)) {
         const Work work = kernelOf(launch);
         auto known = inputs.measured.find(launch.getKernel());
-        add(played, work,
+        add(played, op, work,
             known != inputs.measured.end()
                 ? known->second
                 : workSeconds(device, work) + launchesOf(launch) * device.launchSeconds);
       } else if (auto copy = dyn_cast<CopyOp>(op)) {
         const Work work{/*flops=*/0, 2. * double(bytesOf(copy.getInput())), KernelClass::copy};
-        add(played, work, kernelSeconds(device, work));
+        add(played, op, work, kernelSeconds(device, work));
       }
     });
     play.functions.push_back(std::move(played));
     return known->second;
   }
 
-  static void add(PlayedFunction &function, const Work &work, double seconds) {
+  static void add(PlayedFunction &function, Operation *op, const Work &work, double seconds) {
+    function.kernels.push_back({namesOf(op->getLoc()).nodes, work.kind, seconds});
     function.seconds += seconds;
     function.secondsOfClass[size_t(work.kind)] += seconds;
     function.flops += work.flops;

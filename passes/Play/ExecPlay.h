@@ -22,6 +22,13 @@ struct PlayInputs {
   bool roundsProducts = false;
 };
 
+/// A kernel, or a copy, in a generated function.
+struct PlayedKernel {
+  std::string nodes; ///< of the ONNX file (NodeNames)
+  KernelClass kind = KernelClass::copy;
+  double seconds = 0;
+};
+
 /// A generated function that ranks call, for reports.
 struct PlayedFunction {
   std::string name;  ///< e.g. "step.3", as in traces of runs
@@ -31,6 +38,8 @@ struct PlayedFunction {
   std::array<double, kKernelClasses> secondsOfClass = {};
   /// The work of one call.
   double flops = 0, bytes = 0;
+  /// Its launches and copies in their order.
+  std::vector<PlayedKernel> kernels;
 };
 
 /// A collective or a message that ranks start, for reports.

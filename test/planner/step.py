@@ -112,7 +112,7 @@ def slow_ranks_and_levels_lengthen_a_step(tools):
 @test('step')
 def bad_requests_have_one_line(tools):
     compile = ['dpc-compile', MLP, *TRAIN, '-o', 'out']
-    tools.refused(2, '--report=r.txt: the name of a report ends with .json', *compile, '--report=r.txt')
+    tools.refused(2, '--report=r.txt: the name of a report ends with .html, .json or .trace.json', *compile, '--report=r.txt')
     tools.refused(2, '--report needs the level exec', *compile, '--report=r.json', '--stop-after=placed')
     tools.refused(5, '/nowhere/r.json: No such file', *compile, '--report=/nowhere/r.json')
     tools.refused(1, '-o and --report both write', *compile[:-1], 'r.json', '--report=r.json')

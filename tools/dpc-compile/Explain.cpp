@@ -4,6 +4,7 @@
 
 #include "passes/Explain/Names.h"
 #include "passes/Explain/ProgramReport.h"
+#include "passes/Report/Page.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
 #include "tools/dpc-compile/PlanOptions.h"
@@ -83,7 +84,7 @@ ExplainReport dpc::explainProgram(const CompileOptions &options, const onnx::Imp
 }
 
 int dpc::writeReport(const CompileOptions &options, const ExplainReport &report,
-                     const std::optional<PlayedStep> &step) {
+                     mlir::ModuleOp module, const std::optional<PlayedStep> &step) {
   const llvm::StringRef path = options.report;
   if (path.ends_with(".trace.json") && !step) {
     llvm::errs() << "dpc-compile: error: --report: " << path
@@ -93,6 +94,9 @@ int dpc::writeReport(const CompileOptions &options, const ExplainReport &report,
   const int code = writeFile(options.report, [&](llvm::raw_fd_ostream &stream) {
     if (path.ends_with(".trace.json"))
       writeStepTrace(*step, stream);
+    else if (path.ends_with(".html"))
+      return succeeded(
+          writePage(report, llvm::sys::path::filename(options.model), module, step, stream));
     else
       writeReportJson(report, step, stream);
     return true;

@@ -16,7 +16,7 @@ ExplainReport explainProgram(const CompileOptions &options, const onnx::ImportSu
                              const std::optional<PlayedStep> &step);
 
 /// Writes the file of --report in the format of its name. Returns the exit code.
-int writeReport(const CompileOptions &options, const ExplainReport &report,
+int writeReport(const CompileOptions &options, const ExplainReport &report, mlir::ModuleOp module,
                 const std::optional<PlayedStep> &step);
 
 } // namespace dpc

@@ -443,8 +443,10 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
   if (!options.drawing.empty() && options.stopAfter < Level::scheduled)
     usageError("--schedule-svg needs the level scheduled, which --stop-after comes before");
   options.report = args.getLastArgValue(OPT_report).str();
-  if (args.hasArg(OPT_report) && !StringRef(options.report).ends_with(".json"))
-    usageError("--report=" + options.report + ": the name of a report ends with .json");
+  if (args.hasArg(OPT_report) && !StringRef(options.report).ends_with(".html") &&
+      !StringRef(options.report).ends_with(".json"))
+    usageError("--report=" + options.report +
+               ": the name of a report ends with .html, .json or .trace.json");
   if (!options.report.empty() && options.stopAfter < Level::exec)
     usageError("--report needs the level exec, which --stop-after comes before");
   options.step.batchGroups = parseBatchGroups(args, options.plan);

@@ -83,4 +83,4 @@ def verify_plan : Value<"verify-plan", "on|off", "Prove the plan before writing 
 def schedule_svg : Value<"schedule-svg", "FILE", "Draw the schedule of a pipeline, as SVG", output>;
 def slow : Repeated<"slow", "RANK:X", "For the times of --explain and --report: a rank that takes X times as long to compute", output>;
 def slow_link : Repeated<"slow-link", "LEVEL:X", "For the same: a level of the topology whose bandwidth is X times as high, such as 0.5", output>;
-def report : Value<"report", "FILE", "Write the page of --explain and the modelled timeline of a step: FILE.json, or FILE.trace.json for Perfetto", output>;
+def report : Value<"report", "FILE", "Write the facts of --explain and the modelled timeline of a step: FILE.html, a page for browsers; FILE.json; or FILE.trace.json for Perfetto", output>;

@@ -108,7 +108,7 @@ static int explain(const CompileOptions &options, const onnx::ImportSummary &sum
     return exitInvalid;
   const ExplainReport report = explainProgram(options, summary, module, reshards, *step);
   if (!options.report.empty())
-    if (int code = writeReport(options, report, *step))
+    if (int code = writeReport(options, report, module, *step))
       return code;
   if (options.explain == Explain::none)
     return exitDone;
