@@ -4,6 +4,8 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <map>
+
 using namespace dpc;
 
 namespace json = llvm::json;
@@ -54,6 +56,15 @@ static void writeEvent(json::OStream &out, const Event &event,
   });
 }
 
+static int64_t membersOf(const ExecPlay &play, const PlayAction &start) {
+  return play.problem.families[start.operation.family].groups.front().size();
+}
+
+static void writeRanks(json::OStream &out, const PlayedRank &rank) {
+  for (int64_t each : rank.ranks)
+    out.value(each);
+}
+
 static void writeRank(json::OStream &out, const ExecPlay &play, const PlayedRank &rank) {
   const int64_t first = rank.ranks.front();
   writeName(out, first, 0, "thread_name", "compute");
@@ -83,6 +94,8 @@ static void writeRank(json::OStream &out, const ExecPlay &play, const PlayedRank
         out.attribute("Collective name", call.name);
         out.attribute("In msg nelems", call.elements);
         out.attribute("dtype", call.type);
+        out.attribute("Group size", membersOf(play, start));
+        out.attribute("sent_bytes", call.sentBytes);
         out.attribute("buffer", call.id);
         out.attribute("exposed_us", microseconds(played.end - played.begin));
         out.attribute("Process Group Name", play.families[start.operation.family]);
@@ -98,6 +111,10 @@ void dpc::writeStepTrace(const PlayedStep &step, llvm::raw_ostream &os) {
     out.attributeObject("distributedInfo", [&] {
       out.attribute("backend", "model");
       out.attribute("world_size", int64_t(step.play.problem.tableOf.size()));
+      out.attributeArray("timelines", [&] {
+        for (const PlayedRank &rank : step.timeline.played)
+          out.array([&] { writeRanks(out, rank); });
+      });
     });
     out.attributeArray("traceEvents", [&] {
       for (const PlayedRank &rank : step.timeline.played)
@@ -107,16 +124,79 @@ void dpc::writeStepTrace(const PlayedStep &step, llvm::raw_ostream &os) {
   os << "\n";
 }
 
+/// Writes the functions of a rank and its operations, with the sums of their times.
+static void writeWork(json::OStream &out, const ExecPlay &play, const PlayedRank &rank) {
+  struct Sum {
+    int64_t calls = 0;
+    double seconds = 0, exposed = 0;
+  };
+  std::map<std::string, std::pair<std::string, Sum>> functions; // by name: nodes, times
+  // By what tells operations apart in traces, in the order of their first calls.
+  std::map<std::tuple<std::string, int64_t, size_t>, size_t> positions;
+  std::vector<std::pair<const PlayAction *, Sum>> operations;
+  const std::vector<PlayAction> &actions = play.problem.tables[rank.table].actions;
+  for (auto [number, action] : llvm::enumerate(actions)) {
+    const PlayedAction &played = rank.actions[number];
+    Sum *sum = nullptr;
+    double begin = played.begin;
+    if (action.kind == PlayAction::Kind::compute) {
+      const bool isZero = action.number < 0;
+      auto &function = functions[isZero ? "zero" : play.functions[action.number].name];
+      if (!isZero)
+        function.first = play.functions[action.number].nodes;
+      sum = &function.second;
+    } else if (action.kind == PlayAction::Kind::wait) {
+      const PlayAction &start = actions[action.started];
+      const PlayedCall &call = play.calls[start.number];
+      auto [at, isNew] =
+          positions.try_emplace({call.name, call.id, start.operation.family}, operations.size());
+      if (isNew)
+        operations.push_back({&start, {}});
+      sum = &operations[at->second].second;
+      sum->exposed += played.end - played.begin;
+      begin = rank.actions[action.started].begin;
+    } else {
+      continue;
+    }
+    ++sum->calls;
+    sum->seconds += played.end - begin;
+  }
+  out.attributeArray("functions", [&] {
+    for (const auto &[name, function] : functions)
+      out.object([&] {
+        out.attribute("name", json::fixUTF8(name));
+        out.attribute("node", json::fixUTF8(function.first));
+        out.attribute("calls", function.second.calls);
+        out.attribute("seconds", function.second.seconds);
+      });
+  });
+  out.attributeArray("operations", [&] {
+    for (const auto &[start, sum] : operations)
+      out.object([&, start = start, sum = sum] {
+        const PlayedCall &call = play.calls[start->number];
+        out.attribute("name", call.name);
+        out.attribute("node", json::fixUTF8(call.nodes));
+        out.attribute("group", play.families[start->operation.family]);
+        out.attribute("group_size", membersOf(play, *start));
+        out.attribute("buffer", call.id);
+        out.attribute("elements", call.elements);
+        out.attribute("type", call.type);
+        out.attribute("calls", sum.calls);
+        out.attribute("seconds", sum.seconds);
+        out.attribute("exposed_s", sum.exposed);
+        out.attribute("sent_bytes", double(sum.calls) * call.sentBytes);
+      });
+  });
+}
+
 static void writeStep(json::OStream &out, const PlayedStep &step) {
   out.attribute("machine", json::fixUTF8(step.play.problem.topology.name));
   out.attribute("seconds", step.timeline.seconds);
+  out.attribute("world_size", int64_t(step.play.problem.tableOf.size()));
   out.attributeArray("timelines", [&] {
     for (const PlayedRank &rank : step.timeline.played)
       out.object([&] {
-        out.attributeArray("ranks", [&] {
-          for (int64_t each : rank.ranks)
-            out.value(each);
-        });
+        out.attributeArray("ranks", [&] { writeRanks(out, rank); });
         out.attribute("end_s", rank.endSeconds);
         out.attribute("compute_s", rank.computeSeconds);
         out.attributeObject("exposed_s", [&] {
@@ -130,6 +210,7 @@ static void writeStep(json::OStream &out, const PlayedStep &step) {
           if (action.kind == PlayAction::Kind::start)
             sent += step.play.calls[action.number].sentBytes;
         out.attribute("sent_bytes", sent);
+        writeWork(out, step.play, rank);
       });
   });
 }
