@@ -8,6 +8,9 @@
 #include "dialects/Interfaces/NodeNames.h"
 #include "dialects/NN/IR/Program.h"
 
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 using namespace dpc;
 using namespace dpc::exec;
@@ -87,19 +90,79 @@ public:
   Follower(RankMemory &memory, const ExecPlay &play, const PlayedRank &rank)
       : memory(memory), play(play), rank(rank), actions(play.problem.tables[rank.table].actions) {}
 
+  void follow(EntryOp entry) {
+    findScopes(entry.getBodyBlock());
+    visit(entry.getBodyBlock());
+  }
+
+private:
+  /// A buffer, whatever copy of its op names it: its number, or its only op.
+  using Key = std::pair<int64_t, Operation *>;
+  static Key keyOf(BufferOp buffer) {
+    return buffer.getNumber() ? Key(*buffer.getNumber(), nullptr) : Key(-1, buffer);
+  }
+
+  /// Finds the loops and routines that contain all uses of a buffer. Such a buffer holds nothing
+  /// between their iterations or runs.
+  void findScopes(Block &block) {
+    for (Operation &op : block) {
+      if (auto loop = dyn_cast<LoopOp>(op)) {
+        scopes.push_back(loop);
+        findScopes(loop.getBodyBlock());
+        scopes.pop_back();
+      } else if (auto call = dyn_cast<ComputeOp>(op)) {
+        findScopes(
+            tables.lookupNearestSymbolFrom<FunctionOp>(call, call.getCalleeAttr()).getBodyBlock());
+      } else if (!namesMemory(&op)) {
+        for (Value operand : op.getOperands())
+          if (isa<MemRefType>(operand.getType()))
+            if (auto buffer = dyn_cast_or_null<BufferOp>(placeOf(operand, tables).root))
+              addUse(keyOf(buffer));
+      }
+      if (auto run = dyn_cast<RunOp>(op)) {
+        auto routine = tables.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr());
+        scopes.push_back(routine);
+        if (seenRoutines.insert(routine).second)
+          findScopes(routine.getBodyBlock());
+        scopes.pop_back();
+      }
+    }
+  }
+
+  void addUse(const Key &key) {
+    auto [known, isNew] = scopesOfBuffers.try_emplace(key, scopes);
+    if (isNew)
+      return;
+    size_t common = 0;
+    while (common < std::min(known->second.size(), scopes.size()) &&
+           known->second[common] == scopes[common])
+      ++common;
+    known->second.truncate(common);
+  }
+
+  /// Begins an iteration of a loop, or a run of a routine.
+  void enter(Operation *scope) {
+    for (auto [key, buffer] : indexOf)
+      if (const auto &own = scopesOfBuffers[key]; !own.empty() && own.back() == scope)
+        lifeOf[buffer] = kNoLife;
+  }
+
   void visit(Block &block) {
     for (Operation &op : block)
       visit(&op);
   }
 
-private:
   void visit(Operation *op) {
     if (auto loop = dyn_cast<LoopOp>(op)) {
-      for (int64_t i = 0; i < int64_t(loop.getCount()); ++i)
+      for (int64_t i = 0; i < int64_t(loop.getCount()); ++i) {
+        enter(loop);
         visit(loop.getBodyBlock());
+      }
     } else if (auto run = dyn_cast<RunOp>(op)) {
+      auto routine = tables.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr());
+      enter(routine);
       running = run;
-      visit(tables.lookupNearestSymbolFrom<RoutineOp>(run, run.getRoutineAttr()).getBodyBlock());
+      visit(routine.getBodyBlock());
       running = nullptr;
     } else if (auto call = dyn_cast<ComputeOp>(op)) {
       compute(tables.lookupNearestSymbolFrom<FunctionOp>(call, call.getCalleeAttr()));
@@ -182,10 +245,7 @@ private:
     auto buffer = dyn_cast_or_null<BufferOp>(root);
     if (!buffer)
       return std::nullopt;
-    // Copies of an op in functions have the number of the op.
-    const auto key = buffer.getNumber() ? std::pair<int64_t, Operation *>(*buffer.getNumber(), {})
-                                        : std::pair<int64_t, Operation *>(-1, root);
-    auto [known, isNew] = indexOf.try_emplace(key, memory.buffers.size());
+    auto [known, isNew] = indexOf.insert({keyOf(buffer), memory.buffers.size()});
     if (isNew) {
       auto type = cast<MemRefType>(buffer.getType());
       memory.buffers.push_back({"", typeText(type), useOf(buffer), bufferBytes(type),
@@ -230,8 +290,11 @@ private:
   size_t action = 0;
   RunOp running;
   SymbolTableCollection tables;
-  DenseMap<Operation *, OpUses> usesOfOps; // looked up by key only, as the following ones
-  DenseMap<std::pair<int64_t, Operation *>, size_t> indexOf;
+  DenseMap<Operation *, OpUses> usesOfOps; // looked up by key only, as the next one
+  DenseMap<Key, SmallVector<Operation *, 2>> scopesOfBuffers;
+  SmallVector<Operation *, 2> scopes;       ///< of findScopes()
+  llvm::DenseSet<Operation *> seenRoutines; ///< of findScopes()
+  llvm::MapVector<Key, size_t> indexOf;
   std::vector<size_t> lifeOf; ///< by buffer: its latest life
 };
 
@@ -247,6 +310,6 @@ RankMemory dpc::memoryOf(ModuleOp program, StringRef entry, const ExecPlay &play
   if (auto planned = program->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName))
     memory.plannedBytes = planned.getPeak();
   Follower follower(memory, play, rank);
-  follower.visit(program.lookupSymbol<EntryOp>(entry).getBodyBlock());
+  follower.follow(program.lookupSymbol<EntryOp>(entry));
   return memory;
 }

@@ -18,7 +18,7 @@ using namespace dpc;
 static constexpr size_t kMostPoints = 600, kMostSmallPoints = 160;
 static constexpr size_t kMostCharts = 32;
 static constexpr size_t kMostTensors = 16;
-static constexpr double kChartHeight = 200;
+static constexpr int kChartHeight = 200;
 
 static void drawCurve(raw_ostream &os, const MemoryCurve &curve, double seconds, int64_t top,
                       size_t most, const std::string &label, bool isLarge) {
@@ -44,8 +44,7 @@ static void drawCurve(raw_ostream &os, const MemoryCurve &curve, double seconds,
       isEmpty &= point.bytes[use] == 0;
       if (bytes == before)
         continue;
-      text << (before < 0 ? "M0 " + std::to_string(int(kChartHeight)) + "V"
-                          : "H" + x(point.begin) + "V")
+      text << (before < 0 ? "M0 " + std::to_string(kChartHeight) + "V" : "H" + x(point.begin) + "V")
            << y(bytes);
       before = bytes;
     }
@@ -126,7 +125,7 @@ void dpc::writeMemory(raw_ostream &os, const PlayedStep &step, ArrayRef<RankMemo
     os << "<div class=\"row\"><div class=\"who\">" << nameOfTimeline(*ranks[number]);
     if (!stages.empty())
       os << "<small>stage " << stages[number] << "</small>";
-    os << "<small>up to " << bytesText(top) << "</small></div>";
+    os << "<small>plan " << bytesText(memories[number].plannedBytes) << "</small></div>";
     drawCurve(os, curves[number], seconds, top, isLarge ? kMostPoints : kMostSmallPoints,
               label(number), isLarge);
     os << "</div>\n";

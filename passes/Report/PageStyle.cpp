@@ -42,14 +42,14 @@ figcaption{margin-top:8px}
 button{font:inherit;font-size:.88rem;color:var(--text);background:var(--panel);border:1px solid var(--line);
 border-radius:6px;padding:5px 12px;cursor:pointer}
 button:hover{border-color:var(--link)}
-.row{display:grid;grid-template-columns:116px minmax(0,1fr);gap:10px;align-items:center;margin:0 0 8px}
+.row{display:grid;grid-template-columns:140px minmax(0,1fr);gap:10px;align-items:center;margin:0 0 8px}
 .who{font-size:.82rem;line-height:1.3;overflow-wrap:anywhere}
 .who small{display:block;color:var(--muted);font-size:.75rem}
 .chart{display:block;width:100%;border-radius:3px}
 .lanes{height:48px;touch-action:pan-y}
 .large{height:220px}
 .small{height:64px}
-.axis{position:relative;height:1.5em;margin-left:126px;border-bottom:1px solid var(--line);margin-bottom:8px;
+.axis{position:relative;height:1.5em;margin-left:150px;border-bottom:1px solid var(--line);margin-bottom:8px;
 font-size:.75rem;color:var(--muted);font-variant-numeric:tabular-nums;overflow:hidden}
 .axis span{position:absolute;bottom:0;padding-left:4px;border-left:1px solid var(--line);white-space:nowrap}
 .lane{fill:var(--panel)}

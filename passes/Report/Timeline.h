@@ -38,7 +38,7 @@ void writeTimelines(llvm::raw_ostream &os, const PlayedStep &step, llvm::ArrayRe
 void writeTimeAxis(llvm::raw_ostream &os, double seconds);
 
 /// The width of the drawings over time, in their own units.
-constexpr double kChartWidth = 10000;
+constexpr int kChartWidth = 10000;
 
 } // namespace dpc
 

@@ -57,7 +57,7 @@ Error dpc::checkTraces(const StepPlan &plan, ArrayRef<StepTrace> traces) {
 static std::string milliseconds(double seconds) { return formatv("{0:f3}", seconds * 1e3); }
 
 static std::string ratioText(double predicted, double measured) {
-  return measured > 0 ? formatv("{0:f2}", predicted / measured).str() : "";
+  return measured > 0 ? formatv("{0:f2}", predicted / measured).str() : "-";
 }
 
 namespace {
@@ -129,7 +129,7 @@ static void addBytes(ExplainReport &report, const StepPlan &plan, ArrayRef<StepT
       if (sum.first > 0 || sum.second > 0)
         section.addRow({std::to_string(rank), kind, formatv("{0:f0}", sum.first),
                         formatv("{0:f0}", sum.second),
-                        sum.second > 0 ? formatv("{0:f3}", sum.first / sum.second).str() : ""});
+                        sum.second > 0 ? formatv("{0:f3}", sum.first / sum.second).str() : "-"});
   }
 }
 
