@@ -220,6 +220,7 @@ private:
             maker = node;
         }
       output += access.isWrite;
+      const bool isScratch = launch && llvm::is_contained(launch.getScratch(), access.buffer);
       const Place place = placeOf(access.buffer, tables);
       if (!isa_and_nonnull<BufferOp, FrameOp>(place.root))
         continue;
@@ -232,7 +233,7 @@ private:
       use->reads |= !access.isWrite;
       use->writesAll |= access.isWrite && isWhole;
       if (access.isWrite && use->maker.empty())
-        use->maker = maker.str();
+        use->maker = maker.str() + (isScratch && !maker.empty() ? " (scratch)" : "");
     }
     return usesOfOps[op] = std::move(uses);
   }

@@ -2,6 +2,8 @@
 
 #include "passes/Report/Html.h"
 
+#include "passes/Explain/Names.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -62,6 +64,12 @@ std::string dpc::coordinateText(double value) {
   if (text.back() == '.')
     text.pop_back();
   return text == "-0" ? "0" : text;
+}
+
+std::string dpc::patternOfNodes(const std::vector<std::string> &names) {
+  const std::string pattern = commonPattern(names), family = nodeFamily(names.front());
+  // The pattern is what all names begin and end with, if they do not have as many numbers.
+  return pattern.size() < family.size() ? family + "*" : pattern;
 }
 
 void dpc::writeHtmlTable(raw_ostream &os, StringRef caption, ArrayRef<std::string> columns,

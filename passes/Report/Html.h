@@ -25,6 +25,10 @@ void writeHtmlTable(llvm::raw_ostream &os, llvm::StringRef caption,
 /// Writes the title, the lines and the table of a section.
 void writeHtmlSection(llvm::raw_ostream &os, const ReportSection &section);
 
+/// Returns one name for the names of ONNX nodes of one family (nodeFamily()), with stars where they
+/// differ: the nodes of repeated layers.
+std::string patternOfNodes(const std::vector<std::string> &names);
+
 /// Writes a legend: for each entry a square with the CSS class and its text.
 void writeLegend(llvm::raw_ostream &os,
                  llvm::ArrayRef<std::pair<std::string, std::string>> classesAndTexts);

@@ -65,8 +65,10 @@ static void writeLevels(raw_ostream &os, const Topology &topology) {
   std::string line = "Each device:";
   if (device.memoryBytes > 0)
     line += " " + bytesText(int64_t(device.memoryBytes)) + " of memory,";
-  line += formatv(" {0:f1} GB/s of memory bandwidth, {1:f2} TFLOP/s in f32.",
-                  device.memoryBytesPerSecond / 1e9, device.rateOf(NumberType::f32) / 1e12);
+  const double rate = device.rateOf(NumberType::f32);
+  line += formatv(" {0:f1} GB/s of memory bandwidth, {1:f1} {2}FLOP/s in f32.",
+                  device.memoryBytesPerSecond / 1e9, rate < 1e12 ? rate / 1e9 : rate / 1e12,
+                  rate < 1e12 ? "G" : "T");
   os << "<p>" << escapeHtml(line) << "</p>\n";
   std::vector<std::vector<std::string>> rows;
   static constexpr StringLiteral shapes[] = {"switch", "ring", "torus"};
@@ -117,6 +119,7 @@ void dpc::writeMachine(raw_ostream &os, const dist::MeshShape &mesh, const Topol
   writeLevels(os, topology);
   os << "<figure><div class=\"map\">";
   drawUnits(os, topology, topology.levels.size() - 1, 0, mesh.worldSize(), tableOf);
-  os << "</div><figcaption>Ranks in the levels of the machine; rank r is device r. Ranks of one "
-        "stage have one colour.</figcaption></figure>\n";
+  const bool hasStages = any_of(tableOf, [&](size_t table) { return table != tableOf.front(); });
+  os << "</div><figcaption>Ranks in the levels of the machine; rank r is device r."
+     << (hasStages ? " Ranks of one stage have one colour." : "") << "</figcaption></figure>\n";
 }

@@ -87,13 +87,14 @@ static void writeLargest(raw_ostream &os, const RankMemory &memory, const Memory
       add(memory.buffers[life.buffer], life.begin, life.end);
   stable_sort(groups, [](const Group &a, const Group &b) { return a.bytes > b.bytes; });
   std::vector<std::vector<std::string>> rows;
-  for (const Group &group : groups)
-    rows.push_back({commonPattern(group.names), nameOf(group.first->use).str(), group.first->type,
+  for (const Group &group : groups) {
+    const bool isState = size_t(group.first->use) < kLastingUses;
+    rows.push_back({isState ? commonPattern(group.names) : patternOfNodes(group.names),
+                    nameOf(group.first->use).str(), group.first->type,
                     std::to_string(group.names.size()), bytesText(group.bytes),
                     percentText(double(group.bytes), double(curve.peakBytes)),
-                    size_t(group.first->use) < kLastingUses
-                        ? "always"
-                        : timeText(group.begin) + " to " + timeText(group.end)});
+                    isState ? "always" : timeText(group.begin) + " to " + timeText(group.end)});
+  }
   writeHtmlTable(
       os, "The largest tensors at the peak, " + timeText(curve.peakSeconds) + " after the start",
       {"tensor or node", "what", "type", ">tensors", ">bytes", ">of the peak", "held"}, rows,

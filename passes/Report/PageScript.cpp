@@ -26,9 +26,11 @@ const llvm::StringLiteral dpc::kPageScript = R"js(
     [2, 2.5, 2].forEach(function (factor) { if (length / step > 6) step *= factor; });
     axes.forEach(function (axis) {
       axis.textContent = '';
-      for (var i = Math.ceil(begin * seconds / step); i * step < (begin + 0.92 * (end - begin)) * seconds; ++i) {
+      for (var i = Math.ceil(begin * seconds / step); i * step <= end * seconds; ++i) {
         var tick = document.createElement('span');
-        tick.style.left = 100 * (i * step / seconds - begin) / (end - begin) + '%';
+        var at = (i * step / seconds - begin) / (end - begin);
+        tick.style.left = 100 * at + '%';
+        if (at > 0.85) tick.className = 'late';
         tick.textContent = text(i * step, step);
         axis.appendChild(tick);
       }

@@ -7,7 +7,7 @@
 #include "passes/Report/PageStyle.h"
 
 const llvm::StringLiteral dpc::kPageStyle = R"css(
-:root{
+:root{color-scheme:light dark;
 --bg:#fff;--panel:#f5f7f9;--line:#d3d9e0;--text:#1a1f26;--muted:#566070;--link:#0a55c4;
 --k0:#8d959e;--k1:#117733;--k2:#882255;--k3:#cc6677;--k4:#999933;--k5:#d9c260;--k6:#aa4499;
 --k7:#44aa99;--k8:#6bbfe0;--k9:#332288;
@@ -52,6 +52,8 @@ button:hover{border-color:var(--link)}
 .axis{position:relative;height:1.5em;margin-left:150px;border-bottom:1px solid var(--line);margin-bottom:8px;
 font-size:.75rem;color:var(--muted);font-variant-numeric:tabular-nums;overflow:hidden}
 .axis span{position:absolute;bottom:0;padding-left:4px;border-left:1px solid var(--line);white-space:nowrap}
+.axis .late{transform:translateX(-100%);padding:0 4px 0 0;border-left:0;border-right:1px solid var(--line)}
+.tall{height:76px}
 .lane{fill:var(--panel)}
 .k0{fill:var(--k0)}.k1{fill:var(--k1)}.k2{fill:var(--k2)}.k3{fill:var(--k3)}.k4{fill:var(--k4)}
 .k5{fill:var(--k5)}.k6{fill:var(--k6)}.k7{fill:var(--k7)}.k8{fill:var(--k8)}.k9{fill:var(--k9)}
@@ -72,6 +74,7 @@ td:first-child{white-space:normal;min-width:9em;max-width:34em;overflow-wrap:any
 th{font-weight:600;border-bottom-width:2px}
 .n{text-align:right}
 .part .line{font-size:.9rem}
+.part caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .map{overflow-x:auto}
 .unit{display:inline-block;vertical-align:top;border:1px solid var(--line);border-radius:8px;padding:6px 8px;
 background:var(--bg);margin:2px}
@@ -100,7 +103,9 @@ header,main,footer{max-width:none;padding:0}
 nav,.zoom{display:none}
 .wide,.map{overflow:visible}
 table{font-size:8pt}
-th,td{white-space:normal;padding-right:10px;overflow-wrap:anywhere}
+th,td{white-space:normal;padding-right:10px}
+td{overflow-wrap:anywhere}
+@page{margin:14mm}
 h2,h3{break-after:avoid}
 tr,.row,.card,.legend{break-inside:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}

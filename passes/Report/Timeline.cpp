@@ -16,6 +16,8 @@ using namespace dpc;
 /// The most bars and timelines of a page. They keep it below 2 MiB.
 static constexpr size_t kMostBars = 6000;
 static constexpr size_t kMostTimelines = 64;
+/// So many timelines have tall drawings.
+static constexpr size_t kMostTallTimelines = 4;
 /// A bar that is shorter than this share of the step is too narrow to be seen.
 static constexpr double kNarrow = 1. / 5000;
 /// The lanes of a timeline, from the top, in the units of its drawing.
@@ -38,8 +40,9 @@ void dpc::writeTimeAxis(raw_ostream &os, double seconds) {
   const auto [scale, unit] = seconds >= 1      ? std::pair(1., "s")
                              : seconds >= 1e-3 ? std::pair(1e3, "ms")
                                                : std::pair(1e6, "µs");
-  for (int i = 0; i * step <= seconds * 0.92; ++i)
-    os << "<span style=\"left:" << coordinateText(100 * i * step / seconds) << "%\">"
+  for (int i = 0; i * step <= seconds; ++i)
+    os << (i * step > 0.85 * seconds ? "<span class=\"late\"" : "<span")
+       << " style=\"left:" << coordinateText(100 * i * step / seconds) << "%\">"
        << coordinateText(i * step * scale) << (i ? std::string(" ") + unit : "") << "</span>";
   os << "</div>\n";
 }
@@ -84,7 +87,7 @@ static void drawBar(raw_ostream &os, const TimelineBar &bar, double scale, doubl
 }
 
 static void drawRank(raw_ostream &os, const DrawnRank &drawn, double seconds,
-                     ArrayRef<int64_t> stages) {
+                     ArrayRef<int64_t> stages, bool isTall) {
   const PlayedRank &rank = *drawn.rank;
   double waited = rank.waitedForRanks + rank.waitedForStages;
   for (double exposed : rank.exposedSeconds)
@@ -95,11 +98,11 @@ static void drawRank(raw_ostream &os, const DrawnRank &drawn, double seconds,
   os << "<div class=\"row\"><div class=\"who\">" << name;
   if (!stages.empty())
     os << "<small>stage " << stages[rank.table] << "</small>";
-  os << "</div><svg class=\"chart lanes\" viewBox=\"0 0 " << kChartWidth
-     << " 48\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"" << name << " " << summary
-     << "\">\n<rect class=\"lane\" width=\"" << kChartWidth << "\" height=\"" << kComputeHeight
-     << "\"/><rect class=\"lane\" y=\"" << kCommunicationTop << "\" width=\"" << kChartWidth
-     << "\" height=\"" << kCommunicationHeight << "\"/>\n";
+  os << "</div><svg class=\"chart " << (isTall ? "tall" : "lanes") << "\" viewBox=\"0 0 "
+     << kChartWidth << " 48\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"" << name
+     << " " << summary << "\">\n<rect class=\"lane\" width=\"" << kChartWidth << "\" height=\""
+     << kComputeHeight << "\"/><rect class=\"lane\" y=\"" << kCommunicationTop << "\" width=\""
+     << kChartWidth << "\" height=\"" << kCommunicationHeight << "\"/>\n";
   const double scale = kChartWidth / seconds;
   for (const TimelineBar &bar : drawn.lanes.compute)
     drawBar(os, bar, scale, 0, kComputeHeight);
@@ -174,7 +177,7 @@ void dpc::writeTimelines(raw_ostream &os, const PlayedStep &step, ArrayRef<int64
      << "<figure>\n<div class=\"time\">\n";
   writeTimeAxis(os, seconds);
   for (const DrawnRank &rank : drawn)
-    drawRank(os, rank, seconds, stages);
+    drawRank(os, rank, seconds, stages, drawn.size() <= kMostTallTimelines);
   os << "</div>\n<figcaption>Time from the start of the step. ";
   if (after < before)
     os << "Events shorter than " << timeText(narrow)

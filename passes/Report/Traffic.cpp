@@ -147,7 +147,7 @@ void dpc::writeCalls(raw_ostream &os, const PlayedStep &step) {
   std::vector<std::vector<std::string>> cells;
   for (const Row &row : rows) {
     const bool hasNode = !row.nodes.front().empty();
-    cells.push_back({hasNode ? commonPattern(row.nodes) : "no node", row.name, row.family,
+    cells.push_back({hasNode ? patternOfNodes(row.nodes) : "no node", row.name, row.family,
                      nameOf(row.cause).str(), std::to_string(row.most.count),
                      bytesText(int64_t(row.most.bytes)),
                      formatv("{0:f3}", row.most.waited * 1e3).str()});
