@@ -173,7 +173,7 @@ void dpc::writeTimelines(raw_ostream &os, const PlayedStep &step, ArrayRef<int64
         "<button type=\"button\" data-zoom=\"out\">Zoom out</button>"
         "<button type=\"button\" data-zoom=\"left\">Earlier</button>"
         "<button type=\"button\" data-zoom=\"right\">Later</button>"
-        "<button type=\"button\" data-zoom=\"all\">Whole step</button></div>\n"
+        "<button type=\"button\" data-zoom=\"all\">Entire step</button></div>\n"
      << "<figure>\n<div class=\"time\">\n";
   writeTimeAxis(os, seconds);
   for (const DrawnRank &rank : drawn)
