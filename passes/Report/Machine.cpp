@@ -13,6 +13,8 @@ using namespace dpc;
 
 /// Drawings show this many units of a level, and of the ranks in a unit.
 static constexpr int64_t kMostUnits = 16, kMostRanks = 32;
+/// A page has no more ranks than this in its drawing.
+static constexpr int64_t kMostDrawnRanks = 1024;
 
 static std::string rateText(double bytesPerSecond) {
   return bytesPerSecond > 0 ? formatv("{0:f1} GB/s", bytesPerSecond / 1e9).str() : "";
@@ -86,9 +88,9 @@ static void writeLevels(raw_ostream &os, const Topology &topology) {
 }
 
 /// Draws the units of the innermost level as boxes, with their ranks. Boxes of the level outside
-/// lie around them.
+/// lie around them. Subtracts the ranks that it draws from `left`.
 static void drawUnits(raw_ostream &os, const Topology &topology, size_t level, int64_t first,
-                      int64_t ranks, ArrayRef<size_t> tableOf) {
+                      int64_t ranks, ArrayRef<size_t> tableOf, int64_t &left) {
   const LinkLevel &each = topology.levels[level];
   int64_t inside = 1; // devices in a unit inside this level
   for (size_t i = 0; i < level; ++i)
@@ -97,17 +99,18 @@ static void drawUnits(raw_ostream &os, const Topology &topology, size_t level, i
   os << "<div class=\"unit\"><b>" << escapeHtml(each.name) << "</b><div class=\"units\">";
   const int64_t most = level ? kMostUnits : kMostRanks;
   for (int64_t i = 0; i < size && first + i * inside < ranks; ++i) {
-    if (i == most) {
-      os << "<i>and " << (std::min(size, (ranks - first + inside - 1) / inside) - most)
-         << " more</i>";
+    if (i == most || left <= 0) {
+      os << "<i>and " << (std::min(size, (ranks - first + inside - 1) / inside) - i) << " more</i>";
       break;
     }
-    if (level)
-      drawUnits(os, topology, level - 1, first + i * inside, ranks, tableOf);
-    else
+    if (level) {
+      drawUnits(os, topology, level - 1, first + i * inside, ranks, tableOf, left);
+    } else {
+      --left;
       os << "<span class=\"rank t"
          << (size_t(first + i) < tableOf.size() ? tableOf[first + i] % 8 : 0) << "\">" << first + i
          << "</span>";
+    }
   }
   os << "</div></div>";
 }
@@ -118,7 +121,8 @@ void dpc::writeMachine(raw_ostream &os, const dist::MeshShape &mesh, const Topol
   writeMesh(os, mesh, topology);
   writeLevels(os, topology);
   os << "<figure><div class=\"map\">";
-  drawUnits(os, topology, topology.levels.size() - 1, 0, mesh.worldSize(), tableOf);
+  int64_t left = kMostDrawnRanks;
+  drawUnits(os, topology, topology.levels.size() - 1, 0, mesh.worldSize(), tableOf, left);
   const bool hasStages = any_of(tableOf, [&](size_t table) { return table != tableOf.front(); });
   os << "</div><figcaption>Ranks in the levels of the machine; rank r is device r."
      << (hasStages ? " Ranks of one stage have one colour." : "") << "</figcaption></figure>\n";

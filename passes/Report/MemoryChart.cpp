@@ -104,7 +104,7 @@ static void writeLargest(raw_ostream &os, const RankMemory &memory, const Memory
 void dpc::writeMemory(raw_ostream &os, const PlayedStep &step, ArrayRef<RankMemory> memories,
                       ArrayRef<const PlayedRank *> ranks, ArrayRef<int64_t> stages) {
   std::vector<MemoryCurve> curves(memories.begin(), memories.end());
-  const double seconds = step.timeline.seconds;
+  const double seconds = std::max(step.timeline.seconds, 1e-12);
   size_t fullest = 0;
   int64_t top = 0;
   for (auto [number, memory] : enumerate(memories)) {

@@ -14,7 +14,7 @@ using namespace llvm;
 using namespace dpc;
 
 /// The most bars and timelines of a page. They keep it below 2 MiB.
-static constexpr size_t kMostBars = 6000;
+static constexpr size_t kMostBars = 5000;
 static constexpr size_t kMostTimelines = 64;
 /// So many timelines have tall drawings.
 static constexpr size_t kMostTallTimelines = 4;
@@ -148,7 +148,7 @@ static void writeLooks(raw_ostream &os, ArrayRef<DrawnRank> ranks) {
 }
 
 void dpc::writeTimelines(raw_ostream &os, const PlayedStep &step, ArrayRef<int64_t> stages) {
-  const double seconds = step.timeline.seconds;
+  const double seconds = std::max(step.timeline.seconds, 1e-12);
   const std::vector<PlayedRank> &played = step.timeline.played;
   std::vector<DrawnRank> all;
   for (const PlayedRank &rank : ArrayRef(played).take_front(kMostTimelines))

@@ -122,7 +122,7 @@ def sixteen_stages_fit(tools):
     expect(len(page.lanes()) == len(step['timelines']) == 16, f'{list(page.lanes())}')
     before, after = (int(n) for n in re.search(r'(\d+) events are (\d+) bars', page.ids['timeline'].text()).groups())
     drawn = sum(len(bars) for bars in page.lanes().values())
-    expect(before > after == drawn and drawn <= 6000, f'{before} events are {after} bars, and {drawn} are drawn')
+    expect(before > after == drawn and drawn <= 5000, f'{before} events are {after} bars, and {drawn} are drawn')
 
 
 @test('page')
