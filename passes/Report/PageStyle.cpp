@@ -30,11 +30,11 @@ header p,figcaption,.note,footer{color:var(--muted);font-size:.9rem}
 a{color:var(--link)}
 a:focus-visible,button:focus-visible,.wide:focus-visible{outline:2px solid var(--link);outline-offset:2px}
 nav ul{display:flex;flex-wrap:wrap;gap:4px 20px;list-style:none;padding:0;margin:12px 0 0}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(148px,1fr));gap:12px;margin:24px 0 0}
-.card{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:12px 14px}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(136px,1fr));gap:12px;margin:24px 0 0}
+.card{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:12px}
 .card dt{color:var(--muted);font-size:.82rem}
-.card dd{margin:2px 0 0;font-size:1.35rem;font-weight:600;font-variant-numeric:tabular-nums}
-.card small{display:block;color:var(--muted);font-size:.78rem;font-weight:400;line-height:1.35}
+.card dd{margin:2px 0 0;white-space:nowrap;font-size:1.25rem;font-weight:600;font-variant-numeric:tabular-nums}
+.card small{display:block;white-space:normal;color:var(--muted);font-size:.78rem;font-weight:400;line-height:1.35}
 figure{margin:0}
 figcaption{margin-top:8px}
 .zoom{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 10px}

@@ -141,9 +141,8 @@ static void writeLooks(raw_ostream &os, ArrayRef<DrawnRank> ranks) {
     return;
   os << "<p class=\"note\">Lower lane, communication, by what it moves; a wait in the upper lane "
         "has "
-        "the colour of its operation. A thin bar in the lower lane is an operation that other "
-        "ranks "
-        "have not started yet.</p>";
+        "the colour of its operation. A thin bar in the lower lane is an operation that waits "
+        "for other ranks or for earlier operations.</p>";
   writeLegend(os, entries);
 }
 

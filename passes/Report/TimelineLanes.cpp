@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace llvm;
@@ -47,9 +48,31 @@ static void addWait(TimelineLanes &lanes, double begin, double end, const std::s
     lanes.compute.push_back({begin, end, look, titleOf("waits " + why, "", end - begin)});
 }
 
+/// By action that starts an operation: when its bytes begin to move. On one stream, this is after
+/// the operations that the rank started before.
+static std::vector<double> movesOf(const PlayProblem &problem, const PlayedRank &rank) {
+  const std::vector<PlayAction> &actions = problem.tables[rank.table].actions;
+  std::vector<const PlayedAction *> waits(actions.size(), nullptr);
+  for (auto [number, action] : enumerate(actions))
+    if (action.kind == PlayAction::Kind::wait)
+      waits[action.started] = &rank.actions[number];
+  std::vector<double> moves(actions.size(), 0);
+  double free = 0;
+  for (auto [number, wait] : enumerate(waits)) {
+    if (!wait)
+      continue;
+    const double began = rank.actions[number].begin;
+    moves[number] = std::min(std::max({wait->ready, began, free}), std::max(wait->complete, began));
+    if (problem.hasOneStream)
+      free = wait->complete;
+  }
+  return moves;
+}
+
 TimelineLanes dpc::lanesOf(const ExecPlay &play, const PlayedRank &rank) {
   TimelineLanes lanes;
   const std::vector<PlayAction> &actions = play.problem.tables[rank.table].actions;
+  const std::vector<double> moves = movesOf(play.problem, rank);
   for (auto [number, action] : enumerate(actions)) {
     const PlayedAction &played = rank.actions[number];
     if (action.kind == PlayAction::Kind::compute) {
@@ -72,13 +95,15 @@ TimelineLanes dpc::lanesOf(const ExecPlay &play, const PlayedRank &rank) {
       addWait(lanes, arrived, played.end, "w " + cause,
               "for " + Twine(nameOf(start.operation.cause)));
       const std::string over = play.families[start.operation.family];
-      if (ready > began)
-        lanes.communication.push_back({began, ready, "p " + cause,
-                                       titleOf(call.name + " over " + over + ", until others start",
-                                               call.nodes, ready - began)});
+      const double moved = moves[action.started];
+      if (moved > began)
+        lanes.communication.push_back(
+            {began, moved, "p " + cause,
+             titleOf(call.name + " over " + over + ", not yet begun", call.nodes, moved - began)});
+      const double complete = std::max(moved, played.complete);
       lanes.communication.push_back(
-          {ready, std::max(ready, played.complete), cause,
-           titleOf(call.name + " over " + over, call.nodes, played.complete - ready)});
+          {moved, complete, cause,
+           titleOf(call.name + " over " + over, call.nodes, complete - moved)});
     }
   }
   stable_sort(lanes.communication,

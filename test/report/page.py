@@ -43,6 +43,9 @@ def shows_its_program(*flags):
             # Bars are at least one of 10,000 parts wide, and those that were joined cover their gaps.
             expect(close(computed, timeline['compute_s'], 0.05), f'{name} computes {computed} s of {timeline["compute_s"]}')
             expect(close(waited, planned, 0.05), f'{name} waits {waited} s of {planned}')
+            moving = sorted((begin, begin + width) for look, begin, width in bars if look[0] == 'c')
+            if '--target=cuda' in flags:  # one operation after another, up to the least width of a bar
+                expect(all(end - begin <= 1.1e-4 for (_, end), (begin, _) in zip(moving, moving[1:])), f'{name} moves {moving}')
         sent = sum(timeline['sent_bytes'] * len(timeline['ranks']) for timeline in step['timelines'])
         if sent:
             through = sum(number(row['all ranks send']) for row in page.rows('Bytes that ranks send'))
