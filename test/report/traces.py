@@ -31,7 +31,8 @@ def sections(text):
     found = {}
     for part in text.split('\n\n'):
         lines = part.rstrip('\n').split('\n')
-        found[lines[0]] = [re.split(r' {2,}', line.strip()) for line in lines[1:]]
+        rows = [re.split(r' {2,}', line.strip()) for line in lines[1:]]
+        found[lines[0]] = [row for row in rows if len(row) > 1]  # the others are lines of text
     return found
 
 

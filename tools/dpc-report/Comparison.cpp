@@ -106,6 +106,10 @@ static void addWork(ExplainReport &report, const std::map<WorkKey, Compared> &wo
   addTimes(computation, functions);
   ReportSection &communication = report.add("collectives and messages");
   communication.mostRows = mostRows;
+  if (!operations.empty())
+    communication.lines.push_back(
+        "times are from the start of an operation to the end of its wait, "
+        "with the computation in between");
   communication.columns = {"operation", "over",       "part",          ">buffer",
                            "nodes",     ">calls",     ">predicted ms", ">measured ms",
                            ">quotient", ">difference"};
