@@ -31,6 +31,27 @@ def check_hosts(world):
         raise Failed(f'the hosts of the file are not those of the run: {results}')
 
 
+def check_throttled(world):
+    """Each host sends at most 12.5 MB/s, which its ranks share. No clock makes that more."""
+    limit = 12.5e-3 * 1.3  # GB/s, and some bytes that the kernel holds
+    path = world.path('throttled.json')
+    device = 'dev eth0 root'
+    try:
+        for host in world.hosts:
+            host.do(f'tc qdisc replace {device} tbf rate 100mbit burst 64kb latency 200ms')
+    except RuntimeError:
+        return  # this machine throttles no links
+    try:
+        succeed(world.launch(f'--describe={path}', counts=[2, 2, 2]))
+    finally:
+        for host in world.hosts:
+            host.do(f'tc qdisc delete {device}')
+    with open(path) as file:
+        network = json.load(file)['levels'][1]
+    if network['GB_per_s'] > limit or network.get('unit_GB_per_s', 0) > limit:
+        raise Failed(f'measures {network}')
+
+
 def check_note(world):
     """Rank 0 says that the hosts have fewer ranks than those of the file."""
     file = os.path.join(interp.ROOT, 'topologies', 'h100-infiniband.json')
@@ -56,5 +77,8 @@ def check_program_beside(world):
 
 
 def tests(world):
-    return [('describe hosts', lambda: check_hosts(world)), ('describe other hosts', lambda: check_note(world)),
+    """Names and functions. A check that needs hosts of its own, which this machine does not make, has no function."""
+    return [('describe hosts', lambda: check_hosts(world)),
+            ('describe throttled', (lambda: check_throttled(world)) if world.isolated else None),
+            ('describe other hosts', lambda: check_note(world)),
             ('describe beside a program', lambda: check_program_beside(world))]
