@@ -27,6 +27,9 @@ struct CompileOptions {
   PlacedOptions placed;
   /// The machine to plan for, unless it has the target's numbers.
   std::optional<Topology> topology;
+  /// A sentence that names the file of `topology`, or of a measured host that does not fit, unless
+  /// the command line names it; for a note.
+  std::string topologyNote;
   LocalOptions local;
   OrderedOptions ordered;
   ScheduledOptions scheduled;

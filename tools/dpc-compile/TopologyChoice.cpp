@@ -69,12 +69,12 @@ static void useHostFile(CompileOptions &options) {
         toString(topology.takeError()) +
             " (dpc-run --describe measures it again, --topology=target plans without it)");
   const std::string defect = findTopologyDefect(*topology, options);
-  errs() << "dpc-compile: note: ";
   if (!defect.empty()) {
-    errs() << "not planned for the measured host, " << path << ": " << defect << "\n";
+    options.topologyNote = "not planned for the measured host, " + path + ": " + defect;
     return;
   }
-  errs() << "planned for the measured host, " << path << " (--topology=target: without it)\n";
+  options.topologyNote =
+      "planned for the measured host, " + path + " (--topology=target: without it)";
   take(std::move(*topology), path, options);
 }
 
@@ -97,6 +97,6 @@ void dpc::chooseTopology(const InputArgList &args, CompileOptions &options) {
     options.topology = std::move(topology);
     return;
   }
-  errs() << "dpc-compile: note: planned for the machine of " << path << " (DPC_TOPOLOGY)\n";
+  options.topologyNote = "planned for the machine of " + path + " (DPC_TOPOLOGY)";
   take(std::move(topology), path, options);
 }

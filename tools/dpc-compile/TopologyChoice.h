@@ -9,12 +9,12 @@ namespace dpc {
 
 /// Reads the topology file to plan for into `options.topology`: that of --topology; else that of
 /// the variable DPC_TOPOLOGY; else, for the processor of this host, the file that
-/// `dpc-run --describe` wrote. A note names a file that is not on the command line, and
-/// `options.command` gets it. If the value of the option or the variable is `target`, or if there
-/// is no file, the target's numbers count. Needs: the target, the step and the plan. Exits with 1,
-/// after one line, if the file is bad, if its machine has fewer devices than the mesh, or no rate
-/// for the type of products. The file of this host does not count if it has fewer devices or lacks
-/// a rate.
+/// `dpc-run --describe` wrote. If a file is not on the command line, `options.topologyNote` names
+/// it, and `options.command` gets it. If the value of the option or the variable is `target`, or if
+/// there is no file, the target's numbers count. Needs: the target, the step and the plan. Exits
+/// with 1, after one line, if the file is bad, if its machine has fewer devices than the mesh, or
+/// no rate for the type of products. The file of this host does not count if it has fewer devices
+/// or lacks a rate.
 void chooseTopology(const llvm::opt::InputArgList &args, CompileOptions &options);
 
 } // namespace dpc

@@ -168,10 +168,12 @@ static void noteMicrobatches(const ProgramPlan &plan) {
                  << 100 * (stages - 1) / (5 * stages - 1) << "%\n";
 }
 
-/// Prints notes about a pipeline and about the loss if the compilation succeeded. The user should
-/// check the latter, because the compiler may have chosen the output, the axis of classes or the
-/// labels of the loss. Returns `code`.
+/// Prints notes about the machine, a pipeline and the loss if the compilation succeeded. The user
+/// should check the last of them, because the compiler may have chosen the output, the axis of
+/// classes or the labels of the loss. Returns `code`.
 static int finish(int code, const CompileOptions &options, const std::optional<std::string> &loss) {
+  if (code == exitDone && !options.topologyNote.empty())
+    llvm::errs() << "dpc-compile: note: " << options.topologyNote << "\n";
   if (code == exitDone && !options.step.loss.empty())
     noteMicrobatches(options.plan);
   if (code == exitDone && loss)
