@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <unistd.h>
 
 namespace dpc {
 
@@ -18,9 +19,10 @@ constexpr double kSlowLinkSeconds = 0.025;
 /// A block has as many operations as take this long, so that clocks and meetings do not count.
 constexpr double kBlockSeconds = 0.05;
 constexpr int kMostRuns = 50;
-/// Blocks are repeated for this long, and so often.
+/// Blocks are repeated for this long, but not more often. A rank that another program interrupts
+/// spoils a block, so many short ones are better than a few.
 constexpr double kSecondsPerOperation = 0.25;
-constexpr int kMostRounds = 20;
+constexpr int kMostRounds = 50;
 /// Blocks of one operation that say how many make a block of that length.
 constexpr int kTrials = 3;
 
@@ -187,6 +189,8 @@ dpc_status_t MeasuringRank::meet() {
 /// The seconds of one of `runs` operations, after which all ranks meet.
 dpc_status_t MeasuringRank::block(const Way &way, int what, uint64_t bytes, int runs,
                                   double *outSeconds) {
+  // A process that has slept gets a core at once, also if other programs are busy.
+  ::usleep(1000);
   if (dpc_status_t status = meet())
     return status;
   const auto begin = Clock::now();
@@ -209,24 +213,26 @@ dpc_status_t MeasuringRank::leastSeconds(const Way &way, int what, uint64_t byte
     all += seconds;
   }
   const int runs = int(std::clamp(kBlockSeconds / once, 1., double(kMostRuns)));
-  const int rounds = int(std::clamp(kSecondsPerOperation / (runs * once), 1., double(kMostRounds)));
   *out = runs == 1 ? once : HUGE_VAL;
-  for (int round = 0; round < rounds; ++round) {
+  all = 0;
+  for (int round = 0; round < kMostRounds && all < kSecondsPerOperation; ++round) {
     double seconds = 0;
     if (dpc_status_t status = block(way, what, bytes, runs, &seconds))
       return status;
     *out = std::min(*out, seconds);
+    all += seconds * runs;
   }
   return DPC_OK;
 }
 
+/// The large operations come first, because they touch all memory.
 dpc_status_t MeasuringRank::measureWay(const Way &way, WayTimes *out) {
-  for (int what = 0; what < kTimedOperations; ++what) {
-    if (dpc_status_t status = leastSeconds(way, what, kSmallBytes, &out->small[what]))
-      return status;
+  for (int what = 0; what < kTimedOperations; ++what)
     if (dpc_status_t status = leastSeconds(way, what, largeBytes, &out->large[what]))
       return status;
-  }
+  for (int what = 0; what < kTimedOperations; ++what)
+    if (dpc_status_t status = leastSeconds(way, what, kSmallBytes, &out->small[what]))
+      return status;
   return DPC_OK;
 }
 
