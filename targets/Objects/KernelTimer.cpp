@@ -132,10 +132,10 @@ private:
   std::atomic<unsigned> arrived = 0, rounds = 0;
 };
 
-/// The mean of the least seconds of the threads.
+/// The mean of the threads' median seconds.
 double callKernel(const TimedKernel &kernel, Function function, unsigned threads,
                   const std::vector<char> &evicting) {
-  std::vector<double> least(threads, std::numeric_limits<double>::infinity());
+  std::vector<double> medians(threads);
   Barrier barrier(threads);
   std::atomic<unsigned> calls = kLeastCalls;
   auto run = [&](unsigned thread) {
@@ -148,15 +148,17 @@ double callKernel(const TimedKernel &kernel, Function function, unsigned threads
                                   double(kMostCalls)));
     }
     barrier.wait();
-    for (unsigned call = 0; call < calls; ++call) {
+    std::vector<double> seconds(calls);
+    for (double &each : seconds) {
       readAll(evicting);
       barrier.wait();
       const auto start = Clock::now();
       function(buffers.get());
-      least[thread] =
-          std::min(least[thread], std::chrono::duration<double>(Clock::now() - start).count());
+      each = std::chrono::duration<double>(Clock::now() - start).count();
       barrier.wait();
     }
+    std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+    medians[thread] = seconds[seconds.size() / 2];
   };
   std::vector<std::thread> others;
   for (unsigned thread = 1; thread < threads; ++thread)
@@ -164,13 +166,13 @@ double callKernel(const TimedKernel &kernel, Function function, unsigned threads
   run(0);
   for (std::thread &other : others)
     other.join();
-  return std::accumulate(least.begin(), least.end(), 0.) / threads;
+  return std::accumulate(medians.begin(), medians.end(), 0.) / threads;
 }
 
 } // namespace
 
 llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel> kernels,
-                                                     unsigned threads) {
+                                                     unsigned threads, unsigned rounds) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto jit = llvm::orc::LLJITBuilder().create();
@@ -183,7 +185,7 @@ llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel>
   (*jit)->getMainJITDylib().addGenerator(std::move(*library));
   const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   const std::vector<char> evicting(2 * (cache > 0 ? cache : 1 << 21), 1);
-  std::vector<double> seconds;
+  std::vector<Function> functions;
   for (const TimedKernel &kernel : kernels) {
     if (llvm::Error error = (*jit)->addObjectFile(
             llvm::MemoryBuffer::getMemBufferCopy(kernel.object->object, kernel.object->symbol)))
@@ -191,8 +193,11 @@ llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel>
     auto symbol = (*jit)->lookup(kernel.object->symbol);
     if (!symbol)
       return symbol.takeError();
-    seconds.push_back(
-        callKernel(kernel, symbol->toPtr<Function>(), std::max(1u, threads), evicting));
+    functions.push_back(symbol->toPtr<Function>());
   }
+  std::vector<double> seconds(kernels.size(), std::numeric_limits<double>::infinity());
+  for (unsigned round = 0; round < std::max(1u, rounds); ++round)
+    for (auto [least, kernel, function] : llvm::zip_equal(seconds, kernels, functions))
+      least = std::min(least, callKernel(kernel, function, std::max(1u, threads), evicting));
   return seconds;
 }

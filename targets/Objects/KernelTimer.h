@@ -23,10 +23,12 @@ struct TimedKernel {
 /// call the kernel at the same time, each on buffers of its own, as the ranks of a host do.
 /// Floating-point operands are numbers from 1/2 to 3/2. Before each call, a thread reads
 /// as many bytes as twice its second-level cache has, because in a step the operands of a kernel
-/// have usually left it. The result is the mean of the least times of the threads, because other
-/// programs can only add to a time. Fails with one line if a kernel cannot be loaded.
+/// have usually left it. The result is the mean of the threads' median times: the least time is
+/// rarer than a step of many kernels can repeat. All kernels are measured `rounds` times in turn,
+/// since a shared host may be slow for some seconds, and the least result of a kernel counts. Fails
+/// with one line if a kernel cannot be loaded.
 llvm::Expected<std::vector<double>> timeKernels(llvm::ArrayRef<TimedKernel> kernels,
-                                                unsigned threads);
+                                                unsigned threads, unsigned rounds);
 
 } // namespace dpc
 

@@ -22,6 +22,9 @@
 using namespace mlir;
 using namespace dpc;
 
+/// How many times each kernel is measured. A program has some hundred kernels.
+static constexpr unsigned kRounds = 2;
+
 /// Copies the code of all kernels, which compileKernels lowers in place.
 static OwningOpRef<ModuleOp> copyKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> all = ModuleOp::create(module.getLoc());
@@ -61,7 +64,7 @@ static void setLimits(func::FuncOp function, TimedKernel &kernel) {
 
 /// The key of a kernel's time in the cache. The time depends on the processor, too.
 static std::string keyOf(StringRef symbol, unsigned threads) {
-  return ObjectCache::keyOf(llvm::formatv("least time of {0} with any rows on {1}, {2} at a time",
+  return ObjectCache::keyOf(llvm::formatv("median time of {0} with any rows on {1}, {2} at a time",
                                           symbol, llvm::sys::getHostCPUName(), threads)
                                 .str());
 }
@@ -108,7 +111,7 @@ int dpc::tuneKernels(ModuleOp module, const CompileOptions &options, KernelSecon
         kernel.scratchBytes = bytes.getInt();
       unknown.push_back(std::move(kernel));
     }
-  llvm::Expected<std::vector<double>> measured = timeKernels(unknown, threads);
+  llvm::Expected<std::vector<double>> measured = timeKernels(unknown, threads, kRounds);
   if (!measured) {
     llvm::errs() << "dpc-compile: error: --tune: " << llvm::toString(measured.takeError()) << "\n";
     return exitInvalid;

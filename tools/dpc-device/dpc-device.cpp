@@ -132,6 +132,9 @@ static Device fitDevice(llvm::ArrayRef<Measured> measured) {
   return device;
 }
 
+/// With so many rounds, the measurement takes some ten seconds.
+static constexpr unsigned kRounds = 4;
+
 int main(int argc, char **argv) {
   registerCPUTarget();
   unsigned ranks = 1;
@@ -164,7 +167,7 @@ int main(int argc, char **argv) {
   std::vector<TimedKernel> kernels;
   for (const Measured &each : measured)
     kernels.push_back(each.kernel);
-  llvm::Expected<std::vector<double>> seconds = timeKernels(kernels, ranks);
+  llvm::Expected<std::vector<double>> seconds = timeKernels(kernels, ranks, kRounds);
   if (!seconds)
     return fail(llvm::toString(seconds.takeError()));
   for (auto [each, time] : llvm::zip_equal(measured, *seconds))
