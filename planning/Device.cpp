@@ -100,7 +100,8 @@ double dpc::workSeconds(const Device &device, const Work &work) {
   if (work.flops > 0)
     flops = work.flops / (rate * device.flopsEfficiency[size_t(work.kind)].at(work.flops));
   if (work.bytes > 0)
-    bytes = work.bytes / (device.memoryBytesPerSecond *
-                          device.bytesEfficiency[size_t(work.kind)].at(work.bytes));
+    bytes = work.bytes /
+            (device.memoryBytesPerSecond *
+             device.bytesEfficiency[size_t(work.kind)].at(std::max(work.bytes, work.footprint)));
   return std::max(flops, bytes);
 }

@@ -66,13 +66,17 @@ struct Work {
   double bytes = 0;
   KernelClass kind = KernelClass::elementwise;
   NumberType type = NumberType::f32;
+  /// Bytes that the program uses from one step to the next; 0 if they are not known. A kernel of a
+  /// large program finds its operands as far away as a kernel that has so many bytes itself.
+  double footprint = 0;
 };
 
 /// Returns the seconds of `work` on `device`, after the launch: the larger one of the times of its
 /// operations and of its bytes, as in the roofline model (Williams, Waterman and Patterson,
 /// "Roofline: an insightful visual performance model for multicore architectures", 2009), each at
-/// the share of the rate that its class reaches. If the device has no rate for the type, the rate
-/// of f32 counts.
+/// the share of the rate that its class reaches. The share of the memory's rate is that of the
+/// footprint, if this has more bytes than the kernel. If the device has no rate for the type, the
+/// rate of f32 counts.
 double workSeconds(const Device &device, const Work &work);
 
 /// Returns the seconds of a kernel that does `work`: its launch and its work.

@@ -48,7 +48,10 @@ namespace {
 class TableBuilder {
 public:
   TableBuilder(ExecPlay &play, PlayTables &all, dist::RankProgram program, const PlayInputs &inputs)
-      : play(play), all(all), device(all.prices.device()), program(program), inputs(inputs) {}
+      : play(play), all(all), device(all.prices.device()), program(program), inputs(inputs) {
+    if (auto memory = program.module->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName))
+      footprint = memory.getPeak();
+  }
 
   PlayTable build(EntryOp entry) {
     visit(entry.getBodyBlock());
@@ -70,7 +73,7 @@ private:
     } else if (auto call = dyn_cast<ComputeOp>(op)) {
       compute(functionOf(tables.lookupNearestSymbolFrom<FunctionOp>(call, call.getCalleeAttr())));
     } else if (auto zero = dyn_cast<ZeroOp>(op)) {
-      const Work work{/*flops=*/0, double(bytesOf(zero.getOutput())), KernelClass::copy};
+      const Work work = copyOf(bytesOf(zero.getOutput()));
       PlayTables::addCompute(table, workSeconds(device, work), /*number=*/-1);
     } else if (auto start = dyn_cast<StartOp>(op)) {
       PlayOperation operation;
@@ -143,10 +146,10 @@ private:
         auto known = inputs.measured.find(launch.getKernel());
         add(played, op, work,
             known != inputs.measured.end()
-                ? known->second
+                ? known->second * slowdownOf(work)
                 : workSeconds(device, work) + launchesOf(launch) * device.launchSeconds);
       } else if (auto copy = dyn_cast<CopyOp>(op)) {
-        const Work work{/*flops=*/0, 2. * double(bytesOf(copy.getInput())), KernelClass::copy};
+        const Work work = copyOf(2 * bytesOf(copy.getInput()));
         add(played, op, work, kernelSeconds(device, work));
       }
     });
@@ -170,7 +173,22 @@ private:
       for (Operation &op : kernel.front().without_terminator())
         if (isa<CostOpInterface>(op))
           work = workOfKernel(&op);
+    work.footprint = footprint;
     return inputs.roundsProducts ? withRoundedFactors(work) : work;
+  }
+
+  Work copyOf(double bytes) const {
+    Work work{/*flops=*/0, bytes, KernelClass::copy};
+    work.footprint = footprint;
+    return work;
+  }
+
+  /// How many times as long a kernel takes in this program as alone.
+  double slowdownOf(Work work) const {
+    const double here = workSeconds(device, work);
+    work.footprint = 0;
+    const double alone = workSeconds(device, work);
+    return alone > 0 ? here / alone : 1;
   }
 
   /// A kernel of a device with grids may need several launches.
@@ -185,6 +203,8 @@ private:
   const Device &device;
   dist::RankProgram program;
   const PlayInputs &inputs;
+  /// The bytes of the memory plan.
+  double footprint = 0;
   PlayTable table;
   DenseMap<Value, size_t> starts; ///< by event: the action that starts the operation
   DenseMap<Operation *, size_t> functions;

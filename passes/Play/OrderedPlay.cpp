@@ -16,6 +16,50 @@
 using namespace mlir;
 using namespace dpc;
 
+/// The most bytes that values of `block` have at one time, with its arguments. New values of state
+/// take the place of the old ones. Views have no bytes, and keep those of their sources.
+static double findLiveBytes(Block &block) {
+  DenseMap<Operation *, int64_t> positions;
+  int64_t count = 0;
+  for (Operation &op : block)
+    positions[&op] = count++;
+  std::vector<double> change(count + 2);
+  for (Operation &op : block.without_terminator()) {
+    const int64_t begin = positions.lookup(&op);
+    double inner = 0;
+    for (Region &region : op.getRegions())
+      if (!isa<KernelOpInterface>(op) && !region.empty())
+        inner = std::max(inner, findLiveBytes(region.front()));
+    change[begin] += inner;
+    change[begin + 1] -= inner;
+    if (isView(&op))
+      continue;
+    for (Value result : op.getResults()) {
+      int64_t end = begin;
+      bool isReturned = false;
+      SmallVector<Value> aliases = {result};
+      while (!aliases.empty())
+        for (Operation *user : aliases.pop_back_val().getUsers()) {
+          Operation *own = block.findAncestorOpInBlock(*user);
+          isReturned |= own == block.getTerminator();
+          end = std::max(end, positions.lookup(own));
+          if (own == user && isView(user))
+            aliases.append(user->result_begin(), user->result_end());
+        }
+      if (isReturned)
+        continue;
+      change[begin] += tensorBytes(result.getType());
+      change[end + 1] -= tensorBytes(result.getType());
+    }
+  }
+  double live = 0, most = 0;
+  for (double each : change)
+    most = std::max(most, live += each);
+  for (BlockArgument argument : block.getArguments())
+    most += tensorBytes(argument.getType());
+  return most;
+}
+
 namespace {
 
 /// Builds the table of one function.
@@ -24,6 +68,7 @@ public:
   explicit OrderedTable(PlayTables &all) : all(all) {}
 
   PlayTable build(func::FuncOp function) {
+    footprint = findLiveBytes(function.front());
     visit(function.front());
     waitForAll();
     return std::move(table);
@@ -61,7 +106,8 @@ private:
     }
   }
 
-  void compute(const Work &work) {
+  void compute(Work work) {
+    work.footprint = footprint;
     PlayTables::addCompute(table, kernelSeconds(all.prices.device(), work), /*number=*/0);
   }
 
@@ -116,6 +162,8 @@ private:
   }
 
   PlayTables &all;
+  /// The bytes of the memory plan, as far as they are known at this level.
+  double footprint = 0;
   PlayTable table;
   /// Results of collectives that no action has waited for, and views of them, with the action that
   /// started the collective. In the order of these actions, except for views.

@@ -52,6 +52,23 @@ for model in SHAPES:
 
 
 @test('step')
+def estimates_know_how_much_memory_a_program_uses(tools):
+    """The share of the memory's rate is that of all its memory, so the estimate must know how much that is."""
+    share = {'MB': [[0.01, 1], [100, 0.1]]}
+    host = tools.write('caches.json', json.dumps({
+        'name': 'caches', 'device': {'memory_GiB': 8, 'memory_GB_per_s': 1, 'TFLOP_per_s': {'f32': 1, 'f64': 1},
+                                     'efficiency': {kind: share for kind in ('elementwise', 'update', 'copy', 'product')}},
+        'levels': [{'name': 'wires', 'size': 8, 'GB_per_s': 1}]}))
+    for batch in (64, 4096):
+        for flags in (['--mesh=data=2'], ['--mesh=data=2', '--microbatches=2'], ['--mesh=data=8']):
+            page, notes = tools.good('dpc-compile', os.path.join(MODELS, 'mlp', 'model.onnx'), *OPTIONS, f'--shape=x:{batch}x16', *flags,
+                                     '--stop-after=exec', '-o', tools.path('program'), '--explain=all', f'--topology={host}')
+            played = float(re.search(r'^ONE STEP \(MODEL\)\n.*\n +([\d.]+) ms', page, re.M)[1])
+            estimated = float(re.search(r'a step takes ([\d.]+) ms', notes)[1])
+            expect(abs(estimated / played - 1) < 0.05, f'{batch} samples, {flags}: {estimated} ms as estimated, {played} ms as played')
+
+
+@test('step')
 def slow_wires_make_small_buckets(tools):
     _, played, how, tried = compiled(tools, 'gpt2', '--mesh=data=8', machine(tools))
     expect('--first-bucket-mib=0.0' in how and tried > 2, f'{tried} plans, changes: {how}')

@@ -50,6 +50,17 @@ TEST(Prices, AClassReachesAShareOfTheRates) {
   EXPECT_DOUBLE_EQ(workSeconds(device, {200, 10, KernelClass::update}), 2);
 }
 
+TEST(Prices, AKernelOfALargeProgramHasTheShareOfItsFootprint) {
+  Device device = kMachine.device();
+  device.bytesEfficiency[size_t(KernelClass::copy)].points = {{10, 1}, {1000, 0.2}};
+  Work work{0, 10, KernelClass::copy};
+  const double alone = workSeconds(device, work);
+  work.footprint = 5; // less than the kernel has
+  EXPECT_DOUBLE_EQ(workSeconds(device, work), alone);
+  work.footprint = 1000;
+  EXPECT_DOUBLE_EQ(workSeconds(device, work), 5 * alone);
+}
+
 // Curves whose shares grow as fast as check() allows have times that grow with the size.
 TEST(Prices, ALargerKernelTakesNoLessTime) {
   std::mt19937 random(40);
