@@ -65,11 +65,11 @@ static void writeCards(llvm::raw_ostream &os, ModuleOp module, const PlayedStep 
   const ExecPlay &play = step.play;
   os << "<dl class=\"cards\">\n";
   writeCard(os, "One step", timeText(numbers.seconds), "modelled");
-  if (numbers.samplesPerSecond > 0)
-    writeCard(os, "Samples per second",
-              numbers.samplesPerSecond < 100
-                  ? llvm::formatv("{0:f1}", numbers.samplesPerSecond).str()
-                  : countText(int64_t(numbers.samplesPerSecond + 0.5)));
+  for (auto [what, rate] : {std::pair("Samples per second", numbers.samplesPerSecond),
+                            {"Tokens per second", numbers.tokensPerSecond}})
+    if (rate > 0)
+      writeCard(os, what,
+                rate < 100 ? llvm::formatv("{0:f1}", rate).str() : countText(int64_t(rate + 0.5)));
   writeCard(os, "Share of peak", percentText(numbers.shareOfPeak, 1), "of the device's f32 rate");
   writeCard(os, "Waiting", percentText(numbers.waitedSeconds(), numbers.seconds),
             timeText(numbers.waitedSeconds()) + " of " + nameOfTimeline(*numbers.last) +
