@@ -5,6 +5,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -17,6 +19,8 @@
 #include <random>
 #include <thread>
 #include <unistd.h>
+
+#include <sys/mman.h>
 
 using namespace dpc;
 
@@ -35,17 +39,31 @@ int64_t bytesOf(mlir::Type element, int64_t count) {
   return count * ((bits + 7) / 8);
 }
 
-/// Memory that is aligned as kernels need it.
+/// Memory of huge pages, if the system has them, as the memory of a rank is. With small pages, a
+/// kernel of many bytes would spend its time on looking up their addresses.
 class Memory {
 public:
-  explicit Memory(size_t bytes) : block(bytes + kAlignment) {}
-  char *data() {
-    const auto address = reinterpret_cast<uintptr_t>(block.data());
-    return block.data() + (kAlignment - address % kAlignment) % kAlignment;
+  explicit Memory(size_t bytes) : bytes(std::max<size_t>(bytes, 1)) {
+    void *mapped = mmap(nullptr, this->bytes + kHugePage, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+      llvm::report_bad_alloc_error("no memory for the operands of a kernel");
+    block = static_cast<char *>(mapped);
+    madvise(data(), this->bytes, MADV_HUGEPAGE);
+    std::memset(data(), 0, this->bytes); // touches the pages
   }
+  Memory(const Memory &) = delete;
+  ~Memory() { munmap(block, bytes + kHugePage); }
+
+  char *data() const {
+    return block + (kHugePage - reinterpret_cast<uintptr_t>(block) % kHugePage) % kHugePage;
+  }
+  size_t size() const { return bytes; }
 
 private:
-  std::vector<char> block;
+  static constexpr size_t kHugePage = 2 << 20;
+  size_t bytes;
+  char *block;
 };
 
 /// Writes random integers from 0 to `limit` - 1, in the byte order of this host.
@@ -84,30 +102,39 @@ void fill(char *to, mlir::Type element, int64_t count, int64_t limit) {
 /// One thread's buffers of a kernel.
 class Buffers {
 public:
-  explicit Buffers(const TimedKernel &kernel) {
-    for (auto [index, buffer] : llvm::enumerate(kernel.buffers)) {
-      const auto [element, count] = buffer;
-      memory.emplace_back(bytesOf(element, count));
-      fill(memory.back().data(), element, count,
+  explicit Buffers(const TimedKernel &kernel) : memory(offsetsOf(kernel).back()) {
+    const std::vector<size_t> offsets = offsetsOf(kernel);
+    for (size_t offset : llvm::ArrayRef(offsets).drop_back())
+      pointers.push_back(memory.data() + offset);
+    for (auto [index, buffer] : llvm::enumerate(kernel.buffers))
+      fill(pointers[index], buffer.first, buffer.second,
            index < kernel.limits.size() ? kernel.limits[index] : 0);
-    }
-    if (kernel.scratchBytes)
-      memory.emplace_back(kernel.scratchBytes);
-    for (Memory &each : memory)
-      pointers.push_back(each.data());
   }
   char *const *get() const { return pointers.data(); }
 
 private:
-  std::vector<Memory> memory;
+  /// The offsets of the buffers and of the scratch memory, and the bytes of all.
+  static std::vector<size_t> offsetsOf(const TimedKernel &kernel) {
+    std::vector<size_t> offsets = {0};
+    auto add = [&](size_t bytes) {
+      offsets.push_back(llvm::alignTo(offsets.back() + bytes, kAlignment));
+    };
+    for (auto [element, count] : kernel.buffers)
+      add(bytesOf(element, count));
+    if (kernel.scratchBytes)
+      add(kernel.scratchBytes);
+    return offsets;
+  }
+
+  Memory memory;
   std::vector<char *> pointers;
 };
 
 /// Reads all lines of `memory`, so that other data leaves the cache.
-void readAll(const std::vector<char> &memory) {
+void readAll(const Memory &memory) {
   char sum = 0;
   for (size_t i = 0; i < memory.size(); i += kAlignment)
-    sum = char(sum + memory[i]);
+    sum = char(sum + memory.data()[i]);
   static std::atomic<char> sink;
   sink = sum;
 }
@@ -134,7 +161,7 @@ private:
 
 /// The mean of the threads' median seconds.
 double callKernel(const TimedKernel &kernel, Function function, unsigned threads,
-                  const std::vector<char> &evicting) {
+                  const Memory &evicting) {
   std::vector<double> medians(threads);
   Barrier barrier(threads);
   std::atomic<unsigned> calls = kLeastCalls;
@@ -184,7 +211,7 @@ llvm::Expected<std::vector<double>> dpc::timeKernels(llvm::ArrayRef<TimedKernel>
     return library.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*library));
   const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const std::vector<char> evicting(2 * (cache > 0 ? cache : 1 << 21), 1);
+  const Memory evicting(2 * (cache > 0 ? cache : 1 << 21));
   std::vector<Function> functions;
   for (const TimedKernel &kernel : kernels) {
     if (llvm::Error error = (*jit)->addObjectFile(

@@ -108,7 +108,8 @@ static Sample gatherOf(int64_t rows, int64_t count) {
       KernelClass::indexing, NumberType::f32,
       kernelOf({table, indices},
                formatv("%y = nn.gather %a0, %a1 dim 0 : {0}, {1} -> {2}", table, indices, y).str(),
-               y)};
+               y),
+      rows};
 }
 
 std::vector<Sample> dpc::makeSamples() {
@@ -129,7 +130,7 @@ std::vector<Sample> dpc::makeSamples() {
     samples.push_back(unaryOf(KernelClass::copy, x, turned, "nn.transpose %a0 [1, 0]"));
     samples.push_back(concatOf(rows));
     samples.push_back(updateOf(rows * 1024));
-    samples.push_back(gatherOf(rows, rows));
+    samples.push_back(gatherOf(8 * rows, 8 * rows)); // as many bytes as the relu
   }
   return samples;
 }

@@ -14,6 +14,8 @@ struct Sample {
   NumberType type;
   /// The text of an `nn.kernel` or an `nn.update`, in a function of its operands.
   std::string text;
+  /// The rows of the table that its integers number; 0 without one.
+  int64_t rows = 0;
 };
 
 /// The kernels that dpc-device measures: of each class several sizes in f32, in increasing order,

@@ -63,6 +63,7 @@ static bool compileSamples(MLIRContext &context, const CodeOptions &options,
       for (Type type : types)
         each.kernel.buffers.push_back({cast<RankedTensorType>(type).getElementType(),
                                        cast<RankedTensorType>(type).getNumElements()});
+    each.kernel.limits.assign(each.kernel.buffers.size(), each.sample.rows);
   }
   FailureOr<std::vector<KernelObject>> compiled =
       target.compileKernels(*code, options, /*cache=*/nullptr);
