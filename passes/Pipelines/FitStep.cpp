@@ -70,7 +70,7 @@ struct FitStepPass : dpc::impl::FitStepBase<FitStepPass> {
           for (dist::RankProgram program : dist::programsOf(*trial))
             if (failed(order.run(program.module)))
               return planError("a pass has failed");
-          FailureOr<StepEstimate> estimate = estimateStep(*trial);
+          FailureOr<StepEstimate> estimate = estimateStep(*trial, tried.overlap);
           if (failed(estimate))
             return planError("a pass has failed");
           return *estimate;

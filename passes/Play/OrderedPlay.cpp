@@ -65,7 +65,7 @@ namespace {
 /// Builds the table of one function.
 class OrderedTable {
 public:
-  explicit OrderedTable(PlayTables &all) : all(all) {}
+  OrderedTable(PlayTables &all, bool overlaps) : all(all), overlaps(overlaps) {}
 
   PlayTable build(func::FuncOp function) {
     footprint = findLiveBytes(function.front());
@@ -134,6 +134,8 @@ private:
     // operand waits too.
     if (op.getCollective() == dist::Collective::all_gather)
       inFlight.push_back({op->getOperand(0), started});
+    if (!overlaps)
+      waitForAll();
   }
 
   /// Makes `view` a view of the result of the same collective as `value`, if any is in flight.
@@ -162,6 +164,7 @@ private:
   }
 
   PlayTables &all;
+  bool overlaps;
   /// The bytes of the memory plan, as far as they are known at this level.
   double footprint = 0;
   PlayTable table;
@@ -172,7 +175,7 @@ private:
 
 } // namespace
 
-FailureOr<StepEstimate> dpc::estimateStep(ModuleOp root) {
+FailureOr<StepEstimate> dpc::estimateStep(ModuleOp root, bool overlaps) {
   SmallVector<dist::RankProgram> programs = dist::programsOf(root);
   FailureOr<MeshPrices> prices = dist::getMeshPrices(programs.front().module);
   if (failed(prices))
@@ -182,7 +185,7 @@ FailureOr<StepEstimate> dpc::estimateStep(ModuleOp root) {
     auto step = program.module.lookupSymbol<func::FuncOp>("step");
     if (!step)
       return program.module.emitError("has no function @step");
-    tables.problem.tables.push_back(OrderedTable(tables).build(step));
+    tables.problem.tables.push_back(OrderedTable(tables, overlaps).build(step));
   }
   tables.placeRanks(programs);
   llvm::Expected<StepTimeline> timeline = playStep(tables.problem);
