@@ -117,9 +117,11 @@ int dpc::tuneKernels(ModuleOp module, const CompileOptions &options, KernelSecon
     return exitInvalid;
   }
   for (auto [kernel, time] : llvm::zip_equal(unknown, *measured)) {
-    known[kernel.object->symbol] = time;
+    // The number that the next compile reads, so that both compiles foresee the same step.
+    const std::string text = llvm::formatv("{0:e6}", time).str();
+    StringRef(text).getAsDouble(known[kernel.object->symbol]);
     if (cache)
-      cache->store(keyOf(kernel.object->symbol, threads), llvm::formatv("{0:e6}", time).str());
+      cache->store(keyOf(kernel.object->symbol, threads), text);
   }
   for (const KernelObject &object : *objects)
     seconds[object.kernel] = known.lookup(object.symbol);
