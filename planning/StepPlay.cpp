@@ -268,10 +268,10 @@ private:
   }
 
   static void account(Rank &rank, const PlayedAction &played, const PlayOperation &operation) {
-    const double late = std::clamp(played.ready, played.begin, played.complete) - played.begin;
-    const double waited = std::max(0., played.complete - played.begin);
+    const double waited = played.complete - played.begin;
     const bool isMessage = operation.kind != PlayOperation::Kind::collective;
     if (waited > 0) {
+      const double late = std::clamp(played.ready, played.begin, played.complete) - played.begin;
       (isMessage ? rank.played.waitedForStages : rank.played.waitedForRanks) += late;
       rank.played.exposedSeconds[size_t(operation.cause)] += waited - late;
     }
