@@ -264,18 +264,11 @@ int64_t Liveness::countForwardBytes() const {
 }
 
 /// Returns a name for the buffer of `owner`; empty if it has none. A persistent buffer has the name
-/// of the argument or result that is bound to it. Flat storage has the name of its first member and
-/// the number of its other members. Any other buffer has the name of the ONNX node of the op of
-/// @step that first writes the buffer.
+/// of its binding. Any other buffer has the name of the ONNX node of the op of @step that first
+/// writes the buffer.
 std::string Liveness::nameOf(Operation *owner) const {
-  if (auto persistent = dyn_cast<PersistentOp>(owner)) {
-    const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);
-    if (!args.empty())
-      return args[0].getName().str() +
-             (args.size() > 1 ? " and " + std::to_string(args.size() - 1) + " more" : "");
-    auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
-    return result ? result.getName().str() : "";
-  }
+  if (auto persistent = dyn_cast<PersistentOp>(owner))
+    return nameOfBinding(persistent);
   auto maker = makers.find(owner);
   return maker == makers.end() ? "" : firstNodeOf(maker->second).str();
 }

@@ -63,17 +63,6 @@ static MemoryUse useOf(BufferOp buffer) {
   }
 }
 
-/// The name of a persistent buffer: that of its state, or of its first state and the number of the
-/// others.
-static std::string nameOfState(PersistentOp persistent) {
-  const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);
-  if (!args.empty())
-    return args[0].getName().str() +
-           (args.size() > 1 ? " and " + std::to_string(args.size() - 1) + " more" : "");
-  auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
-  return result ? result.getName().str() : "";
-}
-
 namespace {
 
 /// A temporary that an op uses.
@@ -305,7 +294,7 @@ RankMemory dpc::memoryOf(ModuleOp program, StringRef entry, const ExecPlay &play
                          const PlayedRank &rank) {
   RankMemory memory;
   for (auto persistent : program.getOps<PersistentOp>())
-    memory.buffers.push_back({nameOfState(persistent), typeText(persistent.getBufferType()),
+    memory.buffers.push_back({nameOfBinding(persistent), typeText(persistent.getBufferType()),
                               useOf(persistent), bufferBytes(persistent.getType()),
                               int64_t(persistent.getOffset().value_or(0))});
   if (auto planned = program->getAttrOfType<MemoryAttr>(ExecDialect::kMemoryAttrName))

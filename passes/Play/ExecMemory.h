@@ -1,4 +1,4 @@
-// What the memory of a rank holds while a step is played.
+// The values in the memory of a rank while a step is played.
 
 #ifndef DPC_PASSES_PLAY_EXECMEMORY_H
 #define DPC_PASSES_PLAY_EXECMEMORY_H
@@ -7,7 +7,7 @@
 
 namespace dpc {
 
-/// What a buffer is for. The first four live as long as the program.
+/// The purpose of a buffer. Buffers of the first four live as long as the program.
 enum class MemoryUse { parameters, optimizer, constants, data, gradients, gathered, activations };
 constexpr size_t kMemoryUses = size_t(MemoryUse::activations) + 1;
 constexpr size_t kLastingUses = size_t(MemoryUse::data) + 1;

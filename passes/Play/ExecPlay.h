@@ -13,7 +13,7 @@ namespace dpc {
 /// Measured seconds of kernels, by their names in the program.
 using KernelSeconds = llvm::StringMap<double>;
 
-/// What a play takes from outside of the module.
+/// The inputs of a play that the module does not have.
 struct PlayInputs {
   /// The times of these kernels. All others take the time of their work.
   KernelSeconds measured;

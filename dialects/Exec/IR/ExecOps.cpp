@@ -75,6 +75,15 @@ SmallVector<nn::ArgAttr> dpc::exec::getBoundArgs(PersistentOp persistent) {
   return args;
 }
 
+std::string dpc::exec::nameOfBinding(PersistentOp persistent) {
+  const SmallVector<nn::ArgAttr> args = getBoundArgs(persistent);
+  if (!args.empty())
+    return args[0].getName().str() +
+           (args.size() > 1 ? " and " + std::to_string(args.size() - 1) + " more" : "");
+  auto result = dyn_cast<nn::ResultAttr>(persistent.getBinding());
+  return result ? result.getName().str() : "";
+}
+
 LogicalResult EntryOp::verify() {
   if (getSymName() != "step" && getSymName() != "eval" && getSymName() != "infer") // entry_c1
     return emitOpError("is named ") << getSymName() << "; known: step, eval, infer";

@@ -23,6 +23,11 @@ int64_t elementBytes(mlir::Type type);
 /// holds none. All other buffers hold one.
 llvm::SmallVector<nn::ArgAttr> getBoundArgs(PersistentOp persistent);
 
+/// The name of a persistent buffer in reports: that of the argument or result that is bound to it.
+/// Flat storage has the name of its first member and the number of its other members. Other buffers
+/// have no name: the result is empty.
+std::string nameOfBinding(PersistentOp persistent);
+
 /// Where a buffer lies: its root, which is found by following views, and its distance
 /// from the start of the root.
 struct Place {

@@ -1,4 +1,4 @@
-// Collects what the ops of a block require of integers, from the last op to the first one.
+// Finds the bounds that the ops of a block require of integers. Visits the last op first.
 
 #include "dialects/NN/Bounds/Bounds.h"
 
