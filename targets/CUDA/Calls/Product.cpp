@@ -152,6 +152,9 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
                                            columns);
   if (!a || !b)
     return std::nullopt;
+  // A description has one type for the factors and the result.
+  if (nn::typeOf(dot.getLhs()).getElementType() != nn::typeOf(dot.getResult()).getElementType())
+    return std::nullopt;
   ProductPlan plan;
   dpc_product_t &product = plan.product;
   product.dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());

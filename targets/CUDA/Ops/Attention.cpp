@@ -28,7 +28,8 @@ public:
         b(emitter, shape, typeOf(op.getQ()).getElementType(), op.getMask(), op.getMaskDimensions(),
           op.getScale().convertToDouble()),
         e(emitter), width(AttentionBlock::columnsOf(b.elementType, shape.valueDepth)),
-        results(emitter, b.elementType, b.tile / TileProduct::kSide, width / TileProduct::kSide),
+        results(emitter, {b.elementType, b.elementType}, b.tile / TileProduct::kSide,
+                width / TileProduct::kSide),
         lanes(TileProduct::kThreads / b.tile) {}
 
   void emit() {

@@ -22,7 +22,8 @@ static int64_t tilesOf(int64_t extent, int64_t tile) {
 AttentionBlock::AttentionBlock(GridEmitter &emitter, const AttentionShape &shape, Type elementType,
                                Value mask, ArrayRef<int64_t> maskDimensions, double scale)
     : e(emitter), shape(shape), elementType(elementType), tile(tileOf(elementType)),
-      products(emitter, elementType, tile / TileProduct::kSide, tile / TileProduct::kSide),
+      products(emitter, {elementType, elementType}, tile / TileProduct::kSide,
+               tile / TileProduct::kSide),
       weights(emitter, elementType, tile, tile),
       rowNumbers(emitter.allocateShared(tile * elementType.getIntOrFloatBitWidth() / 8)),
       mask(mask), maskDimensions(maskDimensions), scale(scale) {}

@@ -53,7 +53,7 @@ public:
 
 private:
   TileProduct tileOf(int64_t elements) {
-    return TileProduct(e, b.elementType, b.tile / TileProduct::kSide,
+    return TileProduct(e, {b.elementType, b.elementType}, b.tile / TileProduct::kSide,
                        AttentionBlock::columnsOf(b.elementType, elements) / TileProduct::kSide);
   }
 

@@ -3,7 +3,6 @@
 #include "targets/CUDA/Ops/BlockProduct.h"
 
 #include "dialects/NN/IR/SumTypes.h"
-#include "targets/CUDA/Ops/TileProduct.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -20,8 +19,8 @@ static const int64_t kEnoughBlocks = 128;
 /// along the depth.
 static const int64_t kLongDepth = 256;
 
-bool BlockProduct::pays(Type elementType, int64_t rows, int64_t columns, int64_t depth) {
-  return isa<FloatType>(elementType) && rows >= TileProduct::kSide &&
+bool BlockProduct::pays() const {
+  return isa<FloatType>(types.factor) && batches > 0 && rows >= TileProduct::kSide &&
          columns >= TileProduct::kSide && depth >= TileProduct::kSlice / 2;
 }
 
@@ -62,7 +61,7 @@ SmallVector<TileGrid> BlockProduct::getGrids(bool mayDivide) const {
 
 int64_t BlockProduct::getScratchBytes() const {
   return divide(/*mayDivide=*/true).parts * batches * rows * columns *
-         accumulatorType(elementType).getIntOrFloatBitWidth() / 8;
+         accumulatorType(types.result).getIntOrFloatBitWidth() / 8;
 }
 
 int64_t BlockProduct::countFinalElements(LaunchPhase phase) const {
@@ -75,7 +74,7 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
   const Division division = divide(phase.count > 1);
   if (phase.number > 0)
     return addParts(e, division.parts, take);
-  TileProduct tile(e, elementType, division.high, division.wide);
+  TileProduct tile(e, types, division.high, division.wide);
   const auto rowTiles = static_cast<int64_t>(llvm::divideCeil(rows, tile.getRows())),
              columnTiles = static_cast<int64_t>(llvm::divideCeil(columns, tile.getColumns()));
   // If a sum is split, each part has complete slices. The last part has the
@@ -107,7 +106,7 @@ void BlockProduct::emit(GridEmitter &e, LaunchPhase phase, ReadA readA, ReadB re
 
 /// Emits the second launch, which adds the partial sums of each element in order.
 void BlockProduct::addParts(GridEmitter &e, int64_t parts, Take take) const {
-  Combiner combiner(e, ReduceKind::sum, elementType);
+  Combiner combiner(e, ReduceKind::sum, types.factor, types.result);
   const Value zero = combiner.identity();
   e.forEach({batches, rows, columns}, [&](ArrayRef<Index> at) {
     Values sum = e.loop(parts, zero, [&](Index part, ValueRange carried) {

@@ -2,6 +2,7 @@
 #define DPC_TARGETS_CUDA_OPS_BLOCKPRODUCT_H
 
 #include "targets/CUDA/Grids/GridFill.h"
+#include "targets/CUDA/Ops/TileProduct.h"
 
 namespace dpc {
 
@@ -11,16 +12,15 @@ namespace dpc {
 struct BlockProduct {
   using Index = LoopEmitter::Index;
 
-  mlir::Type elementType;
+  ProductTypes types;
   int64_t batches, rows, columns, depth; // C is rows x columns for each batch element
   /// For each factor: whether neighbours along the depth are neighbours in memory. If
   /// so, neighbouring threads read neighbours along the depth. Otherwise they read
   /// neighbours along the rows of A or along the columns of B.
   bool depthIsInnerOfA = true, depthIsInnerOfB = false;
 
-  /// Whether tiles are faster than the element rule for a product of this type and
-  /// size.
-  static bool pays(mlir::Type elementType, int64_t rows, int64_t columns, int64_t depth);
+  /// Whether tiles are faster than the element rule for this product.
+  bool pays() const;
   /// The grids of the launches: one or two. There is only one launch unless `mayDivide`
   /// is set.
   llvm::SmallVector<TileGrid> getGrids(bool mayDivide) const;

@@ -24,20 +24,16 @@ struct DotGridFill : GridFillOpInterface::ExternalModel<DotGridFill, DotOp> {
     return llvm::is_contained(dimensions, typeOf(tensor).getRank() - 1);
   }
   static BlockProduct productOf(DotOp op) {
-    return {typeOf(op.getResult()).getElementType(),   countOf(op.getLhs(), op.getLhsBatch()),
-            countOf(op.getLhs(), op.getLhsFree()),     countOf(op.getRhs(), op.getRhsFree()),
-            countOf(op.getLhs(), op.getLhsContract()), isInner(op.getLhs(), op.getLhsContract()),
+    return {{typeOf(op.getLhs()).getElementType(), typeOf(op.getResult()).getElementType()},
+            countOf(op.getLhs(), op.getLhsBatch()),
+            countOf(op.getLhs(), op.getLhsFree()),
+            countOf(op.getRhs(), op.getRhsFree()),
+            countOf(op.getLhs(), op.getLhsContract()),
+            isInner(op.getLhs(), op.getLhsContract()),
             isInner(op.getRhs(), op.getRhsContract())};
   }
 
-  bool pays(Operation *self) const {
-    BlockProduct product = productOf(cast<DotOp>(self));
-    // The rule does not support results that are wider than the factors; the
-    // element rule computes these.
-    return product.batches > 0 &&
-           typeOf(self->getOperand(0)).getElementType() == product.elementType &&
-           BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
-  }
+  bool pays(Operation *self) const { return productOf(cast<DotOp>(self)).pays(); }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return productOf(cast<DotOp>(self)).getGrids(mayDivide);
   }

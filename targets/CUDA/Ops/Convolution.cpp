@@ -23,7 +23,7 @@ struct ConvolutionGridFill
     : GridFillOpInterface::ExternalModel<ConvolutionGridFill<Terms, Op, depthIsInnerOfFirst>, Op> {
   static BlockProduct productOf(Op op) {
     Convolution c = op.getConvolution();
-    return {c.x.getElementType(),
+    return {{c.x.getElementType(), typeOf(op.getResult()).getElementType()},
             c.groups,
             Terms::rows(c),
             ShapedType::getNumElements(Terms::columns(c)),
@@ -32,14 +32,7 @@ struct ConvolutionGridFill
             depthIsInnerOfFirst};
   }
 
-  bool pays(Operation *self) const {
-    BlockProduct product = productOf(cast<Op>(self));
-    // The rule does not support results that are wider than the factors; the
-    // element rule computes these.
-    if (typeOf(self->getOperand(0)).getElementType() != typeOf(self->getResult(0)).getElementType())
-      return false;
-    return BlockProduct::pays(product.elementType, product.rows, product.columns, product.depth);
-  }
+  bool pays(Operation *self) const { return productOf(cast<Op>(self)).pays(); }
   SmallVector<TileGrid> getGrids(Operation *self, bool mayDivide) const {
     return productOf(cast<Op>(self)).getGrids(mayDivide);
   }

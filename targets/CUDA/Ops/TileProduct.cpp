@@ -168,12 +168,12 @@ Slice::Slice(GridEmitter &emitter, Type type, int64_t extent, int64_t depth)
 // Tiles
 //===----------------------------------------------------------------------===//
 
-TileProduct::TileProduct(GridEmitter &emitter, Type elementType, int64_t high, int64_t wide)
-    : e(emitter), combiner(emitter, ReduceKind::sum, elementType), high(high), wide(wide),
-      zero(combiner.identity()) {
-  if (elementType.isF32() && e.usesTf32 && !e.orderedSums)
+TileProduct::TileProduct(GridEmitter &emitter, ProductTypes types, int64_t high, int64_t wide)
+    : e(emitter), combiner(emitter, ReduceKind::sum, types.factor, types.result), high(high),
+      wide(wide), zero(combiner.identity()) {
+  if (types.factor.isF32() && getType().isF32() && e.usesTf32 && !e.orderedSums)
     sums = std::make_unique<Tf32Sums>(e, combiner, high, wide);
-  else if (elementType.isF64() && !e.orderedSums)
+  else if (getType().isF64() && !e.orderedSums)
     sums = std::make_unique<DoubleSums>(e, combiner, high, wide);
   else
     sums = std::make_unique<ScalarSums>(e, combiner, high, wide);

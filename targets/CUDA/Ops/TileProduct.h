@@ -66,6 +66,12 @@ protected:
   const int64_t high, wide; // sums of a thread
 };
 
+/// The element types of a product: of its factors and of its result, which may be
+/// wider (nn::holdsSums). Sums have the type nn::accumulatorType(result).
+struct ProductTypes {
+  mlir::Type factor, result;
+};
+
 /// A tile of a product, which a block of 256 threads sums in registers. It has 16 *
 /// `high` rows and 16 * `wide` columns. Slices of both factors are copied to shared
 /// memory (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC
@@ -81,7 +87,7 @@ public:
   /// The number of elements along the depth in a slice.
   static constexpr int64_t kSlice = 16;
 
-  TileProduct(GridEmitter &emitter, mlir::Type elementType, int64_t high, int64_t wide);
+  TileProduct(GridEmitter &emitter, ProductTypes types, int64_t high, int64_t wide);
 
   /// The part of a factor that a tile reads: rows of A or columns of B from `first`
   /// on. The factor has `extent` rows or columns; a tile may reach beyond them,
@@ -117,7 +123,7 @@ public:
              llvm::function_ref<void(int64_t number, Index row, Index column, mlir::Value)> body);
 
   /// `prepare` converts an element of a factor to the form that slices hold.
-  /// `narrow` converts a sum to the element type.
+  /// `narrow` converts a sum to the type of the result.
   mlir::Value prepare(mlir::Value factor) { return sums->round(combiner.widen(factor)); }
   mlir::Value narrow(mlir::Value sum) { return combiner.narrow(sum); }
 

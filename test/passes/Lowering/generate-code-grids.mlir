@@ -183,6 +183,39 @@ func.func @block_makes_a_tile(%x: tensor<40x24xf32>, %y: tensor<24x40xf32>) -> t
 
 // -----
 
+// A result may be wider than the factors: it is made in tiles too, with sums of its type.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2]>]
+// CHECK: nvvm.barrier0
+// CHECK-NOT: arith.truncf
+// CHECK: llvm.store %{{.*}} : f32
+// CHECK: llvm.return
+func.func @tile_of_wide_sums(%x: tensor<40x24xbf16>, %y: tensor<24x40xbf16>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xbf16>, tensor<24x40xbf16>) {
+  ^bb0(%a: tensor<40x24xbf16>, %b: tensor<24x40xbf16>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xbf16>, tensor<24x40xbf16> -> tensor<40x40xf32>
+    nn.yield %p : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+
+// -----
+
+// So is the gradient of a convolution's weight.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 5, threads = 256, buffers = [0, 1, 2]>]
+// CHECK: nvvm.barrier0
+func.func @tile_of_wide_weight_gradient(%x: tensor<2x16x9x9xbf16>, %y: tensor<2x32x9x9xbf16>) -> tensor<32x16x3x3xf32> {
+  %0 = nn.kernel (%x, %y : tensor<2x16x9x9xbf16>, tensor<2x32x9x9xbf16>) {
+  ^bb0(%a: tensor<2x16x9x9xbf16>, %b: tensor<2x32x9x9xbf16>):
+    %p = nn.conv_weight_grad %a, %b strides [1, 1] padLow [1, 1] padHigh [1, 1] dilations [1, 1] groups 1 : tensor<2x16x9x9xbf16>, tensor<2x32x9x9xbf16> -> tensor<32x16x3x3xf32>
+    nn.yield %p : tensor<32x16x3x3xf32>
+  } -> tensor<32x16x3x3xf32>
+  return %0 : tensor<32x16x3x3xf32>
+}
+
+// -----
+
 // A product that is narrower than a tile is a sum for each element.
 // CHECK-LABEL: func.func private @kernel.0
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 3, threads = 256, buffers = [0, 1, 2]>]

@@ -54,3 +54,18 @@ func.func @computed_factor_needs_own_code(%x: tensor<80x24xf32>, %y: tensor<24x4
   } -> tensor<40x40xf32>
   return %0 : tensor<40x40xf32>
 }
+
+// -----
+
+// A library call has one type, so tiles make a result that is wider than its factors.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-NOT: call =
+// CHECK: nvvm.barrier0
+func.func @wide_result_needs_own_code(%x: tensor<40x24xbf16>, %y: tensor<24x40xbf16>) -> tensor<40x40xf32> {
+  %0 = nn.kernel (%x, %y : tensor<40x24xbf16>, tensor<24x40xbf16>) {
+  ^bb0(%a: tensor<40x24xbf16>, %b: tensor<24x40xbf16>):
+    %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xbf16>, tensor<24x40xbf16> -> tensor<40x40xf32>
+    nn.yield %p : tensor<40x40xf32>
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}

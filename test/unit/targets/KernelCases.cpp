@@ -21,6 +21,8 @@ static const std::vector<dpc::test::OpCase> kernels = {
     {"nn.dot %a, %b batch [0] [1] contract [2] [2] : tensor<3x20x24xf64>, tensor<17x3x24xf64> -> tensor<3x20x17xf64>", {{"3x20x24xf64"}, {"17x3x24xf64"}}},
     {"nn.dot %a, %b contract [2, 0] [1, 3] : tensor<4x150x5xf64>, tensor<9x5x8x4xf64> -> tensor<150x9x8xf64>", {{"4x150x5xf64"}, {"9x5x8x4xf64"}}},
     {"nn.dot %a, %b contract [1] [0] : tensor<33x40xbf16>, tensor<40x50xbf16> -> tensor<33x50xbf16>", {{"33x40xbf16"}, {"40x50xbf16"}}},
+    {"nn.dot %a, %b contract [1] [1] : tensor<40x1100xbf16>, tensor<50x1100xbf16> -> tensor<40x50xf32>", {{"40x1100xbf16"}, {"50x1100xbf16"}}},
+    {"nn.dot %a, %b contract [0] [0] : tensor<40x36xf16>, tensor<40x50xf16> -> tensor<36x50xf64>", {{"40x36xf16"}, {"40x50xf16"}}},
     {"%p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64> %q = nn.add %p, %c : tensor<40x40xf64> nn.tanh %q : tensor<40x40xf64>", {{"40x24xf64"}, {"24x40xf64"}, {"40x40xf64"}}},
     {"%p = nn.dot %a, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64> nn.reduce sum %p [1] : tensor<40x40xf64> -> tensor<40xf64>", {{"40x24xf64"}, {"24x40xf64"}}},
     {"%e = nn.exp %a : tensor<40x24xf64> nn.dot %e, %b contract [1] [0] : tensor<40x24xf64>, tensor<24x40xf64> -> tensor<40x40xf64>", {{"40x24xf64"}, {"24x40xf64"}}},
