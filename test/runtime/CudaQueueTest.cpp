@@ -114,7 +114,7 @@ protected:
       params[5 + i] = {DPC_SPACE_ARENA, DPC_NONE, 4096 + 2048 * i, 0, 0, bytes[i]};
     params[5].offset = 0; // the input
     params[6].offset = 0;
-    product.dtype = DPC_F64;
+    product.dtype = product.result_dtype = DPC_F64;
     product.batches = 1;
     product.rows = product.columns = product.depth = 2;
     product.a = {2, 0, 0, 0};

@@ -28,7 +28,7 @@ struct Damaged {
     const uint64_t bytes[] = {192, 128, 96, 512, 16};
     for (uint64_t i = 0; i < 5; ++i)
       params[5 + i] = {DPC_SPACE_ARENA, DPC_NONE, 4096 + 1024 * i, 0, 0, bytes[i]};
-    product.dtype = DPC_F64;
+    product.dtype = product.result_dtype = DPC_F64;
     product.epilogue = DPC_EPILOGUE_BIAS;
     product.batches = 2;
     product.rows = 3;
@@ -84,7 +84,15 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
       {"parameters 18446744073709551615",
        [](Damaged &d) { d.device.launches[1].first_call_param = UINT64_MAX; }},
       {"a product of type 6 with", [](Damaged &d) { d.product.dtype = DPC_I32; }},
-      {"with epilogue 3, 2 batches of 3 x 2 sums of 4",
+      {"a product of type 1 with results of type 2",
+       [](Damaged &d) { d.product.result_dtype = DPC_F32; }},
+      {"a product of type 2 with results of type 1", [](Damaged &d) { d.product.dtype = DPC_F32; }},
+      {"a product of type 4 with results of type 3",
+       [](Damaged &d) {
+         d.product.dtype = DPC_BF16;
+         d.product.result_dtype = DPC_F16;
+       }},
+      {"and epilogue 3, 2 batches of 3 x 2 sums of 4",
        [](Damaged &d) { d.product.epilogue = DPC_EPILOGUE_COUNT; }},
       {"0 batches", [](Damaged &d) { d.product.batches = 0; }},
       {"2 batches of 0 x 2", [](Damaged &d) { d.product.rows = 0; }},
@@ -92,7 +100,7 @@ TEST(DeviceCheck, RefusesEveryBrokenProduct) {
       {"sums of 0", [](Damaged &d) { d.product.depth = 0; }},
       {"a product of type 2",
        [](Damaged &d) {
-         d.product.dtype = DPC_F32;
+         d.product.dtype = d.product.result_dtype = DPC_F32;
          d.product.tf32 = 2;
        }},
       {"a product of type 1", [](Damaged &d) { d.product.tf32 = 1; }}, // of f64

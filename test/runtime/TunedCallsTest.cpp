@@ -23,7 +23,7 @@ namespace {
 class TunedCallsTest : public testing::Test {
 protected:
   TunedCallsTest() {
-    product.dtype = DPC_F32;
+    product.dtype = product.result_dtype = DPC_F32;
     product.batches = 1;
     product.rows = 96;
     product.columns = 32;
@@ -130,6 +130,12 @@ TEST_F(TunedCallsTest, ReadsFilesOfEarlierVersions) {
   ASSERT_NE(tuned.find(key), nullptr) << key << "\n" << fields;
   EXPECT_EQ(std::memcmp(tuned.find(key), &choice, sizeof choice), 0);
   EXPECT_EQ(words, "96x64 64x32t f32");
+  product.dtype = DPC_BF16;
+  add();
+  EXPECT_EQ(words, "96x64 64x32t bf16 to f32");
+  product.result_dtype = DPC_BF16;
+  add();
+  EXPECT_EQ(words, "96x64 64x32t bf16");
 }
 
 // Damages each field of a line, one after the other.

@@ -87,11 +87,13 @@ def Exec_CallAttr : Exec_Attr<"Call", "call"> {
     neighbouring batch elements are `batchStride` elements apart. The `epilogue` changes
     each element before it is stored: `add` adds the element of a matrix at the same
     position, and `bias` adds the element of a vector that belongs to the same column.
+    `type` is the element type of `a` and `b`, and `result` that of `d` and of the matrix or
+    vector of the epilogue. It is `type`, or f32 if `type` has 16 bits.
     The buffers are `a`, `b`, `d` and scratch memory of the library, in this order. With
     an epilogue, the matrix or vector that it adds is the fifth buffer.
 
     ```mlir
-    #sums = #exec.call<product {type = f32, tf32 = false, epilogue = none,
+    #sums = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none,
       batches = 1, rows = 96, columns = 32, depth = 64,
       a = {stride = 64, batchStride = 0, transposed = false},
       b = {stride = 32, batchStride = 0, transposed = false},

@@ -28,6 +28,7 @@ public:
       });
     };
     fields.type("type", product.dtype);
+    fields.type("result", product.result_dtype);
     fields.flag("tf32", product.tf32);
     fields.word("epilogue", product.epilogue, {"none", "add", "bias"});
     fields.number("batches", product.batches);
@@ -55,6 +56,14 @@ public:
       if (Type type = elementTypeOf(product.dtype, context))
         error << type;
       return error << (product.tf32 ? " in tf32" : "") << " is none of a library";
+    }
+    if (!dpc_product_has_result_type(&product)) {
+      InFlightDiagnostic error = emitError();
+      MLIRContext *context = error.getUnderlyingDiagnostic()->getLocation().getContext();
+      error << "a product of " << elementTypeOf(product.dtype, context);
+      if (Type type = elementTypeOf(product.result_dtype, context))
+        return error << " has no result of " << type;
+      return error << " has no result of this type";
     }
     if (!dpc_product_is_valid(&product))
       return emitError() << "a product has " << product.batches << " batches of " << product.rows

@@ -42,11 +42,12 @@ enum {
 /** A product of matrices: d = a b, plus the epilogue, for each batch element.
  * cuBLASLt can compute it. */
 typedef struct dpc_product_t {
-  uint32_t dtype;    /**< type of the elements of all matrices: DPC_F64, DPC_F32, DPC_F16 or
-                          DPC_BF16; sums of 16-bit floats are accumulated in f32 */
+  uint32_t dtype;    /**< type of the elements of a and b: DPC_F64, DPC_F32, DPC_F16 or DPC_BF16;
+                          sums of 16-bit floats are accumulated in f32 */
   uint32_t tf32;     /**< 1: the elements of a and b, of type f32, may be rounded to tf32; else 0 */
   uint32_t epilogue; /**< DPC_EPILOGUE_* */
-  uint32_t reserved;
+  uint32_t result_dtype; /**< type of the elements of d and of the addend: `dtype`, or DPC_F32 if
+                              `dtype` has 16 bits */
   uint64_t batches;
   uint64_t rows;    /**< of a and of d */
   uint64_t columns; /**< of b and of d */
@@ -67,9 +68,10 @@ static inline uint32_t dpc_product_buffer_count(const dpc_product_t *product) {
   return product->epilogue == DPC_EPILOGUE_NONE ? 4 : 5;
 }
 
-/** Bytes of an element; 0 if no library multiplies matrices of this element type. */
-static inline uint64_t dpc_product_element_bytes(const dpc_product_t *product) {
-  switch (product->dtype) {
+/** Bytes of an element of type `dtype`; 0 if no library multiplies matrices of this element
+ * type. */
+static inline uint64_t dpc_product_type_bytes(uint32_t dtype) {
+  switch (dtype) {
   case DPC_F64:
     return 8;
   case DPC_F32:
@@ -82,11 +84,25 @@ static inline uint64_t dpc_product_element_bytes(const dpc_product_t *product) {
   }
 }
 
+/** Bytes of an element in the buffer with the number `buffer` (DPC_PRODUCT_*, but not
+ * the workspace). */
+static inline uint64_t dpc_product_element_bytes(const dpc_product_t *product, uint32_t buffer) {
+  return dpc_product_type_bytes(
+      buffer == DPC_PRODUCT_A || buffer == DPC_PRODUCT_B ? product->dtype : product->result_dtype);
+}
+
 /** Whether a library multiplies matrices of this element type, with the rounding
  * that `tf32` requests. */
 static inline int dpc_product_has_type(const dpc_product_t *product) {
-  return dpc_product_element_bytes(product) != 0 &&
+  return dpc_product_type_bytes(product->dtype) != 0 &&
          (product->tf32 == 0 || (product->tf32 == 1 && product->dtype == DPC_F32));
+}
+
+/** Whether a library stores the results of a product in their type: the type of the factors,
+ * or f32 for factors of 16 bits. */
+static inline int dpc_product_has_result_type(const dpc_product_t *product) {
+  return product->result_dtype == product->dtype ||
+         (product->result_dtype == DPC_F32 && dpc_product_type_bytes(product->dtype) == 2);
 }
 
 /** Whether `batches`, `rows`, `columns` and `depth` are in the range that
@@ -102,8 +118,8 @@ static inline int dpc_product_has_extents(const dpc_product_t *product) {
 /** Whether all fields except a, b and d are valid. To check the layout of a
  * matrix, test that dpc_product_buffer_bytes of its buffer is not UINT64_MAX. */
 static inline int dpc_product_is_valid(const dpc_product_t *product) {
-  return dpc_product_has_type(product) && dpc_product_has_extents(product) &&
-         product->epilogue < DPC_EPILOGUE_COUNT;
+  return dpc_product_has_type(product) && dpc_product_has_result_type(product) &&
+         dpc_product_has_extents(product) && product->epilogue < DPC_EPILOGUE_COUNT;
 }
 
 /** The matrices in the buffer with the number `buffer` (DPC_PRODUCT_*). */
@@ -142,7 +158,7 @@ static inline uint64_t dpc_product_buffer_bytes(const dpc_product_t *product, ui
       matrix.batch_stride > most / product->batches)
     return UINT64_MAX;
   return ((product->batches - 1) * matrix.batch_stride + (lines - 1) * matrix.stride + length) *
-         dpc_product_element_bytes(product);
+         dpc_product_element_bytes(product, buffer);
 }
 
 #ifdef __cplusplus

@@ -54,9 +54,7 @@ public:
   dpc_status_t findChoices(uint32_t number, size_t most, std::vector<CallChoice> *out) override;
   dpc_status_t run(uint32_t number, const cuda::DevicePointer *buffers,
                    cuda::Stream stream) override;
-  std::string getKey(uint32_t number) const override {
-    return toHex(&products[number].wanted, sizeof(WantedProduct));
-  }
+  std::string getKey(uint32_t number) const override;
   std::string describe(uint32_t number) const override;
 
 protected:
@@ -75,8 +73,7 @@ private:
   dpc_status_t check(cuda::BlasStatus status, const char *what) const;
   /// Creates the descriptors of a product, unless they exist.
   dpc_status_t prepare(Prepared &product);
-  dpc_status_t layOut(const WantedProduct &wanted, const dpc_matrix_t &matrix, uint64_t rows,
-                      uint64_t columns, cuda::MatrixLayout *out);
+  dpc_status_t layOut(const WantedProduct &wanted, uint32_t buffer, cuda::MatrixLayout *out);
   dpc_status_t findChoices(Prepared &product, cuda::MatmulPreference preference, size_t most,
                            std::vector<CallChoice> *out);
 
@@ -153,6 +150,15 @@ uint32_t LibraryProducts::add(const WantedCall &call) {
   return static_cast<uint32_t>(products.size() - 1);
 }
 
+/// Files of earlier versions have 0 in the place of the result's type, which was always that of
+/// the factors.
+std::string LibraryProducts::getKey(uint32_t number) const {
+  WantedProduct wanted = products[number].wanted;
+  if (wanted.product.result_dtype == wanted.product.dtype)
+    wanted.product.result_dtype = 0;
+  return toHex(&wanted, sizeof wanted);
+}
+
 std::string LibraryProducts::describe(uint32_t number) const {
   const dpc_product_t &product = products[number].wanted.product;
   const char *type = product.tf32 ? "tf32" : dpc_dtype_name(product.dtype);
@@ -162,6 +168,8 @@ std::string LibraryProducts::describe(uint32_t number) const {
   text << product.rows << "x" << product.depth << (product.a.transposed ? "t" : "") << " "
        << product.depth << "x" << product.columns << (product.b.transposed ? "t" : "") << " "
        << type;
+  if (product.result_dtype != product.dtype)
+    text << " to " << dpc_dtype_name(product.result_dtype);
   return text.str();
 }
 
@@ -169,17 +177,21 @@ std::string LibraryProducts::describe(uint32_t number) const {
 // Descriptions for the library
 //===----------------------------------------------------------------------===//
 
-/// Describes a row-major matrix of `rows` rows and `columns` columns to the library.
-/// For the library, which is column-major, rows and columns are exchanged. If
-/// `matrix` is transposed in memory, they are exchanged a second time.
-dpc_status_t LibraryProducts::layOut(const WantedProduct &wanted, const dpc_matrix_t &matrix,
-                                     uint64_t rows, uint64_t columns, cuda::MatrixLayout *out) {
+/// Describes the row-major matrix in buffer `buffer` of a product (DPC_PRODUCT_*) to the
+/// library. For the library, which is column-major, rows and columns are exchanged. If the
+/// matrix is transposed in memory, they are exchanged a second time.
+dpc_status_t LibraryProducts::layOut(const WantedProduct &wanted, uint32_t buffer,
+                                     cuda::MatrixLayout *out) {
   const dpc_product_t &product = wanted.product;
-  if (dpc_status_t status =
-          check(library.cublasLtMatrixLayoutCreate(
-                    out, dataType(product.dtype), matrix.transposed ? rows : columns,
-                    matrix.transposed ? columns : rows, static_cast<int64_t>(matrix.stride)),
-                "describing a matrix"))
+  const dpc_product_part_t part = dpc_product_part(&product, buffer);
+  const dpc_matrix_t &matrix = part.matrix;
+  const cuda::DataType type =
+      dataType(buffer == DPC_PRODUCT_D ? product.result_dtype : product.dtype);
+  if (dpc_status_t status = check(library.cublasLtMatrixLayoutCreate(
+                                      out, type, matrix.transposed ? part.rows : part.columns,
+                                      matrix.transposed ? part.columns : part.rows,
+                                      static_cast<int64_t>(matrix.stride)),
+                                  "describing a matrix"))
     return status;
   const auto batches = static_cast<int32_t>(product.batches);
   const auto batchOffset = static_cast<int64_t>(matrix.batch_stride);
@@ -223,13 +235,11 @@ dpc_status_t LibraryProducts::prepare(Prepared &prepared) {
             set(cuda::MatmulAttribute::biasPointer, prepared.wanted.alignments[DPC_PRODUCT_ADDEND]))
       return status;
   }
-  if (dpc_status_t status =
-          layOut(prepared.wanted, product.b, product.depth, product.columns, &prepared.a))
+  if (dpc_status_t status = layOut(prepared.wanted, DPC_PRODUCT_B, &prepared.a))
     return status;
-  if (dpc_status_t status =
-          layOut(prepared.wanted, product.a, product.rows, product.depth, &prepared.b))
+  if (dpc_status_t status = layOut(prepared.wanted, DPC_PRODUCT_A, &prepared.b))
     return status;
-  return layOut(prepared.wanted, product.d, product.rows, product.columns, &prepared.d);
+  return layOut(prepared.wanted, DPC_PRODUCT_D, &prepared.d);
 }
 
 //===----------------------------------------------------------------------===//
@@ -347,10 +357,12 @@ dpc_status_t checkProduct(const void *description) {
   const auto &product = *static_cast<const dpc_product_t *>(description);
   if (dpc_product_is_valid(&product))
     return DPC_OK;
-  return fail(DPC_INVALID,
-              "a product of type %u with epilogue %u, %llu batches of %llu x %llu sums of %llu",
-              product.dtype, product.epilogue, Number(product.batches), Number(product.rows),
-              Number(product.columns), Number(product.depth));
+  return fail(
+      DPC_INVALID,
+      "a product of type %u with results of type %u and epilogue %u, %llu batches of %llu x "
+      "%llu sums of %llu",
+      product.dtype, product.result_dtype, product.epilogue, Number(product.batches),
+      Number(product.rows), Number(product.columns), Number(product.depth));
 }
 
 uint32_t countProductBuffers(const void *description) {

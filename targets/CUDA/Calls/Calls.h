@@ -1,6 +1,7 @@
 #ifndef DPC_TARGETS_CUDA_CALLS_CALLS_H
 #define DPC_TARGETS_CUDA_CALLS_CALLS_H
 
+#include "dialects/NN/IR/Contraction.h"
 #include "planning/ProductMaker.h"
 #include "targets/Loops/Kernels/LoopPlan.h"
 
@@ -42,6 +43,11 @@ struct CallOptions {
 /// for a group of this size.
 std::optional<PlannedCall> planCall(const KernelGraph &graph, const LoopGroup &group,
                                     const CallOptions &options);
+
+/// The number of elements of which the rows of all matrices of `dot` should be a multiple. The
+/// units that multiply matrices read factors in pieces of 16 bytes, and libraries use them only for
+/// rows that consist of such pieces. 1 if the product is small, or if its type has no such units.
+int64_t alignmentOfProduct(nn::DotOp dot, const CallOptions &options);
 
 /// The type of a function that does the same as planCall for one kind of calls. Each kind
 /// has such a function, in a file of its own.

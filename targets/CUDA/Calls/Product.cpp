@@ -93,9 +93,9 @@ private:
   bool takeMatrix(Value value) { return take(value, DPC_EPILOGUE_ADD); }
 
   /// Takes `value` as the addend of the kind `epilogue` (DPC_EPILOGUE_*), if it is in
-  /// memory and has the element type of the product. Returns whether it has done so.
+  /// memory and has the element type of the product's result. Returns whether it has done so.
   bool take(Value value, uint32_t epilogue) {
-    if (dtypeOf(nn::typeOf(value).getElementType()) != plan.product.dtype ||
+    if (dtypeOf(nn::typeOf(value).getElementType()) != plan.product.result_dtype ||
         (!isa<BlockArgument>(value) && !graph.isMaterialised(value)))
       return false;
     plan.product.epilogue = epilogue;
@@ -152,12 +152,10 @@ static std::optional<ProductPlan> planFactors(nn::DotOp dot, bool tf32) {
                                            columns);
   if (!a || !b)
     return std::nullopt;
-  // A description has one type for the factors and the result.
-  if (nn::typeOf(dot.getLhs()).getElementType() != nn::typeOf(dot.getResult()).getElementType())
-    return std::nullopt;
   ProductPlan plan;
   dpc_product_t &product = plan.product;
-  product.dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());
+  product.dtype = dtypeOf(nn::typeOf(dot.getLhs()).getElementType());
+  product.result_dtype = dtypeOf(nn::typeOf(dot.getResult()).getElementType());
   product.tf32 = tf32 && product.dtype == DPC_F32;
   product.batches = static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsBatch()));
   product.rows = static_cast<uint64_t>(countOf(dot.getLhs(), rows));
@@ -182,6 +180,22 @@ static int64_t workspaceBytes(Value result) {
   return std::min(kMostBytes, kParts * tensorBytes(result.getType())) + kAlignment;
 }
 
+/// The number of multiplications of a product.
+static uint64_t countMultiplications(nn::DotOp dot) {
+  return static_cast<uint64_t>(nn::typeOf(dot.getResult()).getNumElements()) *
+         static_cast<uint64_t>(countOf(dot.getLhs(), dot.getLhsContract()));
+}
+
+int64_t dpc::alignmentOfProduct(nn::DotOp dot, const CallOptions &options) {
+  const int64_t kPieceBytes = 16;
+  const Type factors = nn::typeOf(dot.getLhs()).getElementType();
+  const bool hasUnits = factors.isBF16() || factors.isF16() || (factors.isF32() && options.tf32);
+  if (!hasUnits || (options.products != ProductMaker::library &&
+                    countMultiplications(dot) < static_cast<uint64_t>(kLargeProduct)))
+    return 1;
+  return kPieceBytes * 8 / factors.getIntOrFloatBitWidth();
+}
+
 /// Plans a library call for the product in the first stage of `group`. Returns nullopt if
 /// the first stage is not a product that the library supports, if a factor is not in
 /// memory, or if `options.products` wants generated code for a product of this size. If
@@ -202,9 +216,9 @@ std::optional<PlannedCall> dpc::planProduct(const KernelGraph &graph, const Loop
   PlannedCall call;
   call.isComplete = group.stages.size() == 1 || EpilogueMatch(graph, group, *plan).find();
   const dpc_product_t &product = plan->product;
-  const uint64_t work = product.batches * product.rows * product.columns * product.depth;
   if (options.products == ProductMaker::bySize &&
-      work < static_cast<uint64_t>(call.isComplete ? kLargeProduct : kVeryLargeProduct))
+      countMultiplications(dot) <
+          static_cast<uint64_t>(call.isComplete ? kLargeProduct : kVeryLargeProduct))
     return std::nullopt;
   call.kind = DPC_CALL_PRODUCT;
   call.description = std::string(reinterpret_cast<const char *>(&product), sizeof product);

@@ -287,77 +287,92 @@ module @call_refuses_unknown_kind attributes {x = #exec.call<sort {type = f32, t
 // -----
 
 // expected-error@+1 {{a library call has no buffer -1 at 0 for 0 bytes}}
-module @call_refuses_negative_buffer attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, -1]>} {}
+module @call_refuses_negative_buffer attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, -1]>} {}
 
 // -----
 
 // expected-error@+1 {{a library call has no buffer 0 at -4 for 0 bytes}}
-module @call_refuses_negative_offset attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0 at -4, 1, 2, 3]>} {}
+module @call_refuses_negative_offset attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0 at -4, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a library call has no buffer 3 at 0 for -1 bytes}}
-module @call_refuses_negative_size attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for -1]>} {}
+module @call_refuses_negative_size attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for -1]>} {}
 
 // -----
 
 // expected-error@+1 {{a product has 3 buffers, not 4}}
-module @product_refuses_too_few_buffers attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2]>} {}
+module @product_refuses_too_few_buffers attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2]>} {}
 
 // -----
 
 // expected-error@+1 {{a product has 4 buffers, not 5}}
-module @product_refuses_bias_without_buffer attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_bias_without_buffer attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product of 'i32' is none of a library}}
-module @product_refuses_integers attributes {x = #exec.call<product {type = i32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_integers attributes {x = #exec.call<product {type = i32, result = i32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product of 'f64' in tf32 is none of a library}}
-module @product_refuses_tf32_of_f64 attributes {x = #exec.call<product {type = f64, tf32 = true, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_tf32_of_f64 attributes {x = #exec.call<product {type = f64, result = f64, tf32 = true, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a product of 'f32' has no result of 'bf16'}}
+module @product_refuses_narrower_result attributes {x = #exec.call<product {type = f32, result = bf16, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a product of 'bf16' has no result of 'f16'}}
+module @product_refuses_other_narrow_result attributes {x = #exec.call<product {type = bf16, result = f16, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+
+// -----
+
+// expected-error@+1 {{a product of 'f32' has no result of 'f64'}}
+module @product_refuses_wider_f64_result attributes {x = #exec.call<product {type = f32, result = f64, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{the runtime has no type 'index'}}
-module @product_refuses_index_type attributes {x = #exec.call<product {type = index, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_index_type attributes {x = #exec.call<product {type = index, result = index, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{epilogue 'relu' is none of none, add, bias}}
-module @product_refuses_unknown_epilogue attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = relu, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_unknown_epilogue attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = relu, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{tf32 'maybe' is none of false, true}}
-module @product_refuses_unknown_flag attributes {x = #exec.call<product {type = f32, tf32 = maybe, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_unknown_flag attributes {x = #exec.call<product {type = f32, result = f32, tf32 = maybe, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{expected 'rows'}}
-module @product_refuses_missing_field attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_missing_field attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product has 1 batches of 0 x 32 sums of 64}}
-module @product_refuses_no_rows attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 0, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_no_rows attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 0, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a product has 1 batches of 96 x 32 sums of 2147483648}}
-module @product_refuses_long_sums attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 2147483648, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_long_sums attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 2147483648, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a matrix of 96 x 64 has a stride of 63}}
-module @product_refuses_short_stride attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 63, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_short_stride attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 63, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 
 // expected-error@+1 {{a matrix of 64 x 32 has a stride of 63}}
-module @product_refuses_short_transposed_stride attributes {x = #exec.call<product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 63, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
+module @product_refuses_short_transposed_stride attributes {x = #exec.call<product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 63, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>} {}
 
 // -----
 // routine_c1

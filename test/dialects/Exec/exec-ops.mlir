@@ -73,17 +73,17 @@ exec.entry @step {
 
 // A library call: default places of buffers are left out, and all other fields come back.
 // CHECK-LABEL: func.func private @library
-// CHECK-SAME: #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2], call = <product {type = bf16, tf32 = false, epilogue = bias, batches = 2, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 6144, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 3072, transposed = false}}, buffers = [0, 1, 2, 3 at 6400 for 4096, 1 at 64]>>
-// CHECK-SAME: #exec.grid<entry = "_1", blocks = 1, threads = 32, buffers = [2], call = <product {type = f32, tf32 = true, epilogue = none,
+// CHECK-SAME: #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2], call = <product {type = bf16, result = f32, tf32 = false, epilogue = bias, batches = 2, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 6144, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true}, d = {stride = 32, batchStride = 3072, transposed = false}}, buffers = [0, 1, 2, 3 at 6400 for 4096, 1 at 64]>>
+// CHECK-SAME: #exec.grid<entry = "_1", blocks = 1, threads = 32, buffers = [2], call = <product {type = f32, result = f32, tf32 = true, epilogue = none,
 // CHECK-SAME: buffers = [0, 1, 2, 3]>, lone = true>
 func.func private @library(%a: tensor<4xf32>) -> tensor<4xf32>
     attributes {exec.launches = [
       #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2],
-        call = <product {type = bf16, tf32 = false, epilogue = bias, batches = 2, rows = 96, columns = 32, depth = 64,
+        call = <product {type = bf16, result = f32, tf32 = false, epilogue = bias, batches = 2, rows = 96, columns = 32, depth = 64,
           a = {stride = 64, batchStride = 6144, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true},
           d = {stride = 32, batchStride = 3072, transposed = false}}, buffers = [0, 1, 2 at 0, 3 at 6400 for 4096, 1 at 64]>>,
       #exec.grid<entry = "_1", blocks = 1, threads = 32, buffers = [2],
-        call = <product {type = f32, tf32 = true, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64,
+        call = <product {type = f32, result = f32, tf32 = true, epilogue = none, batches = 1, rows = 96, columns = 32, depth = 64,
           a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = true},
           d = {stride = 32, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3]>, lone = true>]} {
   %0 = nn.kernel (%a : tensor<4xf32>) {

@@ -3,7 +3,7 @@
 // Where a library makes the product, in scratch memory, a launch follows it. The
 // library's own memory is behind that.
 // CHECK-LABEL: func.func private @kernel.0
-// CHECK-SAME: #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 3], call = <product {type = f32, tf32 = false, epilogue = none, batches = 1, rows = 40, columns = 40, depth = 24, a = {stride = 24, batchStride = 0, transposed = false}, b = {stride = 40, batchStride = 0, transposed = false}, d = {stride = 40, batchStride = 0, transposed = false}}, buffers = [0, 1, 3, 3 at 6400 for 51456]>>
+// CHECK-SAME: #exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 3], call = <product {type = f32, result = f32, tf32 = false, epilogue = none, batches = 1, rows = 40, columns = 40, depth = 24, a = {stride = 24, batchStride = 0, transposed = false}, b = {stride = 40, batchStride = 0, transposed = false}, d = {stride = 40, batchStride = 0, transposed = false}}, buffers = [0, 1, 3, 3 at 6400 for 51456]>>
 // CHECK-SAME: #exec.grid<entry = "_1", blocks = 7, threads = 256, buffers = [2, 3]>
 // CHECK: llvm.func @kernel.0_0
 // CHECK-NOT: math.tanh
@@ -23,7 +23,7 @@ func.func @launch_follows_library_product(%x: tensor<40x24xf32>, %y: tensor<24x4
 
 // A vector for the columns is added by the library itself: one launch.
 // CHECK-LABEL: func.func private @kernel.0
-// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2, 3], call = <product {type = f32, tf32 = false, epilogue = bias
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 4, threads = 256, buffers = [0, 1, 2, 3], call = <product {type = f32, result = f32, tf32 = false, epilogue = bias
 // CHECK-SAME: b = {stride = 24, batchStride = 0, transposed = true}
 // CHECK-SAME: buffers = [0, 1, 3, 4 for 51456, 2]>
 // CHECK-NOT: "_1"
@@ -57,11 +57,10 @@ func.func @computed_factor_needs_own_code(%x: tensor<80x24xf32>, %y: tensor<24x4
 
 // -----
 
-// A library call has one type, so tiles make a result that is wider than its factors.
+// The library also stores the f32 sums of 16-bit factors.
 // CHECK-LABEL: func.func private @kernel.0
-// CHECK-NOT: call =
-// CHECK: nvvm.barrier0
-func.func @wide_result_needs_own_code(%x: tensor<40x24xbf16>, %y: tensor<24x40xbf16>) -> tensor<40x40xf32> {
+// CHECK-SAME: call = <product {type = bf16, result = f32, tf32 = false, epilogue = none,
+func.func @library_makes_wide_result(%x: tensor<40x24xbf16>, %y: tensor<24x40xbf16>) -> tensor<40x40xf32> {
   %0 = nn.kernel (%x, %y : tensor<40x24xbf16>, tensor<24x40xbf16>) {
   ^bb0(%a: tensor<40x24xbf16>, %b: tensor<24x40xbf16>):
     %p = nn.dot %a, %b contract [1] [0] : tensor<40x24xbf16>, tensor<24x40xbf16> -> tensor<40x40xf32>

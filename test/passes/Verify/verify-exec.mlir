@@ -110,7 +110,7 @@ exec.entry @step {
 // (L3) So are the buffers of a library call.
 module @refuses_unknown_call_buffer {
 func.func private @k(%a: tensor<4xf32>) -> tensor<4xf32>
-    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1], call = <product {type = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = false}, d = {stride = 64, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for 4096, 1]>>]} {
+    attributes {exec.launches = [#exec.grid<entry = "_0", blocks = 1, threads = 32, buffers = [0, 1], call = <product {type = f32, result = f32, tf32 = false, epilogue = bias, batches = 1, rows = 96, columns = 32, depth = 64, a = {stride = 64, batchStride = 0, transposed = false}, b = {stride = 64, batchStride = 0, transposed = false}, d = {stride = 64, batchStride = 0, transposed = false}}, buffers = [0, 1, 2, 3 for 4096, 1]>>]} {
   return %a : tensor<4xf32>
 }
 module @code {
