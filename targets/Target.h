@@ -188,6 +188,16 @@ public:
   /// of a batch.
   virtual bool sharesSplitRows(mlir::Operation *reduction) const { return false; }
 
+  /// Whether a kernel that computes a value can also pad it without a loss of speed. A kernel then
+  /// decides for each element of the result whether it computes the element.
+  virtual bool padsComputedValues() const { return false; }
+
+  /// The number of elements of which the rows of all matrices of `product`, an nn.dot, should be a
+  /// multiple, so that the target multiplies them fast. 1 if any length is as good.
+  virtual int64_t getProductAlignment(mlir::Operation *product, const CodeOptions &options) const {
+    return 1;
+  }
+
   /// Computes the needs of the code that `emitKernel` generates for `op` with
   /// `options`, without generating code. Fails with an error if `emitKernel` would
   /// fail.

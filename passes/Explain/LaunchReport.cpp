@@ -1,11 +1,13 @@
 // Counts the launches of a program's kernels on a device, and lists the kernels that run on one
-// thread.
+// thread and the products that are computed element by element.
 
 #include "passes/Explain/LaunchReport.h"
 
 #include "dialects/Exec/IR/CallSyntax.h"
 #include "dialects/Exec/IR/ExecOps.h"
 #include "dialects/Interfaces/NodeNames.h"
+#include "dialects/NN/IR/Contraction.h"
+#include "passes/Machine/MachineTarget.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -48,6 +50,24 @@ struct Grids {
 };
 } // namespace
 
+/// Lists the products in `kernel` whose elements `target` computes one by one: the first ONNX node,
+/// the numbers of rows, columns and terms per element, and the number of launches.
+static void listSlowProducts(func::FuncOp kernel, const Target &target, int64_t launches,
+                             std::vector<std::vector<std::string>> &rows) {
+  kernel.walk([&](nn::DotOp dot) {
+    const OpForm form = target.getForm(dot);
+    if (form == OpForm::tiles || form == OpForm::whole)
+      return;
+    auto count = [](Value tensor, ArrayRef<int64_t> dims) {
+      return ShapedType::getNumElements(nn::extentsOf(tensor, dims));
+    };
+    rows.push_back({kernel.getSymName().str(), firstNodeOf(dot.getLoc()).str(),
+                    countText(count(dot.getLhs(), dot.getLhsFree())),
+                    countText(count(dot.getRhs(), dot.getRhsFree())),
+                    countText(count(dot.getLhs(), dot.getLhsContract())), countText(launches)});
+  });
+}
+
 void dpc::addLaunches(ExplainReport &report, ModuleOp module, const std::string &title) {
   llvm::MapVector<Operation *, int64_t> uses;
   for (Operation &function : *module.getBody())
@@ -59,9 +79,12 @@ void dpc::addLaunches(ExplainReport &report, ModuleOp module, const std::string 
       });
   int64_t launches = 0;
   SmallVector<Makers> makers(callSyntaxes().size());
-  std::vector<std::vector<std::string>> lone;
+  std::vector<std::vector<std::string>> lone, slow;
+  const Target *target = getTarget(module);
   for (auto [kernel, count] : uses) {
     Grids grids(cast<func::FuncOp>(kernel));
+    if (target && grids.launches > 0)
+      listSlowProducts(cast<func::FuncOp>(kernel), *target, count, slow);
     launches += count * grids.launches;
     for (auto [all, own] : llvm::zip_equal(makers, grids.makers)) {
       all.libraries += count * own.libraries;
@@ -80,9 +103,14 @@ void dpc::addLaunches(ExplainReport &report, ModuleOp module, const std::string 
     section.lines.push_back(kind->getTitle().str() + ": " + countText(maker.libraries) + " by " +
                             kind->getLibrary().str() + " where it is there, " +
                             countText(maker.kernels) + " by kernels");
-  if (lone.empty())
+  if (!lone.empty()) {
+    section.lines.push_back("one thread makes all of these:");
+    section.columns = {"kernel", "node", ">launches"};
+    section.rows = std::move(lone);
+  }
+  if (slow.empty())
     return;
-  section.lines.push_back("one thread makes all of these:");
-  section.columns = {"kernel", "node", ">launches"};
-  section.rows = std::move(lone);
+  ReportSection &products = report.add(title + ": products element by element");
+  products.columns = {"kernel", "node", ">rows", ">columns", ">terms", ">launches"};
+  products.rows = std::move(slow);
 }

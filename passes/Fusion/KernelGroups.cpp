@@ -6,7 +6,7 @@
 
 #include "passes/Fusion/KernelGroups.h"
 
-#include "dialects/NN/IR/NNDialect.h"
+#include "dialects/NN/IR/Shape.h"
 #include "targets/Target.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -27,6 +27,13 @@ bool KernelGroups::mayBegin(Operation *op) const {
   OpForm form = target.getForm(op);
   return op->getNumResults() > 0 &&
          (form == OpForm::elements || form == OpForm::tiles || form == OpForm::composite);
+}
+
+/// Whether `op` pads its operand, and the kernel that computes the operand can store the padded
+/// result. The kernel then computes an element of the operand if it is needed, and does not store
+/// the operand.
+bool KernelGroups::joinsOperand(Operation *op) const {
+  return isa<nn::PadOp>(op) && target.padsComputedValues();
 }
 
 /// Whether a tensor of shape `shape` has one element for each row of a tensor of shape `whole`,
@@ -133,10 +140,10 @@ void KernelGroups::place(Operation *op) {
     shape = nn::typeOf(op->getResult(0)).getShape();
   else if (kind == FusionKind::reduction)
     shape = nn::typeOf(op->getOperand(0)).getShape();
-  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction;
+  else if (joinsOperand(op))
+    shape = nn::typeOf(op->getOperand(0)).getShape();
+  bool joins = kind == FusionKind::elementwise || kind == FusionKind::reduction || joinsOperand(op);
   bool begins = kind == FusionKind::alone && mayBegin(op);
-  if (begins)
-    shape = nn::typeOf(op->getResult(0)).getShape();
 
   // Before `op` joins a group, merge the groups of all operands that it may join. Afterwards the
   // groups could not be merged, because `op` would belong to one group and depend on the other.
@@ -146,7 +153,7 @@ void KernelGroups::place(Operation *op) {
       int unit = sources[i].unit;
       if (unit < 0 || (home && int(*home) == unit) ||
           !hasPlace(units[unit], kind, shape, sources[i]) || !mayJoin(unit, sources) ||
-          waitsLong(unit, sources))
+          waitsLong(unit, sources) || (units[unit].tiled && joinsOperand(op)))
         continue;
       if (!home) {
         home = unit;
@@ -159,6 +166,8 @@ void KernelGroups::place(Operation *op) {
     }
   if (home)
     return join(*home, op, sources);
+  if (begins)
+    shape = nn::typeOf(op->getResult(0)).getShape();
   units.emplace_back();
   units.back().shape.assign(shape.begin(), shape.end());
   ArrayRef<int64_t> whole = begins ? wholeShape(op, shape) : shape;

@@ -85,6 +85,7 @@ private:
   void spread(unsigned unit);
 
   bool isTiled(mlir::Operation *op) const;
+  bool joinsOperand(mlir::Operation *op) const;
   bool mayBegin(mlir::Operation *op) const;
 
   mlir::Block &block;

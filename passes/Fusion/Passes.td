@@ -20,13 +20,14 @@ def FormKernels : Pass<"dpc-form-kernels", "mlir::func::FuncOp"> {
       group: if the target computes it element by element (a transposition), by its
       decomposition (a softmax) or in tiles (a large product). A group has at most one op in
       tiles.
+    - A pad joins the group that computes its operand, if the target can pad computed values.
     - All other ops become kernels of their own.
 
     Groups are convex: if a path of uses leaves a group, it does not come back. Therefore
     each group can run as one kernel.
 
-    Constants, iotas and broadcasts cost nothing to compute again, so each kernel that reads
-    one has its own copy. If a kernel reads the result of a short chain of elementwise ops,
+    Constants, iotas, broadcasts and slices that are read in place cost nothing to compute
+    again, so each kernel that reads one has its own copy. If a kernel reads the result of a short chain of elementwise ops,
     and also reads the inputs of the chain, it computes the chain again. No other op is
     computed twice.
 

@@ -43,6 +43,33 @@ defvar kernelOptions = [
                         "The library, wherever it can"))}]>,
 ];
 
+def AlignProducts : Pass<"dpc-align-products", "mlir::ModuleOp"> {
+  let summary = "Pads the matrices of products to rows that the target multiplies fast";
+  let description = [{
+    The fast units of a device read the rows of a matrix in pieces of e.g. 16 bytes, so they
+    need rows of a multiple of this length. The target names the length for each product. If
+    the rows of a factor or of the result have another length, the pass pads the factors with
+    zeros, which add nothing to sums. Each reader of the result gets a slice without the
+    padding, which it reads in place. Products share the padded copy of a factor.
+
+    The pass pads only factors whose elements take part in many multiplications, because it
+    costs a copy. This copy is usually fused with the op that computes the factor.
+
+    Needs: static shapes, `dpc-describe-machine`. Keeps: results, except for the order in
+    which a library adds the terms of sums.
+
+    ```mlir sketch
+    %y = nn.dot %x, %w contract [1] [1] : tensor<512x768xbf16>, tensor<50257x768xbf16> -> tensor<512x50257xbf16>
+    // becomes
+    %p = nn.pad %w, %zero low [0, 0] high [7, 0] interior [0, 0] : ... -> tensor<50264x768xbf16>
+    %d = nn.dot %x, %p contract [1] [1] : ... -> tensor<512x50264xbf16>
+    %y = nn.slice %d starts [0, 0] limits [512, 50257] strides [1, 1] : ... -> tensor<512x50257xbf16>
+    ```
+  }];
+  let dependentDialects = ["::dpc::nn::NNDialect"];
+  let options = kernelOptions;
+}
+
 def DescribeKernels : Pass<"dpc-describe-kernels", "mlir::ModuleOp"> {
   let summary = "Records the memory that each kernel needs";
   let description = [{

@@ -75,6 +75,17 @@ void dpc::addCuttingPasses(OpPassManager &manager, const ProgramPlan &plan, bool
   manager.addPass(createVerifyStages());
 }
 
+/// Returns the options of a pass that prepares, describes or generates kernels. These passes must
+/// get the same options, because memory is planned from the descriptions.
+template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
+  Options options;
+  options.recompute = kernels.recompute;
+  options.tf32 = kernels.tf32;
+  options.products = kernels.products;
+  options.orderedSums = kernels.orderedSums;
+  return options;
+}
+
 void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, bool explain) {
   // Rematerialize before updates are divided. At stage 3 the repeated ops then read the
   // parameters that are gathered for the backward pass. Rematerialize before loops are peeled, so
@@ -108,6 +119,10 @@ void dpc::addOrderingPasses(OpPassManager &manager, const ProgramPlan &plan, boo
   division.explain = explain;
   manager.addPass(createDivideUpdates(division));
 
+  // Align products before pieces and kernels are formed, so that the padding of a factor is part
+  // of the piece and of the kernel that compute the factor.
+  manager.addPass(createAlignProducts(kernelOptions<AlignProductsOptions>(plan.kernels)));
+
   // Form pieces after recomputation and divided updates, which add ops to the loop of a stage, and
   // before kernels, which must not join ops of different pieces.
   if (plan.stages() > 1) {
@@ -139,17 +154,6 @@ void dpc::addSchedulingPasses(OpPassManager &manager, const ProgramPlan &plan) {
   schedule.overlap = plan.overlap;
   schedule.heldBytes = ArrayRef<int64_t>(plan.scheduleBytes);
   manager.addPass(createSchedulePipeline(schedule));
-}
-
-/// Returns the options of a pass that describes or generates kernels. Both passes must get the
-/// same options, because memory is planned from the descriptions.
-template <typename Options> static Options kernelOptions(const KernelChoices &kernels) {
-  Options options;
-  options.recompute = kernels.recompute;
-  options.tf32 = kernels.tf32;
-  options.products = kernels.products;
-  options.orderedSums = kernels.orderedSums;
-  return options;
 }
 
 bool dpc::usesOneRegion(const Target &target) {

@@ -57,6 +57,15 @@ public:
     return isa<ElementOpInterface>(op) ? OpForm::elements : LoopTarget::getForm(op);
   }
 
+  // Each thread computes its own elements, so a branch costs little.
+  bool padsComputedValues() const override { return true; }
+
+  // Sums that keep their order are computed without the fast units, in rows of any length.
+  int64_t getProductAlignment(Operation *product, const CodeOptions &options) const override {
+    return options.orderedSums ? 1
+                               : alignmentOfProduct(cast<nn::DotOp>(product), callOptions(options));
+  }
+
   FunctionForm getFunctionForm() const override { return FunctionForm::gridTable; }
 
   HostLevel getHostLevel(const CodeOptions &) const override { return HostLevel::any; }
@@ -106,7 +115,10 @@ protected:
 
 private:
   static LaunchPlanOptions launchOptions(const CodeOptions &options) {
-    return {{options.products, options.tf32}, options.orderedSums};
+    return {callOptions(options), options.orderedSums};
+  }
+  static CallOptions callOptions(const CodeOptions &options) {
+    return {options.products, options.tf32};
   }
 };
 

@@ -5,6 +5,10 @@
 
 namespace dpc {
 
+/// Marks an nn.slice that its readers read in the operand of the slice (FusionKind::repeated).
+/// Other slices are stored, so that the memory of their operand becomes free.
+inline constexpr llvm::StringLiteral kReadInPlaceAttrName = "nn.read_in_place";
+
 /// The role of `op` in kernel formation (FusableOpInterface). Ops with regions, e.g.
 /// updates, and ops of other dialects are `outside`.
 FusionKind getFusionKind(mlir::Operation *op);

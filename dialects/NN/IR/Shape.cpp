@@ -4,6 +4,7 @@
 
 #include "dialects/NN/IR/Shape.h"
 
+#include "dialects/NN/IR/Fusion.h"
 #include "dialects/NN/IR/Program.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -288,6 +289,13 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     return getInput();
   return foldSplat(adaptor.getInput(), getType());
 }
+
+FusionKind SliceOp::getFusionKind() {
+  return (*this)->hasAttr(kReadInPlaceAttrName) ? FusionKind::repeated : FusionKind::alone;
+}
+
+// A row of the result needs a row of the operand.
+std::optional<int64_t> SliceOp::getFirstRowDim() { return std::nullopt; }
 
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;

@@ -74,7 +74,8 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [
 }
 
 def NN_SliceOp : NN_ShapeOp<"slice", [PrecisionOpInterface,
-    NN_Differentiable, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    NN_Differentiable, DeclareOpInterfaceMethods<FusableOpInterface, ["getFirstRowDim"]>,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "Every stride-th element of a box";
   let description = [{
     Along each dimension, takes the elements start, start + stride, .. that are

@@ -1,6 +1,8 @@
 // RUN: dpc-opt %s --pass-pipeline='builtin.module(dpc-describe-machine{target=cpu},func.func(dpc-form-kernels))' | FileCheck %s --check-prefix=CPU
 // RUN: dpc-opt %s --pass-pipeline='builtin.module(dpc-describe-machine{target=scalar},func.func(dpc-form-kernels))' | FileCheck %s --check-prefix=SCALAR
 
+// RUN: dpc-opt %s --pass-pipeline='builtin.module(dpc-describe-machine{target=cuda},func.func(dpc-form-kernels))' | FileCheck %s --check-prefix=CUDA
+
 // Two products share no kernel where the target makes them in tiles; a target
 // that has no tiles makes their elements in the loops of the sum.
 // CPU-LABEL: @tiles_keep_products_apart
@@ -64,4 +66,55 @@ func.func @other_rows(%x: tensor<8x8x8x8xf32>) -> tensor<8x8x8x8xf32> {
   %1 = nn.broadcast %0 [2] : tensor<8xf32> -> tensor<8x8x8x8xf32>
   %2 = nn.sub %x, %1 : tensor<8x8x8x8xf32>
   return %2 : tensor<8x8x8x8xf32>
+}
+
+// A device computes the elements of a padded value as it stores them. A processor stores the value
+// first. Each kernel reads its part of %p in place, where the slice says so.
+// CPU-LABEL: @padded_value
+// CPU: nn.slice
+// CPU: nn.exp
+// CPU-NEXT: nn.yield
+// CPU: nn.kernel
+// CPU: nn.pad
+// CUDA-LABEL: @padded_value
+// CUDA: nn.slice {{.*}} {nn.read_in_place}
+// CUDA-NEXT: nn.exp
+// CUDA-NEXT: nn.constant
+// CUDA-NEXT: nn.pad
+// CUDA-NEXT: nn.yield
+// CUDA-NOT: nn.kernel
+func.func @padded_value(%p: tensor<32x40xf32>) -> tensor<32x40xf32> {
+  %z = nn.constant dense<0.0> : tensor<f32>
+  %s = nn.slice %p starts [0, 0] limits [32, 37] strides [1, 1] {nn.read_in_place} : tensor<32x40xf32> -> tensor<32x37xf32>
+  %e = nn.exp %s : tensor<32x37xf32>
+  %y = nn.pad %e, %z low [0, 0] high [0, 3] interior [0, 0] : tensor<32x37xf32>, tensor<f32> -> tensor<32x40xf32>
+  return %y : tensor<32x40xf32>
+}
+
+// A tile of a product has only elements of the product, so another kernel pads it.
+// CUDA-LABEL: @padded_tile
+// CUDA: nn.dot
+// CUDA-NEXT: nn.yield
+// CUDA: nn.kernel
+// CUDA: nn.pad
+func.func @padded_tile(%x: tensor<32x32xf32>, %w: tensor<32x37xf32>) -> tensor<32x40xf32> {
+  %z = nn.constant dense<0.0> : tensor<f32>
+  %e = nn.dot %x, %w contract [1] [0] : tensor<32x32xf32>, tensor<32x37xf32> -> tensor<32x37xf32>
+  %y = nn.pad %e, %z low [0, 0] high [0, 3] interior [0, 0] : tensor<32x37xf32>, tensor<f32> -> tensor<32x40xf32>
+  return %y : tensor<32x40xf32>
+}
+
+// Kernels that read a slice in place have a copy of it each; a result is stored.
+// CUDA-LABEL: @slice_in_two_kernels
+// CUDA: nn.kernel
+// CUDA: nn.slice
+// CUDA-NEXT: nn.reduce max
+// CUDA: nn.kernel
+// CUDA: nn.slice
+// CUDA-NEXT: nn.dot
+func.func @slice_in_two_kernels(%p: tensor<32x40xf32>, %w: tensor<37x32xf32>) -> (tensor<37xf32>, tensor<32x32xf32>) {
+  %s = nn.slice %p starts [0, 0] limits [32, 37] strides [1, 1] {nn.read_in_place} : tensor<32x40xf32> -> tensor<32x37xf32>
+  %m = nn.reduce max %s [0] : tensor<32x37xf32> -> tensor<37xf32>
+  %d = nn.dot %s, %w contract [1] [0] : tensor<32x37xf32>, tensor<37x32xf32> -> tensor<32x32xf32>
+  return %m, %d : tensor<37xf32>, tensor<32x32xf32>
 }

@@ -1,0 +1,192 @@
+// Pads the matrices of large products to rows whose length the target multiplies fast.
+
+#include "passes/Lowering/KernelNeeds.h"
+#include "passes/Lowering/Passes.h"
+
+#include "dialects/NN/IR/Expressions.h"
+#include "dialects/NN/IR/Fusion.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace dpc {
+#define GEN_PASS_DEF_ALIGNPRODUCTS
+#include "passes/Lowering/Passes.h.inc"
+} // namespace dpc
+
+using namespace dpc;
+using namespace dpc::nn;
+
+/// A factor is padded only if each of its elements takes part in this many multiplications. A
+/// device multiplies about a hundred times while it copies one element, and a product of matrices
+/// with unaligned rows takes several times as long.
+static const int64_t kLeastReuse = 64;
+/// A dimension is padded if this adds at most one element to this many.
+static const int64_t kMostPadding = 8;
+
+namespace {
+
+/// Pads values at the end of one dimension. Products that read the same value share its padded
+/// copy.
+class Paddings {
+public:
+  /// Returns `value` with `extent` elements along `dim`, the new ones of which are 0. `reader` is
+  /// an op that will read the result. Readers of one value must come in program order.
+  Value pad(Value value, int64_t dim, int64_t extent, Operation *reader) {
+    Value &padded = known[{value, {dim, extent}}];
+    if (padded)
+      return padded;
+    // The copy must be visible to all readers of the value, so it is in the block of the value.
+    Operation *place = value.getParentBlock()->findAncestorOpInBlock(*reader);
+    OpBuilder builder(place);
+    Expressions e{builder, reader->getLoc()};
+    RankedTensorType type = typeOf(value);
+    SmallVector<int64_t> none(type.getRank(), 0), high = none;
+    high[dim] = extent - type.getDimSize(dim);
+    Value zero = e.splat(RankedTensorType::get({}, type.getElementType()), 0);
+    return padded = e.make<PadOp>(value, zero, none, high, none);
+  }
+
+private:
+  llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> known;
+};
+
+/// A dimension of a product: its number in the factors and in the result, nullopt if it is none
+/// of theirs.
+struct ProductDim {
+  std::optional<int64_t> lhs, rhs, result;
+};
+
+class Aligner {
+public:
+  Aligner(const Target &target, const CodeOptions &options) : target(target), options(options) {}
+
+  /// Pads the factors of `dot` along each dimension that is innermost in a matrix and has rows of
+  /// another length than the target wants. Readers of the result get the part of it that the
+  /// unpadded factors give.
+  void align(DotOp dot) {
+    const int64_t alignment = target.getProductAlignment(dot, options);
+    SmallVector<ProductDim> dims;
+    for (const ProductDim &dim : dimsOf(dot))
+      if (isInner(dim, dot) && extentOf(dim, dot) % alignment != 0)
+        dims.push_back(dim);
+    if (dims.empty() || !pays(dot, dims, alignment))
+      return;
+    Value lhs = dot.getLhs(), rhs = dot.getRhs();
+    SmallVector<int64_t> extents(typeOf(dot.getResult()).getShape());
+    for (const ProductDim &dim : dims) {
+      const auto extent = static_cast<int64_t>(llvm::alignTo(extentOf(dim, dot), alignment));
+      if (dim.lhs)
+        lhs = paddings.pad(lhs, *dim.lhs, extent, dot);
+      if (dim.rhs)
+        rhs = paddings.pad(rhs, *dim.rhs, extent, dot);
+      if (dim.result)
+        extents[*dim.result] = extent;
+    }
+    dot.getLhsMutable().set(lhs);
+    dot.getRhsMutable().set(rhs);
+    const RankedTensorType type = typeOf(dot.getResult());
+    if (type.getShape() == ArrayRef<int64_t>(extents))
+      return;
+    dot.getResult().setType(type.clone(extents));
+    cropForReaders(dot.getResult(), type.getShape());
+  }
+
+private:
+  static SmallVector<ProductDim> dimsOf(DotOp dot) {
+    SmallVector<ProductDim> dims;
+    auto result = static_cast<int64_t>(dot.getLhsBatch().size());
+    for (int64_t d : dot.getLhsFree())
+      dims.push_back({d, std::nullopt, result++});
+    for (int64_t d : dot.getRhsFree())
+      dims.push_back({std::nullopt, d, result++});
+    for (auto [lhs, rhs] : llvm::zip_equal(dot.getLhsContract(), dot.getRhsContract()))
+      dims.push_back({lhs, rhs, std::nullopt});
+    return dims;
+  }
+
+  static int64_t extentOf(const ProductDim &dim, DotOp dot) {
+    return dim.lhs ? typeOf(dot.getLhs()).getDimSize(*dim.lhs)
+                   : typeOf(dot.getRhs()).getDimSize(*dim.rhs);
+  }
+
+  /// Whether the elements of a matrix that follow each other in memory are neighbours along `dim`.
+  static bool isInner(const ProductDim &dim, DotOp dot) {
+    auto isLast = [](std::optional<int64_t> d, Value tensor) {
+      return d && *d + 1 == typeOf(tensor).getRank();
+    };
+    return isLast(dim.lhs, dot.getLhs()) || isLast(dim.rhs, dot.getRhs()) ||
+           isLast(dim.result, dot.getResult());
+  }
+
+  /// Whether the product becomes faster if all of `dims` are padded.
+  static bool pays(DotOp dot, ArrayRef<ProductDim> dims, int64_t alignment) {
+    auto count = [](Value tensor, ArrayRef<int64_t> of) {
+      return ShapedType::getNumElements(extentsOf(tensor, of));
+    };
+    const int64_t rows = count(dot.getLhs(), dot.getLhsFree()),
+                  columns = count(dot.getRhs(), dot.getRhsFree());
+    return llvm::all_of(dims, [&](const ProductDim &dim) {
+      const int64_t extent = extentOf(dim, dot);
+      const auto added = static_cast<int64_t>(llvm::alignTo(extent, alignment)) - extent;
+      return added * kMostPadding <= extent && (!dim.lhs || columns >= kLeastReuse) &&
+             (!dim.rhs || rows >= kLeastReuse);
+    });
+  }
+
+  /// Gives the readers of `padded` a slice with the extents `shape`. Readers whose loops can
+  /// compute their operands have a slice of their own, and read the elements where they are. All
+  /// other readers share a copy.
+  static void cropForReaders(Value padded, ArrayRef<int64_t> shape) {
+    const SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
+    SmallVector<OpOperand *> uses(llvm::make_pointer_range(padded.getUses()));
+    OpBuilder builder(padded.getContext());
+    builder.setInsertionPointAfterValue(padded);
+    auto crop = [&] {
+      return builder.create<SliceOp>(padded.getLoc(), padded, starts, shape, strides);
+    };
+    SliceOp shared;
+    for (OpOperand *use : uses) {
+      if (isReadInLoops(use->getOwner())) {
+        SliceOp own = crop();
+        own->setAttr(kReadInPlaceAttrName, builder.getUnitAttr());
+        use->set(own);
+        continue;
+      }
+      if (!shared)
+        shared = crop();
+      use->set(shared);
+    }
+  }
+
+  static bool isReadInLoops(Operation *reader) {
+    const FusionKind kind = getFusionKind(reader);
+    return kind == FusionKind::elementwise || kind == FusionKind::reduction ||
+           isa<DecomposableOpInterface>(reader);
+  }
+
+  const Target &target;
+  const CodeOptions &options;
+  Paddings paddings;
+};
+
+struct AlignProductsPass : dpc::impl::AlignProductsBase<AlignProductsPass> {
+  using AlignProductsBase::AlignProductsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const Target *target = getTarget(module);
+    if (!target)
+      return signalPassFailure();
+    const CodeOptions options = codeOptionsOf(module, recompute, orderedSums, tf32, products);
+    SmallVector<DotOp> dots;
+    module.walk([&](DotOp dot) { dots.push_back(dot); });
+    Aligner aligner(*target, options);
+    for (DotOp dot : dots)
+      aligner.align(dot);
+  }
+};
+
+} // namespace
