@@ -69,12 +69,15 @@ static Options fromEnvironment() {
   options.capability = number("DPC_EMU_SM", 80);
   options.memoryMegabytes = number("DPC_EMU_MEMORY_MB", 4096);
   options.threads = number("DPC_EMU_THREADS", std::max(1u, std::thread::hardware_concurrency()));
+  options.blocks = number("DPC_EMU_BLOCKS", 0);
   options.ncclSeconds = number("DPC_EMU_NCCL_TIMEOUT_S", 120);
   readFailure("DPC_EMU_NCCL_FAIL", options.ncclFailRank, options.ncclFailAt);
   readFailure("DPC_EMU_KERNEL_FAIL", options.kernelFailDevice, options.kernelFailAt);
   options.slowAlgorithm = read("DPC_EMU_LT_SLOW") ? int(number("DPC_EMU_LT_SLOW", 0)) : -1;
   if (const char *folder = read("DPC_EMU_CACHE"))
     options.cacheFolder = folder;
+  if (const char *file = read("DPC_EMU_COUNT"))
+    options.countFile = file;
   if (const char *file = read("DPC_EMU_DUMP"))
     options.dumpFile = file;
   return options;

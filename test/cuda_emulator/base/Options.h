@@ -27,6 +27,7 @@ struct Options {
   unsigned capability;      // SM: 80 or 90
   unsigned memoryMegabytes; // MEMORY_MB of each device
   unsigned threads;         // THREADS: host threads that run blocks
+  unsigned blocks;          // BLOCKS=N: run at most N blocks per launch, and compute no results
   unsigned ncclSeconds;     // NCCL_TIMEOUT_S: how long a collective waits for a peer
   int ncclFailRank;         // NCCL_FAIL=RANK:N: transfer N (from 1) of that rank fails
   uint64_t ncclFailAt;
@@ -34,10 +35,14 @@ struct Options {
   uint64_t kernelFailAt;
   int slowAlgorithm;       // LT_SLOW=N: products by cuBLASLt's algorithm N (from 0) take longer
   std::string cacheFolder; // CACHE: compiled kernels; "" keeps none
+  std::string countFile;   // COUNT: where calls and accesses are counted; "" counts nothing
   std::string dumpFile;    // DUMP: where the code of the last kernel is written
 
   /// Read once a process.
   static const Options &get();
+  /// Whether only some blocks of each launch run (BLOCKS). The values in device memory then mean
+  /// nothing, so the emulated libraries compute nothing.
+  bool runsSomeBlocks() const { return blocks != 0; }
 };
 
 /// Ends the process with status 97 and one line: this is no error that a program

@@ -317,7 +317,8 @@ BlasStatus cublasLtMatmul(BlasHandle handle, MatmulDescription description, cons
         const auto &job = *static_cast<const Job *>(data);
         if (job.isSlow)
           std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        compute(job);
+        if (!Options::get().runsSomeBlocks())
+          compute(job);
       },
       [](void *data) { delete static_cast<Job *>(data); }, job.release());
   return BlasStatus::success;

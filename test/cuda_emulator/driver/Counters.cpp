@@ -1,5 +1,7 @@
 // Counts what happened, for tests that ask how often: with DPC_EMU_COUNT=FILE the
-// process appends a line `PID NAME NUMBER` for each name when it ends.
+// process appends a line `PID NAME NUMBER` for each name when it ends. LaunchReport.cpp appends the
+// lines of launches.
+#include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/driver/Api.h"
 
 #include <cstdio>
@@ -13,7 +15,7 @@ namespace {
 struct Counters {
   std::mutex mutex;
   std::map<std::string, uint64_t> numbers;
-  const char *file = std::getenv("DPC_EMU_COUNT");
+  const std::string &file = dpc::emulator::Options::get().countFile;
 };
 } // namespace
 
@@ -23,7 +25,7 @@ static Counters &counters() {
 }
 
 static void write() {
-  FILE *file = std::fopen(counters().file, "a");
+  FILE *file = std::fopen(counters().file.c_str(), "a");
   if (!file)
     return;
   std::lock_guard<std::mutex> lock(counters().mutex);
@@ -35,7 +37,7 @@ static void write() {
 
 void dpc::cuda::dpcEmulatorCount(const char *what) {
   Counters &all = counters();
-  if (!all.file)
+  if (all.file.empty())
     return;
   static const bool registered = [] { return std::atexit(write) == 0; }();
   (void)registered;

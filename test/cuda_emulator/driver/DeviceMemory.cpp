@@ -62,7 +62,8 @@ uint64_t DeviceMemory::allocate(uint64_t bytes) {
   char *host = reinterpret_cast<char *>(pages + delta());
   if (mprotect(host, pageBytes, PROT_READ | PROT_WRITE))
     return 0;
-  std::memset(host, 0xff, pageBytes);
+  if (!Options::get().runsSomeBlocks()) // then pages that nobody touches need no memory
+    std::memset(host, 0xff, pageBytes);
   std::memset(reinterpret_cast<char *>(address + bytes + delta()), kCanary, padded - bytes);
   live[address] = {bytes, pageBytes, pages};
   usedBytes += bytes;

@@ -16,8 +16,8 @@ namespace dpc::emulator {
 /// elsewhere, at the same distance each (`delta`), so host code that follows a
 /// device pointer faults. An allocation ends, but for at most 255 bytes that
 /// are looked at when it is freed, before a page that nobody may touch; it
-/// starts filled with 0xff, which is NaN in every float format; its addresses
-/// are never used again.
+/// starts filled with 0xff, which is NaN in every float format (with DPC_EMU_BLOCKS, with zeros);
+/// its addresses are never used again.
 class DeviceMemory {
 public:
   static DeviceMemory &get();

@@ -9,6 +9,14 @@
 using namespace dpc::cuda;
 using namespace dpc::emulator;
 
+/// Larger copies and fills are not made if only some blocks of each launch run. Nobody then needs the
+/// values but for small ones, such as the loss, and the pages would need memory.
+static constexpr size_t kMostBytesOfSomeBlocks = 1 << 20;
+
+static bool isSkipped(size_t bytes) {
+  return Options::get().runsSomeBlocks() && bytes > kMostBytesOfSomeBlocks;
+}
+
 static DeviceMemory &memory() { return DeviceMemory::get(); }
 
 static bool isLocked(const void *pointer, size_t bytes) {
@@ -34,7 +42,9 @@ static Result copyHost(Stream stream, void *host, DevicePointer device, size_t b
     fail("a captured copy reads or writes host memory that is not page-locked");
   Operation operation;
   operation.type = NodeType::memcpy;
-  if (!toDevice) {
+  if (isSkipped(bytes)) {
+    operation.run = [] {};
+  } else if (!toDevice) {
     operation.run = [=] { std::memcpy(host, reached, bytes); };
   } else if (locked) {
     operation.run = [=] { std::memcpy(reached, host, bytes); };
@@ -60,7 +70,7 @@ static Result fill(DevicePointer to, Word value, size_t number, Stream stream) {
   Operation operation;
   operation.type = NodeType::memset;
   operation.run = [=] {
-    for (size_t i = 0; i < number; ++i)
+    for (size_t i = 0; !isSkipped(number * sizeof(Word)) && i < number; ++i)
       std::memcpy(reached + i * sizeof(Word), &value, sizeof(Word));
   };
   Streams::get().enqueue(stateOf(stream), std::move(operation));
@@ -158,7 +168,10 @@ Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes, 
     fail("a copy of %zu bytes on the device has a source and a target that overlap", bytes);
   Operation operation;
   operation.type = NodeType::memcpy;
-  operation.run = [=] { std::memcpy(target, source, bytes); };
+  operation.run = [=] {
+    if (!isSkipped(bytes))
+      std::memcpy(target, source, bytes);
+  };
   Streams::get().enqueue(stateOf(stream), std::move(operation));
   return Result::success;
 }

@@ -2,6 +2,7 @@
 #include "test/cuda_emulator/base/Options.h"
 #include "test/cuda_emulator/driver/Calls.h"
 #include "test/cuda_emulator/driver/DeviceMemory.h"
+#include "test/cuda_emulator/driver/LaunchReport.h"
 #include "test/cuda_emulator/ptx/Compile.h"
 
 #include <atomic>
@@ -201,10 +202,14 @@ Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
       return;
     }
     dpcEmulatorCount("kernel");
-    if (const unsigned micros = Options::get().kernelMicros)
+    if (const unsigned micros = Options::get().kernelMicros) {
       sleepMicros(micros);
-    else
-      launch(kernel, grid, block, sharedBytes, values);
+      return;
+    }
+    static std::atomic<uint64_t> launches{0};
+    const uint64_t number = ++launches;
+    if (const auto counts = launch(kernel, grid, block, sharedBytes, values))
+      reportLaunch(kernel, number, uint64_t(gridX) * gridY * gridZ, threads, *counts);
   };
   Streams::get().enqueue(dpc::emulator::stateOf(stream), std::move(operation));
   return Result::success;

@@ -60,7 +60,7 @@ static char *map(size_t bytes) {
 
 Block::~Block() {
   if (stacks)
-    munmap(stacks, stackCount * kStackBytes);
+    munmap(stacks, stackCount * stackBytes);
   if (shared)
     munmap(shared, kSharedPages + kPage);
 }
@@ -76,12 +76,9 @@ void Block::prepare(const Kernel &of, const char *with, const uint32_t grid[3],
     shared = map(kSharedPages + kPage);
     mprotect(shared + kSharedPages, kPage, PROT_NONE);
   }
-  if (of.meets && stackCount < count) {
-    if (stacks)
-      munmap(stacks, stackCount * kStackBytes);
-    stacks = map(count * kStackBytes);
-    stackCount = count;
-  }
+  const bool counts = !Options::get().countFile.empty();
+  if (of.meets || counts)
+    makeStacks(count, kStackBytes + (of.localBytes + 63) / 64 * 64);
   if (Options::get().check)
     shadow.resize(kSharedBytes);
   fibers.assign(count, Fiber());
@@ -106,6 +103,31 @@ void Block::prepare(const Kernel &of, const char *with, const uint32_t grid[3],
     thread.owner = this;
     warps[i / 32].lanes |= 1u << (i % 32);
   }
+  trace.reset();
+  if (counts) {
+    std::vector<uint32_t> lanes;
+    for (const Warp &warp : warps)
+      lanes.push_back(warp.lanes);
+    trace = std::make_unique<AccessTrace>(of.instructions.size(), lanes);
+  }
+}
+
+void Block::makeStacks(size_t count, size_t bytes) {
+  if (stackCount >= count && stackBytes >= bytes)
+    return;
+  if (stacks)
+    munmap(stacks, stackCount * stackBytes);
+  stackCount = std::max(stackCount, count);
+  stackBytes = std::max(stackBytes, bytes);
+  stacks = map(stackCount * stackBytes);
+}
+
+void Block::open(Barrier &barrier) {
+  if (trace && barrier.arrived == alive)
+    trace->meetAll();
+  barrier.arrived = 0;
+  ++barrier.round;
+  ++epoch;
 }
 
 void Block::waitFor(const uint32_t *word, uint32_t old, int line) {
@@ -129,11 +151,8 @@ void runFiber() {
   --block.alive;
   // Threads that have ended are no longer waited for.
   for (Barrier &barrier : block.barriers)
-    if (barrier.arrived && barrier.arrived == block.alive) {
-      barrier.arrived = 0;
-      ++barrier.round;
-      ++block.epoch;
-    }
+    if (barrier.arrived && barrier.arrived == block.alive)
+      block.open(barrier);
   for (;;)
     emu_switch_stack(&block.fibers[me].stack, block.home);
 }
@@ -155,7 +174,7 @@ void Block::reportDeadlock() {
 void Block::runFibers(std::mt19937 &random) {
   const auto count = static_cast<uint32_t>(fibers.size());
   for (uint32_t i = 0; i < count; ++i) {
-    auto **top = reinterpret_cast<void **>(stacks + (i + 1) * kStackBytes);
+    auto **top = reinterpret_cast<void **>(stacks + (i + 1) * stackBytes);
     *--top = nullptr;
     *--top = reinterpret_cast<void *>(runFiber);
     for (int saved = 0; saved < 6; ++saved)
@@ -183,7 +202,7 @@ void Block::runFibers(std::mt19937 &random) {
       progress = true;
       emu_switch_stack(&home, fiber.stack);
     }
-    if (!progress && alive)
+    if (!progress && alive && !(trace && trace->release()))
       reportDeadlock();
   }
 }
@@ -200,7 +219,7 @@ void Block::run(uint64_t index, const uint32_t grid[3], std::mt19937 &random) {
   firstEpoch = ++epoch;
   for (Warp &warp : warps)
     warp.epoch = 0;
-  if (kernel->meets) {
+  if (kernel->meets || trace) {
     runFibers(random);
   } else {
     const auto count = static_cast<uint32_t>(threads.size());
@@ -215,5 +234,9 @@ void Block::run(uint64_t index, const uint32_t grid[3], std::mt19937 &random) {
       current = thread.index;
       fail("a thread ends with copies of cp.async that it never waited for");
     }
+  if (trace) {
+    trace->meetAll();
+    ++trace->counts.blocks;
+  }
   runningBlock() = nullptr;
 }

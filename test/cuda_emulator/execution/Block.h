@@ -1,6 +1,7 @@
 #ifndef DPC_TEST_CUDA_EMULATOR_EXECUTION_BLOCK_H
 #define DPC_TEST_CUDA_EMULATOR_EXECUTION_BLOCK_H
 
+#include "test/cuda_emulator/execution/AccessTrace.h"
 #include "test/cuda_emulator/execution/Context.h"
 #include "test/cuda_emulator/execution/Matrix.h"
 
@@ -53,10 +54,11 @@ struct Block {
   std::vector<ThreadContext> threads;
   std::vector<Fiber> fibers;
   std::vector<Warp> warps;
-  std::vector<ByteShadow> shadow; // empty unless accesses are checked
+  std::vector<ByteShadow> shadow;     // empty unless accesses are checked
+  std::unique_ptr<AccessTrace> trace; // null unless accesses are counted
   Barrier barriers[16];
   char *stacks = nullptr;
-  size_t stackCount = 0;
+  size_t stackCount = 0, stackBytes = 0; // of stacks; of each
   char *shared = nullptr;
   uint32_t sharedBytes = 0;
   void *home = nullptr;               // where the host thread goes on
@@ -72,12 +74,15 @@ struct Block {
                const uint32_t size[3], uint32_t dynamicShared);
   /// Runs every thread as the block with this index.
   void run(uint64_t index, const uint32_t grid[3], std::mt19937 &random);
+  /// All threads that a barrier waits for have reached it.
+  void open(Barrier &barrier);
   /// Leaves the running thread until *word is no longer `old`.
   void waitFor(const uint32_t *word, uint32_t old, int line);
 
 private:
   friend void runFiber();
   void runFibers(std::mt19937 &random);
+  void makeStacks(size_t count, size_t bytes);
   [[noreturn]] void reportDeadlock();
 };
 

@@ -2,11 +2,13 @@
 #define DPC_TEST_CUDA_EMULATOR_EXECUTION_CONTEXT_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace dpc::emulator {
 
+struct AccessCounts;
 struct Block;
 
 /// What compiled code of a kernel knows of the thread that it runs as. The
@@ -44,6 +46,9 @@ struct Kernel {
   uint32_t maxThreads = 1024, requiredThreads = 0;
   bool meets = false; // threads wait for each other: a barrier or an operation of a warp
   std::vector<uint64_t> variables;
+  uint32_t localBytes = 0; // per thread
+  /// Lines and texts of the PTX instructions; empty unless accesses are counted.
+  std::vector<std::pair<int, std::string>> instructions;
 };
 
 /// The windows of shared and local memory in the generic address space.
@@ -54,11 +59,13 @@ inline constexpr uint64_t kSharedBytes = 227 << 10;
 
 /// How code reaches memory, for checks.
 enum class Access : uint32_t { load, store, atomic };
-enum class AddressSpace : uint32_t { global, shared, generic };
+enum class AddressSpace : uint32_t { global, shared, generic, local };
 
-/// Runs every thread of a grid, and returns when the last one has ended.
-void launch(const Kernel &kernel, const uint32_t grid[3], const uint32_t block[3],
-            uint32_t dynamicShared, std::vector<char> parameters);
+/// Runs the threads of a grid, all or those of DPC_EMU_BLOCKS, and returns when the last one has
+/// ended. Null unless accesses are counted.
+std::unique_ptr<AccessCounts> launch(const Kernel &kernel, const uint32_t grid[3],
+                                     const uint32_t block[3], uint32_t dynamicShared,
+                                     std::vector<char> parameters);
 
 /// A function that compiled code calls by name.
 struct RuntimeFunction {

@@ -1,6 +1,7 @@
 // The functions that compiled kernels call, by name.
 #include "test/cuda_emulator/base/Elements.h"
 #include "test/cuda_emulator/base/Options.h"
+#include "test/cuda_emulator/execution/AccessTrace.h"
 #include "test/cuda_emulator/execution/Block.h"
 #include "test/cuda_emulator/execution/Checks.h"
 #include "test/cuda_emulator/execution/WarpOperations.h"
@@ -130,6 +131,7 @@ std::vector<RuntimeFunction> dpc::emulator::runtimeFunctions() {
   };
   return {
       entry("emu_check", checkAccess),
+      entry("emu_count", countAccess),
       entry("emu_generic", genericAddress),
       entry("emu_trap", trap),
       entry("emu_barrier", barrier),

@@ -21,9 +21,7 @@ void dpc::emulator::barrier(ThreadContext *thread, uint32_t id, uint32_t count, 
     fail("threads reach barrier %u at PTX lines %d and %d", id, barrier.line, line);
   barrier.line = line;
   if (++barrier.arrived == (count ? count : block.alive)) {
-    barrier.arrived = 0;
-    ++barrier.round;
-    ++block.epoch;
+    block.open(barrier);
     return;
   }
   block.waitFor(&barrier.round, barrier.round, line);
@@ -71,6 +69,8 @@ static Met meet(ThreadContext *thread, uint32_t mask, int line, uint32_t value,
   if (meeting->arrived == mask) {
     meeting->arrived = 0;
     ++meeting->round;
+    if (block.trace && mask == warp.lanes)
+      block.trace->meet(thread->warp);
   } else {
     block.waitFor(&meeting->round, round, line);
   }

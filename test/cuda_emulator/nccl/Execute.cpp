@@ -84,12 +84,13 @@ static void runCollective(const Transfer &transfer) {
   const Collective &what = transfer.what;
   if (!agree(transfer))
     return;
+  const bool moves = !Options::get().runsSomeBlocks();
   const size_t width = bytesOf(what.type),
                parts = what.kind == CollectiveKind::reduceScatter
                            ? static_cast<size_t>(transfer.communicator->ranks)
                            : 1,
                step = kSlotBytes / parts / width;
-  for (size_t at = 0; at < what.count; at += step)
+  for (size_t at = 0; moves && at < what.count; at += step)
     if (!movePiece(transfer, at, std::min(step, what.count - at), step))
       return;
   // What one rank says of its next collective must not overtake a slow reader of this one.
@@ -121,8 +122,10 @@ bool Message::advance() {
   if (mail.full != (sends() ? 0u : 1u))
     return false;
   const size_t piece = std::min(kMailBytes, bytes() - moved);
+  const bool copies = !Options::get().runsSomeBlocks();
   if (sends()) {
-    std::memcpy(mail.data, transfer->from + moved, piece);
+    if (copies)
+      std::memcpy(mail.data, transfer->from + moved, piece);
     mail.bytes = static_cast<uint32_t>(piece);
     mail.full = 1;
   } else if (mail.bytes != piece) {
@@ -131,7 +134,8 @@ bool Message::advance() {
                                                 " sent " + std::to_string(mail.bytes));
     return false;
   } else {
-    std::memcpy(transfer->to + moved, mail.data, piece);
+    if (copies)
+      std::memcpy(transfer->to + moved, mail.data, piece);
     mail.full = 0;
   }
   moved += piece;

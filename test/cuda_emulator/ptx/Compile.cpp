@@ -92,12 +92,13 @@ makeObject(const KernelText &kernel, const KernelPlaces &places, llvm::TargetMac
   llvm::Module module("kernel", context);
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
-  Translator(module, kernel, places, Options::get().check).run(kernel.name);
+  const Options &options = Options::get();
+  Translator(module, kernel, places, options.check, !options.countFile.empty()).run(kernel.name);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (!Options::get().dumpFile.empty()) {
+  if (!options.dumpFile.empty()) {
     std::error_code error;
-    llvm::raw_fd_ostream file(Options::get().dumpFile, error);
+    llvm::raw_fd_ostream file(options.dumpFile, error);
     module.print(file, nullptr);
   }
   if (llvm::verifyModule(module, &stream))
@@ -123,12 +124,26 @@ findObject(const std::string &text, const KernelText &kernel, const KernelPlaces
   const dpc::ObjectCache cache = require(dpc::ObjectCache::open(options.cacheFolder, kCacheBytes));
   const std::string key = dpc::ObjectCache::keyOf(
       llvm::join_items("\n", machine->getTargetCPU(), machine->getTargetFeatureString(),
-                       options.check ? "checked" : "plain", kernel.name, text));
+                       options.check ? "checked" : "plain",
+                       options.countFile.empty() ? "" : "counted", kernel.name, text));
   if (std::optional<std::string> kept = cache.lookup(key))
     return llvm::MemoryBuffer::getMemBufferCopy(*kept);
   std::unique_ptr<llvm::MemoryBuffer> object = makeObject(kernel, places, *machine);
   cache.store(key, object->getBuffer());
   return object;
+}
+
+/// The line and the text of each instruction of a kernel.
+static std::vector<std::pair<int, std::string>> textsOf(const KernelText &kernel,
+                                                        llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  std::vector<std::pair<int, std::string>> texts;
+  for (const Instruction &op : kernel.instructions) {
+    const auto at = static_cast<size_t>(op.line) - 1;
+    texts.push_back({op.line, at < lines.size() ? lines[at].trim().str() : ""});
+  }
+  return texts;
 }
 
 void CompiledModule::compile(const KernelText &kernelText, Kernel &kernel) {
@@ -142,6 +157,9 @@ void CompiledModule::compile(const KernelText &kernelText, Kernel &kernel) {
   kernel.requiredThreads = kernelText.requiredThreads;
   kernel.meets = threadsMeet(kernelText);
   kernel.variables = variables;
+  kernel.localBytes = places.localBytes;
+  if (!Options::get().countFile.empty())
+    kernel.instructions = textsOf(kernelText, text);
 
   require(jit->addObjectFile(findObject(text, kernelText, places)));
   kernel.code = require(jit->lookup(kernel.name)).toPtr<KernelCode>();

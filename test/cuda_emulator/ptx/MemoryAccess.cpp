@@ -11,8 +11,14 @@ std::string Translator::spaceOf(const Instruction &op) const {
   return "";
 }
 
+void Translator::count(Value *at, Value *bytes, AddressSpace space, unsigned lanes) {
+  call("emu_count", builder.getVoidTy(),
+       {thread, at, bytes, number(static_cast<uint32_t>(space)), number(lanes), number(instruction),
+        lineValue()});
+}
+
 Value *Translator::address(const Operand &operand, const std::string &space, unsigned bytes,
-                           Access access) {
+                           Access access, Counted counted) {
   if (operand.kind != Operand::address)
     error("an address is expected");
   llvm::Type *byte = builder.getInt8Ty();
@@ -32,11 +38,14 @@ Value *Translator::address(const Operand &operand, const std::string &space, uns
   }
   if (operand.offset)
     at = builder.CreateAdd(at, builder.getInt64(static_cast<uint64_t>(operand.offset)));
-  if (space == "local")
-    return builder.CreateGEP(byte, local, at);
   const AddressSpace where = space == "global"   ? AddressSpace::global
                              : space == "shared" ? AddressSpace::shared
+                             : space == "local"  ? AddressSpace::local
                                                  : AddressSpace::generic;
+  if (counts)
+    count(at, counted.bytes ? counted.bytes : number(bytes), where, counted.lanes);
+  if (where == AddressSpace::local)
+    return builder.CreateGEP(byte, local, at);
   if (check && bytes)
     call("emu_check", builder.getVoidTy(),
          {thread, at, number(bytes), number(static_cast<uint32_t>(where)),
@@ -103,9 +112,9 @@ void Translator::translateAsyncCopy(const Instruction &op) {
         (bytes.value != 4 && bytes.value != 8 && bytes.value != 16))
       error("cp.async copies 4, 8 or 16 bytes");
     const auto size = static_cast<unsigned>(bytes.value);
-    Value *to = address(operandOf(op, 0), "shared", size, Access::store);
-    Value *from = address(operandOf(op, 1), "global", size, Access::load);
     Value *used = op.operands.size() > 3 ? read(op, 3, word) : number(size);
+    Value *to = address(operandOf(op, 0), "shared", size, Access::store);
+    Value *from = address(operandOf(op, 1), "global", size, Access::load, {32, used});
     call("emu_copy", builder.getVoidTy(), {thread, to, from, number(size), used});
   }
 }

@@ -50,9 +50,9 @@ bool dpc::emulator::threadsMeet(const KernelText &kernel) {
 }
 
 Translator::Translator(llvm::Module &module, const KernelText &kernel, const KernelPlaces &places,
-                       bool check)
+                       bool check, bool count)
     : module(module), context(module.getContext()), builder(context), kernel(kernel),
-      places(places), check(check), line(kernel.line) {}
+      places(places), check(check), counts(count), line(kernel.line) {}
 
 void Translator::run(llvm::StringRef name) {
   llvm::Type *pointer = builder.getPtrTy();
@@ -76,6 +76,7 @@ void Translator::run(llvm::StringRef name) {
   builder.SetInsertPoint(start);
   for (const Instruction &op : kernel.instructions) {
     line = op.line;
+    instruction = static_cast<uint32_t>(&op - kernel.instructions.data());
     translateInstruction(op);
   }
   if (!builder.GetInsertBlock()->getTerminator())

@@ -29,15 +29,21 @@ KernelPlaces placeVariables(const ModuleText &module, const KernelText &kernel);
 /// Whether threads wait for each other in `kernel`.
 bool threadsMeet(const KernelText &kernel);
 
+/// Which part of an access counts: the first lanes of the warp, and of each of them so many bytes.
+struct Counted {
+  unsigned lanes = 32;
+  llvm::Value *bytes = nullptr; // null: as many as are checked
+};
+
 /// Turns one kernel into a function of LLVM: each register a stack slot, each
 /// instruction a few LLVM instructions or a call of a runtime function. What an
 /// instruction does stands in one file a family; each returns false for an
 /// opcode that is not its own.
 class Translator {
 public:
-  /// With `check` every access is looked at while the code runs.
-  Translator(llvm::Module &module, const KernelText &kernel, const KernelPlaces &places,
-             bool check);
+  /// With `check` every access is looked at while the code runs; with `count` it is counted.
+  Translator(llvm::Module &module, const KernelText &kernel, const KernelPlaces &places, bool check,
+             bool count);
   /// Adds the function `name`. Throws PtxError.
   void run(llvm::StringRef name);
 
@@ -88,7 +94,9 @@ private:
   llvm::Value *contextField(unsigned offset, llvm::Type *type);
   /// Where the host reaches [base + offset] of a state space ("" is generic).
   llvm::Value *address(const Operand &operand, const std::string &space, unsigned bytes,
-                       Access access);
+                       Access access, Counted counted = {});
+  /// Adds the code that counts an access of `bytes` at the address `at`.
+  void count(llvm::Value *at, llvm::Value *bytes, AddressSpace space, unsigned lanes);
   std::string spaceOf(const Instruction &op) const;
   llvm::Value *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> values);
   llvm::Value *intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> values);
@@ -103,8 +111,9 @@ private:
   llvm::IRBuilder<> builder;
   const KernelText &kernel;
   const KernelPlaces &places;
-  bool check;
+  bool check, counts;
   int line = 0;
+  uint32_t instruction = 0; // its number in the kernel
   llvm::Function *function = nullptr;
   llvm::Value *thread = nullptr, *parameters = nullptr, *delta = nullptr, *shared = nullptr,
               *local = nullptr, *carry = nullptr;

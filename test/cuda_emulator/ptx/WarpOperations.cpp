@@ -118,10 +118,11 @@ bool Translator::translateWarp(const Instruction &op) {
     write(op, kWord, builder.CreateShl(number(1), lane));
   } else if (op.opcode == "ldmatrix") {
     const std::vector<Operand> results = partsOf(operandOf(op, 0));
-    Value *row = address(operandOf(op, 1), "shared", 16, Access::load), *words = pack({}, kWord);
+    const auto tiles = static_cast<uint32_t>(results.size());
+    Value *row = address(operandOf(op, 1), "shared", 16, Access::load, {8 * tiles}),
+          *words = pack({}, kWord);
     call("emu_ldmatrix", builder.getVoidTy(),
-         {thread, row, words, number(static_cast<uint32_t>(results.size())),
-          number(op.has("trans")), lineValue()});
+         {thread, row, words, number(tiles), number(op.has("trans")), lineValue()});
     unpack(results, kWord, words);
   } else if (op.opcode == "mma") {
     translateMatrixProduct(op);

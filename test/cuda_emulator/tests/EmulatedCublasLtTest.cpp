@@ -242,6 +242,16 @@ TEST(EmulatedCublasLt, Epilogues) {
   }
 }
 
+TEST(EmulatedCublasLt, ComputesNothingIfSomeBlocksRun) {
+  const Ending ending = onDevice({{"BLOCKS", "1"}}, [] {
+    const Outcome outcome = multiply({}, makeData({}));
+    return outcome.matmul == BlasStatus::success
+               ? compare("d", outcome.data.d, std::vector<float>(outcome.data.d.size()), 0)
+               : 1;
+  });
+  EXPECT_EQ(ending.status, 0) << ending.printed;
+}
+
 TEST(EmulatedCublasLt, MaskOfRelu) {
   // The mask that the forward product writes makes the gradient's zeros.
   const Ending ending = onDevice({}, [] {

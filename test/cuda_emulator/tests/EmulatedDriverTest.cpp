@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 using namespace dpc::cuda;
@@ -366,9 +367,12 @@ TEST(EmulatedDriver, CountsWhatHappens) {
   EXPECT_EQ(ending.status, 0) << ending.printed;
   std::ifstream written(file);
   std::map<std::string, int> numbers;
-  int process = 0, number = 0;
-  for (std::string name; written >> process >> name >> number;)
-    numbers[name] = number;
+  for (std::string line; std::getline(written, line);) {
+    int process = 0, number = 0;
+    std::string name;
+    if (std::istringstream(line) >> process >> name >> number) // else the line of a launch
+      numbers[name] = number;
+  }
   EXPECT_EQ(numbers["cuMemAlloc"], 2);
   EXPECT_EQ(numbers["cuModuleLoadData"], 1);
   EXPECT_EQ(numbers["cuLaunchKernel"], 3);
@@ -377,8 +381,8 @@ TEST(EmulatedDriver, CountsWhatHappens) {
 
 TEST(EmulatedDriver, KeepsCompiledKernels) {
   const TemporaryDirectory folder;
-  auto run = [&] {
-    const Ending ending = onDevice({{"CACHE", folder.path}}, [] {
+  auto run = [&](const std::string &counts) {
+    const Ending ending = onDevice({{"CACHE", folder.path}, {"COUNT", counts}}, [] {
       TestDevice device;
       device.load("sm_80");
       (void)device.kernel("axpy");
@@ -388,8 +392,11 @@ TEST(EmulatedDriver, KeepsCompiledKernels) {
     const std::string count = "exit $(ls " + folder.path + " | wc -l)";
     return WEXITSTATUS(std::system(count.c_str()));
   };
-  EXPECT_EQ(run(), 1);
-  EXPECT_EQ(run(), 1); // the second one found it
+  const TemporaryDirectory counts;
+  EXPECT_EQ(run(""), 1);
+  EXPECT_EQ(run(""), 1);                 // the second one found it
+  EXPECT_EQ(run(counts.path + "/a"), 2); // code that counts is another
+  EXPECT_EQ(run(counts.path + "/b"), 2);
 }
 
 } // namespace

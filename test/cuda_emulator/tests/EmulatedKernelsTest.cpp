@@ -1,10 +1,15 @@
 // Every kernel gives the right numbers, in every order of threads and streams,
-// with accesses checked and not, for both devices.
+// with accesses checked, counted or neither, for both devices.
 #include "test/cuda_emulator/tests/KernelRuns.h"
 
 using namespace dpc::test;
 
 namespace {
+
+int runEveryKernel(TestDevice &device) {
+  return runAxpy(device) + runLayerNorm(device) + runMatmul(device) + runHistogram(device) +
+         runSoftmax(device) + runBfloat(device) + runMma(device) + runRedux(device);
+}
 
 struct Way {
   const char *ptx, *order, *stream, *check;
@@ -21,12 +26,23 @@ TEST_P(EmulatedKernels, AreRight) {
                                  [&] {
                                    TestDevice device;
                                    device.load(way.ptx);
-                                   return runAxpy(device) + runLayerNorm(device) +
-                                          runMatmul(device) + runHistogram(device) +
-                                          runSoftmax(device) + runBfloat(device) + runMma(device) +
-                                          runRedux(device);
+                                   return runEveryKernel(device);
                                  });
   EXPECT_EQ(ending.status, 0) << ending.printed;
+}
+
+TEST(CountedKernels, AreRight) {
+  for (const char *order : {"forward", "reverse", "random"})
+    for (const char *check : {"0", "1"}) {
+      const TemporaryDirectory folder;
+      const Ending ending =
+          onDevice({{"ORDER", order}, {"CHECK", check}, {"COUNT", folder.path + "/count"}}, [] {
+            TestDevice device;
+            device.load("sm_80");
+            return runEveryKernel(device);
+          });
+      EXPECT_EQ(ending.status, 0) << ending.printed;
+    }
 }
 
 std::vector<Way> everyWay() {

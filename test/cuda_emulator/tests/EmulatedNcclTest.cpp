@@ -129,6 +129,26 @@ TEST(EmulatedNccl, EveryCollective) {
     }
 }
 
+TEST(EmulatedNccl, MovesNothingIfSomeBlocksRun) {
+  expectAllWell(2, {{"BLOCKS", "1"}}, [](Rank &self) {
+    Buffer<float> in(self.device, valuesOf(self.rank + 1)), sum(self.device, kCount),
+        received(self.device, kCount);
+    const auto stream = self.device.stream;
+    self.must(self.nccl.ncclAllReduce(pointer(in), pointer(sum), kCount, NcclType::f32,
+                                      NcclReduction::sum, self.comm, stream));
+    self.must(self.nccl.ncclGroupStart());
+    self.must(
+        self.nccl.ncclSend(pointer(in), kCount, NcclType::f32, 1 - self.rank, self.comm, stream));
+    self.must(self.nccl.ncclRecv(pointer(received), kCount, NcclType::f32, 1 - self.rank, self.comm,
+                                 stream));
+    self.must(self.nccl.ncclGroupEnd());
+    if (self.outcome() != NcclResult::success)
+      return 1;
+    const std::vector<float> zeros(kCount);
+    return compare("sum", sum.get(), zeros, 0) + compare("received", received.get(), zeros, 0);
+  });
+}
+
 TEST(EmulatedNccl, InPlace) {
   expectAllWell(3, {}, [](Rank &self) {
     const size_t part = 1000;
