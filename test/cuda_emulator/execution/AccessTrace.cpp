@@ -102,12 +102,10 @@ void dpc::emulator::countAccess(ThreadContext *thread, uint64_t address, uint32_
   auto where = static_cast<AddressSpace>(space);
   if (where == AddressSpace::generic) {
     where = AddressSpace::global;
-    if (address - kLocalWindow < kWindowBytes) {
+    if (address - kLocalWindow < kWindowBytes)
       where = AddressSpace::local;
-    } else if (address - kSharedWindow < kWindowBytes) {
+    else if (address - kSharedWindow < kWindowBytes) // begins at bank 0
       where = AddressSpace::shared;
-      address -= kSharedWindow;
-    }
   }
   if (where == AddressSpace::local)
     trace.addLocal(bytes);

@@ -115,6 +115,16 @@ TEST(EmulatorCounters, LocalMemoryIsApart) {
       {{"local", 32 * (4 + 8)}, {"accesses", 0}, {"requested", 0}, {"shared_accesses", 0}});
 }
 
+TEST(EmulatorCounters, LargeLocalMemory) {
+  expectCounts(
+      {".local .align 16 .b8 large[262144];\n\tmov.u64 %l0, large;\n\t"
+       "mul.wide.u32 %l1, %t, 8192;\n\tadd.s64 %l0, %l0, %l1;\n\t"
+       "st.local.f32 [%l0], 0f00000000;\n\tsub.u32 %r0, 31, %t;\n\tmov.u64 %l0, large;\n\t"
+       "mul.wide.u32 %l1, %r0, 8192;\n\tadd.s64 %l0, %l0, %l1;\n\tld.local.f32 %f0, [%l0];\n\t"
+       "st.global.f32 [%a], %f0;\n\tbar.sync 0;"},
+      {{"local", 32 * 8}, {"accesses", 1}});
+}
+
 TEST(EmulatorCounters, AtomicsAreAccesses) {
   expectCounts({"red.global.add.f32 [%a], 0f00000000;\n\tatom.shared.add.u32 %r0, [%s], 1;"},
                {{"requested", 128},
@@ -180,6 +190,7 @@ TEST(EmulatorCounters, WideSharedAccessesHavePhases) {
   expectWavefronts(two, 8, 2, 2);
   expectWavefronts(two, 16, 4, 2); // lanes 0 and 8 use the same banks
   expectWavefronts(two, 128, 32, 2);
+  expectWavefronts(two, 0, 2, 2); // the halves share no wavefront
   expectWavefronts(four, 16, 4, 4);
   expectWavefronts(four, 32, 8, 4); // lanes 0 and 4
   expectWavefronts(four, 144, 4, 4);
@@ -240,6 +251,17 @@ TEST(EmulatorCounters, LanesThatMeetAreAtTheSameExecution) {
                                         "@%q ld.global.f32 %f0, [%l0];\n\t") +
                                 meeting)},
                  {{"accesses", 6}, {"requested", 4 * 63}, {"lines", 6}, {"least_lines", 6}});
+}
+
+TEST(EmulatorCounters, BarriersOfSomeThreadsEndNoAccessOfOthers) {
+  expectCounts({"setp.lt.u32 %q, %t, 32;\n\t@%q bar.sync 1, 32;\n\tld.global.f32 %f0, [%a];\n\t"
+                "bar.sync 0;",
+                1024},
+               {{"accesses", 32}, {"requested", 4096}});
+  expectCounts(
+      {"setp.lt.u32 %q, %t, 16;\n\t@%q bar.warp.sync 0xffff;\n\tld.global.f32 %f0, [%a];\n\t"
+       "bar.sync 0;"},
+      {{"accesses", 1}, {"requested", 128}});
 }
 
 TEST(EmulatorCounters, BlocksCountTogether) {
