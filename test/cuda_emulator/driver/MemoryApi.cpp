@@ -9,8 +9,8 @@
 using namespace dpc::cuda;
 using namespace dpc::emulator;
 
-/// Larger copies and fills are not made if only some blocks of each launch run. Nobody then needs the
-/// values but for small ones, such as the loss, and the pages would need memory.
+/// Larger copies and fills are not made if only some blocks of each launch run. Nobody then needs
+/// the values but for small ones, such as the loss, and the pages would need memory.
 static constexpr size_t kMostBytesOfSomeBlocks = 1 << 20;
 
 static bool isSkipped(size_t bytes) {

@@ -6,8 +6,8 @@
 
 namespace dpc::test {
 
-/// A kernel with one parameter, an array: %p is its address, %t the thread, %s the address of 16 KiB
-/// of shared memory, and %a is %p + 4 %t.
+/// A kernel with one parameter, an array: %p is its address, %t the thread, %s the address of 16
+/// KiB of shared memory, and %a is %p + 4 %t.
 struct CountedKernel {
   std::string code;
   unsigned threads = 32, blocks = 1;

@@ -58,8 +58,8 @@ TEST(EmulatorCounters, BlocksAreSpreadOverTheGrid) {
   EXPECT_EQ(blocksThatRun({}), all);
 }
 
-/// Device memory is written by a copy, a fill and a copy on the device of `bytes`; what then lies in the
-/// last byte of each: 1 or 0.
+/// Device memory is written by a copy, a fill and a copy on the device, each of `bytes`. The last
+/// byte of each, 1 or 0, and that of a copy of the first to host memory, which held 3.
 std::string valuesOfCopies(const Variables &variables, size_t bytes) {
   const Ending ending = onDevice(variables, [&] {
     TestDevice device;
