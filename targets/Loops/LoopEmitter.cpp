@@ -34,19 +34,65 @@ Index LoopEmitter::bind(Value value, int64_t low, int64_t high) {
   return known;
 }
 
+/// The multiple of n > 0 that is added to a dividend with the lowest value `low`, so that it is not
+/// negative. Unsigned division then rounds down.
+static int64_t shiftOf(int64_t low, int64_t n) {
+  return low < 0 ? static_cast<int64_t>(llvm::divideCeil(-low, n)) * n : 0;
+}
+
+/// Whether the values of the expression and of all its parts fit in 32 bits.
+bool LoopEmitter::isNarrow(Index expression) {
+  if (auto known = isKnownNarrow.find(expression); known != isKnownNarrow.end())
+    return known->second;
+  auto fits = [](Range range) { return range.first >= INT32_MIN && range.second <= INT32_MAX; };
+  bool all = fits(rangeOf(expression));
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expression)) {
+    all = all && isNarrow(binary.getLHS()) && isNarrow(binary.getRHS());
+    if (binary.getKind() != AffineExprKind::Add && binary.getKind() != AffineExprKind::Mul) {
+      const Range dividend = rangeOf(binary.getLHS());
+      const int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      all = all && dividend.second <= INT32_MAX - shiftOf(dividend.first, n);
+    }
+  }
+  return isKnownNarrow[expression] = all;
+}
+
 Value LoopEmitter::materialize(Index expression) {
+  const IntegerType i64 = builder.getI64Type();
+  if (!narrowIndices || !isa<AffineBinaryOpExpr>(expression) || !isNarrow(expression))
+    return materializeAs(i64, expression);
   static const char kind = 0;
-  if (isa<AffineDimExpr>(expression))
-    return valueOf.lookup(expression);
   const void *key = expression.getAsOpaquePointer();
   if (Value known = lookup(&kind, key))
     return known;
+  Value narrow = materializeAs(builder.getI32Type(), expression);
+  Value result = rangeOf(expression).first >= 0 ? make<arith::ExtUIOp>(i64, narrow).getResult()
+                                                : make<arith::ExtSIOp>(i64, narrow).getResult();
+  remember(&kind, key, result);
+  return result;
+}
+
+/// Emits arithmetic of type i64 or i32 that computes the expression. All its values must fit.
+Value LoopEmitter::materializeAs(IntegerType type, Index expression) {
+  static const char kinds[2] = {};
+  const bool isWide = type.getWidth() == 64;
+  if (isWide && isa<AffineDimExpr>(expression))
+    return valueOf.lookup(expression);
+  const void *kind = &kinds[isWide], *key = expression.getAsOpaquePointer();
+  if (Value known = lookup(kind, key))
+    return known;
   Value result;
-  if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
-    result = make<arith::ConstantOp>(builder.getI64IntegerAttr(value.getValue()));
+  if (isa<AffineDimExpr>(expression)) {
+    result = make<arith::TruncIOp>(type, valueOf.lookup(expression));
+  } else if (auto value = dyn_cast<AffineConstantExpr>(expression)) {
+    result = make<arith::ConstantOp>(builder.getIntegerAttr(type, value.getValue()));
   } else {
     auto binary = cast<AffineBinaryOpExpr>(expression);
-    Value l = materialize(binary.getLHS()), r = materialize(binary.getRHS());
+    // The parts of a wide expression may be narrow.
+    auto part = [&](Index index) {
+      return isWide ? materialize(index) : materializeAs(type, index);
+    };
+    Value l = part(binary.getLHS()), r = part(binary.getRHS());
     auto flags = arith::IntegerOverflowFlags::nsw;
     switch (expression.getKind()) {
     case AffineExprKind::Add:
@@ -56,24 +102,24 @@ Value LoopEmitter::materialize(Index expression) {
       result = make<arith::MulIOp>(l, r, flags);
       break;
     default: {
-      // Add a multiple of n to the dividend, such that it is not negative. Then
-      // unsigned division rounds down.
-      int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
-      int64_t low = rangeOf(binary.getLHS()).first;
-      int64_t shift = low < 0 ? llvm::divideCeil(-low, n) : 0;
+      const int64_t n = cast<AffineConstantExpr>(binary.getRHS()).getValue();
+      const int64_t shift = shiftOf(rangeOf(binary.getLHS()).first, n);
+      auto constantOf = [&](int64_t value) -> Value {
+        return make<arith::ConstantOp>(builder.getIntegerAttr(type, value));
+      };
       if (shift)
-        l = make<arith::AddIOp>(l, materialize(constant(shift * n)), flags);
+        l = make<arith::AddIOp>(l, constantOf(shift), flags);
       if (expression.getKind() == AffineExprKind::Mod) {
         result = make<arith::RemUIOp>(l, r);
         break;
       }
       result = make<arith::DivUIOp>(l, r);
       if (shift)
-        result = make<arith::SubIOp>(result, materialize(constant(shift)));
+        result = make<arith::SubIOp>(result, constantOf(shift / n));
     }
     }
   }
-  remember(&kind, key, result);
+  remember(kind, key, result);
   return result;
 }
 

@@ -139,6 +139,9 @@ public:
   /// it is set for an element that several places in the code compute, because all
   /// places must compute the same bits.
   bool orderedSums = false;
+  /// Whether index arithmetic has 32 bits where all values fit. Devices have no 64-bit integer
+  /// units, so a product takes four instructions there, and a quotient some twenty.
+  bool narrowIndices = false;
   /// LLVM annotations. The loops of forEach get `parallelLoop`, or `vectorLoop` if `lanes`
   /// is Lanes::whereLegal. The accesses to memory of loadAt and storeAt get
   /// `accessGroups`.
@@ -154,12 +157,15 @@ protected:
   void leaveScope() { scopes.pop_back(); }
 
 private:
+  bool isNarrow(Index expression);
+  mlir::Value materializeAs(mlir::IntegerType type, Index expression);
   Values emitLoop(mlir::Value first, mlir::Value end, Range range, bool guarded,
                   mlir::LLVM::LoopAnnotationAttr annotation, mlir::ValueRange initial,
                   llvm::function_ref<Values(Index, mlir::ValueRange)> body);
 
   llvm::DenseMap<mlir::Value, Index> variableOf;
   llvm::DenseMap<Index, mlir::Value> valueOf;
+  llvm::DenseMap<Index, bool> isKnownNarrow;
   llvm::SmallVector<llvm::DenseMap<std::pair<const void *, const void *>, mlir::Value>> scopes;
 };
 

@@ -3,6 +3,8 @@
 
 #include "targets/CUDA/Grids/LaunchPlan.h"
 
+#include "dialects/NN/IR/Fusion.h"
+#include "dialects/NN/IR/Shape.h"
 #include "planning/PlanError.h"
 #include "targets/CUDA/Grids/GridFill.h"
 #include "targets/Loops/Rules.h"
@@ -23,6 +25,9 @@ static const int64_t kLongReduction = 64;
 /// kVeryLongReduction terms or more, this needs eight times as many elements.
 static const int64_t kManyElements = 1 << 12;
 static const int64_t kVeryLongReduction = 1 << 10;
+/// The number of terms that a thread adds up before the threads of an element combine their sums,
+/// if there are many elements.
+static const int64_t kManyTerms = 32;
 /// From this number of rows on, one block per row keeps a device busy.
 static const int64_t kManyRows = 64;
 /// The number of parts that a fill rule is asked for. If too few threads can share a
@@ -61,7 +66,40 @@ public:
     return most;
   }
 
+  /// Whether a long reduction that computes elements of `roots` runs along the innermost dimension
+  /// of its operand, so that its terms are neighbours in memory.
+  bool areNeighbours(ArrayRef<Operation *> roots) {
+    return anyInlined(roots, [&](Operation *op) {
+      auto reduction = dyn_cast<FusableOpInterface>(op);
+      if (!reduction || reduction.getFusionKind() != FusionKind::reduction ||
+          reduction.getReducedDims().empty() || of(op) < kLongReduction)
+        return false;
+      const Value operand = op->getOperand(0);
+      Operation *producer = graph.isMaterialised(operand) ? nullptr : operand.getDefiningOp();
+      return reduction.getReducedDims().back() + 1 == nn::typeOf(operand).getRank() &&
+             !(producer &&
+               anyInlined(producer, [](Operation *op) { return isa<nn::TransposeOp>(op); }));
+    });
+  }
+
 private:
+  /// Whether `test` holds for one of `roots` or of the ops whose results they compute where they
+  /// read them.
+  bool anyInlined(ArrayRef<Operation *> roots, function_ref<bool(Operation *)> test) {
+    SmallVector<Operation *> open(roots);
+    DenseSet<Operation *> seen(open.begin(), open.end());
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val();
+      if (test(op))
+        return true;
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp();
+            producer && !graph.isMaterialised(operand) && seen.insert(producer).second)
+          open.push_back(producer);
+    }
+    return false;
+  }
+
   int64_t of(Operation *op) {
     auto [known, isNew] = terms.try_emplace(op, 1);
     if (!isNew)
@@ -201,9 +239,17 @@ private:
     group.stages[0].nest = *nestOf(graph, stage.roots, {});
     int64_t elements = stage.getElements(), longest = terms.most(stage.roots);
     int64_t enough = longest < kVeryLongReduction ? kManyElements : 8 * kManyElements;
-    if (longest < kLongReduction || elements >= enough)
+    const bool isLong = longest >= kLongReduction, sharesTerms = isLong && !options.keepsOrder &&
+                                                                 elements <= INT32_MAX &&
+                                                                 terms.areNeighbours(stage.roots);
+    if (!isLong || (elements >= enough && !sharesTerms))
       return hasSquares(group.stages[0].nest) ? addSquares(group) : addElements(group, elements);
-    Launch launch{Launch::Kind::results, group, elements, threadsFor(longest), {}};
+    // If there are many elements, few threads per element keep a device busy, and have less to
+    // combine.
+    const int64_t work = elements >= kManyElements
+                             ? static_cast<int64_t>(llvm::divideCeil(longest, kManyTerms))
+                             : longest;
+    Launch launch{Launch::Kind::results, group, elements, threadsFor(work), {}};
     result.launches.push_back(launch);
   }
 

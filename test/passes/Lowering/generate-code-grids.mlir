@@ -295,3 +295,37 @@ func.func @one_thread_makes_few_elements(%x: tensor<1x20xf32>) -> tensor<1x3xf32
   } -> tensor<1x3xf32>
   return %0 : tensor<1x3xf32>
 }
+
+// -----
+
+// Indices have 32 bits where all of them fit.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: arith.remui {{.*}} : i32
+// CHECK-NOT: arith.divui {{.*}} : i64
+// CHECK-NOT: arith.remui {{.*}} : i64
+// CHECK: llvm.return
+func.func @narrow_indices(%x: tensor<4x130x384xf32>) -> tensor<4x130x100xf32> {
+  %0 = nn.kernel (%x : tensor<4x130x384xf32>) {
+  ^bb0(%a: tensor<4x130x384xf32>):
+    %p = nn.slice %a starts [0, 0, 7] limits [4, 130, 107] strides [1, 1, 1] : tensor<4x130x384xf32> -> tensor<4x130x100xf32>
+    nn.yield %p : tensor<4x130x100xf32>
+  } -> tensor<4x130x100xf32>
+  return %0 : tensor<4x130x100xf32>
+}
+
+// -----
+
+// The number of an element reaches 2^31: it has 64 bits, and so has its quotient. The rest by 100 is
+// a number of 32 bits, but computed from one of 64.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK: arith.remui {{.*}} : i64
+// CHECK: arith.divui {{.*}} : i64
+// CHECK: llvm.return
+func.func @wide_indices(%x: tensor<21474837x101xi8>) -> tensor<21474837x100xi8> {
+  %0 = nn.kernel (%x : tensor<21474837x101xi8>) {
+  ^bb0(%a: tensor<21474837x101xi8>):
+    %p = nn.slice %a starts [0, 1] limits [21474837, 101] strides [1, 1] : tensor<21474837x101xi8> -> tensor<21474837x100xi8>
+    nn.yield %p : tensor<21474837x100xi8>
+  } -> tensor<21474837x100xi8>
+  return %0 : tensor<21474837x100xi8>
+}

@@ -83,8 +83,35 @@ TEST_F(LaunchPlanTest, ABlockALongSum) {
   ASSERT_EQ(plan.launches.size(), 1u);
   EXPECT_EQ(plan.launches[0].blocks, 7);
   EXPECT_EQ(plan.launches[0].threads, 256);
-  // Of very many each thread makes one.
-  read("70000x300", "%r = nn.reduce sum %a [1] : tensor<70000x300xf32> -> tensor<70000xf32>",
+  // Of very many, each thread makes one if neighbouring threads read neighbours.
+  read("300x70000", "%r = nn.reduce sum %a [0] : tensor<300x70000xf32> -> tensor<70000xf32>",
+       "70000x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+}
+
+TEST_F(LaunchPlanTest, AWarpASumOfNeighbours) {
+  auto shape = [&](const char *text) {
+    read("70000x300", std::string(text), "70000x");
+    return std::make_pair(plan.launches[0].kind, plan.launches[0].threads);
+  };
+  EXPECT_EQ(shape("%r = nn.reduce sum %a [1] : tensor<70000x300xf32> -> tensor<70000xf32>"),
+            std::make_pair(Kind::results, int64_t(32)));
+  // A product is computed where it is read.
+  EXPECT_EQ(shape("%p = nn.mul %a, %a : tensor<70000x300xf32> "
+                  "%r = nn.reduce sum %p [1] : tensor<70000x300xf32> -> tensor<70000xf32>"),
+            std::make_pair(Kind::results, int64_t(32)));
+  // A sum that keeps its order is one thread's.
+  LaunchPlanOptions ordered;
+  ordered.keepsOrder = true;
+  EXPECT_EQ(planLaunches(*graph, planLoops(*graph, RowPieces::one), ordered).launches[0].kind,
+            Kind::elements);
+  // The terms of a transposed tensor are no neighbours, and sums of few terms need no warp.
+  read("300x70000",
+       "%t = nn.transpose %a [1, 0] : tensor<300x70000xf32> -> tensor<70000x300xf32> "
+       "%r = nn.reduce sum %t [1] : tensor<70000x300xf32> -> tensor<70000xf32>",
+       "70000x");
+  EXPECT_EQ(plan.launches[0].kind, Kind::elements);
+  read("70000x30", "%r = nn.reduce sum %a [1] : tensor<70000x30xf32> -> tensor<70000xf32>",
        "70000x");
   EXPECT_EQ(plan.launches[0].kind, Kind::elements);
 }
