@@ -93,6 +93,10 @@ struct KernelLaunch {
   std::optional<LibraryCall> call;
   /// Whether one thread does all the work of the launch. Only reports use it.
   bool isLone = false;
+  /// The ops that the launch computes, each with the element type of its first operand, e.g.
+  /// "dot:bf16 add:f32". A launch that only adds or combines partial results of an earlier launch
+  /// has the op as "dot.parts:bf16". Only reports use them.
+  std::string ops;
 };
 
 /// The facts about a kernel from which its caller derives the kernel's buffers. The
@@ -130,6 +134,10 @@ struct MachineCode {
 /// the kernel. The symbols of the compiled code have this text after `dpc_kernel_`, so
 /// that profilers show the ops.
 inline constexpr llvm::StringLiteral kOpsAttrName = "exec.ops";
+
+/// Attribute of the same module: an array with the text KernelLaunch::ops of each launch, if the
+/// kernel has launches.
+inline constexpr llvm::StringLiteral kLaunchOpsAttrName = "exec.launch_ops";
 
 /// The compiled code of one kernel.
 struct KernelObject {

@@ -81,16 +81,19 @@ struct GenerateCodePass : dpc::impl::GenerateCodeBase<GenerateCodePass> {
                          "(dpc-describe-kernels)");
         return signalPassFailure();
       }
-      SmallVector<Attribute> launches;
+      SmallVector<Attribute> launches, ops;
       for (const KernelLaunch &launch : facts->launches) {
         SmallVector<int64_t> buffers(launch.buffers.begin(), launch.buffers.end());
         CallAttr call = launch.call ? attributeOf(&getContext(), *launch.call) : CallAttr();
         launches.push_back(GridAttr::get(&getContext(), launch.suffix, launch.blocks,
                                          launch.threads, builder.getDenseI64ArrayAttr(buffers),
                                          call, launch.isLone));
+        ops.push_back(builder.getStringAttr(launch.ops));
       }
-      if (!launches.empty())
-        kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));
+      if (launches.empty())
+        continue;
+      kernel->setAttr(ExecDialect::kLaunchesAttrName, builder.getArrayAttr(launches));
+      own->setAttr(kLaunchOpsAttrName, builder.getArrayAttr(ops));
     }
   }
 };

@@ -158,6 +158,7 @@ static void parseTarget(const InputArgList &args, CompileOptions &options) {
   }
   refuse(OPT_cuda_arch, "--cuda-arch");
   refuse(OPT_ptxas, "--ptxas");
+  refuse(OPT_save_kernels, "--save-kernels");
   machine.processor = args.getLastArgValue(OPT_cpu, processors.front()).str();
   if (!is_contained(processors, machine.processor))
     usageError("--cpu: unknown processor '" + machine.processor +
@@ -376,6 +377,8 @@ static void checkFiles(const CompileOptions &options) {
     written.push_back({"--schedule-svg", options.drawing});
   if (!options.report.empty())
     written.push_back({"--report", options.report});
+  if (!options.kernelFolder.empty())
+    written.push_back({"--save-kernels", options.kernelFolder});
   for (const auto &[option, path] : written)
     if (!path.empty() && isSameFile(path, options.model)) {
       errs() << "dpc-compile: error: " << option << ": " << path << " is the model\n";
@@ -449,6 +452,11 @@ void dpc::parseOptions(int argc, char **argv, CompileOptions &options) {
                ": the name of a report ends with .html, .json or .trace.json");
   if (!options.report.empty() && options.stopAfter < Level::exec)
     usageError("--report needs the level exec, which --stop-after comes before");
+  options.kernelFolder = args.getLastArgValue(OPT_save_kernels).str();
+  if (args.hasArg(OPT_save_kernels) && options.kernelFolder.empty())
+    usageError("--save-kernels: the name of a folder is missing");
+  if (!options.kernelFolder.empty() && options.stopAfter != Level::object)
+    usageError("--save-kernels needs compiled kernels, which --stop-after comes before");
   options.step.batchGroups = parseBatchGroups(args, options.plan);
   checkFiles(options);
 }

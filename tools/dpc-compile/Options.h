@@ -60,6 +60,9 @@ struct CompileOptions {
   PlayChanges changes;
   /// The file that gets the report (--report), or "" for none.
   std::string report;
+  /// The folder that gets the code of the kernels and the list of launches (--save-kernels), or ""
+  /// for none.
+  std::string kernelFolder;
   /// The most bytes that one row of --explain's table of reshards may send (--fail-on-reshard).
   std::optional<int64_t> mostReshardBytes;
   /// The words of the command line that describeCommand() repeats.

@@ -70,6 +70,7 @@ def target : Value<"target", "TARGET", "cpu (default), scalar (plain loops, to c
 def cpu : Value<"cpu", "NAME", "The processor of --target=cpu: native (default), x86-64-v3, x86-64-v4 or x86-64-v4-bf16", output>;
 def cuda_arch : Value<"cuda-arch", "NAME,..", "The devices that --target=cuda is for (default sm_80,sm_90): PTX for the oldest, which later ones run too, and machine code for each where ptxas is found", output>;
 def ptxas : Value<"ptxas", "PATH|off", "NVIDIA's assembler (default: that of PATH, CUDA_HOME or /usr/local/cuda); off: PTX alone, which drivers compile when a program starts", output>;
+def save_kernels : Value<"save-kernels", "FOLDER", "Write the code of each kernel and a list of all launches, launches.jsonl (--target=cuda)", output>;
 def cache : Value<"cache", "FOLDER|off", "Where compiled kernels are kept for later compiles (default ~/.cache/dpc/kernels; 1 GiB at most)", output>;
 def recompute : Value<"recompute", "on|off", "Repeat short computations instead of storing their results (default on)", output>;
 def sums : Value<"sums", "ORDER", "fast (default), or ordered: terms in their order, so that bits do not depend on how ops share kernels", output>;

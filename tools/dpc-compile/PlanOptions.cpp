@@ -451,7 +451,8 @@ std::vector<std::string> dpc::findOtherWords(const InputArgList &args) {
                                         OPT_products,      OPT_explain,
                                         OPT_explain_eq,    OPT_report,
                                         OPT_schedule_svg,  OPT_tune,
-                                        OPT_slow,          OPT_slow_link};
+                                        OPT_slow,          OPT_slow_link,
+                                        OPT_save_kernels};
   std::vector<std::string> words;
   for (const Arg *arg : args)
     if (none_of(others, [&](OptSpecifier option) { return arg->getOption().matches(option); })) {

@@ -19,6 +19,7 @@
 #include "targets/Objects/ObjectCache.h"
 #include "targets/Target.h"
 #include "tools/common/CommandLine.h"
+#include "tools/dpc-compile/SaveKernels.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -181,8 +182,9 @@ dpc::compileKernels(ModuleOp kernels, const CompileOptions &options, const Objec
 /// Compiles the kernels of `module` into one archive, and renames the calls in
 /// `record` to the symbols of the archive. Equal kernels share one symbol. For a
 /// target with grids, the archive is empty and `record` gets the code as data.
+/// If `saved` is not null, writes the code there too.
 static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Module &record,
-                        StringRef archive) {
+                        StringRef archive, SavedKernels *saved) {
   int code;
   std::optional<ObjectCache> cache = openCache(options, code);
   if (code)
@@ -192,6 +194,9 @@ static int writeKernels(ModuleOp module, const CompileOptions &options, llvm::Mo
       compileKernels(*owned, options, cache ? &*cache : nullptr);
   if (failed(objects))
     return exitInvalid;
+  if (saved)
+    if (int failed = saved->write(module, *owned, *objects, options.plan.kernels.tf32))
+      return failed;
   const bool isGrids =
       findTarget(options.placed.target)->getFunctionForm() == FunctionForm::gridTable;
   std::vector<llvm::NewArchiveMember> members;
@@ -246,7 +251,8 @@ static int proveRecord(const std::string &object, const CompileOptions &options)
 
 /// Generates the objects of record, kernels and initial values, and links them into `output`.
 static int writeExecutable(ModuleOp module, const CompileOptions &options,
-                           const ProgramOptions &program, StringRef output, const char *argv0) {
+                           const ProgramOptions &program, StringRef output, SavedKernels *saved,
+                           const char *argv0) {
   llvm::LLVMContext context;
   std::vector<OutsideValue> values;
   std::unique_ptr<llvm::Module> record = emitProgram(module, program, context, &values);
@@ -259,7 +265,7 @@ static int writeExecutable(ModuleOp module, const CompileOptions &options,
     return fail(folder + ": cannot make a temporary folder: " + error.message(), exitIO);
   std::string object = temporaries.file("record.o"), initial = temporaries.file("values.o"),
               archive = temporaries.file("kernels.a");
-  if (int code = writeKernels(module, options, *record, archive))
+  if (int code = writeKernels(module, options, *record, archive, saved))
     return code;
   auto isWritten = [](llvm::Error error) {
     if (!error)
@@ -384,12 +390,21 @@ int dpc::writeProgram(ModuleOp module, const CompileOptions &options, onnx::Onnx
     return code;
   if (int code = placeValues(module, options, program, values))
     return code;
-  if (int code = writeExecutable(module, options, program, output.getPath(), argv0))
+  SavedKernels saved;
+  const bool savesKernels = !options.kernelFolder.empty();
+  if (savesKernels)
+    if (int code = saved.create(options.kernelFolder))
+      return code;
+  if (int code = writeExecutable(module, options, program, output.getPath(),
+                                 savesKernels ? &saved : nullptr, argv0))
     return code;
   SmallVector<std::pair<std::string, std::string>> finished;
   for (Staged *file : {&values, &output})
     if (!file->place.empty())
       finished.push_back({file->getPath(), file->place});
+  if (savesKernels)
+    if (int code = saved.prepare(finished))
+      return code;
   std::string failed;
   if (std::error_code error = moveIntoPlace(finished, failed))
     return fail(failed + ": " + error.message(), exitIO);

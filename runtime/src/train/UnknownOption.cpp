@@ -23,7 +23,8 @@ constexpr char kOfCompiler[] =
     "--chunks --clip-grad-norm --cpu --cuda-arch --cut-memory --device-memory --emit --explain "
     "--fail-on-reshard --first-bucket-mib --grad-reduce --label-shape --label-type "
     "--log-grad-norm --loss --lr-schedule --mesh --metric --microbatches --optimizer --overlap "
-    "--param-group --params --precision --products --ptxas --recompute --remat --report --schedule "
+    "--param-group --params --precision --products --ptxas --recompute --remat --report "
+    "--save-kernels --schedule "
     "--schedule-memory --schedule-svg --shape --shard --slow --slow-link --stages --stop-after "
     "--sums --target --topology "
     "--trainable --verify-plan --zero --zero-keep ";

@@ -10,6 +10,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dpc;
@@ -52,6 +54,7 @@ void GridFunction::beginEntry(const Launch &launch) {
   function.setPassthroughAttr(builder.getStrArrayAttr({"nounwind"}));
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   entries.push_back({function, launch.blocks, launch.threads, std::nullopt, launch.isLone()});
+  entries.back().ops = opsOf(launch);
   e.beginLaunch(launch, name);
   memory.enter(function);
 }
@@ -59,6 +62,36 @@ void GridFunction::beginEntry(const Launch &launch) {
 void GridFunction::endEntry() {
   e.endLaunch();
   e.make<LLVM::ReturnOp>(ValueRange());
+}
+
+/// The ops that a launch computes (KernelLaunch::ops). The roots come first, then the ops that the
+/// loops compute inside their expressions. Constants are left out.
+std::string GridFunction::opsOf(const Launch &launch) const {
+  llvm::SetVector<Operation *> ops;
+  for (const LoopGroup::Stage &stage :
+       ArrayRef(launch.group.stages).take_front(launch.phase.isLast() ? SIZE_MAX : 1))
+    ops.insert(stage.roots.begin(), stage.roots.end());
+  Operation *const filled = launch.group.isFilled ? ops.front() : nullptr;
+  for (size_t next = 0; next < ops.size(); ++next)
+    for (Value operand : ops[next]->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && !graph.isMaterialised(operand))
+        ops.insert(op);
+  SmallVector<std::string> names;
+  for (Operation *op : ops) {
+    if (op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    Value first = op->getNumOperands() > 0 ? op->getOperand(0) : op->getResult(0);
+    std::string name;
+    llvm::raw_string_ostream stream(name);
+    stream << op->getName().stripDialect();
+    if (auto rule = dyn_cast<GridFillOpInterface>(op);
+        rule && op == filled && !rule.readsOperands(launch.phase))
+      stream << ".parts";
+    stream << ":" << getElementTypeOrSelf(first);
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  return llvm::join(names, " ");
 }
 
 /// Removes the arguments that an entry does not use, and returns the launch of the
@@ -74,6 +107,7 @@ KernelLaunch GridFunction::finish(Entry &entry) {
   launch.threads = entry.threads;
   launch.call = entry.call;
   launch.isLone = entry.isLone;
+  launch.ops = entry.ops;
   llvm::BitVector unused(block.getNumArguments());
   SmallVector<Type> types;
   SmallVector<Attribute> attributes;

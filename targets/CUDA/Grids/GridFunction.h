@@ -27,6 +27,7 @@ private:
     int64_t blocks, threads;
     std::optional<LibraryCall> call;
     bool isLone = false;
+    std::string ops;
   };
 
   void beginEntry(const Launch &launch);
@@ -35,6 +36,7 @@ private:
   void placeValue(mlir::Value value, const Launch &launch);
   void emitCopy(mlir::Value value, unsigned result, unsigned ordinal);
   LibraryCall placeCall(const PlannedCall &call, const ScratchPiece &workspace);
+  std::string opsOf(const Launch &launch) const;
   KernelLaunch finish(Entry &entry);
 
   const KernelGraph &graph;

@@ -94,6 +94,7 @@ func.func @launches_share_scratch(%x: tensor<8000xf32>) -> tensor<8000xf32> {
 // CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 21, threads = 256, buffers = [0, 2]>,
 // CHECK-SAME: #exec.grid<entry = "_1", blocks = 1, threads = 256, buffers = [1, 2]>]
 // CHECK-SAME: exec.scratch_bytes = 192
+// CHECK: module @kernel.0 attributes {exec.launch_ops = ["reduce:f32", "reduce.parts:f32"]
 // CHECK: llvm.func @kernel.0_0
 // CHECK: llvm.load %{{.*}} -> f32
 // CHECK: arith.extf

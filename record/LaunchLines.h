@@ -1,0 +1,23 @@
+#ifndef DPC_RECORD_LAUNCHLINES_H
+#define DPC_RECORD_LAUNCHLINES_H
+
+#include "targets/Target.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dpc {
+
+/// Writes a line of JSON for each launch of the functions of `program`, a module at level `exec`
+/// for a target with grids. The launches have the order in which LaunchTable writes them. The
+/// lines have facts that the table lacks: ops, ONNX nodes, and the types of buffers.
+/// docs/compiling.md lists the fields.
+///
+/// `kernels` has the modules of the kernels' code, and `objects` has their compiled code. `tf32`
+/// says whether products of f32 may round their factors.
+void writeLaunchLines(mlir::ModuleOp program, mlir::ModuleOp kernels,
+                      llvm::ArrayRef<KernelObject> objects, bool tf32, llvm::raw_ostream &out);
+
+} // namespace dpc
+
+#endif // DPC_RECORD_LAUNCHLINES_H
