@@ -35,7 +35,7 @@ def is_outside(launch):
 
 
 def percent(count, total):
-    return f"{count} of {total} ({100 * count / total:.1f} %)" if total else "none"
+    return f"{count} of {total} ({100 * count / total:.1f} %)"
 
 
 def judge_stacks(kernels, machine, _):
@@ -76,6 +76,8 @@ def judge_widths(kernels, _machine, _):
             shape = "x".join(map(str, buffer.shape))
             row.blame(launch, f"parameter {buffer.number}, {buffer.role} {shape} {buffer.type}: {seen}")
     row.worst.sort(key=lambda entry: -entry[0].bytes)
+    if not entries:
+        return row.set("none in this program", None)
     return row.set(percent(wide, entries), wide == entries)
 
 

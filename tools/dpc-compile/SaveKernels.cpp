@@ -25,7 +25,7 @@ int SavedKernels::create(StringRef folder) {
   llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/false);
   while (path.size() > 1 && path.ends_with("/"))
     path.pop_back();
-  place = path.str().str();
+  place = path.empty() ? "." : path.str().str();
   if (llvm::sys::fs::exists(place) && !llvm::sys::fs::is_directory(place))
     return failToSave(place + ": not a folder");
   if (std::error_code error =
