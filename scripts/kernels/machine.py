@@ -125,21 +125,24 @@ class MachineCode:
         run_tool([self.ptxas, "-arch=" + self.arch, "-o", str(path), str(self.folder / f"{file}.ptx")])
         return path
 
-    def collect(self, files, option, parse):
-        """{kernel: facts} of some files, which cuobjdump prints with `option`; None if a tool is missing."""
-        cubins = list(self.pool.map(self.find_cubin, files))
+    def collect(self, kernels, option, parse):
+        """{kernel: facts}, which cuobjdump prints with `option`; None if a tool is missing. Kernels are {name: launch}."""
+        cubins = list(self.pool.map(self.find_cubin, sorted({launch.file for launch in kernels.values()})))
         if not self.cuobjdump or None in cubins:
             return None
         found = {}
         for facts in self.pool.map(lambda cubin: parse(run_tool([self.cuobjdump, option, str(cubin)])), cubins):
             found.update(facts)
+        missing = [kernel for kernel in kernels if kernel not in found]
+        if missing:
+            raise ToolError(f"cuobjdump {option} prints nothing about {missing[0]}")
         return found
 
-    def find_resources(self, files):
-        return self.collect(files, "-res-usage", parse_resources)
+    def find_resources(self, kernels):
+        return self.collect(kernels, "-res-usage", parse_resources)
 
-    def find_code(self, files):
-        return self.collect(files, "-sass", parse_code)
+    def find_code(self, kernels):
+        return self.collect(kernels, "-sass", parse_code)
 
     def calls_long_division(self, file):
         cubin = self.find_cubin(file)

@@ -130,10 +130,6 @@ def access_of(instruction):
     words = instruction.words
     brackets = [operand for operand in instruction.operands if operand.startswith("[")]
     if words[:2] == ["cp", "async"]:
-        if "bulk" in words:
-            stores = "global" in words and words.index("global") < words.index("shared::cta") \
-                if "shared::cta" in words else False
-            return (brackets[0 if stores else 1], 16, stores) if len(brackets) > 1 else None
         if len(brackets) < 2:
             return None  # a commit or a wait
         size = [operand for operand in instruction.operands[2:] if operand.isdigit()]
@@ -187,11 +183,8 @@ class MatrixUse:
 
     def __init__(self, entry):
         names = [instruction.opcode for instruction in entry.instructions]
-        self.uses_wgmma = any(name.startswith("wgmma.mma_async") for name in names)
-        self.uses_mma = self.uses_wgmma or any(name.startswith(("mma.sync", "wmma.mma")) for name in names)
-        # wgmma reads shared memory itself.
-        self.uses_ldmatrix = self.uses_wgmma or any(name.startswith("ldmatrix") for name in names)
-        self.uses_bulk = any(name.startswith("cp.async.bulk") for name in names)
+        self.uses_mma = any(name.startswith("mma.sync") for name in names)
+        self.uses_ldmatrix = any(name.startswith("ldmatrix") for name in names)
         waits = [instruction.operands[0] for instruction in entry.instructions
                  if instruction.opcode.startswith("cp.async.wait_group") and instruction.operands]
         self.groups = max((int(wait) for wait in waits if wait.isdigit()), default=0)

@@ -40,7 +40,7 @@ def percent(count, total):
 
 def judge_stacks(kernels, machine, _):
     row = Row(1, "spills and stack frames", "0 bytes")
-    resources = machine.find_resources(kernels.files())
+    resources = machine.find_resources(kernels.by_kernel)
     if resources is None:
         return row.skip("ptxas or cuobjdump is missing")
     total = 0
@@ -162,7 +162,7 @@ def judge_matrix_units(kernels, machine, _):
     narrow = {name: launch for name, launch in kernels.by_kernel.items() if launch.is_narrow}
     if not narrow:
         return row.set("none in this program", None)
-    resources = machine.find_resources(sorted({launch.file for launch in narrow.values()}))
+    resources = machine.find_resources(narrow)
     if resources is None:
         return row.skip("ptxas or cuobjdump is missing")
     good = 0
@@ -173,7 +173,7 @@ def judge_matrix_units(kernels, machine, _):
         lacks += [] if use.uses_ldmatrix else ["no ldmatrix"]
         if not use.copies:
             lacks.append("no cp.async")
-        elif not use.uses_bulk and use.groups < 1:
+        elif use.groups < 1:
             lacks.append("waits for all groups of cp.async")
         if resources[name].registers > most:
             lacks.append(f"{resources[name].registers} registers x {launch.threads} threads")
@@ -191,7 +191,7 @@ def judge_shares(kernels, machine, _):
               (launch.is_narrow or launch.multiplies[1] == "f32")}
     if not judged:
         return row.set("none in this program", None)
-    code = machine.find_code(sorted({launch.file for launch in judged.values()}))
+    code = machine.find_code(judged)
     if code is None:
         return row.skip("cuobjdump or nvdisasm is missing")
     least = {}
@@ -199,9 +199,6 @@ def judge_shares(kernels, machine, _):
     for name, launch in judged.items():
         opcode = "HMMA" if launch.is_narrow else "FFMA"
         share, length = share_of(code[name], opcode)
-        # Instructions of warp groups do the work of many HMMA.
-        if launch.is_narrow and not share and share_of(code[name], "HGMMA")[0]:
-            share = 1
         least[opcode] = min(least.get(opcode, 1), share)
         good += share >= SHARES[opcode]
         if share < SHARES[opcode]:

@@ -98,9 +98,7 @@ class CheckKernels(unittest.TestCase):
         return rows[row]
 
     def check_twins(self, row, bad, good, found, *options, **more):
-        self.expect(row, False, [bad], found, *options, **more)
         self.expect(row, True, [good], None, *options, **more)
-        # The bad kernel is named beside a good one.
         worst = self.expect(row, False, [good, bad], found, *options, **more)["worst"]
         self.assertEqual([entry["kernel"] for entry in worst], [bad[1]["kernel"]])
         self.assertEqual(worst[0]["nodes"], ["node_of_bad"])
@@ -164,18 +162,27 @@ class CheckKernels(unittest.TestCase):
         self.expect(2, True, [odd])
         even = self.of(WIDE + "  ld.global.f32 %f9, [%rd2];\n", [*COPY, buffer("operand", [4096, 1004])])
         self.expect(2, False, [even], "parameter 2")
+        scratch = self.of(WIDE + "  ld.global.f32 %f9, [%rd2];\n", [*COPY, buffer("scratch", LARGE)])
+        self.expect(2, True, [scratch])
         small = self.of("", [buffer("operand", [1024, 1024]), buffer("result", [512, 512])])
         status, rows = self.run_script([small], "--rows=2")
         self.assertEqual((status, rows[2]["passed"]), (0, None))
+
+    def test_products_may_be_narrow(self):
+        for changes in {"ops": (("conv_input_grad", "f32"),)}, {"kernelOps": ["attention"]}, {"kind": "call"}:
+            status, rows = self.run_script([self.of("  ld.global.f32 %f1, [%rd0];\n", **changes)], "--rows=2")
+            self.assertEqual((status, rows[2]["passed"]), (0, None))
+        self.expect(2, False, [self.of("  ld.global.f32 %f1, [%rd0];\n", ops=(("convert", "f32"),))], "in 4 bytes")
 
     def test_lines_and_wavefronts(self):
         good, bad = self.of(WIDE, name="good"), self.of(WIDE)
         for row, field, least in (3, "lines", 1.15), (4, "wavefronts", 1.1):
             def line(name, ratio, field=field):
                 return "launch " + json.dumps({"kernel": name + "_0", field: 1000 * ratio, "least_" + field: 1000}) + "\n"
-            counts = "cuLaunchKernel 7\nlaunch {broken\n" + line("good", least) + line("bad", least + 0.01)
-            worst = self.expect(row, False, [good, bad], f"{least + 0.01:.2f}", counts=counts)["worst"]
-            self.assertEqual([entry["kernel"] for entry in worst], ["bad_0"])
+            counts = "cuLaunchKernel 7\nlaunch {broken\n" + line("bad", least + 0.01) + line("good", least)
+            judged = self.expect(row, False, [good, bad], f"{least + 0.01:.2f}", counts=counts)
+            self.assertEqual([entry["kernel"] for entry in judged["worst"]], ["bad_0"])
+            self.assertEqual(judged["value"], f"{least + 0.01:.2f} at most")
             self.expect(row, True, [good, bad], counts="kernel 3\n" + line("good", 1) + line("bad", least))
 
     def test_not_measured(self):
@@ -273,6 +280,11 @@ class CheckKernels(unittest.TestCase):
             self.check_twins(8, self.of(multiply(20), PRODUCT, ((op, "f32"),)),
                              self.of(multiply(0), PRODUCT, ((op, "f32"),), "good"), "% FFMA of")
 
+    def test_shares_of_other_kernels_are_not_judged(self):
+        for op in ("attention", "f32"), ("dot", "f64"), ("dot.parts", "f32"), ("exp", "f32"):
+            status, rows = self.run_script([self.of("", PRODUCT, (op,))], "--rows=8")
+            self.assertEqual((status, rows[8]["passed"]), (0, None))
+
     @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
     def test_share_of_matrix_multiplications(self):
         good = loop(MATRICES + 4 * MMA)
@@ -289,6 +301,18 @@ class CheckKernels(unittest.TestCase):
         # Also if the attention was decomposed, and another launch of the kernel reads the operands.
         second = attention("bad", scores, (("exp", "f32"),), kernelOps=["attention", "convert"])
         self.expect(9, False, [second], "scratch")
+
+    @unittest.skipUnless(HAS_CODE, "ptxas, cuobjdump or nvdisasm is missing")
+    def test_code_that_is_no_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text, fields = self.of(WIDE)
+            Path(folder, "launches.jsonl").write_text(json.dumps(fields))
+            Path(folder, "bad.ptx").write_text(text.replace("ret;", "return;"))
+            result = self.call(folder, "--rows=1")
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("error: ptxas fails on bad.ptx: ", result.stderr)
+            Path(folder, "bad.sm_90.cubin").write_text("no machine code")
+            self.assertIn("error: cuobjdump ", self.call(folder, "--rows=1").stderr)
 
     def test_bad_usage(self):
         with tempfile.TemporaryDirectory() as folder:
