@@ -64,6 +64,10 @@ struct ReverseRule : MoveRule<ReverseRule, ReverseOp> {
 };
 
 struct PadRule : ElementRule<PadRule, PadOp> {
+  // At most one element of the result is an element of the input, however large the result is.
+  int64_t getReadsPerElement(Operation *op, unsigned operand) const {
+    return operand == 0 ? 1 : resultElementsPer(op, operand);
+  }
   static bool isEmpty(PadOp op) { return llvm::is_contained(typeOf(op.getInput()).getShape(), 0); }
   static SmallVector<Index> positions(PadOp op, IndexSpace &space, const ElementIndex &index) {
     SmallVector<Index> positions;

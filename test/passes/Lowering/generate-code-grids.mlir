@@ -330,3 +330,25 @@ func.func @wide_indices(%x: tensor<21474837x101xi8>) -> tensor<21474837x100xi8> 
   } -> tensor<21474837x100xi8>
   return %0 : tensor<21474837x100xi8>
 }
+
+// -----
+
+// A row is padded where it is computed: a block stores its own row, with zeros at the end.
+// CHECK-LABEL: func.func private @kernel.0
+// CHECK-SAME: exec.launches = [#exec.grid<entry = "_0", blocks = 512, threads = 256, buffers = [0, 1]>]
+// CHECK-SAME: exec.scratch_bytes = 0
+func.func @row_is_padded_in_place(%x: tensor<512x1008xf32>) -> tensor<512x1008xbf16> {
+  %0 = nn.kernel (%x : tensor<512x1008xf32>) {
+  ^bb0(%a: tensor<512x1008xf32>):
+    %s = nn.slice %a starts [0, 0] limits [512, 1003] strides [1, 1] : tensor<512x1008xf32> -> tensor<512x1003xf32>
+    %e = nn.exp %s : tensor<512x1003xf32>
+    %r = nn.reduce sum %e [1] : tensor<512x1003xf32> -> tensor<512xf32>
+    %b = nn.broadcast %r [0] : tensor<512xf32> -> tensor<512x1003xf32>
+    %d = nn.div %e, %b : tensor<512x1003xf32>
+    %c = nn.convert %d : tensor<512x1003xf32> -> tensor<512x1003xbf16>
+    %z = nn.constant dense<0.0> : tensor<bf16>
+    %p = nn.pad %c, %z low [0, 0] high [0, 5] interior [0, 0] : tensor<512x1003xbf16>, tensor<bf16> -> tensor<512x1008xbf16>
+    nn.yield %p : tensor<512x1008xbf16>
+  } -> tensor<512x1008xbf16>
+  return %0 : tensor<512x1008xbf16>
+}
