@@ -92,6 +92,9 @@ enum class NodeType : int {
 inline constexpr unsigned kStreamNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kEventDisableTiming = 2;   // CU_EVENT_DISABLE_TIMING
 inline constexpr unsigned kHostRegisterPortable = 1; // CU_MEMHOSTREGISTER_PORTABLE
+/// CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY: each node has the priority of the stream from
+/// which it was captured. Without it, all nodes have that of the stream that launches the graph.
+inline constexpr unsigned long long kGraphUseNodePriority = 8;
 
 using Device = int;
 using DevicePointer = unsigned long long;

@@ -142,7 +142,9 @@ dpc_status_t CudaQueue::endCapture() {
   if (dpc_status_t status =
           device.check(driver.cuStreamEndCapture(device.stream, &graph), "capturing a graph"))
     return status;
-  const cuda::Result made = driver.cuGraphInstantiateWithFlags(&graphs[entry], graph, 0);
+  // Collectives keep the priority of their stream, because other ranks wait for them.
+  const cuda::Result made =
+      driver.cuGraphInstantiateWithFlags(&graphs[entry], graph, cuda::kGraphUseNodePriority);
   driver.cuGraphDestroy(graph);
   if (dpc_status_t status = device.check(made, "making a graph"))
     return status;

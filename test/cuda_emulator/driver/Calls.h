@@ -8,6 +8,9 @@
 
 namespace dpc::emulator {
 
+/// The range of the priorities of streams.
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+
 inline StreamState *stateOf(cuda::Stream stream) { return reinterpret_cast<StreamState *>(stream); }
 inline EventState *stateOf(cuda::Event event) { return reinterpret_cast<EventState *>(event); }
 

@@ -7,8 +7,8 @@
 
 using namespace dpc::emulator;
 
-unsigned Capture::add(Operation operation, const std::vector<unsigned> &after) {
-  nodes.push_back({operation.type, std::move(operation.run), after});
+unsigned Capture::add(Operation operation, const std::vector<unsigned> &after, int priority) {
+  nodes.push_back({operation.type, std::move(operation.run), after, priority});
   return static_cast<unsigned>(nodes.size() - 1);
 }
 

@@ -12,6 +12,7 @@ struct Node {
   cuda::NodeType type;
   std::function<void()> run;
   std::vector<unsigned> after;
+  int priority; // of the stream that it was captured from
 };
 
 /// A graph: what was captured.
@@ -30,7 +31,7 @@ public:
       : origin(origin), mode(mode), thread(std::this_thread::get_id()) {}
 
   /// Adds a node after those; its number.
-  unsigned add(Operation operation, const std::vector<unsigned> &after);
+  unsigned add(Operation operation, const std::vector<unsigned> &after, int priority);
   /// Whether every node comes before one of `tail`: else a stream was left
   /// without joining the one that began.
   bool isJoined(const std::vector<unsigned> &tail) const;

@@ -272,8 +272,8 @@ Result cuCtxSynchronize() {
 }
 
 Result cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-  *least = 0;
-  *greatest = -5;
+  *least = kLeastPriority;
+  *greatest = kGreatestPriority;
   return enter();
 }
 

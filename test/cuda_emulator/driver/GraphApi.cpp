@@ -14,6 +14,7 @@ namespace {
 struct ExecutableGraph {
   std::shared_ptr<const GraphState> graph;
   std::mt19937 random;
+  bool usesPriorities; // of its nodes; else all have that of the stream that launches it
 };
 struct SharedGraph {
   std::shared_ptr<const GraphState> graph;
@@ -103,12 +104,12 @@ Result cuGraphInstantiateWithFlags(GraphExec *exec, Graph graph, unsigned long l
   const Result result = enter();
   if (result != Result::success)
     return result;
-  if (!graph || flags)
+  if (!graph || (flags & ~kGraphUseNodePriority))
     return Result::invalidValue;
   dpcEmulatorCount("cuGraphInstantiate");
   ++executableGraphs;
   *exec = reinterpret_cast<GraphExec>(
-      new ExecutableGraph{stateOf(graph)->graph, std::mt19937(Options::get().seed)});
+      new ExecutableGraph{stateOf(graph)->graph, std::mt19937(Options::get().seed), flags != 0});
   return Result::success;
 }
 
@@ -121,6 +122,12 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
   if (dpc::emulator::stateOf(stream)->capture)
     fail("graphs in graphs are not known");
   dpcEmulatorCount("cuGraphLaunch");
+  for (const Node &node : stateOf(exec)->graph->nodes)
+    dpcEmulatorCount(("nodes-of-priority:" +
+                      std::to_string(stateOf(exec)->usesPriorities
+                                         ? node.priority
+                                         : dpc::emulator::stateOf(stream)->priority))
+                         .c_str());
   Operation operation;
   operation.type = NodeType::child;
   const unsigned seed = static_cast<unsigned>(stateOf(exec)->random());

@@ -21,13 +21,14 @@ static std::function<void()> hostWork(HostFunction run, HostFunction release, vo
 namespace dpc::cuda {
 extern "C" {
 
-Result cuStreamCreateWithPriority(Stream *stream, unsigned flags, int) {
+Result cuStreamCreateWithPriority(Stream *stream, unsigned flags, int priority) {
   const Result result = enterOutsideCapture();
   if (result != Result::success)
     return result;
   if (flags != kStreamNonBlocking)
     fail("streams that wait for the default stream are not known: CU_STREAM_NON_BLOCKING");
-  *stream = reinterpret_cast<Stream>(Streams::get().create());
+  *stream = reinterpret_cast<Stream>(
+      Streams::get().create(std::clamp(priority, kGreatestPriority, kLeastPriority)));
   return Result::success;
 }
 

@@ -55,8 +55,9 @@ std::vector<StreamState *> Streams::all() {
   return streams;
 }
 
-StreamState *Streams::create() {
+StreamState *Streams::create(int priority) {
   auto *stream = new StreamState;
+  stream->priority = priority;
   std::lock_guard<std::mutex> lock(mutex);
   streams.push_back(stream);
   if (Options::get().streamOrder == StreamOrder::async)
@@ -125,7 +126,8 @@ void Streams::drain(StreamState *stream, uint64_t position) {
 
 uint64_t Streams::enqueue(StreamState *stream, Operation operation) {
   if (stream->capture) {
-    stream->tail = {stream->capture->add(std::move(operation), stream->tail)};
+    stream->tail = {
+        stream->capture->add(std::move(operation), stream->tail, stream->priority)};
     return 0;
   }
   uint64_t position = 0;

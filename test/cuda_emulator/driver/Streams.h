@@ -27,6 +27,7 @@ struct Operation {
 };
 
 struct StreamState {
+  int priority = 0;
   std::deque<Operation> queue;
   uint64_t issued = 0;                // operations given
   std::atomic<uint64_t> completed{0}; // operations done
@@ -53,7 +54,7 @@ class Streams {
 public:
   static Streams &get();
 
-  StreamState *create();
+  StreamState *create(int priority);
   void destroy(StreamState *stream);
   /// Appends an operation; the position to wait for. A captured stream gives it
   /// to its graph instead, and runs nothing.

@@ -62,6 +62,8 @@ static NcclResult flush() {
       }
       batch->push_back(entry.transfer);
       entry.transfer.communicator->wasCaptured |= capture == CaptureStatus::active;
+      if (capture == CaptureStatus::active)
+        dpcEmulatorCount("nccl-captured");
     }
     entries = std::move(others);
     dpcEmulatorEnqueue(

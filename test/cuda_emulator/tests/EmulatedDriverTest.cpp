@@ -251,7 +251,8 @@ struct Captured {
 };
 
 Captured capture(TestDevice &device, const Buffer<float> &x, const Buffer<float> &y,
-                 const Buffer<float> &copy, Stream other, Expect &expect) {
+                 const Buffer<float> &copy, Stream other, Expect &expect,
+                 unsigned long long flags = 0) {
   const Driver &driver = device.driver;
   const Event fork = device.makeEvent(), join = device.makeEvent();
   Captured result;
@@ -271,7 +272,7 @@ Captured capture(TestDevice &device, const Buffer<float> &x, const Buffer<float>
   EQUAL(driver.cuStreamEndCapture(device.stream, &result.graph), Result::success);
   EQUAL(driver.cuStreamIsCapturing(device.stream, &status), Result::success);
   EQUAL(status, CaptureStatus::none);
-  EQUAL(driver.cuGraphInstantiateWithFlags(&result.exec, result.graph, 0), Result::success);
+  EQUAL(driver.cuGraphInstantiateWithFlags(&result.exec, result.graph, flags), Result::success);
   return result;
 }
 
@@ -305,6 +306,37 @@ TEST(EmulatedDriver, GraphsRunAgainOnNewValues) {
       }
       EQUAL(driver.cuGraphExecDestroy(captured.exec), Result::success);
     });
+}
+
+// With the flag, the kernel keeps the priority of its stream; else all nodes have that of the
+// stream which launches them. Priorities out of range become the nearest one.
+TEST(EmulatedDriver, NodesHaveThePriorityOfTheirStream) {
+  const TemporaryDirectory folder;
+  for (const auto &[flags, counted] :
+       {std::pair(kGraphUseNodePriority, "nodes-of-priority:-5 1\n"),
+        std::pair(0ull, "nodes-of-priority:0 3\n")}) {
+    const std::string file = folder.path + "/counts" + std::to_string(flags);
+    const Ending ending = onDevice({{"COUNT", file}}, [flags = flags] {
+      TestDevice device;
+      Expect expect;
+      device.load("sm_80");
+      Buffer<float> x(device, size_t(100003)), y(device, size_t(100003)),
+          copy(device, size_t(100003));
+      Stream other = nullptr;
+      device.must(device.driver.cuStreamCreateWithPriority(&other, kStreamNonBlocking, -99));
+      Captured captured = capture(device, x, y, copy, other, expect, flags);
+      EQUAL(device.driver.cuGraphLaunch(captured.exec, device.stream), Result::success);
+      device.synchronize();
+      EQUAL(device.driver.cuGraphInstantiateWithFlags(&captured.exec, captured.graph, 16),
+            Result::invalidValue);
+      std::exit(expect.wrong); // writes the counts
+      return 0;
+    });
+    std::ifstream counts(file);
+    const std::string text((std::istreambuf_iterator<char>(counts)), {});
+    EXPECT_EQ(ending.status, 0) << ending.printed;
+    EXPECT_NE(text.find(counted), std::string::npos) << text;
+  }
 }
 
 TEST(EmulatedDriver, RefusesWhatACaptureForbids) {
