@@ -112,6 +112,8 @@ struct QueueProgram : TinyProgram {
     program.device = &tables.device;
   }
 
+  dpc_rank_t &ownRank(uint32_t index) { return allRanks[index]; }
+
 private:
   static void addOne(dpc_call_t *call, DeviceAddress from, DeviceAddress to) {
     char *buffers[2] = {call->base[from.space] + from.offset, call->base[to.space] + to.offset};
@@ -147,11 +149,11 @@ private:
   dpc_launches_t launchesOf[4] = {{0, 3}, {3, 1}, {1, 1}, {1, 1}};
 };
 
-/// One rank of a QueueProgram, and its queue. If an error occurs, the test fails and
-/// `queue` is null.
+/// One rank of a QueueProgram, and its queue. If an error occurs, `queue` is null, and the test
+/// fails unless it has changed the rank by `edit`.
 struct QueueRank {
   QueueRank(const QueueKind &kind, uint32_t index, uint32_t rankCount, const std::string &directory,
-            double timeoutSeconds)
+            double timeoutSeconds, const std::function<void(dpc_rank_t &)> &edit = {})
       : index(index), tiny(kind, rankCount),
         world(index, rankCount, "file://" + directory,
               RankMemory::sharedBytes(tiny.program, index, kind.isStaged)) {
@@ -162,11 +164,15 @@ struct QueueRank {
     QueueOptions options;
     options.keepsEntries = kind.keepsEntries;
     options.isStaged = kind.isStaged;
+    if (edit)
+      edit(tiny.ownRank(index));
     world.options.timeout_seconds = options.timeoutSeconds = timeoutSeconds;
     if (dpc_comm_create("local", &world.options, &comm) ||
         memory.open(tiny.program, *comm, kind.isStaged) ||
         makeQueue(tiny.program, *comm, memory, options, &queue))
-      ADD_FAILURE() << dpc_last_error();
+      failure = dpc_last_error();
+    if (!failure.empty() && !edit)
+      ADD_FAILURE() << failure;
   }
   ~QueueRank() {
     queue.reset();
@@ -175,6 +181,7 @@ struct QueueRank {
   }
 
   const uint32_t index;
+  std::string failure;
   QueueProgram tiny;
   WorldOptions world;
   dpc_comm_t *comm = nullptr;

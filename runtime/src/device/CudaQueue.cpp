@@ -9,6 +9,7 @@
 #include "runtime/src/device/CallTuner.h"
 #include "runtime/src/device/Launches.h"
 #include "runtime/src/device/NcclComm.h"
+#include "runtime/src/device/Operations.h"
 #include "runtime/src/device/StagedComm.h"
 
 #include <algorithm>
@@ -103,7 +104,10 @@ dpc_status_t CudaQueue::connect(RankMemory &memory) {
   if (dpc_status_t status = region.allocate(sharedBytes, &all))
     return status;
   DeviceCommParts parts = {device, control,     memory.window(),        std::move(groups),
-                           region, sharedBytes, options.timeoutSeconds, [this] { dropGraphs(); }};
+                           region, sharedBytes, options.timeoutSeconds, [this] { dropGraphs(); },
+                           {}};
+  for (PlacedOperation &each : findFirstOperations(program, control.rank))
+    parts.first.push_back(withAddresses(each.op, each.in, each.out));
   if (options.isStaged)
     comm = std::make_unique<StagedComm>(std::move(parts), memory.base(DPC_SPACE_SHARED));
   else
@@ -233,11 +237,16 @@ dpc_status_t CudaQueue::start(dpc_comm_op_t op, DeviceAddress in, DeviceAddress 
                               uint32_t event) {
   if (!comm)
     return fail(DPC_INVALID, "the program has one rank, and communicates");
+  return comm->start(withAddresses(op, in, out), event);
+}
+
+dpc_comm_op_t CudaQueue::withAddresses(dpc_comm_op_t op, DeviceAddress in,
+                                       DeviceAddress out) const {
   if (op.op != DPC_OP_BARRIER) {
     op.in = reinterpret_cast<const void *>(pointerTo(in));
     op.out = reinterpret_cast<void *>(pointerTo(out));
   }
-  return comm->start(op, event);
+  return op;
 }
 
 dpc_status_t CudaQueue::wait(uint32_t event) {

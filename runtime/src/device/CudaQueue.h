@@ -41,6 +41,7 @@ private:
   cuda::DevicePointer pointerTo(DeviceAddress address) const {
     return device.base(address.space) + address.offset;
   }
+  dpc_comm_op_t withAddresses(dpc_comm_op_t op, DeviceAddress in, DeviceAddress out) const;
   void findPointers(uint64_t first, uint64_t count, uint32_t micro, const void *args);
   dpc_status_t perform(uint64_t number, uint32_t micro, const void *args);
   dpc_status_t performExample(uint64_t number);

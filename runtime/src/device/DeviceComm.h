@@ -21,6 +21,9 @@ struct DeviceCommParts {
   /// Frees the captured graphs that contain operations. NCCL cannot abort an
   /// operation while such a graph exists.
   std::function<void()> dropGraphs;
+  /// The operations that make all connections (findFirstOperations), with device addresses. All
+  /// memory of the device must be zero when they run.
+  std::vector<dpc_comm_op_t> first;
 };
 
 /// Moves tensors between the devices of a run. It enqueues operations on its own

@@ -7,6 +7,7 @@
 #include "runtime/src/base/OperationNames.h"
 #include "runtime/src/base/Status.h"
 #include "runtime/src/comm/ControlMessages.h"
+#include "runtime/src/recorder/Recorder.h"
 
 #include <cstring>
 #include <optional>
@@ -206,7 +207,33 @@ dpc_status_t NcclComm::open(uint32_t eventCount) {
     return status;
   // All ranks have opened NCCL when this barrier ends. A rank whose open() failed
   // does not reach it; the hosts notice this and name the rank.
-  return dpc_comm_barrier(&parts.control);
+  if (dpc_status_t status = dpc_comm_barrier(&parts.control))
+    return status;
+  return runFirst();
+}
+
+/// Runs the operations that connect the ranks, before anything is captured. The ranks announce each
+/// of them, so a rank that does not come is named.
+dpc_status_t NcclComm::runFirst() {
+  dpc_recorder *recorder = parts.control.recorder;
+  const uint64_t before = recorder ? recorder->next() : 0;
+  announces = true;
+  for (const dpc_comm_op_t &op : parts.first) {
+    const uint64_t number = recorder ? recorder->schedule(op) : 0;
+    if (dpc_status_t status = start(op, 0))
+      return status;
+    if (recorder)
+      recorder->start(number);
+    if (dpc_status_t status = wait(0))
+      return status;
+  }
+  if (parts.first.empty())
+    return DPC_OK;
+  if (dpc_status_t status = finish())
+    return failWithin(status, "the first operations of NCCL");
+  if (recorder)
+    recorder->finishFrom(before);
+  return DPC_OK;
 }
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {

@@ -10,6 +10,10 @@ namespace dpc {
 /// Communication between devices by NCCL, with one NCCL communicator per group. All
 /// communicators use one stream, because their operations may not run concurrently.
 ///
+/// NCCL connects ranks when they run the first operation of a kind, or send the first message to a
+/// peer. Some of its network plugins fail if this happens while a graph is captured. So `open` runs
+/// such operations itself.
+///
 /// NCCL does not notice if ranks start different operations. So in the first run of
 /// an entry, all ranks announce each operation to each other before data moves. In
 /// later runs they announce only that they begin the entry. NCCL also does not
@@ -35,6 +39,7 @@ private:
   /// its creation.
   dpc_status_t awaitReady(cuda::NcclComm comm, const char *what);
   dpc_status_t checkCall(cuda::NcclResult result, cuda::NcclComm comm, const char *what);
+  dpc_status_t runFirst();
   dpc_status_t announce(dpc_comm_op_t op);
   dpc_status_t enqueue(const dpc_comm_op_t &op);
   dpc_status_t enqueueParts(const dpc_comm_op_t &op, cuda::NcclComm comm);

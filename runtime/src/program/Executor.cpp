@@ -18,11 +18,6 @@ Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, In
       groupIndex(indexInGroups(program, rank)), events(program.ranks[rank].event_count),
       staging(program.input_count) {}
 
-DeviceAddress Executor::addressOf(const dpc_buffer_t &buffer, uint32_t family) const {
-  const uint64_t index = family == DPC_NONE ? 0 : groupIndex[family];
-  return {buffer.space, buffer.offset + index * buffer.index_stride};
-}
-
 dpc_status_t Executor::explain(dpc_status_t status, const dpc_action_t &action) const {
   if (action.location == DPC_NONE)
     return status;
@@ -60,19 +55,6 @@ dpc_status_t Executor::compute(const dpc_action_t &action) {
   return status ? failWithin(status, "%s in step %llu", program.functions[action.function].name,
                              static_cast<unsigned long long>(controls.step) + 1)
                 : DPC_OK;
-}
-
-dpc_comm_op_t Executor::operationOf(const dpc_action_t &action) const {
-  dpc_comm_op_t op = {};
-  op.op = action.op;
-  op.family = action.group;
-  op.peer = action.peer;
-  op.dtype = action.dtype;
-  op.reduction = action.reduction;
-  op.location = action.location;
-  op.count = action.count;
-  op.buffer_id = action.buffer_id;
-  return op;
 }
 
 dpc_status_t Executor::start(const dpc_action_t &action, uint64_t index) {

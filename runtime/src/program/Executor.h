@@ -4,6 +4,7 @@
 #include "dpc/program.h"
 #include "runtime/src/data/InputLoader.h"
 #include "runtime/src/data/Prefetcher.h"
+#include "runtime/src/device/Operations.h"
 #include "runtime/src/device/Queue.h"
 #include "runtime/src/program/Controls.h"
 #include "runtime/src/program/GradientCheck.h"
@@ -48,10 +49,11 @@ private:
   void recordRepeated(const dpc_actions_t &table);
   dpc_status_t perform(const dpc_action_t &action, uint64_t index);
   dpc_status_t compute(const dpc_action_t &action);
-  dpc_comm_op_t operationOf(const dpc_action_t &action) const;
   dpc_status_t start(const dpc_action_t &action, uint64_t index);
   dpc_status_t wait(const dpc_action_t &action);
-  DeviceAddress addressOf(const dpc_buffer_t &buffer, uint32_t family) const;
+  DeviceAddress addressOf(const dpc_buffer_t &buffer, uint32_t family) const {
+    return placeOf(buffer, family, groupIndex);
+  }
   dpc_status_t explain(dpc_status_t status, const dpc_action_t &action) const;
 
   const dpc_program_t &program;

@@ -71,6 +71,7 @@ static Options fromEnvironment() {
   options.threads = number("DPC_EMU_THREADS", std::max(1u, std::thread::hardware_concurrency()));
   options.blocks = number("DPC_EMU_BLOCKS", 0);
   options.ncclSeconds = number("DPC_EMU_NCCL_TIMEOUT_S", 120);
+  options.ncclKnown = number("DPC_EMU_NCCL_KNOWN", 0) != 0;
   readFailure("DPC_EMU_NCCL_FAIL", options.ncclFailRank, options.ncclFailAt);
   readFailure("DPC_EMU_KERNEL_FAIL", options.kernelFailDevice, options.kernelFailAt);
   options.slowAlgorithm = read("DPC_EMU_LT_SLOW") ? int(number("DPC_EMU_LT_SLOW", 0)) : -1;

@@ -31,6 +31,8 @@ struct Options {
   unsigned ncclSeconds;     // NCCL_TIMEOUT_S: how long a collective waits for a peer
   int ncclFailRank;         // NCCL_FAIL=RANK:N: transfer N (from 1) of that rank fails
   uint64_t ncclFailAt;
+  bool ncclKnown;       // NCCL_KNOWN=1: operations that are captured must be of a kind, and with a
+                        // peer, that the communicator has run before
   int kernelFailDevice; // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
   uint64_t kernelFailAt;
   int slowAlgorithm;       // LT_SLOW=N: products by cuBLASLt's algorithm N (from 0) take longer

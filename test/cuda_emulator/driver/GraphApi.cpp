@@ -123,11 +123,11 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
     fail("graphs in graphs are not known");
   dpcEmulatorCount("cuGraphLaunch");
   for (const Node &node : stateOf(exec)->graph->nodes)
-    dpcEmulatorCount(("nodes-of-priority:" +
-                      std::to_string(stateOf(exec)->usesPriorities
-                                         ? node.priority
-                                         : dpc::emulator::stateOf(stream)->priority))
-                         .c_str());
+    dpcEmulatorCount(
+        ("nodes-of-priority:" + std::to_string(stateOf(exec)->usesPriorities
+                                                   ? node.priority
+                                                   : dpc::emulator::stateOf(stream)->priority))
+            .c_str());
   Operation operation;
   operation.type = NodeType::child;
   const unsigned seed = static_cast<unsigned>(stateOf(exec)->random());

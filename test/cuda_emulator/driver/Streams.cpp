@@ -126,8 +126,7 @@ void Streams::drain(StreamState *stream, uint64_t position) {
 
 uint64_t Streams::enqueue(StreamState *stream, Operation operation) {
   if (stream->capture) {
-    stream->tail = {
-        stream->capture->add(std::move(operation), stream->tail, stream->priority)};
+    stream->tail = {stream->capture->add(std::move(operation), stream->tail, stream->priority)};
     return 0;
   }
   uint64_t position = 0;

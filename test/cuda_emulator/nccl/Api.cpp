@@ -39,6 +39,20 @@ static Group &group() {
   return current;
 }
 
+/// Notes that an operation connects ranks. Some network plugins cannot connect during a capture.
+static void connect(const Transfer &transfer, bool isCaptured) {
+  const Collective &what = transfer.what;
+  Communicator &comm = *transfer.communicator;
+  const bool isMessage = what.kind >= CollectiveKind::send;
+  const auto kind = std::make_pair(what.kind, isMessage ? what.root : 0);
+  if (!isCaptured)
+    comm.connected.insert(kind);
+  else if (Options::get().ncclKnown && !comm.connected.count(kind))
+    fail("nccl: rank %d of %d: the first %s%s is captured: it connects ranks", comm.rank,
+         comm.ranks, nameOf(what.kind),
+         isMessage ? (" with rank " + std::to_string(what.root)).c_str() : "");
+}
+
 /// Gives the streams what was grouped: one piece of work a stream.
 static NcclResult flush() {
   std::vector<Communicator *> aborted = std::move(group().aborted);
@@ -64,6 +78,7 @@ static NcclResult flush() {
       entry.transfer.communicator->wasCaptured |= capture == CaptureStatus::active;
       if (capture == CaptureStatus::active)
         dpcEmulatorCount("nccl-captured");
+      connect(entry.transfer, capture == CaptureStatus::active);
     }
     entries = std::move(others);
     dpcEmulatorEnqueue(

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <functional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace dpc::emulator {
 
@@ -77,8 +79,10 @@ public:
   const std::string name;
   const int rank, ranks;
   bool blocking = true;
-  bool wasCaptured = false; // an operation, as part of a graph
-  int splits = 0;           // communicators made of this one
+  bool wasCaptured = false;                           // an operation, as part of a graph
+  int splits = 0;                                     // communicators made of this one
+  std::set<std::pair<CollectiveKind, int>> connected; // kinds that were run outside of a capture,
+                                                      // messages with their peer
   std::atomic<cuda::NcclResult> error{cuda::NcclResult::success};
   std::atomic<bool> aborted{false};
   uint64_t transfers = 0; // run so far

@@ -312,9 +312,8 @@ TEST(EmulatedDriver, GraphsRunAgainOnNewValues) {
 // stream which launches them. Priorities out of range become the nearest one.
 TEST(EmulatedDriver, NodesHaveThePriorityOfTheirStream) {
   const TemporaryDirectory folder;
-  for (const auto &[flags, counted] :
-       {std::pair(kGraphUseNodePriority, "nodes-of-priority:-5 1\n"),
-        std::pair(0ull, "nodes-of-priority:0 3\n")}) {
+  for (const auto &[flags, counted] : {std::pair(kGraphUseNodePriority, "nodes-of-priority:-5 1\n"),
+                                       std::pair(0ull, "nodes-of-priority:0 3\n")}) {
     const std::string file = folder.path + "/counts" + std::to_string(flags);
     const Ending ending = onDevice({{"COUNT", file}}, [flags = flags] {
       TestDevice device;
