@@ -104,10 +104,14 @@ void Comparison::addMemory() {
         ++count;
       }
     const Findings &own = all.findings[r];
-    if (causes[r].empty() && needed > own.available)
-      causes[r] = std::string("its ") + (own.device[0] ? "device" : "host") + " has " +
-                  bytesText(own.available) + " of free memory, and the " + countOf(count, "rank") +
-                  " there need " + bytesText(needed);
+    if (!causes[r].empty() || needed + own.forLibraries <= own.available)
+      continue;
+    causes[r] = std::string("its ") + (own.device[0] ? "device" : "host") + " has " +
+                bytesText(own.available) + " of free memory" +
+                (own.forLibraries ? ", of which " + bytesText(own.forLibraries) +
+                                        " must stay free for libraries"
+                                  : "") +
+                ", and the " + countOf(count, "rank") + " there need " + bytesText(needed);
   }
 }
 

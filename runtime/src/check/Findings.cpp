@@ -74,7 +74,7 @@ dpc_status_t findMemory(const dpc_session &session, const uint32_t *hosts, Findi
     return status;
   copyText(out->device, name);
   std::memcpy(out->deviceId, &id, sizeof out->deviceId);
-  return device.readFreeBytes(&out->available);
+  return device.readMemory(&out->available, &out->forLibraries);
 }
 
 dpc_status_t fill(const dpc_session &session, const CheckRequest &request, const uint32_t *hosts,

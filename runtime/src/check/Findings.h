@@ -34,6 +34,7 @@ struct Findings {
   /// At i: errno if this rank cannot reach the address of the rank that is i + 1 below it, else 0.
   int32_t unreached[kMostCalls];
   uint64_t needed, available; ///< memory of the plan, and free memory of the host, in bytes
+  uint64_t forLibraries;      ///< part of `available` that a plan leaves to CUDA's libraries
   Digest plan;
 };
 

@@ -4,6 +4,7 @@
 #include "runtime/src/device/CudaDevice.h"
 
 #include "dpc/device.h"
+#include "runtime/src/base/Phrases.h"
 #include "runtime/src/base/SharedOptions.h"
 #include "runtime/src/base/Status.h"
 
@@ -15,7 +16,8 @@
 
 namespace dpc {
 
-using Number = unsigned long long;
+/// What a plan leaves to libraries: at most so many bytes, and one part of so many of the memory.
+static constexpr uint64_t kMostForLibraries = 1u << 30, kLeastShare = 16;
 
 dpc_status_t CudaDevice::check(cuda::Result result, const char *what) const {
   if (result == cuda::Result::success)
@@ -103,24 +105,26 @@ dpc_status_t CudaDevice::readName(std::string *out) const {
   return status;
 }
 
-dpc_status_t CudaDevice::readFreeBytes(uint64_t *out) const {
+dpc_status_t CudaDevice::readMemory(uint64_t *outFree, uint64_t *outForLibraries) const {
   size_t free = 0, total = 0;
   const dpc_status_t status =
       check(driver.cuMemGetInfo_v2(&free, &total), "asking for free memory");
-  *out = free;
+  *outFree = free;
+  *outForLibraries = std::min<uint64_t>(kMostForLibraries, total / kLeastShare);
   return status;
 }
 
 dpc_status_t CudaDevice::allocate(const uint64_t (&wanted)[DPC_SPACE_COUNT]) {
-  uint64_t free = 0, sum = 0;
-  if (dpc_status_t status = readFreeBytes(&free))
+  uint64_t free = 0, forLibraries = 0, sum = 0;
+  if (dpc_status_t status = readMemory(&free, &forLibraries))
     return status;
   for (uint64_t bytes : wanted)
     sum += bytes;
-  if (sum > free)
+  if (sum + forLibraries > free)
     return fail(DPC_INVALID,
-                "the plan needs %llu bytes of the device's memory, of which %llu are free",
-                Number(sum), Number(free));
+                "the plan needs %s of the device's memory, of which %s are free, and %s must stay "
+                "free for libraries",
+                bytesText(sum).c_str(), bytesText(free).c_str(), bytesText(forLibraries).c_str());
   for (uint32_t space = 0; space < DPC_SPACE_COUNT; ++space) {
     if (wanted[space] == 0)
       continue;

@@ -46,8 +46,10 @@ public:
   /// Reads the device's UUID, which no other device has.
   dpc_status_t readId(cuda::Uuid *out) const;
   dpc_status_t readName(std::string *out) const;
-  /// Reads how many bytes of the device's memory are free.
-  dpc_status_t readFreeBytes(uint64_t *out) const;
+  /// Reads how many bytes of the device's memory are free, and how many of them a plan must leave
+  /// to libraries: NCCL and cuBLASLt allocate memory of their own, and so does the driver for
+  /// kernels. This is 1 GiB, but at most a sixteenth of the device's memory.
+  dpc_status_t readMemory(uint64_t *outFree, uint64_t *outForLibraries) const;
   /// The loaded function of a kernel; `kernel` is an index in the kernel table.
   cuda::Function function(uint32_t kernel) const { return functions[kernel]; }
 
