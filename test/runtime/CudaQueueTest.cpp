@@ -106,8 +106,9 @@ TEST_F(CudaQueueTest, TakesAnImageThatTheDeviceRuns) {
 // A sixteenth of the memory is for libraries, here 256 MiB of 4 GiB. One byte more does not fit.
 TEST_F(CudaQueueTest, LeavesMemoryToLibraries) {
   tiny.rank.arena_bytes = (3840ull << 20) - kSharedBytes + 1;
-  EXPECT_EQ(refusal(), "the plan needs 3.75 GiB of the device's memory, of which 4.00 GiB are free, "
-                       "and 256.0 MiB must stay free for libraries");
+  EXPECT_EQ(refusal(),
+            "the plan needs 3.75 GiB of the device's memory, of which 4.00 GiB are free, "
+            "and 256.0 MiB must stay free for libraries");
 }
 
 /// A program whose function 0 multiplies two matrices of 2 x 2 by a library call. The kernel

@@ -108,9 +108,9 @@ void Comparison::addMemory() {
       continue;
     causes[r] = std::string("its ") + (own.device[0] ? "device" : "host") + " has " +
                 bytesText(own.available) + " of free memory" +
-                (own.forLibraries ? ", of which " + bytesText(own.forLibraries) +
-                                        " must stay free for libraries"
-                                  : "") +
+                (own.forLibraries
+                     ? ", of which " + bytesText(own.forLibraries) + " must stay free for libraries"
+                     : "") +
                 ", and the " + countOf(count, "rank") + " there need " + bytesText(needed);
   }
 }

@@ -13,6 +13,7 @@
 #include "runtime/src/device/StagedComm.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -65,7 +66,12 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
   if (control.world_size > 1)
     if (dpc_status_t status = connect(memory))
       return status;
-  return openLibraries(memory);
+  if (dpc_status_t status = openLibraries(memory))
+    return status;
+  for (const std::string &note : cuda::takeLibraryNotes())
+    if (control.rank == 0)
+      std::fprintf(stderr, "note: %s\n", note.c_str());
+  return DPC_OK;
 }
 
 /// Lets the libraries choose their algorithms, and makes each library call once before
