@@ -31,7 +31,7 @@ class Tools:
         for program, there, absent in ((images, '--data=idx:', '--data=tokens:'), (tokens, '--data=tokens:', '--data=idx:')):
             expect(there in texts[program], f'{there} is not in the help')
             expect(absent not in texts[program], f'{absent} is in the help of a program without such an input')
-        for option in ('--cuda-graph', '--tune'):
+        for option in ('--cuda-graph', '--run-ahead', '--tune'):
             for program, text in texts.items():
                 expect(option not in text and 'CUDA' not in text, f'{option} is in the help of a program for the CPU')
                 self.suite.run(program, f'{option}=on').refused(f'{option}: this program is not for CUDA devices', code=2)
@@ -84,7 +84,7 @@ class Tools:
         with open(os.path.join(ROOT, 'tools', 'dpc-compile', 'ProgramOptions.cpp')) as file:
             listed = set(re.findall(r'"(--[a-z-]+)"', file.read()))
         options = {option for text in helps for option in re.findall(r'^  (--[a-z-]+)', text, re.M)} - compilers
-        on_cuda = {'--cuda-graph'}
+        on_cuda = {'--cuda-graph', '--run-ahead'}
         expect(len(options) > 25 and '--steps' in options, f'the helps have {sorted(options)}')
         expect(listed - on_cuda == options, f'dpc-compile lists {sorted(listed ^ options)} wrongly')
         for option in sorted(options | on_cuda):

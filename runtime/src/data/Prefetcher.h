@@ -4,6 +4,7 @@
 #include "runtime/src/data/InputLoader.h"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,11 +17,27 @@ namespace dpc {
 /// inputs, unless reading a batch takes longer than computing with one. After
 /// construction, the thread allocates no memory, except for the message about an
 /// invalid batch.
+///
+/// The memory for batches has one slot or several, which are filled in turn. With one slot, the
+/// caller must have copied a batch before begin(). With several, the caller may read a batch until
+/// the begin() that fills its slot again.
 class Prefetcher {
 public:
+  /// Allocates memory for the thread.
+  using Allocate = std::function<dpc_status_t(uint64_t bytes, char **out)>;
+
   Prefetcher(const dpc_program_t &program, uint32_t rank);
   ~Prefetcher();
   Prefetcher(const Prefetcher &) = delete;
+
+  /// Reads batches into `count` slots of memory from `allocate`, instead of one slot of its own.
+  /// May be called before the first begin().
+  dpc_status_t useSlots(uint32_t count, const Allocate &allocate);
+  uint32_t slotCount() const { return slots; }
+  /// The slot of the batch that values() reads.
+  uint32_t slot() const { return current; }
+  /// The slot that the next begin() fills.
+  uint32_t nextSlot() const { return (current + 1) % slots; }
 
   /// The loader of the next batch. The caller may change its bindings and rows
   /// between finish() and begin().
@@ -41,8 +58,9 @@ public:
 
 private:
   struct Stage {
-    std::vector<char> memory;
-    uint64_t bytes = 0; ///< size of one microbatch
+    std::vector<char> own;
+    std::vector<char *> memory; ///< by slot; empty if this rank holds no elements of the input
+    uint64_t bytes = 0;         ///< size of one microbatch
   };
 
   void run();
@@ -51,6 +69,7 @@ private:
   const dpc_program_t &program;
   InputLoader loader;
   std::vector<Stage> stages; ///< indexed by input
+  uint32_t slots = 1, current = 0, filled = 0;
   enum class State { idle, reading, done } state = State::idle;
   bool ends = false;
   dpc_status_t status = DPC_OK;

@@ -19,10 +19,6 @@
 
 namespace dpc {
 
-/// Size of the staging memory: enough for the inputs of two steps of most programs.
-/// Larger inputs are copied in pieces.
-static constexpr uint64_t kStagingBytes = 32u << 20;
-
 CudaQueue::CudaQueue(const dpc_program_t &program, dpc_comm_t &control, const QueueOptions &options)
     : program(program), control(control), options(options),
       groupIndex(indexInGroups(program, control.rank)) {}
@@ -38,10 +34,14 @@ CudaQueue::~CudaQueue() {
   // The destructor of the communicator aborts operations that wait for a peer, so
   // that the stream can finish.
   comm.reset();
-  if (staging) {
+  if (device.stream)
     device.driver.cuStreamSynchronize(device.stream);
-    device.driver.cuMemFreeHost(staging);
-  }
+  for (const Slot &slot : slots)
+    for (cuda::Event event : {slot.uploaded, slot.done})
+      if (event)
+        device.driver.cuEventDestroy_v2(event);
+  for (void *memory : lockedMemory)
+    device.driver.cuMemFreeHost(memory);
 }
 
 void CudaQueue::dropGraphs() {
@@ -58,11 +58,8 @@ dpc_status_t CudaQueue::open(RankMemory &memory) {
     return status;
   if (dpc_status_t status = device.load(program, control.rank))
     return status;
-  void *locked = nullptr;
-  if (dpc_status_t status = device.check(device.driver.cuMemHostAlloc(&locked, kStagingBytes, 0),
-                                         "locking memory of the host"))
+  if (dpc_status_t status = openSlots())
     return status;
-  staging = static_cast<char *>(locked);
   if (control.world_size > 1)
     if (dpc_status_t status = connect(memory))
       return status;
@@ -128,6 +125,9 @@ dpc_status_t CudaQueue::begin(uint32_t entry, bool *isDone) {
   if (comm)
     if (dpc_status_t status = comm->begin(entry, /*isKept=*/options.keepsEntries && !graphs[entry]))
       return status;
+  if (dpc_status_t status = device.check(
+          device.driver.cuEventRecord(slotOf(submitted).uploaded, device.stream), "an event"))
+    return status;
   if (!options.keepsEntries)
     return DPC_OK;
   if (graphs[entry]) {
@@ -265,65 +265,6 @@ dpc_status_t CudaQueue::zero(DeviceAddress to, uint64_t bytes) {
     return status;
   return device.check(device.driver.cuMemsetD8Async(pointerTo(to), 0, bytes, device.stream),
                       "clearing memory");
-}
-
-dpc_status_t CudaQueue::upload(DeviceAddress to, const void *from, uint64_t bytes) {
-  // The data is copied to staging memory first, so that the caller may reuse its
-  // own memory at once. So an upload need not wait for the device.
-  const auto *next = static_cast<const char *>(from);
-  if (dpc_status_t status = device.use())
-    return status;
-  while (bytes) {
-    if (staged == kStagingBytes)
-      if (dpc_status_t status = synchronize())
-        return status;
-    const uint64_t part = std::min(bytes, kStagingBytes - staged);
-    std::memcpy(staging + staged, next, part);
-    if (dpc_status_t status =
-            device.check(device.driver.cuMemcpyHtoDAsync_v2(pointerTo(to), staging + staged, part,
-                                                            device.stream),
-                         "a copy to the device"))
-      return status;
-    // The next copy starts at an address that is aligned for fast transfers.
-    staged = std::min(kStagingBytes,
-                      (staged + part + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT);
-    next += part;
-    to.offset += part;
-    bytes -= part;
-  }
-  return DPC_OK;
-}
-
-dpc_status_t CudaQueue::download(void *to, DeviceAddress from, uint64_t bytes) {
-  if (bytes == 0)
-    return DPC_OK;
-  if (dpc_status_t status = device.use())
-    return status;
-  if (dpc_status_t status = device.check(
-          device.driver.cuMemcpyDtoHAsync_v2(to, pointerTo(from), bytes, device.stream),
-          "a copy from the device"))
-    return status;
-  return synchronize();
-}
-
-dpc_status_t CudaQueue::finish() {
-  if (comm)
-    if (dpc_status_t status = comm->checkAllWaited())
-      return status;
-  if (capturedEntry != DPC_NONE)
-    if (dpc_status_t status = endCapture())
-      return status;
-  if (!comm)
-    return synchronize();
-  if (dpc_status_t status = comm->finish())
-    return status;
-  staged = 0;
-  return DPC_OK;
-}
-
-dpc_status_t CudaQueue::synchronize() {
-  staged = 0;
-  return device.check(device.driver.cuStreamSynchronize(device.stream), "the device's work");
 }
 
 } // namespace dpc

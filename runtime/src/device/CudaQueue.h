@@ -14,6 +14,10 @@ namespace dpc {
 /// device: `download` and `finish` always, and `upload` if the staging memory is
 /// full.
 ///
+/// Up to getDepth() runs of entries may be in the stream. Each has its part of the staging memory,
+/// and two events: one tells the host when it may change the memory of uploads, the other when the
+/// run is done.
+///
 /// With `keepsEntries`, the queue captures the first run of an entry as a CUDA
 /// graph, including communication. It launches the graph in this run and in all
 /// later ones. This is correct because action tables do not change.
@@ -36,8 +40,19 @@ public:
   dpc_status_t upload(DeviceAddress to, const void *from, uint64_t bytes) override;
   dpc_status_t download(void *to, DeviceAddress from, uint64_t bytes) override;
   dpc_status_t finish() override;
+  uint32_t getDepth() const override { return static_cast<uint32_t>(slots.size()); }
+  dpc_status_t submit(const std::vector<Fetch> &fetches, uint64_t *outRun) override;
+  dpc_status_t await(uint64_t run) override;
+  dpc_status_t allocateHost(uint64_t bytes, char **out) override;
+  dpc_status_t uploadInPlace(DeviceAddress to, const void *from, uint64_t bytes) override;
+  dpc_status_t awaitUploads(uint64_t run) override;
 
 private:
+  /// What a run has for itself, until the caller awaits it.
+  struct Slot {
+    char *staging = nullptr; ///< kStagingBytes of page-locked memory of the host
+    cuda::Event uploaded = nullptr, done = nullptr;
+  };
   cuda::DevicePointer pointerTo(DeviceAddress address) const {
     return device.base(address.space) + address.offset;
   }
@@ -45,6 +60,9 @@ private:
   void findPointers(uint64_t first, uint64_t count, uint32_t micro, const void *args);
   dpc_status_t perform(uint64_t number, uint32_t micro, const void *args);
   dpc_status_t performExample(uint64_t number);
+  dpc_status_t openSlots();
+  dpc_status_t endActions();
+  Slot &slotOf(uint64_t run) { return slots[run % slots.size()]; }
   dpc_status_t openLibraries(RankMemory &memory);
   dpc_status_t connect(RankMemory &memory);
   dpc_status_t endCapture();
@@ -61,11 +79,13 @@ private:
   /// For each entry: the graph of its work; null until the first run is captured.
   cuda::GraphExec graphs[DPC_ENTRY_COUNT] = {};
   uint32_t capturedEntry = DPC_NONE; ///< the entry that is being captured
-  /// Page-locked memory of the host. An upload copies data into this memory, and
-  /// the stream copies the data from here to the device. The stream may still read
-  /// the first `staged` bytes of this memory.
-  char *staging = nullptr;
+  /// The run r has the slot r modulo the number of slots.
+  std::vector<Slot> slots;
+  uint64_t submitted = 0; ///< number of submitted runs
+  /// An upload copies data to staging memory of the next run, and the stream copies the data from
+  /// there to the device. The stream may still read the first `staged` bytes of it.
   uint64_t staged = 0;
+  std::vector<void *> lockedMemory; ///< page-locked, to be freed
   std::vector<cuda::DevicePointer> pointers;
   std::vector<void *> parameters;
 };

@@ -87,11 +87,12 @@ dpc_status_t DeviceComm::checkAllWaited() const {
   return DPC_OK;
 }
 
-dpc_status_t DeviceComm::waitForDevice() {
+dpc_status_t DeviceComm::waitForDevice(cuda::Event until) {
   const CudaDevice &device = parts.device;
   const double begin = monotonicSeconds();
   for (;;) {
-    const cuda::Result state = device.driver.cuStreamQuery(device.stream);
+    const cuda::Result state =
+        until ? device.driver.cuEventQuery(until) : device.driver.cuStreamQuery(device.stream);
     if (dpc_status_t status =
             state == cuda::Result::notReady ? DPC_OK : device.check(state, "the device's work"))
       return status;
@@ -110,12 +111,12 @@ dpc_status_t DeviceComm::waitForDevice() {
   }
 }
 
-dpc_status_t DeviceComm::finish() {
+dpc_status_t DeviceComm::finish(cuda::Event until, bool isLast) {
   dpc_status_t status = settle();
   if (status == DPC_OK)
-    status = waitForDevice();
+    status = waitForDevice(until);
   if (status == DPC_OK) {
-    isBusy = false;
+    isBusy = !isLast;
     return check();
   }
   const std::string cause = dpc_last_error();

@@ -44,7 +44,8 @@ public:
   virtual dpc_status_t open(uint32_t eventCount);
   /// Begins one run of an entry; `number` is DPC_ENTRY_* and must be equal on all
   /// ranks. Every run of an entry has the same operations. If `isKept`, this run is
-  /// captured as a graph. Later runs launch the graph, and `start` is not called.
+  /// captured as a graph. Later runs launch the graph, and `start` is not called. A run may begin
+  /// before the device has finished the one before it.
   virtual dpc_status_t begin(uint32_t number, bool isKept) = 0;
   /// Starts an operation whose buffers are on the device. The operations of a rank move one after
   /// another in the order of their starts. Returns DPC_INVALID if the operation is invalid (see
@@ -54,10 +55,10 @@ public:
   dpc_status_t wait(uint32_t event);
   /// Returns DPC_INVALID if `wait` was not called for a started operation.
   dpc_status_t checkAllWaited() const;
-  /// Returns when the device's stream has finished. If another rank has failed,
-  /// aborts all started operations and returns DPC_PEER, with a message that names
-  /// the rank.
-  dpc_status_t finish();
+  /// Returns when the device's stream has reached `until`, or if it is null, has finished. If
+  /// another rank has failed, aborts all started operations and returns DPC_PEER, with a message
+  /// that names the rank. `isLast` says that no operation was started after `until`.
+  dpc_status_t finish(cuda::Event until = nullptr, bool isLast = true);
 
 protected:
   /// Enqueues a checked operation on `stream`.
@@ -76,7 +77,7 @@ protected:
   cuda::Stream stream = nullptr;
 
 private:
-  dpc_status_t waitForDevice();
+  dpc_status_t waitForDevice(cuda::Event until);
 
   std::vector<bool> isStarted;    // indexed by event
   std::vector<cuda::Event> ready; // recorded on the device's stream at the START of an operation

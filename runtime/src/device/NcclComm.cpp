@@ -237,6 +237,8 @@ dpc_status_t NcclComm::runFirst() {
 }
 
 dpc_status_t NcclComm::begin(uint32_t number, bool) {
+  if (dpc_status_t status = settle()) // of the run before, which may be under way
+    return status;
   announces = known.insert(number).second;
   isBusy = true; // the caller may launch a graph
   dpc_comm_op_t op = {};

@@ -12,6 +12,24 @@ dpc_status_t Queue::begin(uint32_t, bool *isDone) {
   return DPC_OK;
 }
 
+dpc_status_t Queue::submit(const std::vector<Fetch> &fetches, uint64_t *outRun) {
+  *outRun = runs++;
+  if (dpc_status_t status = finish())
+    return status;
+  for (const Fetch &fetch : fetches)
+    if (dpc_status_t status = download(fetch.to, fetch.from, fetch.bytes))
+      return status;
+  return DPC_OK;
+}
+
+dpc_status_t Queue::allocateHost(uint64_t bytes, char **out) {
+  // One unit of alignment more, because the allocator aligns to less.
+  allocated.emplace_back((bytes + 2 * DPC_ALIGNMENT) / sizeof(std::max_align_t));
+  const auto at = reinterpret_cast<uintptr_t>(allocated.back().data());
+  *out = reinterpret_cast<char *>((at + DPC_ALIGNMENT - 1) / DPC_ALIGNMENT * DPC_ALIGNMENT);
+  return DPC_OK;
+}
+
 dpc_status_t readThrough(Queue &queue, DeviceAddress from, uint64_t bytes, char *staging,
                          const char **out) {
   *out = queue.hostMemory(from);

@@ -6,8 +6,10 @@
 #include "dpc/status.h"
 #include "runtime/src/device/RankMemory.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dpc {
 
@@ -16,6 +18,13 @@ namespace dpc {
 struct DeviceAddress {
   uint32_t space = 0;  ///< DPC_SPACE_*
   uint64_t offset = 0; ///< bytes from the start of the space
+};
+
+/// A value that the host reads at the end of a run of an entry.
+struct Fetch {
+  void *to; ///< in memory of Queue::allocateHost
+  DeviceAddress from;
+  uint64_t bytes;
 };
 
 /// Does the work of a rank's device, in the order in which the host calls the functions
@@ -59,6 +68,34 @@ public:
   /// Returns when all work is done. Returns DPC_INVALID if a communication was
   /// started but `wait` was not called for it.
   virtual dpc_status_t finish() = 0;
+
+  // A caller that wants the device to have work while the host waits calls `submit` instead of
+  // `finish`, and enqueues the next run of an entry before it awaits this one. The submitted runs
+  // are numbered from 0.
+
+  /// How many runs may be under way: before the uploads of the run r, the caller must have awaited
+  /// the run r - getDepth().
+  virtual uint32_t getDepth() const { return 1; }
+  /// Ends the actions of an entry. Returns while the device works. When the run is done, the
+  /// device copies `fetches`. `*outRun` is the number of the run. Returns DPC_INVALID like `finish`.
+  virtual dpc_status_t submit(const std::vector<Fetch> &fetches, uint64_t *outRun);
+  /// Returns when a run is done and its fetches are complete. Later runs may go on.
+  virtual dpc_status_t await(uint64_t) { return DPC_OK; }
+
+  /// Allocates memory of the host, for `uploadInPlace` and for fetches. It is zero, aligned to
+  /// DPC_ALIGNMENT, and lives as long as the queue.
+  virtual dpc_status_t allocateHost(uint64_t bytes, char **out);
+  /// Like `upload`, from memory of `allocateHost`, without a copy in between. The caller may change
+  /// this memory when `awaitUploads` of the run to which the upload belongs has returned.
+  virtual dpc_status_t uploadInPlace(DeviceAddress to, const void *from, uint64_t bytes) {
+    return upload(to, from, bytes);
+  }
+  /// Returns when the device has read the memory of all uploads of a submitted run.
+  virtual dpc_status_t awaitUploads(uint64_t) { return DPC_OK; }
+
+private:
+  std::vector<std::vector<std::max_align_t>> allocated;
+  uint64_t runs = 0;
 };
 
 /// Lets the host read `bytes` bytes at `from`: at `*out` is the memory itself, or a copy in
@@ -71,6 +108,8 @@ struct QueueOptions {
   /// CUDA devices move tensors through their hosts by the communicator, instead of
   /// by NCCL. RankMemory must have been opened with the same value.
   bool isStaged = false;
+  /// How many runs of kept entries a CUDA device may have under way, unless tensors are staged.
+  uint32_t depth = 2;
   double timeoutSeconds = 300; ///< longest time that a device waits for peers
   /// Path of the file with the fastest algorithms of library calls (TunedCalls). Before
   /// the first step, the queue measures the calls that the file lacks. Empty: the

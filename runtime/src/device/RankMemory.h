@@ -16,7 +16,7 @@ class RankMemory {
 public:
   static constexpr uint64_t kWindowBytes = 4u << 20;
   /// How many numbers the ranks sum at the end of an entry, besides the metrics.
-  static constexpr uint32_t kVotes = 4;
+  static constexpr uint32_t kVotes = 5;
 
   RankMemory() = default;
   ~RankMemory();

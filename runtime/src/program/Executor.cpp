@@ -14,7 +14,7 @@ namespace dpc {
 
 Executor::Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
                    const Controls &controls, Trace &trace)
-    : program(program), rank(rank), queue(queue), loader(loader), controls(controls), trace(trace),
+    : program(program), rank(rank), queue(queue), loader(loader), given(controls), trace(trace),
       groupIndex(indexInGroups(program, rank)), events(program.ranks[rank].event_count),
       staging(program.input_count) {}
 
@@ -26,6 +26,7 @@ dpc_status_t Executor::explain(dpc_status_t status, const dpc_action_t &action) 
 }
 
 dpc_status_t Executor::uploadInputs() {
+  const bool isInPlace = prefetcher && prefetcher->slotCount() > 1;
   for (uint32_t i = 0; i < program.input_count; ++i) {
     const dpc_input_t &input = program.inputs[i];
     const dpc_placement_t &placement = input.placements[rank];
@@ -40,13 +41,26 @@ dpc_status_t Executor::uploadInputs() {
         values = prefetcher->values(i, m);
       else if (dpc_status_t status = loader.load(i, m, staging[i].data()))
         return status;
-      if (dpc_status_t status = queue.upload(
-              {placement.space, placement.offset + m * input.micro_stride}, values, bytes))
+      const DeviceAddress to = {placement.space, placement.offset + m * input.micro_stride};
+      if (dpc_status_t status =
+              isInPlace ? queue.uploadInPlace(to, values, bytes) : queue.upload(to, values, bytes))
         return status;
     }
   }
-  if (prefetcher)
+  if (prefetcher && !isInPlace)
     prefetcher->begin();
+  return DPC_OK;
+}
+
+/// Lets a prefetcher with several slots read the next batch, when the device has read the batch
+/// that was in the slot. The device has the work of this run meanwhile.
+dpc_status_t Executor::readAhead(uint64_t run) {
+  readers.resize(prefetcher->slotCount());
+  readers[prefetcher->slot()] = run + 1;
+  if (const uint64_t reader = readers[prefetcher->nextSlot()])
+    if (dpc_status_t status = queue.awaitUploads(reader - 1))
+      return status;
+  prefetcher->begin();
   return DPC_OK;
 }
 
@@ -126,8 +140,10 @@ void Executor::recordRepeated(const dpc_actions_t &table) {
   });
 }
 
-dpc_status_t Executor::run(uint32_t number) {
+dpc_status_t Executor::submit(uint32_t number, const Controls &own,
+                              const std::vector<Fetch> &fetches, Run *out) {
   entry = number;
+  controls = own;
   if (gradients)
     gradients->begin();
   if (dpc_status_t status = uploadControls(program, rank, controls, queue))
@@ -137,7 +153,9 @@ dpc_status_t Executor::run(uint32_t number) {
   bool isDone = false;
   if (recorder)
     recorder->enter(entry, controls.step);
-  const uint64_t first = recorder ? recorder->next() : 0;
+  out->entry = entry;
+  out->controls = controls;
+  out->firstRecord = recorder ? recorder->next() : 0;
   if (dpc_status_t status = queue.begin(entry, &isDone))
     return status;
   const dpc_actions_t &table = program.ranks[rank].entries[entry];
@@ -146,11 +164,25 @@ dpc_status_t Executor::run(uint32_t number) {
   if (!isDone)
     if (dpc_status_t status = runActions(table))
       return status;
-  if (dpc_status_t status = queue.finish())
+  out->endRecord = recorder ? recorder->next() : 0;
+  if (dpc_status_t status = queue.submit(fetches, &out->number))
+    return status;
+  return prefetcher && prefetcher->slotCount() > 1 ? readAhead(out->number) : dpc_status_t(DPC_OK);
+}
+
+dpc_status_t Executor::complete(const Run &run) {
+  if (dpc_status_t status = queue.await(run.number))
     return status;
   if (recorder && runsOnCuda(program))
-    recorder->finishFrom(first);
+    recorder->finishFrom(run.firstRecord, run.endRecord);
   return DPC_OK;
+}
+
+dpc_status_t Executor::run(uint32_t number) {
+  Run own;
+  if (dpc_status_t status = submit(number, given, {}, &own))
+    return status;
+  return complete(own);
 }
 
 } // namespace dpc

@@ -22,13 +22,28 @@ public:
   Executor(const dpc_program_t &program, uint32_t rank, Queue &queue, InputLoader &loader,
            const Controls &controls, Trace &trace);
 
-  /// Uploads controls and inputs, runs the table of `entry` once, and returns
-  /// when all work is done. If an action that has a location fails, the message
-  /// names the ONNX nodes of this location.
+  /// A run of an entry that is under way.
+  struct Run {
+    uint32_t entry = 0;
+    Controls controls;
+    uint64_t number = 0;                     ///< in the queue
+    uint64_t firstRecord = 0, endRecord = 0; ///< its operations in the recorder
+  };
+
+  /// Uploads controls and inputs, and enqueues the actions of `entry` once. `complete` must be
+  /// called for the run; at most getDepth() runs of the queue may be under way. If an action that
+  /// has a location fails, the message names the ONNX nodes of this location. `fetches` are
+  /// complete after `complete`.
+  dpc_status_t submit(uint32_t entry, const Controls &controls, const std::vector<Fetch> &fetches,
+                      Run *out);
+  /// Returns when a run is done. Runs are completed in their order.
+  dpc_status_t complete(const Run &run);
+  /// Runs the actions of `entry` once, with the controls of the constructor.
   dpc_status_t run(uint32_t entry);
 
   /// If not null, inputs come from the prefetcher and not from the loader: the
-  /// executor takes the prefetcher's current batch and lets it read the next one.
+  /// executor takes the prefetcher's current batch and lets it read the next one. A prefetcher with
+  /// several slots has memory of the queue.
   Prefetcher *prefetcher = nullptr;
   /// If not null, records the communication.
   dpc_recorder *recorder = nullptr;
@@ -45,6 +60,7 @@ private:
   };
 
   dpc_status_t uploadInputs();
+  dpc_status_t readAhead(uint64_t run);
   dpc_status_t runActions(const dpc_actions_t &table);
   void recordRepeated(const dpc_actions_t &table);
   dpc_status_t perform(const dpc_action_t &action, uint64_t index);
@@ -60,15 +76,17 @@ private:
   const uint32_t rank;
   Queue &queue;
   InputLoader &loader;
-  const Controls &controls;
+  const Controls &given;
+  Controls controls; ///< of the run that is being enqueued
   Trace &trace;
   std::vector<uint32_t> groupIndex; ///< this rank's index in its group of each family
   std::vector<Event> events;
   /// For each input, the values of one microbatch from the loader. The padding
   /// stays zero.
   std::vector<std::vector<char>> staging;
-  uint32_t entry = 0; ///< the entry that runs
-  uint32_t micro = 0; ///< microbatch of the current action
+  std::vector<uint64_t> readers; ///< by slot of the prefetcher: 1 + the run that uploads from it
+  uint32_t entry = 0;            ///< the entry that is being enqueued
+  uint32_t micro = 0;            ///< microbatch of the current action
 };
 
 } // namespace dpc

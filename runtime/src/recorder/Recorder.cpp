@@ -257,10 +257,10 @@ void dpc_recorder::finish(uint64_t number) {
   }
 }
 
-void dpc_recorder::finishFrom(uint64_t first) {
+void dpc_recorder::finishFrom(uint64_t first, uint64_t end) {
   const int64_t now = recentNs();
-  for (uint64_t number = std::max(first, count - std::min(count, kRecordCount)); number < count;
-       ++number) {
+  for (uint64_t number = std::max(first, count - std::min(count, kRecordCount));
+       number < std::min(count, end); ++number) {
     kept(number)->doneNs.store(now, kRelaxed);
     kept(number)->state.store(OperationState::done, kRelaxed);
   }

@@ -40,8 +40,8 @@ public:
   void await(uint64_t number);
   /// The operation is complete.
   void finish(uint64_t number);
-  /// All operations from the number `first` on are complete.
-  void finishFrom(uint64_t first);
+  /// All operations from the number `first` on are complete, up to the one before `end`.
+  void finishFrom(uint64_t first, uint64_t end = UINT64_MAX);
   /// The number that the next operation gets.
   uint64_t next() const { return count; }
   /// The rank leaves the run with `status`.

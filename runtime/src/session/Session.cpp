@@ -47,6 +47,7 @@ dpc_session::~dpc_session() { leave(); }
 dpc_status_t dpc_session::leave() {
   // The queue must be destroyed before the communicator, because the queue
   // communicates, and copies into the communicator's memory.
+  runs.reset();
   executor.reset();
   queue.reset();
   return dpc_comm_release(std::exchange(comm, nullptr));
@@ -134,6 +135,9 @@ dpc_status_t dpc_session::open() {
     return failed(status);
   executor = std::make_unique<Executor>(program, options.rank, *queue, loader, control, trace);
   executor->recorder = recorder.get();
+  runs = std::make_unique<RunsUnderWay>(program, options.rank, *queue, *executor);
+  if (dpc_status_t status = runs->open())
+    return failed(status);
   if (options.skip_initial_state)
     return DPC_OK;
   if (program.parameter_file)
@@ -256,15 +260,6 @@ dpc_status_t dpc_session::checkState() const {
   return DPC_OK;
 }
 
-dpc_status_t dpc_session::readMetric(const dpc_metric_t &metric, double *out) const {
-  char value[8];
-  const dpc_place_t &place = metric.places[options.rank];
-  if (dpc_status_t status =
-          queue->download(value, {place.space, place.offset}, dpc_dtype_size(metric.dtype)))
-    return status;
-  return dpc_convert(DPC_F64, out, metric.dtype, value, 1);
-}
-
 dpc_status_t dpc_session::metric(const char *name, double *out) const {
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (std::strcmp(program.metrics[i].name, name) == 0) {
@@ -272,6 +267,30 @@ dpc_status_t dpc_session::metric(const char *name, double *out) const {
       return DPC_OK;
     }
   return fail(DPC_INVALID, "the program has no metric \"%s\"", name);
+}
+
+/// Sums the first `count` numbers of the vote over all ranks.
+dpc_status_t dpc_session::sumVotes(uint64_t count) {
+  if (comm->world_size == 1)
+    return DPC_OK;
+  dpc_comm_op_t op = {};
+  op.op = DPC_OP_ALL_REDUCE;
+  op.dtype = DPC_F64;
+  op.reduction = DPC_SUM;
+  op.location = DPC_NONE;
+  op.count = count;
+  op.buffer_id = DPC_CONTROL_BUFFER;
+  op.in = op.out = memory.vote();
+  return dpc_comm_run(comm, &op);
+}
+
+dpc_status_t dpc_session::agreeOnBatch(bool isBad, bool *outIsGood) {
+  double *values = memory.vote();
+  values[0] = isBad;
+  if (dpc_status_t status = sumVotes(1))
+    return failed(status);
+  *outIsGood = values[0] == 0;
+  return DPC_OK;
 }
 
 /// Ends an entry on all ranks with an all-reduce, the vote. It tells all ranks
@@ -284,14 +303,13 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   values[1] = 0;
   values[2] = isWriting && *isWriting;
   values[3] = gradients && entry == DPC_ENTRY_STEP && gradients->hasFound();
+  values[4] = hasBadBatch;
   for (uint32_t i = 0; i < program.metric_count; ++i) {
     const dpc_metric_t &metric = program.metrics[i];
     const uint32_t holder = metric.holders[entry];
-    const bool produced = metric.entry >> entry & 1,
-               mine = holder == DPC_NONE || holder == options.rank;
     double value = 0;
-    if (produced && mine)
-      if (dpc_status_t status = readMetric(metric, &value))
+    if (holdsMetric(metric, entry, options.rank))
+      if (dpc_status_t status = runs->readMetric(i, &value))
         return status;
     values[RankMemory::kVotes + i] = holder == DPC_NONE ? 0 : value;
     metricValues[i] = value;
@@ -301,18 +319,8 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
         !(entry == DPC_ENTRY_STEP && scalesLoss()))
       values[1] = 1;
   }
-  if (comm->world_size > 1) {
-    dpc_comm_op_t op = {};
-    op.op = DPC_OP_ALL_REDUCE;
-    op.dtype = DPC_F64;
-    op.reduction = DPC_SUM;
-    op.location = DPC_NONE;
-    op.count = uint64_t(RankMemory::kVotes) + program.metric_count;
-    op.buffer_id = DPC_CONTROL_BUFFER;
-    op.in = op.out = values;
-    if (dpc_status_t status = dpc_comm_run(comm, &op))
-      return status;
-  }
+  if (dpc_status_t status = sumVotes(uint64_t(RankMemory::kVotes) + program.metric_count))
+    return status;
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].holders[entry] != DPC_NONE)
       metricValues[i] = values[RankMemory::kVotes + i];
@@ -323,6 +331,7 @@ dpc_status_t dpc_session::vote(uint32_t entry, bool *outAllFinite) {
   stopAgreed = values[0] != 0;
   writingAgreed = values[2] != 0;
   gradientsFound = values[3] != 0;
+  badBatchAgreed = values[4] != 0;
   *outAllFinite = values[1] == 0 && !scaleIsTooSmall;
   return DPC_OK;
 }
@@ -337,6 +346,16 @@ bool dpc_session::scalesLoss() const {
                      [](const dpc_metric_t &each) { return each.kind == DPC_METRIC_SCALE; });
 }
 
+bool dpc_session::mayLoseScale() const {
+  // A step halves the scale at most once.
+  for (uint32_t i = 0; i < program.metric_count; ++i)
+    if (program.metrics[i].kind == DPC_METRIC_SCALE &&
+        !(std::ldexp(metricValues[i], -static_cast<int>(runs->stepCount())) >=
+          DPC_LEAST_LOSS_SCALE))
+      return true;
+  return false;
+}
+
 bool dpc_session::lossIsNotFinite() const {
   for (uint32_t i = 0; i < program.metric_count; ++i)
     if (program.metrics[i].kind == DPC_METRIC_LOSS && !std::isfinite(metricValues[i]))
@@ -345,6 +364,12 @@ bool dpc_session::lossIsNotFinite() const {
 }
 
 dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
+  if (dpc_status_t status = submitEntry(entry, validRows))
+    return status;
+  return completeEntry();
+}
+
+dpc_status_t dpc_session::submitEntry(uint32_t entry, uint64_t validRows) {
   static const char *const names[] = {"training step (it was compiled without --loss)",
                                       "eval function",
                                       "infer function (it was compiled with --loss)"};
@@ -359,7 +384,9 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
                        "%llu valid rows, but the loss in the graph needs a whole batch of %llu",
                        static_cast<unsigned long long>(validRows),
                        static_cast<unsigned long long>(program.batch)));
-  control.validRows = validRows;
+  Controls own = control;
+  own.validRows = validRows;
+  own.step = stepsSubmitted();
   if (entry == DPC_ENTRY_STEP) {
     if (!dpc_schedule_has_end(&schedule, options.schedule_total))
       return failed(fail(DPC_USAGE,
@@ -369,14 +396,30 @@ dpc_status_t dpc_session::runEntry(uint32_t entry, uint64_t validRows) {
                          schedule.kind == DPC_LR_COSINE   ? "cosine"
                          : schedule.kind == DPC_LR_LINEAR ? "linear"
                                                           : "constant"));
-    control.learningRate = dpc_learning_rate(&schedule, options.schedule_total, control.step);
+    own.learningRate = dpc_learning_rate(&schedule, options.schedule_total, own.step);
   }
-  if (dpc_status_t status = executor->run(entry))
+  return failed(runs->submit(entry, own));
+}
+
+dpc_status_t dpc_session::discardRuns() {
+  Executor::Run run;
+  while (runs->count())
+    if (dpc_status_t status = runs->complete(&run))
+      return failed(status);
+  return DPC_OK;
+}
+
+dpc_status_t dpc_session::completeEntry() {
+  Executor::Run run;
+  if (dpc_status_t status = runs->complete(&run))
     return failed(status);
+  // A later run may be under way, but the vote belongs to this one.
+  recorder->enter(run.entry, run.controls.step);
   bool allFinite = true;
-  if (dpc_status_t status = vote(entry, &allFinite))
+  if (dpc_status_t status = vote(run.entry, &allFinite))
     return failed(status);
-  const uint64_t done = control.step + (entry == DPC_ENTRY_STEP);
+  control = run.controls;
+  const uint64_t done = control.step + (run.entry == DPC_ENTRY_STEP);
   control.step = done;
   if (gradientsFound)
     return explainGradients();

@@ -6,6 +6,7 @@
 #include "runtime/src/device/TensorTransfer.h"
 #include "runtime/src/program/Executor.h"
 #include "runtime/src/session/CheckpointRun.h"
+#include "runtime/src/session/RunsUnderWay.h"
 
 #include <atomic>
 #include <memory>
@@ -33,7 +34,23 @@ struct dpc_session {
   /// each rank allocates from its communicator.
   dpc_status_t connect(const std::vector<uint64_t> &communication, double timeoutSeconds,
                        dpc_comm_t **outComm) const;
+  /// Runs an entry once: submitEntry and completeEntry. Nothing may be under way.
   dpc_status_t runEntry(uint32_t entry, uint64_t validRows);
+  /// Enqueues a run of an entry. Until completeEntry was called for all runs, the state is not that
+  /// of the step control.step, and the caller may call no function that reads or writes it.
+  dpc_status_t submitEntry(uint32_t entry, uint64_t validRows);
+  /// Collective. Completes the oldest run that is under way. Afterwards `control`, `metricValues`
+  /// and the results of the vote are those of this run.
+  dpc_status_t completeEntry();
+  /// Waits for the runs that are under way, and forgets their metrics. The state is that after the
+  /// last of them.
+  dpc_status_t discardRuns();
+  /// Number of steps that are done or under way.
+  uint64_t stepsSubmitted() const { return control.step + runs->stepCount(); }
+  /// Whether the loss scale can fall below DPC_LEAST_LOSS_SCALE in the steps that are under way.
+  bool mayLoseScale() const;
+  /// Collective: whether no rank has `isBad`. May be called while runs are under way.
+  dpc_status_t agreeOnBatch(bool isBad, bool *outIsGood);
   dpc_status_t metric(const char *name, double *out) const;
   /// Whether eval can compute metrics of a batch in which only some rows are
   /// valid, because the program masks the other rows. If the ONNX graph itself
@@ -107,6 +124,7 @@ struct dpc_session {
   dpc::Controls control;
   std::unique_ptr<dpc::GradientCheck> gradients; ///< null without watchGradients
   std::unique_ptr<dpc::Executor> executor;
+  std::unique_ptr<dpc::RunsUnderWay> runs;
   std::vector<bool> hasValue;       ///< for each state: whether its value was set
   std::vector<double> metricValues; ///< value of each metric after the latest entry; equal on all
                                     ///< ranks
@@ -127,6 +145,9 @@ struct dpc_session {
   /// entry.
   const std::atomic<bool> *isWriting = nullptr;
   bool writingAgreed = false;
+  /// Vote on the next batch: whether this rank cannot read the batch of the next step to be
+  /// enqueued, and whether any rank cannot.
+  bool hasBadBatch = false, badBatchAgreed = false;
   /// Whether any rank had a gradient that is not finite in the latest step.
   bool gradientsFound = false;
 
@@ -140,7 +161,7 @@ private:
   dpc_status_t checkState() const;
   dpc_status_t explainGradients();
   dpc_status_t vote(uint32_t entry, bool *outAllFinite);
-  dpc_status_t readMetric(const dpc_metric_t &metric, double *out) const;
+  dpc_status_t sumVotes(uint64_t count);
   dpc_comm_op_t windowOperation(uint32_t op, uint32_t peer, uint64_t bytes) const;
   dpc_status_t exchange(uint32_t op, uint32_t peer, uint64_t bytes);
   dpc_status_t sendToHosts(uint64_t bytes);

@@ -246,6 +246,7 @@ extern "C" int dpc_main(int argc, char **argv, const dpc_program_t *program) {
                     report);
     if (!runsOnCuda(*program))
       for (const char *option : {options.cudaGraph.empty() ? nullptr : "--cuda-graph",
+                                 options.runAhead.empty() ? nullptr : "--run-ahead",
                                  options.tune.empty() ? nullptr : "--tune"})
         if (option)
           return finish(fail(DPC_USAGE, "%s: this program is not for CUDA devices", option),

@@ -120,11 +120,11 @@ struct Parser {
       return parseCommChoice(value, &out->transport, &out->bandwidth, &out->latency);
     if (name == "--input" || name == "--output")
       return parseNamedFile(name.c_str(), value, name == "--input" ? &out->inputs : &out->outputs);
-    if (name == "--cuda-graph") {
-      out->cudaGraph = value;
+    if (name == "--cuda-graph" || name == "--run-ahead") {
+      (name == "--cuda-graph" ? out->cudaGraph : out->runAhead) = value;
       return value == "on" || value == "off"
                  ? DPC_OK
-                 : fail(DPC_USAGE, "--cuda-graph: \"%s\" is neither on nor off", value.c_str());
+                 : fail(DPC_USAGE, "%s: \"%s\" is neither on nor off", name.c_str(), value.c_str());
     }
     if (name == "--nan") {
       if (value != "stop" && value != "warn")
@@ -145,9 +145,10 @@ bool isRepeatable(const std::string &name) {
 }
 
 bool takesValue(Parser &parser, const std::string &name) {
-  static const char *const others[] = {"--data",  "--eval-data",  "--timeout",     "--comm",
-                                       "--input", "--output",     "--nan",         "--init-params",
-                                       "--lr",    "--cuda-graph", "--save-params", kFrozenOption};
+  static const char *const others[] = {"--data",     "--eval-data",  "--timeout",   "--comm",
+                                       "--input",    "--output",     "--nan",       "--init-params",
+                                       "--lr",       "--cuda-graph", "--run-ahead", "--save-params",
+                                       kFrozenOption};
   for (const char *other : others)
     if (name == other)
       return true;

@@ -32,6 +32,7 @@ struct Options {
   bool checkGradients = false; ///< look for gradients that are not finite in each step
   std::string transport;       ///< empty: the default transport
   std::string cudaGraph;       ///< "on" or "off"; empty: like "on"
+  std::string runAhead;        ///< "on" or "off"; empty: like "on"
   std::string tune;            ///< file of the fastest algorithms of products; empty: none
   double timeout = 0, bandwidth = 0, latency = 0;
   double frozen = 0;       ///< seconds after which a rank counts as frozen; 0: the default

@@ -190,10 +190,27 @@ void Trainer::select(InputLoader &loader, uint64_t index) const {
               epochKey(options.seed, index / batchesPerEpoch));
 }
 
-/// Runs one step on the batch that the prefetcher read during the previous step. Meanwhile
-/// the prefetcher reads the next batch.
-dpc_status_t Trainer::oneStep(uint64_t index) {
-  const double begin = monotonicSeconds();
+/// Starts reading the batch of the next step. If steps may be under way while the host goes on,
+/// batches lie in memory of the queue.
+dpc_status_t Trainer::openPrefetcher() {
+  depth = options.runAhead == "off" ? 1 : session.runs->getDepth();
+  prefetcher = std::make_unique<Prefetcher>(session.program, session.options.rank);
+  if (depth > 1)
+    if (dpc_status_t status = prefetcher->useSlots(depth, [&](uint64_t bytes, char **out) {
+          return session.queue->allocateHost(bytes, out);
+        }))
+      return session.failed(status);
+  data.activate(prefetcher->next());
+  select(prefetcher->next(), session.control.step);
+  prefetcher->begin();
+  return DPC_OK;
+}
+
+/// Enqueues the next step on the batch that the prefetcher has read. Meanwhile the prefetcher reads
+/// the next batch.
+dpc_status_t Trainer::submitStep() {
+  const uint64_t index = session.stepsSubmitted();
+  submitTimes.push_back(monotonicSeconds());
   if (dpc_status_t status = prefetcher->finish())
     return session.failed(status);
   select(session.loader, index); // not used in this step: the prefetcher provides all inputs
@@ -201,11 +218,62 @@ dpc_status_t Trainer::oneStep(uint64_t index) {
   if (prefetcher->hasNext)
     select(prefetcher->next(), index + 1);
   session.executor->prefetcher = prefetcher.get();
-  stepStatus = session.runEntry(DPC_ENTRY_STEP, session.program.batch);
+  const dpc_status_t status = session.submitEntry(DPC_ENTRY_STEP, session.program.batch);
   session.executor->prefetcher = nullptr;
-  stepSeconds = monotonicSeconds() - begin;
+  return status;
+}
+
+/// Whether the run does more after step `done` than to begin the next step: then that needs the
+/// state of this step, or may end the run.
+bool Trainer::isDecidedAfter(uint64_t done) const {
+  const auto isDue = [done](uint64_t every) { return every && done % every == 0; };
+  return done >= lastStep || (evaluation.isOpen() && isDue(options.evalEvery)) ||
+         isDue(options.checkpointEvery) || (stateCheck && isDue(options.checkState));
+}
+
+/// Whether the next step may be enqueued before the steps that are under way are complete. The
+/// answer is the same on all ranks.
+bool Trainer::mayRunAhead() const {
+  return session.runs->count() < depth && !isStopping &&
+         !isDecidedAfter(session.stepsSubmitted()) && !session.mayLoseScale();
+}
+
+/// Enqueues further steps, as long as this is certain to make no difference. If a rank cannot read
+/// the batch of the next step, the run ends when the steps before it are complete and reported.
+dpc_status_t Trainer::submitAhead() {
+  while (mayRunAhead()) {
+    const uint64_t next = session.stepsSubmitted();
+    bool isGood = goodBatch == next;
+    if (!isGood)
+      if (dpc_status_t status = session.agreeOnBatch(prefetcher->finish() != DPC_OK, &isGood))
+        return status;
+    if (!isGood)
+      return DPC_OK;
+    if (dpc_status_t status = submitStep())
+      return status;
+  }
+  return DPC_OK;
+}
+
+/// Completes one step, after enqueuing it if it is not under way yet, and further ones if possible.
+dpc_status_t Trainer::oneStep() {
+  if (session.runs->count() == 0)
+    if (dpc_status_t status = submitStep())
+      return status;
+  if (dpc_status_t status = submitAhead())
+    return status;
+  const uint64_t next = session.stepsSubmitted();
+  session.hasBadBatch = depth > 1 && next < lastStep && prefetcher->finish() != DPC_OK;
+  stepStatus = session.completeEntry();
+  const double begin = std::max(submitTimes.front(), completedAt);
+  submitTimes.pop_front();
+  completedAt = monotonicSeconds();
+  stepSeconds = completedAt - begin;
   if (stepStatus != DPC_OK && stepStatus != DPC_NUMERIC)
     return stepStatus;
+  if (depth > 1 && !session.badBatchAgreed)
+    goodBatch = next;
+  isStopping = isStopping || session.stopAgreed;
   size_t k = 0;
   for (uint32_t i = 0; i < session.program.metric_count && first(); ++i) {
     const dpc_metric_t &metric = session.program.metrics[i];
@@ -275,14 +343,11 @@ dpc_status_t Trainer::steps() {
                                 : "the host cannot read gradients on a CUDA device"));
   bool hasHint = false;
   best.begin();
-  if (session.control.step < lastStep && !best.isOutOfPatience()) {
-    prefetcher = std::make_unique<Prefetcher>(program, session.options.rank);
-    data.activate(prefetcher->next());
-    select(prefetcher->next(), session.control.step);
-    prefetcher->begin();
-  }
+  if (session.control.step < lastStep && !best.isOutOfPatience())
+    if (dpc_status_t status = openPrefetcher())
+      return status;
   while (session.control.step < lastStep && !best.isOutOfPatience()) {
-    if (dpc_status_t status = oneStep(session.control.step))
+    if (dpc_status_t status = oneStep())
       return status;
     const uint64_t done = session.control.step;
     const bool isSkipped = session.scalesLoss() && session.lossIsNotFinite();
@@ -291,8 +356,8 @@ dpc_status_t Trainer::steps() {
     const bool stops = stepStatus == DPC_NUMERIC && !options.warnOnNan;
     session.failsTogether = session.failsTogether && stops;
     std::string numeric = stepStatus == DPC_NUMERIC ? dpc_last_error() : "";
-    const bool isLast = !stops && !session.stopAgreed && done == lastStep;
-    const bool goesOn = !stops && !session.stopAgreed && !isLast;
+    const bool isLast = !stops && !isStopping && done == lastStep;
+    const bool goesOn = !stops && !isStopping && !isLast;
     dpc_status_t status = saver.poll();
     if (status)
       return status;
@@ -334,12 +399,17 @@ dpc_status_t Trainer::steps() {
         return session.failed(status);
     if (evaluated)
       return evaluated;
-    if (stops)
+    if (stops) {
+      // A step that is under way has no effect: the run saves no state of a loss that is not finite.
+      if ((status = session.discardRuns()))
+        return status;
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
+    }
     if (stateCheck && (isLast || done % options.checkState == 0))
       if ((status = checkState()))
         return status;
-    if (session.stopAgreed && !isLast)
+    isStopping = isStopping || session.stopAgreed; // by the vote of an evaluation
+    if (isStopping && !isLast && session.runs->count() == 0)
       return DPC_INTERRUPTED;
     if (goesOn && options.checkpointEvery && !best.isOutOfPatience() &&
         done % options.checkpointEvery == 0)

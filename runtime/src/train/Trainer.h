@@ -12,6 +12,7 @@
 #include "runtime/src/train/Report.h"
 #include "runtime/src/train/Restart.h"
 
+#include <deque>
 #include <memory>
 
 namespace dpc {
@@ -32,7 +33,12 @@ private:
   dpc_status_t initParameters();
   dpc_status_t openState();
   dpc_status_t steps();
-  dpc_status_t oneStep(uint64_t index);
+  dpc_status_t openPrefetcher();
+  dpc_status_t oneStep();
+  dpc_status_t submitStep();
+  dpc_status_t submitAhead();
+  bool mayRunAhead() const;
+  bool isDecidedAfter(uint64_t done) const;
   void select(InputLoader &loader, uint64_t index) const;
   dpc_status_t evaluate();
   dpc_status_t evaluateAlone();
@@ -64,6 +70,13 @@ private:
   bool resumedElsewhere = false; ///< the run resumed from another folder (--resume=DIR), so its own
                                  ///< folder has no checkpoint of the state yet
   uint64_t stepsSkipped = 0;     ///< rank 0: number of steps skipped for a loss that is not finite
+  /// How many steps may be under way: 2 if the device gets a step before the host has read the
+  /// metrics of the step before it, else 1.
+  uint32_t depth = 1;
+  std::deque<double> submitTimes;  ///< of the steps that are under way
+  double completedAt = 0;          ///< time at which the latest step was complete
+  uint64_t goodBatch = UINT64_MAX; ///< all ranks have read the batch of this step
+  bool isStopping = false;         ///< a rank has asked to stop
   double stepSeconds = 0;
   dpc_status_t stepStatus = DPC_OK;
 };

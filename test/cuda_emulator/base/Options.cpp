@@ -63,6 +63,7 @@ static Options fromEnvironment() {
       StreamOrder(choice("DPC_EMU_STREAM", {"async", "eager", "lazy", "lazy-newest"},
                          "async, eager, lazy or lazy-newest"));
   options.jitterMicros = number("DPC_EMU_JITTER_US", 0);
+  options.droppedEvent = number("DPC_EMU_DROP_EVENT", 0);
   options.kernelMicros = number("DPC_EMU_KERNEL_US", 0);
   options.graceMillis = number("DPC_EMU_GRACE_MS", 500);
   options.devices = number("DPC_EMU_DEVICES", 8);

@@ -20,7 +20,8 @@ struct Options {
   ThreadOrder threadOrder;  // ORDER=forward|reverse|random
   unsigned seed;            // SEED: of the random order
   StreamOrder streamOrder;  // STREAM=async|eager|lazy|lazy-newest
-  unsigned jitterMicros;    // JITTER_US: most that an operation of `async` is delayed
+  unsigned jitterMicros;    // JITTER_US: most that an operation of `async` is delayed; by so much
+                            // lazy streams begin late when the host waits for them
   unsigned kernelMicros;    // KERNEL_US: a kernel sleeps so long and computes nothing
   unsigned graceMillis;     // GRACE_MS: lazy streams go on when the host is silent so long
   unsigned devices;         // DEVICES
@@ -31,9 +32,10 @@ struct Options {
   unsigned ncclSeconds;     // NCCL_TIMEOUT_S: how long a collective waits for a peer
   int ncclFailRank;         // NCCL_FAIL=RANK:N: transfer N (from 1) of that rank fails
   uint64_t ncclFailAt;
-  bool ncclKnown;       // NCCL_KNOWN=1: operations that are captured must be of a kind, and with a
-                        // peer, that the communicator has run before
-  int kernelFailDevice; // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
+  bool ncclKnown;        // NCCL_KNOWN=1: operations that are captured must be of a kind, and with a
+                         // peer, that the communicator has run before
+  unsigned droppedEvent; // DROP_EVENT=N: the process waits for no record of its event N (from 1)
+  int kernelFailDevice;  // KERNEL_FAIL=DEVICE:N: its kernel N (from 1) reads what is not there
   uint64_t kernelFailAt;
   int slowAlgorithm;       // LT_SLOW=N: products by cuBLASLt's algorithm N (from 0) take longer
   std::string cacheFolder; // CACHE: compiled kernels; "" keeps none

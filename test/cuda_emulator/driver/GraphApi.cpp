@@ -135,7 +135,10 @@ Result cuGraphLaunch(GraphExec exec, Stream stream) {
     std::mt19937 random(seed);
     graph->run(random);
   };
-  Streams::get().enqueue(dpc::emulator::stateOf(stream), std::move(operation));
+  StreamState *state = dpc::emulator::stateOf(stream);
+  if (state->completed < state->graphPosition)
+    dpcEmulatorCount("graphs-ahead");
+  state->graphPosition = Streams::get().enqueue(state, std::move(operation));
   return Result::success;
 }
 

@@ -4,6 +4,7 @@
 #include "test/cuda_emulator/driver/Capture.h"
 
 #include <algorithm>
+#include <atomic>
 
 using namespace dpc::cuda;
 using namespace dpc::emulator;
@@ -66,6 +67,8 @@ Result cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
     return Result::invalidValue;
   StreamState *state = stateOf(stream);
   EventState *what = stateOf(event);
+  if (what->isDropped)
+    return Result::success;
   if (what->capture) { // the stream joins the capture
     if (state->capture && state->capture != what->capture)
       return Result::streamCaptureUnsupported;
@@ -120,7 +123,10 @@ Result cuEventCreate(Event *event, unsigned flags) {
     return result;
   if (flags & ~kEventDisableTiming)
     fail("event flags 0x%x are not known", flags);
+  static std::atomic<unsigned> number{0};
   auto *state = new EventState;
+  state->isDropped = ++number == Options::get().droppedEvent;
+  dpcEmulatorCount("cuEventCreate");
   state->timed = !(flags & kEventDisableTiming);
   *event = reinterpret_cast<Event>(state);
   return Result::success;
@@ -163,8 +169,11 @@ Result cuEventQuery(Event event) {
     state->capture->invalidated = true;
     return Result::streamCaptureUnsupported;
   }
-  return !state->stream || state->stream->completed >= state->position ? Result::success
-                                                                       : Result::notReady;
+  if (state->isDropped || !state->stream)
+    return Result::success;
+  if (state->stream->completed < state->position)
+    Streams::get().poll(state->stream); // like cuStreamQuery
+  return state->stream->completed >= state->position ? enter() : Result::notReady;
 }
 
 Result cuEventSynchronize(Event event) {

@@ -142,8 +142,11 @@ uint64_t Streams::enqueue(StreamState *stream, Operation operation) {
 }
 
 void Streams::wait(StreamState *stream, uint64_t position) {
-  if (Options::get().streamOrder != StreamOrder::async)
+  if (Options::get().streamOrder != StreamOrder::async) {
+    if (isLazy() && stream->completed < position) // what the host does meanwhile comes first
+      std::this_thread::sleep_for(std::chrono::microseconds(Options::get().jitterMicros));
     return drain(stream, position);
+  }
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait(lock, [&] { return stream->completed >= position; });
 }

@@ -30,6 +30,7 @@ struct StreamState {
   int priority = 0;
   std::deque<Operation> queue;
   uint64_t issued = 0;                // operations given
+  uint64_t graphPosition = 0;         // of the last graph among them
   std::atomic<uint64_t> completed{0}; // operations done
   bool quit = false;
   std::thread worker; // of DPC_EMU_STREAM=async
@@ -39,6 +40,7 @@ struct StreamState {
 };
 
 struct EventState {
+  bool isDropped = false; // nothing waits for it: DPC_EMU_DROP_EVENT
   bool timed = true;
   StreamState *stream = nullptr; // where it was recorded last
   uint64_t position = 0;
