@@ -69,6 +69,36 @@ TEST(Prefetcher, ServesWhatTheLoaderLoads) {
   }
 }
 
+// With several slots, a batch stays until its slot is filled again.
+TEST(Prefetcher, KeepsABatchInItsSlot) {
+  const Labels labels(24);
+  Prefetcher prefetcher(linear_2, 0);
+  std::vector<std::vector<char>> memory;
+  ASSERT_EQ(prefetcher.useSlots(3,
+                                [&](uint64_t bytes, char **out) {
+                                  *out = memory.emplace_back(bytes).data();
+                                  return dpc_status_t(DPC_OK);
+                                }),
+            DPC_OK);
+  ASSERT_EQ(prefetcher.next().bind(kLabel, labels.array, "labels"), DPC_OK);
+  bindX(prefetcher.next());
+  std::vector<std::pair<const char *, std::string>> batches; // where they are, and what they were
+  for (uint64_t batch = 0; batch < 3; ++batch) {
+    select(prefetcher.next(), batch);
+    EXPECT_EQ(prefetcher.nextSlot(), (batch + 1) % 3);
+    prefetcher.begin();
+    ASSERT_EQ(prefetcher.finish(), DPC_OK) << dpc_last_error();
+    EXPECT_EQ(prefetcher.slot(), (batch + 1) % 3);
+    const char *values = prefetcher.values(kLabel, 1);
+    batches.emplace_back(values, std::string(values, prefetcher.bytes(kLabel)));
+  }
+  for (size_t batch = 0; batch < 3; ++batch) {
+    const auto &[values, were] = batches[batch];
+    EXPECT_EQ(std::string(values, were.size()), were);
+    EXPECT_NE(were, batches[(batch + 1) % 3].second);
+  }
+}
+
 // A rank of another stage has no part of some inputs, and needs no data there.
 TEST(Prefetcher, LeavesInputsOfWhichTheRankHoldsNothing) {
   const Labels labels(24);

@@ -280,6 +280,65 @@ TEST_P(QueueConformance, RepeatsEntries) {
   });
 }
 
+// The host enqueues as many runs as the queue's depth says. Each run has its own inputs and
+// fetches, although all runs use the same buffers of the device.
+TEST_P(QueueConformance, KeepsRunsApart) {
+  onRanks([](QueueRank &rank) {
+    Queue &queue = *rank.queue;
+    const uint64_t depth = queue.getDepth();
+    const bool goesAhead =
+        GetParam().type == QueueKind::cuda && GetParam().keepsEntries && !GetParam().isStaged;
+    EXPECT_EQ(depth, goesAhead ? 2u : 1u);
+    std::vector<double *> inputs(depth), results(depth);
+    for (uint64_t slot = 0; slot < depth; ++slot)
+      for (double **memory : {&inputs[slot], &results[slot]}) {
+        char *made = nullptr;
+        ASSERT_EQ(queue.allocateHost(32, &made), DPC_OK) << dpc_last_error();
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(made) % DPC_ALIGNMENT, 0u);
+        EXPECT_EQ(std::string(made, 32), std::string(32, '\0'));
+        *memory = reinterpret_cast<double *>(made);
+      }
+    auto complete = [&](uint64_t run) {
+      ASSERT_EQ(queue.await(run), DPC_OK) << dpc_last_error();
+      const double own = 2. * double(run) + 10; // of both ranks together
+      const double *result = results[run % depth];
+      EXPECT_EQ(Numbers(result, result + 4),
+                Numbers({own + 4, own + 8, double(run) + 7, double(run) + 7}));
+    };
+    constexpr uint64_t kRuns = 7;
+    for (uint64_t run = 0; run < kRuns; ++run) {
+      if (run >= depth)
+        complete(run - depth);
+      // The uploads of the run that had this slot are over.
+      double *input = inputs[run % depth];
+      input[0] = double(run) + 10 * rank.index;
+      input[1] = double(run) + 10 * rank.index + 2;
+      const double other[2] = {double(run) + 7, double(run) + 7};
+      ASSERT_EQ(queue.uploadInPlace(kOwn, input, 16), DPC_OK) << dpc_last_error();
+      put(queue, {DPC_SPACE_ARENA, 512}, {other[0], other[1]});
+      bool isDone = false;
+      ASSERT_EQ(queue.begin(DPC_ENTRY_STEP, &isDone), DPC_OK) << dpc_last_error();
+      if (!isDone) {
+        compute(queue, 2); // kSums = kOwn + 1
+        compute(queue, 1); // kSent = kOwn + 2
+        exchange(queue, operation(DPC_OP_ALL_REDUCE), kSent, kReceived);
+      }
+      uint64_t number = 0;
+      double *result = results[run % depth];
+      ASSERT_EQ(queue.submit({{result, kReceived, 16}, {result + 2, {DPC_SPACE_ARENA, 512}, 16}},
+                             &number),
+                DPC_OK)
+          << dpc_last_error();
+      EXPECT_EQ(number, run);
+      ASSERT_EQ(queue.awaitUploads(run), DPC_OK) << dpc_last_error();
+      input[0] = input[1] = -1;
+    }
+    for (uint64_t run = kRuns - std::min(depth, kRuns); run < kRuns; ++run)
+      complete(run);
+    finish(queue);
+  });
+}
+
 // If work fails, the queue reports the failure at the latest when `finish` returns.
 TEST_P(QueueConformance, ReportsFailuresOfWork) {
   if (GetParam().type == QueueKind::shadow)

@@ -40,8 +40,8 @@ dpc_status_t openDriver(Driver &driver);
 dpc_status_t openCublasLt(CublasLt &library, bool isOlder = false);
 dpc_status_t openNccl(Nccl &library);
 
-/// The libraries that were found in folders of Python packages since the last call, for notes: "NCCL
-/// is libnccl.so.2 of /venv/lib/python3.11/site-packages/nvidia/nccl/lib".
+/// The libraries that were found in folders of Python packages since the last call, for notes:
+/// "NCCL is libnccl.so.2 of /venv/lib/python3.11/site-packages/nvidia/nccl/lib".
 std::vector<std::string> takeLibraryNotes();
 
 } // namespace dpc::cuda

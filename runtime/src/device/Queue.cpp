@@ -1,3 +1,5 @@
+// The functions of queues that are the same for all kinds, and the choice of a queue for a program.
+
 #include "runtime/src/device/Queue.h"
 
 #include "dpc/device.h"

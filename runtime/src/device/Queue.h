@@ -77,7 +77,7 @@ public:
   /// the run r - getDepth().
   virtual uint32_t getDepth() const { return 1; }
   /// Ends the actions of an entry. Returns while the device works. When the run is done, the
-  /// device copies `fetches`. `*outRun` is the number of the run. Returns DPC_INVALID like `finish`.
+  /// device copies `fetches`. `*outRun` is the number of the run. Fails like `finish`.
   virtual dpc_status_t submit(const std::vector<Fetch> &fetches, uint64_t *outRun);
   /// Returns when a run is done and its fetches are complete. Later runs may go on.
   virtual dpc_status_t await(uint64_t) { return DPC_OK; }

@@ -400,7 +400,7 @@ dpc_status_t Trainer::steps() {
     if (evaluated)
       return evaluated;
     if (stops) {
-      // A step that is under way has no effect: the run saves no state of a loss that is not finite.
+      // A step that is under way has no effect: the run saves no state after such a loss.
       if ((status = session.discardRuns()))
         return status;
       return fail(DPC_NUMERIC, "%s", numeric.c_str());
